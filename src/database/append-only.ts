@@ -1,0 +1,24 @@
+/**
+ * The triggers that make a table append-only for everybody who opens the file, not just for this program.
+ *
+ * UPDATE and DELETE triggers alone do not stop INSERT OR REPLACE: its implicit delete fires no DELETE trigger unless the
+ * connection has recursive_triggers=ON. So the insert guard takes nothing but the next id, and the table has no
+ * UNIQUE constraint besides its id: uniqueness is the guard's business too, or REPLACE could delete through it.
+ */
+export function appendOnlyTriggers(table: string, id: string, unique: readonly (readonly string[])[] = []): string[] {
+  const refuse = (what: string) => `SELECT RAISE(ABORT, '${table} is append-only: ${what}')`
+  const duplicates = unique.map((columns) => {
+    const same = columns.map((c) => `${c} = NEW.${c}`).join(' AND ')
+    return `CREATE TRIGGER ${table}_unique_${columns.join('_')} BEFORE INSERT ON ${table}
+WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${same})
+BEGIN ${refuse(`${columns.join(', ')} stands there already`)}; END`
+  })
+  return [
+    `CREATE TRIGGER ${table}_no_update BEFORE UPDATE ON ${table} BEGIN ${refuse('no UPDATE')}; END`,
+    `CREATE TRIGGER ${table}_no_delete BEFORE DELETE ON ${table} BEGIN ${refuse('no DELETE')}; END`,
+    `CREATE TRIGGER ${table}_next_id BEFORE INSERT ON ${table}
+WHEN NEW.${id} IS NOT (SELECT coalesce(max(${id}), 0) + 1 FROM ${table})
+BEGIN ${refuse(`${id} must be the next one`)}; END`,
+    ...duplicates,
+  ]
+}

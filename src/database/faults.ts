@@ -1,0 +1,26 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { AppError } from '../errors/index.ts'
+
+/** What SQLite says, in our words: a full disk and a lost disk are told apart from a fault of ours. Cause is kept. */
+export function translateSqlite(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = error instanceof BetterSqlite3.SqliteError ? error.code : undefined
+  if (code === 'SQLITE_FULL') {
+    return new AppError('STORAGE_FULL', 'The disk is full; nothing was stored', { cause: error, retryAfterSeconds: 30, details: code })
+  }
+  if (code?.startsWith('SQLITE_IOERR') || code?.startsWith('SQLITE_READONLY') || code?.startsWith('SQLITE_CANTOPEN')) {
+    return new AppError('STORAGE_FULL', 'The disk does not take writes; nothing was stored', {
+      cause: error,
+      retryAfterSeconds: 30,
+      details: code,
+    })
+  }
+  const damaged = code?.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
+  const message = damaged ? 'The database file is damaged' : 'The database failed'
+  return new AppError('INTERNAL_ERROR', message, { cause: error, details: code ?? 'unknown fault' })
+}
+
+/** Whether an error came from SQLite itself and not from a decision of ours. */
+export function isSqliteFault(error: unknown): boolean {
+  return error instanceof BetterSqlite3.SqliteError
+}

@@ -1,0 +1,36 @@
+import type { Database } from 'better-sqlite3'
+
+/**
+ * One step of the schema. Steps only ever add: an older program keeps reading and writing the file as long as its own
+ * version is not below `oldestReader`.
+ */
+export type Migration = {
+  readonly version: number
+  readonly name: string
+  /** The lowest schema version whose program can still work with the file after this step. */
+  readonly oldestReader: number
+  readonly statements: readonly string[]
+}
+
+/** Brings the file to the newest version, all steps in one transaction. `PRAGMA user_version` says where it stands. */
+export function migrate(db: Database, migrations: readonly Migration[], nowMs: number): { from: number; to: number } {
+  const from = db.pragma('user_version', { simple: true }) as number
+  const missing = migrations.filter((m) => m.version > from)
+  if (missing.length === 0) return { from, to: from }
+  const steps = db.transaction(() => {
+    db.exec(`CREATE TABLE IF NOT EXISTS schema_migration (
+  version INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  oldest_reader INTEGER NOT NULL,        -- lowest schema version whose program can still work with this file
+  applied_at_ms INTEGER NOT NULL
+) STRICT`)
+    const note = db.prepare('INSERT INTO schema_migration VALUES (?, ?, ?, ?)')
+    for (const step of missing) {
+      for (const statement of step.statements) db.exec(statement)
+      note.run(step.version, step.name, step.oldestReader, nowMs)
+      db.pragma(`user_version = ${step.version}`)
+    }
+  })
+  steps.immediate()
+  return { from, to: missing.at(-1)?.version ?? from }
+}

@@ -1,0 +1,167 @@
+import { accessSync, constants, existsSync, mkdirSync, openSync, readSync, closeSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import BetterSqlite3, { type Database } from 'better-sqlite3'
+import { ExitError } from '../errors/index.ts'
+import { translateSqlite } from './faults.ts'
+import { type Migration, migrate } from './migrate.ts'
+import { migrations as ours } from './migrations/index.ts'
+
+/** 'GtHs': tells our file from any other SQLite database. */
+const applicationId = 0x47744873
+
+/** A quick_check of this much takes under a second; larger files are left to `gatehouse ledger verify`. */
+const quickCheckUpToBytes = 256 * 1024 * 1024
+
+export type OpenOptions = { readonly dataDir: string; readonly nowMs: number; readonly migrations?: readonly Migration[] }
+
+export const databaseFile = (dataDir: string): string => join(dataDir, 'gatehouse.db')
+
+/**
+ * Opens the one writer: makes or migrates the file, checks that it is ours, whole and guarded, and takes the lock.
+ * Throws ExitError with a sentence for the admin on a damaged, foreign, unreadable or newer file, or when another
+ * gatehouse has it open.
+ */
+export function openWriter(options: OpenOptions): { db: Database; close: () => void } {
+  const file = databaseFile(options.dataDir)
+  makeFolder(options.dataDir)
+  refuseUnreadable(file)
+  const lock = takeLock(join(options.dataDir, 'gatehouse.lock'))
+  let db: Database | undefined
+  try {
+    db = new BetterSqlite3(file)
+    prepareFile(db, options)
+    return {
+      db,
+      close: () => {
+        db?.close()
+        lock.close()
+      },
+    }
+  } catch (error) {
+    db?.close()
+    lock.close()
+    throw refusal(file, error)
+  }
+}
+
+/** Opens a reader: it can never write, whatever is asked of it. The file must be one that openWriter made. */
+export function openReader(file: string): Database {
+  refuseUnreadable(file)
+  if (!existsSync(file)) throw new ExitError(1, `there is no database at ${file}`)
+  let db: Database | undefined
+  try {
+    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    refuseForeign(db)
+    db.pragma('query_only = ON')
+    db.pragma('foreign_keys = ON')
+    db.pragma('mmap_size = 268435456')
+    return db
+  } catch (error) {
+    db?.close()
+    throw refusal(file, error)
+  }
+}
+
+function prepareFile(db: Database, { nowMs, migrations = ours }: OpenOptions): void {
+  refuseForeign(db)
+  refuseNewer(db, migrations)
+  if (fileBytes(db) <= quickCheckUpToBytes) {
+    const [problem] = db.pragma('quick_check(1)', { simple: false }) as { quick_check: string }[]
+    if (problem?.quick_check !== 'ok') throw new ExitError(1, `is damaged: ${problem?.quick_check}`)
+  }
+  // WAL first: switching to it sets synchronous to NORMAL, which can drop acknowledged events on a power cut.
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.pragma('foreign_keys = ON')
+  db.pragma('recursive_triggers = ON')
+  db.pragma('wal_autocheckpoint = 4000')
+  db.pragma('cache_size = -65536')
+  db.pragma('temp_store = MEMORY')
+  migrate(db, migrations, nowMs)
+  db.pragma(`application_id = ${applicationId}`)
+  const missing = missingGuards(db, migrations)
+  if (missing.length > 0) {
+    throw new ExitError(1, `has lost or changed guards (${missing.join(', ')}): somebody altered the schema`)
+  }
+}
+
+function refuseForeign(db: Database): void {
+  const id = db.pragma('application_id', { simple: true })
+  if (id === applicationId) return
+  const tables = db.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number
+  if (id !== 0 || tables > 0) throw new ExitError(1, 'is a database of another program')
+}
+
+function refuseNewer(db: Database, migrations: readonly Migration[]): void {
+  const newest = migrations.at(-1)?.version ?? 0
+  const version = db.pragma('user_version', { simple: true }) as number
+  if (version <= newest) return
+  const oldest = db.prepare('SELECT max(oldest_reader) FROM schema_migration').pluck().get() as number
+  if (newest < oldest) {
+    throw new ExitError(1, `has schema ${version}, which needs a gatehouse that knows at least schema ${oldest}; this one knows ${newest}`)
+  }
+}
+
+/** Names of triggers that a fresh database of our schema has and this file lacks or has in other words. */
+export function missingGuards(db: Database, migrations: readonly Migration[] = ours): string[] {
+  const fresh = new BetterSqlite3(':memory:')
+  try {
+    migrate(fresh, migrations, 0)
+    const triggers = (of: Database) =>
+      new Map(
+        (of.prepare(`SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'`).all() as { name: string; sql: string }[]).map(
+          (row) => [row.name, row.sql],
+        ),
+      )
+    const found = triggers(db)
+    return [...triggers(fresh)].filter(([name, sql]) => found.get(name) !== sql).map(([name]) => name)
+  } finally {
+    fresh.close()
+  }
+}
+
+function fileBytes(db: Database): number {
+  return (db.pragma('page_count', { simple: true }) as number) * (db.pragma('page_size', { simple: true }) as number)
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o750 })
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    throw new ExitError(1, `the data folder ${path} can't be written: ${(error as Error).message}`, error)
+  }
+}
+
+function refuseUnreadable(file: string): void {
+  if (!existsSync(file)) return
+  try {
+    if (!statSync(file).isFile()) throw new Error('not a file')
+    const fd = openSync(file, 'r')
+    const head = Buffer.alloc(16)
+    const read = readSync(fd, head, 0, 16, 0)
+    closeSync(fd)
+    if (read > 0 && head.toString('latin1') !== 'SQLite format 3\0') throw new Error('not an SQLite database')
+  } catch (error) {
+    throw new ExitError(1, `${dirname(file)}: gatehouse.db can't be used: ${(error as Error).message}`, error)
+  }
+}
+
+/** A lock that dies with the process, also by kill -9: an exclusive transaction on a file of its own. */
+function takeLock(file: string): Database {
+  const lock = new BetterSqlite3(file, { timeout: 2000 })
+  try {
+    lock.pragma('journal_mode = DELETE')
+    lock.exec('BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    throw new ExitError(1, `another gatehouse works on ${dirname(file)} (or its lock can't be taken: ${(error as Error).message})`, error)
+  }
+}
+
+function refusal(file: string, error: unknown): ExitError {
+  if (error instanceof ExitError) return new ExitError(error.exitCode, `${file} ${error.message}`, error)
+  const fault = translateSqlite(error)
+  return new ExitError(1, `${file} can't be opened: ${fault.message} (${fault.details})`, error)
+}

@@ -1,0 +1,147 @@
+import type { Generated } from 'kysely'
+
+/** The tables as kysely sees them; what each column holds stands in the migrations. */
+export type Tables = {
+  log_identity: { id: number; log_id: string; site_id: string; created_at_ms: number }
+  log_leaf: { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
+  opening: { commitment: string; kind: 'person' | 'text'; salt: Buffer; value: string }
+  media: {
+    id: number
+    sha256: string
+    kind: 'photo' | 'clip' | 'snapshot'
+    media_type: string
+    size_bytes: number
+    received_at_ms: number
+    actor_commitment: string | null
+  }
+  media_hold: { sha256: string; reason: string; ref: string; created_at_ms: number }
+  warehouse: Versioned & { id: Generated<number>; name: string; lat: number | null; lng: number | null; timezone: string }
+  zone: Versioned & {
+    id: Generated<number>
+    warehouse_id: number
+    name: string
+    name_key: string
+    zone_type: string
+    color: string
+  }
+  slot: Versioned & {
+    id: Generated<number>
+    slot_id: string
+    warehouse_id: number
+    zone_id: number | null
+    zone: string
+    zone_type: string | null
+    floor_plan_polygon: string
+    constraints: string | null
+    retired_at_ms: number | null
+  }
+  asset: Versioned & {
+    id: Generated<number>
+    asset_id: string
+    asset_key: string
+    type: string | null
+    weight_kg: number | null
+    dimensions: string | null
+    provisional: number
+  }
+  placement_event: PlacementEventRow
+  client_event: { caller: string; client_event_id: string; event_id: number; request_sha256: string }
+  outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
+  audit_entry: {
+    id: number
+    timestamp_ms: number
+    operator_commitment: string | null
+    actor_commitment: string | null
+    action: string
+    entity: string
+    entity_id: string | null
+    changes: string | null
+    request_id: string | null
+    address: string | null
+    auth_mode: string | null
+  }
+  idempotency: {
+    caller: string
+    method: string
+    path: string
+    key: string
+    request_sha256: string
+    status: number
+    location: string | null
+    body: string
+    created_at_ms: number
+  }
+  local_account: { username: string; role: string; secret_hash: string; created_at_ms: number }
+  webhook: Versioned & {
+    id: string
+    url: string
+    events: string
+    secret: Buffer
+    active: number
+    status: 'active' | 'failing' | 'disabled'
+    consecutive_failures: Generated<number>
+    fanned_out_seq: number
+  }
+  delivery: {
+    id: string
+    webhook_id: string
+    outbox_seq: number
+    state: 'pending' | 'delivered' | 'exhausted'
+    attempts: Generated<number>
+    next_attempt_at_ms: number
+    lease_until_ms: Generated<number>
+    last_status: number | null
+    last_error: string | null
+    created_at_ms: number
+    delivered_at_ms: number | null
+  }
+  delivery_attempt: {
+    delivery_id: string
+    attempt: number
+    started_at_ms: number
+    duration_ms: number
+    status: number | null
+    error: string | null
+  }
+  alert: {
+    id: Generated<number>
+    kind: string
+    subject: string
+    message: string
+    created_at_ms: number
+    acknowledged_at_ms: number | null
+  }
+}
+
+type Versioned = { version: Generated<number>; created_at_ms: number; updated_at_ms: number }
+
+export type PlacementEventRow = {
+  id: number
+  event_id: string
+  leaf_seq: number
+  event_type: 'PLACED' | 'REMOVED' | 'VERIFIED' | 'DISPUTED'
+  slot_id: number
+  asset_barcode: string
+  asset_key: string
+  operator_commitment: string
+  actor_commitment: string
+  timestamp_ms: number
+  device_timestamp_ms: number | null
+  received_at_ms: number
+  clock_offset_ms: number | null
+  time_quality: 'synced' | 'corrected' | 'unsynced'
+  photo_url: string | null
+  photo_sha256: string | null
+  photo_evidence: 'held' | 'claimed' | null
+  photo_taken_at_ms: number | null
+  scale_weight_kg: number | null
+  cctv_clip_url: string | null
+  work_order_ref: string | null
+  notes_commitment: string | null
+  scan: string | null
+  client_event_id: string | null
+  client_evidence_hash: string | null
+  corrects_event_id: number | null
+  warnings: string
+  evidence_hash: string
+}

@@ -1,0 +1,151 @@
+import type { Database } from 'better-sqlite3'
+import { AppError } from '../errors/index.ts'
+import { isSqliteFault, translateSqlite } from './faults.ts'
+import { executor, type ReadTx, type Tx } from './transaction.ts'
+
+/**
+ * A value kept in memory beside the file (head of the log, next id). It may only be true for what is committed, so
+ * the unit of work takes its state before every savepoint and puts it back when that savepoint or the commit fails.
+ */
+export type Head = {
+  /** The state now; cheap. */
+  save(): unknown
+  restore(saved: unknown): void
+}
+
+type Waiting = {
+  work: (tx: Tx) => unknown
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+/** A group stays below this, so that one commit never holds the event loop for long. */
+const groupLimit = 200
+const groupBudgetMs = 15
+
+/** `T`, and a type error when it is a promise: an await inside would let other requests into the same transaction. */
+type NoPromise<T> = T extends PromiseLike<unknown> ? ['a write is synchronous: no await, no promise'] : []
+
+/**
+ * The one way to the database. Writes that arrive while a commit runs share the next transaction, each in a savepoint
+ * of its own; each promise resolves after the group's commit is on disk (synchronous=FULL).
+ */
+export class UnitOfWork {
+  readonly #writer: Database
+  readonly #reader: Database
+  readonly #write: Tx
+  readonly #read: Tx
+  readonly #heads: Head[] = []
+  readonly #listeners: (() => void)[] = []
+  #waiting: Waiting[] = []
+  #scheduled = false
+  #closed = false
+
+  constructor(options: { writer: Database; reader: Database }) {
+    this.#writer = options.writer
+    this.#reader = options.reader
+    this.#write = executor(options.writer)
+    this.#read = executor(options.reader)
+  }
+
+  /** Registers a value in memory that must follow the commits. */
+  follow(head: Head): void {
+    this.#heads.push(head)
+  }
+
+  /** Calls back after every commit, as the answers go out; for workers that look for new rows. */
+  onCommit(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /**
+   * Runs `work` in the next group. Resolves with its result once that is durable; rejects with what it threw (its own
+   * changes undone, the others' kept), or with STORAGE_FULL or INTERNAL_ERROR when the group could not be committed.
+   */
+  write<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new AppError('NOT_READY', 'The gateway is stopping'))
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as (value: never) => void, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Runs `work` on one snapshot of what is committed. Keep it short: a long reader lets the WAL grow. */
+  read<T>(work: (tx: ReadTx) => T, ..._sync: NoPromise<T>): T {
+    this.#reader.exec('BEGIN')
+    try {
+      return work(this.#read)
+    } catch (error) {
+      throw isSqliteFault(error) ? translateSqlite(error) : error
+    } finally {
+      if (this.#reader.inTransaction) this.#reader.exec('COMMIT')
+    }
+  }
+
+  /** Commits what waits, then refuses further writes. */
+  close(): void {
+    while (this.#waiting.length > 0) this.#commitGroup()
+    this.#closed = true
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      if (this.#waiting.length > 0) this.#commitGroup()
+      if (this.#waiting.length > 0) this.#schedule()
+    })
+  }
+
+  #commitGroup(): void {
+    const group = this.#waiting
+    this.#waiting = []
+    const before = this.#heads.map((head) => head.save())
+    const answers: (() => void)[] = []
+    let taken = 0
+    try {
+      this.#writer.exec('BEGIN IMMEDIATE')
+      const startedMs = performance.now()
+      for (const item of group) {
+        if (taken >= groupLimit || (taken > 0 && performance.now() - startedMs > groupBudgetMs)) break
+        taken += 1
+        answers.push(this.#runOne(item))
+      }
+      this.#writer.exec('COMMIT')
+    } catch (error) {
+      if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK')
+      this.#restore(before)
+      const fault = translateSqlite(error)
+      for (const item of group.slice(0, Math.max(taken, 1))) item.reject(fault)
+      this.#waiting = [...group.slice(Math.max(taken, 1)), ...this.#waiting]
+      return
+    }
+    this.#waiting = [...group.slice(taken), ...this.#waiting]
+    for (const answer of answers) answer()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** One member of the group in its savepoint. A full disk ends the whole transaction: that is thrown to the group. */
+  #runOne(item: Waiting): () => void {
+    const before = this.#heads.map((head) => head.save())
+    this.#writer.exec('SAVEPOINT member')
+    try {
+      const result = item.work(this.#write)
+      this.#writer.exec('RELEASE member')
+      return () => item.resolve(result as never)
+    } catch (error) {
+      if (!this.#writer.inTransaction) throw error
+      this.#writer.exec('ROLLBACK TO member')
+      this.#writer.exec('RELEASE member')
+      this.#restore(before)
+      return () => item.reject(isSqliteFault(error) ? translateSqlite(error) : error)
+    }
+  }
+
+  #restore(saved: unknown[]): void {
+    this.#heads.forEach((head, i) => {
+      head.restore(saved[i])
+    })
+  }
+}

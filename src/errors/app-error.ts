@@ -1,0 +1,44 @@
+import { catalogue, type ErrorCode } from './catalogue.ts'
+
+/** One field of a refused body or query: `path` as the caller wrote it (`floor_plan_polygon.0.x`). */
+export type FieldProblem = { readonly path: string; readonly message: string }
+
+export type AppErrorOptions = {
+  /** Additional context in one sentence; reaches the caller. */
+  details?: string
+  fields?: readonly FieldProblem[]
+  /** Whole seconds for Retry-After. */
+  retryAfterSeconds?: number
+  /** What really happened; goes to the log, never to the caller. */
+  cause?: unknown
+}
+
+/** The one error that rooms throw on purpose. Its code decides the status; message and details are for the caller. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly details: string
+  readonly fields: readonly FieldProblem[] | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.fields = options.fields
+    this.details = options.details ?? options.fields?.map((f) => `${f.path}: ${f.message}`).join('; ') ?? ''
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  get status() {
+    return catalogue[this.code].status
+  }
+
+  /** A refused field, by the path that the caller used. */
+  static field(path: string, message: string): AppError {
+    return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: [{ path, message }] })
+  }
+
+  static notFound(what: string): AppError {
+    return new AppError('NOT_FOUND', `${what} not found`)
+  }
+}

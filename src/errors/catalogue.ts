@@ -1,0 +1,44 @@
+/**
+ * Every error code that a caller can meet, with its status, whether trying again can help, and a hint for the admin.
+ * The OpenAPI description and the error reference are made from this table; `error.code` is never free text.
+ */
+export type CatalogueEntry = {
+  /** HTTP status of the answer. */
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503
+  /** Whether the same request may succeed later without a change. */
+  readonly retry: boolean
+  /** What the admin can do about it; in the reference, not in the answer. */
+  readonly hint: string
+}
+
+export const catalogue = {
+  VALIDATION_ERROR: { status: 400, retry: false, hint: 'Correct the named fields.' },
+  MALFORMED_JSON: { status: 400, retry: false, hint: 'Send one JSON value in UTF-8.' },
+  EVIDENCE_REQUIRED: { status: 400, retry: false, hint: 'A placement needs photo_url; upload the photo first.' },
+  TIMESTAMP_IN_FUTURE: { status: 400, retry: false, hint: 'Set the device clock, or send X-Device-Time.' },
+  ALREADY_EXISTS: { status: 400, retry: false, hint: 'The name or id is taken.' },
+  REFERENCE_NOT_FOUND: { status: 400, retry: false, hint: 'Create the thing the body refers to first.' },
+  CONSTRAINT_VIOLATED: { status: 400, retry: false, hint: 'ledger.enforce turns this warning into a refusal.' },
+  WEBHOOK_URL_NOT_HTTPS: { status: 400, retry: false, hint: 'Register an https:// address.' },
+  WEBHOOK_URL_FORBIDDEN: { status: 400, retry: false, hint: 'webhooks.allowNetworks names private receivers.' },
+  AUTH_REQUIRED: { status: 401, retry: false, hint: 'Send Authorization: Bearer or Basic.' },
+  STORAGE_HEADERS_REQUIRED: { status: 401, retry: false, hint: 'Send X-Storage-Instance and X-Storage-Username.' },
+  STORAGE_INSTANCE_NOT_ALLOWED: { status: 401, retry: false, hint: 'Name a configured instance, or site.url.' },
+  INVALID_CREDENTIALS: { status: 401, retry: false, hint: 'The secret is wrong or the account is gone.' },
+  USER_MISMATCH: { status: 401, retry: false, hint: 'X-Storage-Username must be the user of the credentials.' },
+  PERMISSION_DENIED: { status: 403, retry: false, hint: 'The role of this caller lacks the permission.' },
+  NOT_FOUND: { status: 404, retry: false, hint: 'No such thing, or not for this caller.' },
+  METHOD_NOT_ALLOWED: { status: 405, retry: false, hint: 'See the Allow header.' },
+  LEDGER_IMMUTABLE: { status: 405, retry: false, hint: 'Ledger events are never changed; append a correcting one.' },
+  IDEMPOTENCY_CONFLICT: { status: 409, retry: true, hint: 'The same key is being worked on; ask again.' },
+  VERSION_MISMATCH: { status: 412, retry: false, hint: 'Somebody changed it; read it again.' },
+  BODY_TOO_LARGE: { status: 413, retry: false, hint: 'See the limits in the API description.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false, hint: 'Send the media type that the operation names.' },
+  IDEMPOTENCY_MISMATCH: { status: 422, retry: false, hint: 'The key was used with another body.' },
+  RATE_LIMITED: { status: 429, retry: true, hint: 'rateLimit in the config sets the rates.' },
+  INTERNAL_ERROR: { status: 500, retry: true, hint: 'The log has the cause under the request id.' },
+  STORAGE_FULL: { status: 503, retry: true, hint: 'The disk is full; free space, nothing was lost.' },
+  NOT_READY: { status: 503, retry: true, hint: 'The gateway is starting or stopping.' },
+} as const satisfies Record<string, CatalogueEntry>
+
+export type ErrorCode = keyof typeof catalogue

@@ -1,0 +1,95 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { HTTPException } from 'hono/http-exception'
+import { AppError } from '../errors/index.ts'
+import type { Logger } from '../world/index.ts'
+import { jsonBodies } from './body.ts'
+import type { AppEnv } from './context.ts'
+import { errorBody, validationError } from './envelope.ts'
+
+export type Api = OpenAPIHono<AppEnv>
+
+/** A router whose refusals all leave in the documented envelope. Rooms add their routes to one of these. */
+export function newApi(): Api {
+  return new OpenAPIHono<AppEnv>({
+    defaultHook: (result) => {
+      if (!result.success) throw validationError(result.error.issues)
+    },
+  })
+}
+
+export type RootOptions = {
+  readonly log: Logger
+  readonly makeRequestId: () => string
+  /** The peer's address, or the client's behind a trusted proxy. */
+  readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
+  /** Paths whose body is bytes and is read by the route itself. */
+  readonly takesBytes: (path: string) => boolean
+  readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
+}
+
+const requestIdForm = /^[A-Za-z0-9._-]{8,64}$/
+
+/** The root: request ids, the access log, error envelopes, 404 and 405. Authentication and routes are added to it. */
+export function newRoot(options: RootOptions): Api {
+  const root = newApi()
+  root.use('*', async (c, next) => {
+    const startedMs = performance.now()
+    const given = c.req.header('x-request-id')
+    const requestId = given && requestIdForm.test(given) ? given : options.makeRequestId()
+    const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming
+    c.set('requestId', requestId)
+    c.set('log', options.log.child({ requestId }))
+    c.set('address', options.addressOf({ peer: incoming?.socket?.remoteAddress, forwarded: c.req.header('x-forwarded-for') }))
+    await next()
+    c.header('X-Request-Id', requestId)
+    c.header('X-Content-Type-Options', 'nosniff')
+    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+    const seconds = (performance.now() - startedMs) / 1000
+    options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
+    c.get('log').debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
+  })
+  root.use('/api/*', jsonBodies(options.takesBytes))
+  root.notFound((c) => refuse(root, c.req.path, c.req.method))
+  root.onError((error, c) => {
+    const refusal = asAppError(error)
+    if (refusal.status >= 500) c.get('log').error({ err: refusal.cause ?? error, code: refusal.code }, refusal.message)
+    if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
+    if (refusal.status === 405 && refusal.details) c.header('Allow', refusal.details)
+    return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
+  })
+  return root
+}
+
+/** Anything thrown, as a refusal: what is not ours becomes INTERNAL_ERROR with its cause for the log only. */
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  if (error instanceof HTTPException && error.status === 400) {
+    return new AppError('MALFORMED_JSON', 'The request could not be read', { cause: error })
+  }
+  return new AppError('INTERNAL_ERROR', 'Something went wrong inside the gateway', { cause: error })
+}
+
+function refuse(root: Api, path: string, method: string): never {
+  const methods = new Set(
+    root.routes.filter((r) => r.method !== 'ALL' && patternOf(r.path).test(path)).map((r) => r.method.toUpperCase()),
+  )
+  if (methods.size > 0 && !methods.has(method)) {
+    throw new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, { details: [...methods].sort().join(', ') })
+  }
+  throw new AppError('NOT_FOUND', 'There is nothing at this path')
+}
+
+function patternOf(route: string): RegExp {
+  const body = route
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
+    .join('/')
+  return new RegExp(`^${body}$`)
+}
+
+/** The pattern that answered, never the path itself: metrics must not grow with ids. */
+function routeOf(matched: readonly { path: string }[]): string {
+  const pattern = matched.at(-1)?.path ?? '*'
+  return pattern.includes('*') ? 'unmatched' : pattern
+}
+

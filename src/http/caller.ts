@@ -1,0 +1,33 @@
+/** Everything a route can ask for; who has what stands in auth/roles.ts. */
+export const permissions = [
+  'whms:read',
+  'cameras:read',
+  'events:create',
+  'units:advance',
+  'incidents:create',
+  'events:verify',
+  'units:override',
+  'incidents:resolve',
+  'reports',
+  'audit:read',
+  'cameras:control',
+  'whms:write',
+  'webhooks:manage',
+  'alerts:manage',
+  'metrics:read',
+  'storage:read',
+] as const
+
+export type Permission = (typeof permissions)[number]
+
+/** A verified caller. The auth room makes it; every other room only reads it. */
+export type Caller = {
+  readonly username: string
+  /** X-Storage-Instance that vouched for the name. */
+  readonly instance: string
+  readonly role: string
+  readonly groups: readonly string[]
+  readonly permissions: ReadonlySet<Permission>
+  /** How it was verified: `local` by an account of the config. */
+  readonly authMode: string
+}

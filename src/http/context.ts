@@ -1,0 +1,30 @@
+import type { Context } from 'hono'
+import { AppError } from '../errors/index.ts'
+import type { Logger } from '../world/index.ts'
+import type { Caller } from './caller.ts'
+
+/** Set before any handler runs. `caller` is there on every route that is not public. */
+export type AppEnv = {
+  Variables: {
+    requestId: string
+    log: Logger
+    /** Address of the peer, or of the client that a trusted proxy names. */
+    address: string
+    caller: Caller
+    /** The JSON body as received, for idempotency; absent without one. */
+    rawBody: Uint8Array
+  }
+}
+
+/** Who asks, from where, and under which id: what the audit trail wants to know of a request. */
+export type RequestOrigin = { readonly caller: Caller; readonly requestId: string; readonly address: string }
+
+export function originOf(c: Context<AppEnv>): RequestOrigin {
+  return { caller: c.get('caller'), requestId: c.get('requestId'), address: c.get('address') }
+}
+
+/** Refuses a caller without the permission, for rules finer than a route's. */
+export function demand(caller: Caller, permission: Caller['permissions'] extends ReadonlySet<infer P> ? P : never): void {
+  if (caller.permissions.has(permission)) return
+  throw new AppError('PERMISSION_DENIED', `This needs the permission ${permission}`, { details: `role ${caller.role} lacks ${permission}` })
+}

@@ -1,0 +1,68 @@
+import { z } from '@hono/zod-openapi'
+import { AppError, type ErrorCode, catalogue, type FieldProblem } from '../errors/index.ts'
+
+const codes = Object.keys(catalogue) as [ErrorCode, ...ErrorCode[]]
+
+/** The body of every refusal. */
+export const ErrorBody = z
+  .object({
+    success: z.literal(false),
+    error: z.object({
+      code: z.enum(codes),
+      message: z.string(),
+      details: z.string(),
+      requestId: z.string(),
+      fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    }),
+  })
+  .openapi('Error')
+
+export type ErrorBody = z.infer<typeof ErrorBody>
+
+export function errorBody(error: AppError, requestId: string): ErrorBody {
+  const { code, message, details, fields } = error
+  return { success: false, error: { code, message, details, requestId, ...(fields && { fields: fields.map((f) => ({ ...f })) }) } }
+}
+
+/** One resource: its fields at the top level, with `success: true`. */
+export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.object({ success: z.literal(true), ...shape })
+}
+
+/** What a zod refusal means to the caller, field by field. */
+export function refusedFields(issues: readonly z.core.$ZodIssue[]): FieldProblem[] {
+  return issues.map((issue) => ({ path: issue.path.map(String).join('.') || '(body)', message: describe(issue) }))
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined && !issue.message.includes('received') ? 'required' : expectation(issue)
+    case 'invalid_value':
+      return `expected one of ${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return `expected at least ${issue.minimum}${unitOf(issue.origin)}`
+    case 'too_big':
+      return `expected at most ${issue.maximum}${unitOf(issue.origin)}`
+    case 'invalid_union':
+      return 'has none of the allowed forms'
+    default:
+      return issue.message
+  }
+}
+
+function expectation(issue: z.core.$ZodIssueInvalidType): string {
+  if (issue.message.endsWith('received undefined')) return 'required'
+  const format = (issue as { format?: string }).format
+  return `expected ${format === 'safeint' || String(issue.expected) === 'int' ? 'integer' : issue.expected}`
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters'
+  if (origin === 'array') return ' items'
+  return ''
+}
+
+export function validationError(issues: readonly z.core.$ZodIssue[]): AppError {
+  return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: refusedFields(issues) })
+}

@@ -1,0 +1,97 @@
+import { z } from '@hono/zod-openapi'
+
+/** The field forms that every room's schema is made of. */
+
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/
+const controlCharactersButGs = /[\u0000-\u001c\u001e\u001f\u007f-\u009f]/
+
+const wellFormed = (text: string) => text.isWellFormed()
+
+/** One line of text: well-formed Unicode, no control characters, `min` to `max` UTF-16 units. */
+export function text(max: number, min = 1) {
+  return z
+    .string()
+    .min(min)
+    .max(max)
+    .refine(wellFormed, 'must be well-formed Unicode')
+    .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
+}
+
+/** A scanned code: as text, but GS (the separator of GS1) may stand in it. */
+export function barcode() {
+  return z
+    .string()
+    .min(1)
+    .max(256)
+    .refine(wellFormed, 'must be well-formed Unicode')
+    .refine((value) => !controlCharactersButGs.test(value), 'must not contain control characters other than GS')
+}
+
+const rfc3339 = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+/** Milliseconds of an RFC 3339 time with offset; undefined when it is none (31 February neither). */
+export function parseTime(value: string): number | undefined {
+  if (!rfc3339.test(value)) return undefined
+  const day = Number(value.slice(8, 10))
+  const daysInMonth = new Date(Date.UTC(Number(value.slice(0, 4)), Number(value.slice(5, 7)), 0)).getUTCDate()
+  if (day > daysInMonth) return undefined
+  const ms = Date.parse(value.toUpperCase())
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
+}
+
+/** RFC 3339 with offset in, milliseconds since the epoch out. */
+export function time() {
+  return z
+    .string()
+    .max(64)
+    .transform((value, context) => {
+      const ms = parseTime(value)
+      if (ms !== undefined) return ms
+      context.addIssue({ code: 'custom', message: 'expected an RFC 3339 time with offset, from 1970 on' })
+      return z.NEVER
+    })
+    .openapi({ type: 'string', format: 'date-time' })
+}
+
+/** A time that goes out: UTC with milliseconds and Z. */
+export const timeOut = () => z.string().openapi({ format: 'date-time', example: '2026-03-02T08:00:00.000Z' })
+
+/** 64 hex digits, lower case. */
+export const sha256Hex = () => z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits')
+
+/** An http or https address without user info. */
+export function httpUrl() {
+  return text(2048)
+    .refine((value) => {
+      const url = URL.canParse(value) ? new URL(value) : undefined
+      return url !== undefined && (url.protocol === 'https:' || url.protocol === 'http:') && !url.username && !url.password
+    }, 'expected an http(s) URL without user info')
+    .openapi({ format: 'uri' })
+}
+
+/** An optional field: null means the same as absent. */
+export function optional<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => (value ?? undefined) as z.output<T> | undefined)
+}
+
+/** A whole number in a query string. */
+export function queryInteger(options: { min: number; max?: number; clamp?: boolean }) {
+  return z
+    .string()
+    .transform((value, context) => {
+      const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+      const max = options.max ?? Number.MAX_SAFE_INTEGER
+      if (number >= options.min && (number <= max || options.clamp)) return Math.min(number, max)
+      context.addIssue({ code: 'custom', message: `expected an integer from ${options.min}` })
+      return z.NEVER
+    })
+    .openapi({ type: 'integer', minimum: options.min })
+}
+
+/** The id of a row. */
+export const rowId = () => z.int().min(1).max(Number.MAX_SAFE_INTEGER)
+
+/** `:id` of a path that names a row by number; anything else is simply not found. */
+export function numericPath(value: string): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : undefined
+}

@@ -1,0 +1,22 @@
+export { type Api, newApi, newRoot } from './app.ts'
+export { readBody } from './body.ts'
+export { type Caller, type Permission, permissions } from './caller.ts'
+export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
+export { ErrorBody, errorBody, resource, validationError } from './envelope.ts'
+export {
+  barcode,
+  httpUrl,
+  numericPath,
+  optional,
+  parseTime,
+  queryInteger,
+  rowId,
+  sha256Hex,
+  text,
+  time,
+  timeOut,
+} from './fields.ts'
+export { claimOf, type IdempotencyClaim, type Reply, send } from './once.ts'
+export { operation } from './operation.ts'
+export { allQuery, countLimit, historyLimit, historyQuery, listOf, type Pagination, pageOfAll } from './pagination.ts'
+export { HttpListener, type ListenOptions } from './server.ts'

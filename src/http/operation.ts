@@ -1,0 +1,121 @@
+import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { catalogue, type ErrorCode } from '../errors/index.ts'
+import type { Permission } from './caller.ts'
+import { type AppEnv, demand } from './context.ts'
+import { ErrorBody } from './envelope.ts'
+
+export type Access = Permission | 'caller' | 'public'
+
+type Input = {
+  params?: z.ZodObject
+  query?: z.ZodObject
+  headers?: z.ZodObject
+  body?: z.ZodType
+}
+
+/** An answer in JSON unless `mediaType` says otherwise. */
+type Success<S extends z.ZodType> = { description: string; schema: S; mediaType?: string; location?: boolean }
+
+const onEveryRoute: readonly ErrorCode[] = ['RATE_LIMITED', 'INTERNAL_ERROR', 'NOT_READY']
+const withCaller: readonly ErrorCode[] = [
+  'AUTH_REQUIRED',
+  'STORAGE_HEADERS_REQUIRED',
+  'STORAGE_INSTANCE_NOT_ALLOWED',
+  'INVALID_CREDENTIALS',
+  'USER_MISMATCH',
+]
+const withBody: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL']
+
+/**
+ * Declares one operation of the API: path, who may call it, what goes in and out, and which refusals it can meet.
+ * The description at /api/openapi, the validation and the permission check all come from this declaration.
+ */
+export function operation<
+  const Method extends 'get' | 'post' | 'put' | 'patch' | 'delete',
+  const Path extends string,
+  const In extends Input,
+  const Status extends 200 | 201,
+  S extends z.ZodType,
+>(spec: {
+  method: Method
+  path: Path
+  access: Access
+  tag: string
+  summary: string
+  description?: string
+  input: In
+  success: Record<Status, Success<S>>
+  errors?: readonly ErrorCode[]
+}) {
+  const { body, ...rest } = spec.input
+  return createRoute({
+    method: spec.method,
+    path: spec.path,
+    tags: [spec.tag],
+    summary: spec.summary,
+    ...(spec.description && { description: spec.description }),
+    security: spec.access === 'public' ? [] : [{ bearer: [] }, { basic: [] }],
+    'x-permission': spec.access,
+    middleware: [permissionCheck(spec.access)] as const,
+    request: {
+      ...(rest as Omit<In, 'body'>),
+      ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
+    } as RequestOf<In>,
+    responses: { ...successes(spec.success), ...refusals(codesOf(spec)) } as unknown as {
+      [K in Status]: { description: string; content: { 'application/json': { schema: S } } }
+    },
+  })
+}
+
+type RequestOf<In extends Input> = Omit<In, 'body'> &
+  (In extends { body: infer B extends z.ZodType }
+    ? { body: { required: true; content: { 'application/json': { schema: B } } } }
+    : Record<never, never>)
+
+function codesOf(spec: { access: Access; input: Input; errors?: readonly ErrorCode[] }): ErrorCode[] {
+  return [
+    ...onEveryRoute,
+    ...(spec.access === 'public' ? [] : withCaller),
+    ...(spec.access === 'public' || spec.access === 'caller' ? [] : (['PERMISSION_DENIED'] as const)),
+    ...(spec.input.body ? withBody : []),
+    ...(spec.input.query ? (['VALIDATION_ERROR'] as const) : []),
+    ...(spec.input.params ? (['NOT_FOUND'] as const) : []),
+    ...(spec.errors ?? []),
+  ]
+}
+
+function successes(success: Record<number, Success<z.ZodType>>): RouteConfig['responses'] {
+  return Object.fromEntries(
+    Object.entries(success).map(([status, one]) => [
+      status,
+      {
+        description: one.description,
+        content: { [one.mediaType ?? 'application/json']: { schema: one.schema } },
+        ...(one.location && { headers: { Location: { schema: { type: 'string' } } } }),
+      },
+    ]),
+  ) as RouteConfig['responses']
+}
+
+/** The documented envelope for every status that one of the codes has; the codes stand in the description. */
+function refusals(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+  const byStatus = Map.groupBy(new Set(codes), (code) => catalogue[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, these]) => [
+      status,
+      {
+        description: these.sort().join(' · '),
+        content: { 'application/json': { schema: ErrorBody } },
+        ...((status === 429 || status === 503) && { headers: { 'Retry-After': { schema: { type: 'integer' } } } }),
+      },
+    ]),
+  ) as RouteConfig['responses']
+}
+
+function permissionCheck(access: Access): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    if (access !== 'public' && access !== 'caller') demand(c.get('caller'), access)
+    await next()
+  }
+}

@@ -1,0 +1,64 @@
+import type { Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { IdempotencyClaim, Reply } from '../http/index.ts'
+import type { Clock } from '../world/index.ts'
+
+const keptMs = 7 * 24 * 60 * 60 * 1000
+
+type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined }
+
+/**
+ * Replies by Idempotency-Key, written in the transaction of what they answer: an event and its reply are there
+ * together or not at all. Writes run one after the other, so two requests with one key can't both find nothing.
+ */
+export class Idempotency {
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(options: { clock: Pick<Clock, 'now'> }) {
+    this.#clock = options.clock
+  }
+
+  /**
+   * Answers what is stored under the claim, else produces and stores. Without a claim it just produces. `toStore`
+   * says what is kept when that must be less than what is sent (a secret that is shown once).
+   * Throws IDEMPOTENCY_MISMATCH when the key was used with another body.
+   */
+  once<Body extends object>(
+    tx: Tx,
+    claim: IdempotencyClaim | undefined,
+    produce: () => Produced<Body>,
+    toStore: (body: Body) => object = (body) => body,
+  ): Reply<Body> {
+    if (!claim) return { ...produce(), replayed: false }
+    const oldestMs = this.#clock.now() - keptMs
+    const stored = this.#find(tx, claim, oldestMs)
+    if (stored) return stored as Reply<Body>
+    const made = produce()
+    tx.runOf('DELETE FROM idempotency WHERE created_at_ms < +?', [oldestMs])
+    tx.runOf('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+      claim.caller,
+      claim.method,
+      claim.path,
+      claim.key,
+      claim.requestSha256,
+      made.status,
+      made.location ?? null,
+      JSON.stringify(toStore(made.body)),
+      this.#clock.now(),
+    ])
+    return { ...made, replayed: false }
+  }
+
+  #find(tx: Tx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
+    const row = tx.oneOf<{ request_sha256: string; status: 200 | 201; location: string | null; body: string }>(
+      `SELECT request_sha256, status, location, body FROM idempotency
+       WHERE caller = ? AND method = ? AND path = ? AND key = ? AND created_at_ms >= ?`,
+      [claim.caller, claim.method, claim.path, claim.key, oldestMs],
+    )
+    if (!row) return undefined
+    if (row.request_sha256 !== claim.requestSha256) {
+      throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
+    }
+    return { status: row.status, body: JSON.parse(row.body) as object, location: row.location ?? undefined, replayed: true }
+  }
+}

@@ -1,0 +1,6 @@
+export { canonicalJson, type Json } from './canonical.ts'
+export { type LeafFacts, type LeafKind, leafV1 } from './leaf.ts'
+export { type AppendedLeaf, identifyLog, Log, type LogIdentity } from './log.ts'
+export { addMedia, findMedia, type Media } from './media.ts'
+export { leafHash, MerkleFrontier, sha256 } from './merkle.ts'
+export { commitmentOf, Openings } from './openings.ts'

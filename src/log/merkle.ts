@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+
+/** RFC 6962: leaves are hashed behind 0x00, nodes behind 0x01, so that neither can pass for the other. */
+const leafPrefix = Buffer.of(0)
+const nodePrefix = Buffer.of(1)
+
+export function sha256(bytes: Uint8Array | string): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}
+
+export function leafHash(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(leafPrefix).update(bytes).digest()
+}
+
+export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  return createHash('sha256').update(nodePrefix).update(left).update(right).digest()
+}
+
+/**
+ * A growing tree of which only the roots of its complete subtrees are kept: one hash for each set bit of `size`.
+ * Enough to append and to say the root; memory is logarithmic.
+ */
+export class MerkleFrontier {
+  #size = 0
+  readonly #peaks: Buffer[] = []
+
+  get size(): number {
+    return this.#size
+  }
+
+  append(hash: Buffer): void {
+    let merged = hash
+    for (let level = this.#size; level % 2 === 1; level = Math.floor(level / 2)) {
+      const left = this.#peaks.pop()
+      if (!left) throw new Error('a frontier lacks a peak')
+      merged = nodeHash(left, merged)
+    }
+    this.#peaks.push(merged)
+    this.#size += 1
+  }
+
+  /** MTH of everything appended; the hash of the empty string for an empty tree. */
+  root(): Buffer {
+    if (this.#peaks.length === 0) return sha256('')
+    return this.#peaks.reduceRight((right, left) => nodeHash(left, right))
+  }
+}

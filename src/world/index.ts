@@ -1,0 +1,6 @@
+export { type Clock, isoTime, systemClock } from './clock.ts'
+export { readFileIfThere, writeFileDurably } from './files.ts'
+export { createLogger, type Logger, scrubText, silentLogger } from './log.ts'
+export { type RandomBytes, randomSecret, systemRandom } from './random.ts'
+export { loadBoxKey, type SecretBox, secretBox } from './secret-box.ts'
+export { uuidv7Maker } from './uuid.ts'

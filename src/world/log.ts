@@ -1,0 +1,34 @@
+import { destination, type Logger, pino } from 'pino'
+
+export type { Logger } from 'pino'
+
+/** Keys whose value never reaches a log line, wherever they stand up to two levels deep. */
+const secretKeys = ['authorization', 'Authorization', 'cookie', 'secret', 'password', 'token', 'secretHash', 'passphrase']
+
+/** `scheme://user:password@` and credential-like query values inside any text. */
+export function scrubText(text: string): string {
+  return text
+    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
+    .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 ***')
+    .replace(/([?&](?:token|secret|password|signature|key)=)[^&\s"]+/gi, '$1***')
+}
+
+/** JSON lines on stderr (`destination` 2), secrets redacted by key and scrubbed from every text, errors with their causes. */
+export function createLogger(options: { level?: string; fd?: number; name?: string } = {}): Logger {
+  return pino(
+    {
+      level: options.level ?? 'info',
+      base: options.name ? { name: options.name } : {},
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: secretKeys.flatMap((k) => [k, `*.${k}`, `*.*.${k}`]), censor: '***' },
+      hooks: { streamWrite: scrubText },
+    },
+    destination({ fd: options.fd ?? 2, sync: true }),
+  )
+}
+
+/** A logger that says nothing, for tests and commands. */
+export function silentLogger(): Logger {
+  return pino({ level: 'silent' })
+}
