@@ -121,6 +121,7 @@ export type PlacementEventRow = {
   leaf_seq: number
   event_type: 'PLACED' | 'REMOVED' | 'VERIFIED' | 'DISPUTED'
   slot_id: number
+  slot_code: string
   asset_barcode: string
   asset_key: string
   operator_commitment: string

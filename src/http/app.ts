@@ -2,7 +2,6 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { HTTPException } from 'hono/http-exception'
 import { AppError } from '../errors/index.ts'
 import type { Logger } from '../world/index.ts'
-import { jsonBodies } from './body.ts'
 import type { AppEnv } from './context.ts'
 import { errorBody, validationError } from './envelope.ts'
 
@@ -22,8 +21,6 @@ export type RootOptions = {
   readonly makeRequestId: () => string
   /** The peer's address, or the client's behind a trusted proxy. */
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
-  /** Paths whose body is bytes and is read by the route itself. */
-  readonly takesBytes: (path: string) => boolean
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
 }
 
@@ -48,13 +45,13 @@ export function newRoot(options: RootOptions): Api {
     options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
     c.get('log').debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
   })
-  root.use('/api/*', jsonBodies(options.takesBytes))
   root.notFound((c) => refuse(root, c.req.path, c.req.method))
   root.onError((error, c) => {
     const refusal = asAppError(error)
     if (refusal.status >= 500) c.get('log').error({ err: refusal.cause ?? error, code: refusal.code }, refusal.message)
     if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
     if (refusal.status === 405 && refusal.details) c.header('Allow', refusal.details)
+    if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
     return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
   })
   return root

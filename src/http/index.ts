@@ -1,5 +1,5 @@
 export { type Api, newApi, newRoot } from './app.ts'
-export { readBody } from './body.ts'
+export { jsonBodies, readBody } from './body.ts'
 export { type Caller, type Permission, permissions } from './caller.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
 export { ErrorBody, errorBody, resource, validationError } from './envelope.ts'

@@ -110,6 +110,7 @@ export const floor: Migration = {
   leaf_seq INTEGER NOT NULL REFERENCES log_leaf (seq),
   event_type TEXT NOT NULL CHECK (event_type IN ('PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED')),
   slot_id INTEGER NOT NULL REFERENCES slot (id),
+  slot_code TEXT NOT NULL,               -- the slot's label, which never changes
   asset_barcode TEXT NOT NULL,           -- raw, as scanned
   asset_key TEXT NOT NULL,               -- what matches
   operator_commitment TEXT NOT NULL,     -- who did it, as the client says

@@ -1,0 +1,61 @@
+/**
+ * `npm run build`: the single binaries under dist/.
+ *   --arch x64|arm64   for which processor; may be given twice; this machine's by default
+ *   --force            build even when nothing has changed since the last time
+ */
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Arch } from '../src/world/bundle.ts'
+import { bundleSources } from './build/bundle-sources.ts'
+import { buildFolder, distFolder, packagesFor } from './build/inputs.ts'
+import { withLock } from './build/lock.ts'
+import { packBinary } from './build/pack-binary.ts'
+import { forgetStamp, isUpToDate, stampOf, writeStamp } from './build/stamp.ts'
+
+export type Built = {
+  /** The absolute path of the binary. */
+  readonly path: string
+  /** False when nothing had changed since the last build. */
+  readonly built: boolean
+}
+
+/**
+ * Makes `dist/gatehouse-linux-ARCH` unless it is there already and made from the same sources, packages and commit.
+ * The new file replaces the old one in one step; one that is running stays whole. Two calls at once wait for each other.
+ * Rejects with a sentence naming what is missing. Needs no network for the processor of this machine.
+ */
+export function buildBinary({ arch, force = false }: { arch: Arch; force?: boolean }): Promise<Built> {
+  const path = join(distFolder, `gatehouse-linux-${arch}`)
+  mkdirSync(buildFolder, { recursive: true })
+  return withLock(join(buildFolder, `${arch}.lock`), async () => {
+    const stamp = stampOf(arch)
+    if (!force && isUpToDate(arch, stamp, path)) return { path, built: false }
+    forgetStamp(arch)
+    const work = join(buildFolder, arch)
+    rmSync(work, { recursive: true, force: true })
+    mkdirSync(work, { recursive: true })
+    const packages = await packagesFor(arch)
+    const stage = await bundleSources({ arch, packages, work })
+    renameSync(await packBinary({ arch, packages, stage, work }), path)
+    writeStamp(arch, stamp)
+    return { path, built: true }
+  })
+}
+
+export function thisArch(): Arch {
+  if (process.arch === 'x64' || process.arch === 'arm64') return process.arch
+  throw new Error(`gatehouse is built for x64 and arm64, not for ${process.arch}`)
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { arch: { type: 'string', multiple: true }, force: { type: 'boolean' } } })
+  for (const arch of values.arch ?? [thisArch()]) {
+    if (arch !== 'x64' && arch !== 'arm64') throw new Error(`--arch is x64 or arm64, not ${arch}`)
+    const startedMs = Date.now()
+    const { path, built } = await buildBinary({ arch, force: values.force ?? false })
+    const seconds = ((Date.now() - startedMs) / 1000).toFixed(1)
+    console.error(built ? `build: ${path} in ${seconds} s` : `build: ${path} is up to date`)
+    console.log(path)
+  }
+}

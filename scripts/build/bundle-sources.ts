@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BuildOptions, build, formatMessages } from 'esbuild'
+import { type Arch, type AssetName, assets, sourceBuildInfo, workers } from '../../src/world/bundle.ts'
+import { required, root, say } from './inputs.ts'
+
+export type BundleOrder = {
+  readonly arch: Arch
+  /** The folder whose node_modules holds what depends on the processor. */
+  readonly packages: string
+  /** Where to work; empty. */
+  readonly work: string
+}
+
+/** Makes the folder that becomes the inside of the binary: the bundles, the addon and the assets, side by side. */
+export async function bundleSources({ arch, packages, work }: BundleOrder): Promise<string> {
+  // Stack traces name it: /snapshot/gatehouse/main.cjs.
+  const stage = join(work, 'gatehouse')
+  mkdirSync(stage)
+  const sha256 = stageAssets(arch, packages, stage)
+  const entryPoints = Object.fromEntries([
+    ['main', entry('src/main.ts')],
+    ...workers.map((name) => [`${name}-worker`, entry(`src/app/${name}-worker.ts`)]),
+  ])
+  say(`bundling ${Object.keys(entryPoints).join(', ')}`)
+  await bundle({ ...settings(arch, sha256), entryPoints, outdir: stage })
+  return stage
+}
+
+function entry(path: string): string {
+  return required(join(root, path), 'it is the entry of a bundle')
+}
+
+function stageAssets(arch: Arch, packages: string, stage: string): Partial<Record<AssetName, string>> {
+  const sha256: Partial<Record<AssetName, string>> = {}
+  for (const [name, place] of Object.entries(assets) as [AssetName, (typeof assets)[AssetName]][]) {
+    const path = place(arch)
+    const source = join(path.startsWith('node_modules/') ? packages : root, path)
+    if (name === 'LICENSE' && !existsSync(source)) {
+      say('the tree has no LICENSE: the binary goes without it')
+      continue
+    }
+    copyFileSync(required(source, `it belongs into the binary as ${name}`), join(stage, name))
+    sha256[name] = createHash('sha256').update(readFileSync(source)).digest('hex')
+  }
+  return sha256
+}
+
+function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): BuildOptions {
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // The package's usual door looks for its addon at run time; this one names it, so that it can be carried along.
+    alias: { 'better-sqlite3': `better-sqlite3/linux-${arch}` },
+    loader: { '.node': 'copy' },
+    assetNames: '[name]',
+    inject: [join(root, 'src/world/process-shim.ts')],
+    define: {
+      GATEHOUSE_BUILD: JSON.stringify({ ...sourceBuildInfo(root), sha256 }),
+      'import.meta.url': 'bundleUrl',
+      'import.meta.dirname': '__dirname',
+      'import.meta.filename': '__filename',
+    },
+    banner: { js: `const bundleUrl = require('node:url').pathToFileURL(__filename).href` },
+    // Names and lines stay readable in the stack traces of a support bundle; the size is Node's and ffmpeg's anyway.
+    minify: false,
+    logLevel: 'silent',
+  }
+}
+
+/** A warning of esbuild (an `import.meta` it can't keep, a require it can't follow) is a fault that shows at run time. */
+async function bundle(options: BuildOptions): Promise<void> {
+  const { warnings } = await build(options)
+  if (warnings.length === 0) return
+  const texts = await formatMessages(warnings, { kind: 'warning', terminalWidth: 120 })
+  throw new Error(`the bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
+}

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Arch } from '../../src/world/bundle.ts'
+
+/** The source tree. */
+export const root = join(import.meta.dirname, '..', '..')
+export const distFolder = join(root, 'dist')
+/** Everything that a build leaves lying about; may be removed at any time. */
+export const buildFolder = join(distFolder, '.build')
+
+/** One line of progress. */
+export function say(line: string): void {
+  process.stderr.write(`build: ${line}\n`)
+}
+
+/** Throws with the path when an input is not there; returns it otherwise. */
+export function required(path: string, why: string): string {
+  if (!existsSync(path)) throw new Error(`${path} is missing: ${why}`)
+  return path
+}
+
+/**
+ * The folder above the node_modules that holds Node and ffmpeg for this processor: the source tree itself, or, for a
+ * processor that is not this machine's, a folder of its own with the same lockfile, installed from the registry.
+ */
+export async function packagesFor(arch: Arch): Promise<string> {
+  if (arch === process.arch || hasBoth(root, arch)) return withBoth(root, arch)
+  const folder = join(buildFolder, `packages-${arch}`)
+  if (!hasBoth(folder, arch)) await install(folder, arch)
+  return withBoth(folder, arch)
+}
+
+async function install(folder: string, arch: Arch): Promise<void> {
+  say(`installing the packages for ${arch} (npm ci)`)
+  mkdirSync(folder, { recursive: true })
+  for (const file of ['package.json', 'package-lock.json', '.npmrc']) copyFileSync(join(root, file), join(folder, file))
+  const command = [
+    'ci',
+    '--omit=dev',
+    `--cpu=${arch}`,
+    '--os=linux',
+    '--libc=glibc',
+    '--ignore-scripts',
+    '--no-progress',
+  ]
+  await promisify(execFile)('npm', command, { cwd: folder })
+}
+
+const nodeOf = (folder: string, arch: Arch) => join(folder, 'node_modules', `node-linux-${arch}`, 'bin', 'node')
+const ffmpegOf = (folder: string, arch: Arch) =>
+  join(folder, 'node_modules', '@ffmpeg-installer', `linux-${arch}`, 'ffmpeg')
+
+function hasBoth(folder: string, arch: Arch): boolean {
+  return existsSync(nodeOf(folder, arch)) && existsSync(ffmpegOf(folder, arch))
+}
+
+function withBoth(folder: string, arch: Arch): string {
+  const why = 'the packages are not installed completely; npm ci brings it'
+  required(nodeOf(folder, arch), why)
+  required(ffmpegOf(folder, arch), why)
+  return folder
+}

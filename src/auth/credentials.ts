@@ -1,0 +1,51 @@
+import { AppError } from '../errors/index.ts'
+
+/** What a request says of its caller, before anything of it is believed. */
+export type Presented = {
+  readonly scheme: 'bearer' | 'basic'
+  readonly secret: string
+  /** User name inside Basic credentials. */
+  readonly basicUser?: string
+  readonly instance: string
+  readonly username: string
+}
+
+type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Reads the three headers of the document. Throws AUTH_REQUIRED, STORAGE_HEADERS_REQUIRED or USER_MISMATCH. */
+export function readCredentials({ authorization, instance, username }: Headers): Presented {
+  const presented = parseAuthorization(authorization)
+  if (!presented) throw new AppError('AUTH_REQUIRED', 'Sign in with Authorization: Bearer or Basic')
+  if (!instance || !username) {
+    const missing = [!instance && 'X-Storage-Instance', !username && 'X-Storage-Username'].filter(Boolean).join(', ')
+    throw new AppError('STORAGE_HEADERS_REQUIRED', 'Both X-Storage headers are needed', { details: `missing: ${missing}` })
+  }
+  if (presented.basicUser !== undefined && presented.basicUser !== username) {
+    throw new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials')
+  }
+  return { ...presented, instance, username }
+}
+
+function parseAuthorization(header: string | undefined): Pick<Presented, 'scheme' | 'secret' | 'basicUser'> | undefined {
+  const [, scheme, value] = header?.match(/^(Bearer|Basic) +([A-Za-z0-9._~+/-]+=*)$/i) ?? []
+  if (!scheme || !value) return undefined
+  if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', secret: value }
+  try {
+    const text = utf8.decode(Buffer.from(value, 'base64'))
+    const colon = text.indexOf(':')
+    if (colon < 1 || colon === text.length - 1) return undefined
+    return { scheme: 'basic', basicUser: text.slice(0, colon), secret: text.slice(colon + 1) }
+  } catch {
+    return undefined
+  }
+}
+
+/** An instance URL in the form in which two of them are compared: origin and path without a final slash. */
+export function normaliseInstance(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined
+  const url = new URL(value)
+  if (url.username || url.password || url.search || url.hash) return undefined
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}

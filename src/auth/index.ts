@@ -1,0 +1,7 @@
+export { type AuthSettings, Authenticator, type LocalAccount } from './authenticator.ts'
+export { normaliseInstance } from './credentials.ts'
+export { firstAdminFile, firstAdminName, newFirstAdmin, storedAccounts, storeFirstAdmin } from './first-admin.ts'
+export { door, type RateSettings } from './middleware.ts'
+export { permissionsOf, type Role, roles } from './roles.ts'
+export { hashSecret } from './secret-hash.ts'
+export { SlidingWindow } from './sliding-window.ts'

@@ -1,0 +1,2 @@
+export { floorRoutes } from './routes.ts'
+export { FloorService } from './service.ts'

@@ -1,0 +1,148 @@
+import { z } from '@hono/zod-openapi'
+import { AppError } from '../errors/index.ts'
+import { type Api, allQuery, claimOf, listOf, numericPath, operation, originOf, pageOfAll, send } from '../http/index.ts'
+import { NewSlot, SlotChange } from '../warehouse/index.ts'
+import { AssetLocationResource, FloorSlot, FloorSlotResource, FloorZone, UtilizationResource, WarehouseDetail, whenQuery } from './schema.ts'
+import type { FloorService } from './service.ts'
+
+const byQuery = { by: z.enum(['slot_id']).optional().openapi({ description: 'slot_id: the path is a label even if it is a number' }) }
+const idParam = z.object({ id: z.string() })
+const reading = { method: 'get', access: 'whms:read' } as const
+
+const listSlots = operation({
+  ...reading,
+  path: '/api/whms/slots',
+  tag: 'Slots',
+  summary: 'All slots with what the ledger says stands in them',
+  input: { query: z.object({ ...allQuery, ...whenQuery }) },
+  success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
+})
+
+const getSlot = operation({
+  ...reading,
+  path: '/api/whms/slots/{id}',
+  tag: 'Slots',
+  summary: 'One slot, by its integer id or its label',
+  input: { params: idParam, query: z.object({ ...byQuery, ...whenQuery }) },
+  success: { 200: { description: 'The slot', schema: FloorSlotResource } },
+})
+
+const createSlot = operation({
+  method: 'post',
+  path: '/api/whms/slots',
+  access: 'whms:write',
+  tag: 'Slots',
+  summary: 'Create a slot',
+  input: { body: NewSlot },
+  success: { 201: { description: 'The slot', schema: FloorSlotResource, location: true } },
+  errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND', 'IDEMPOTENCY_MISMATCH'],
+})
+
+const changeSlot = operation({
+  method: 'put',
+  path: '/api/whms/slots/{id}',
+  access: 'whms:write',
+  tag: 'Slots',
+  summary: 'Change what is named, keep the rest',
+  input: { params: idParam, query: z.object(byQuery), headers: z.object({ 'if-match': z.string().max(64).optional() }), body: SlotChange },
+  success: { 200: { description: 'The slot', schema: FloorSlotResource } },
+  errors: ['REFERENCE_NOT_FOUND', 'VERSION_MISMATCH'],
+})
+
+const listZones = operation({
+  ...reading,
+  path: '/api/whms/zones',
+  tag: 'Zones',
+  summary: 'All zones with their slots and occupancy',
+  input: { query: z.object({ ...allQuery, ...whenQuery }) },
+  success: { 200: { description: 'The zones', schema: listOf(FloorZone) } },
+})
+
+const listZoneSlots = operation({
+  ...reading,
+  path: '/api/whms/zones/{id}/slots',
+  tag: 'Zones',
+  summary: "All of a zone's slots with what stands in them",
+  input: { params: idParam, query: z.object({ ...allQuery, ...whenQuery }) },
+  success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
+})
+
+const getWarehouse = operation({
+  ...reading,
+  path: '/api/whms/warehouses/{id}',
+  tag: 'Warehouses',
+  summary: 'A warehouse with its zones and utilization',
+  input: { params: idParam, query: z.object(whenQuery) },
+  success: { 200: { description: 'The warehouse', schema: WarehouseDetail } },
+})
+
+const getLocation = operation({
+  ...reading,
+  path: '/api/whms/assets/{barcode}/location',
+  tag: 'Assets',
+  summary: 'The slot in which an asset stands, derived from the ledger',
+  input: { params: z.object({ barcode: z.string() }), query: z.object(whenQuery) },
+  success: { 200: { description: 'Its slot, or null', schema: AssetLocationResource } },
+})
+
+const getUtilization = operation({
+  ...reading,
+  path: '/api/whms/dashboard/utilization',
+  tag: 'Dashboard',
+  summary: 'How full the warehouse is',
+  input: { query: z.object(whenQuery) },
+  success: { 200: { description: 'Utilization', schema: UtilizationResource } },
+})
+
+export function floorRoutes(api: Api, floor: FloorService): void {
+  api.openapi(listSlots, (c) => {
+    const query = c.req.valid('query')
+    return c.json(pageOfAll(floor.slots(c.get('caller'), whenOf(query)), query), 200)
+  })
+  api.openapi(getSlot, (c) => {
+    const query = c.req.valid('query')
+    return c.json({ success: true as const, ...floor.slot(c.req.valid('param').id, query.by !== undefined, c.get('caller'), whenOf(query)) }, 200)
+  })
+  api.openapi(createSlot, async (c) =>
+    send(c, await floor.createSlot(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
+  )
+  api.openapi(changeSlot, async (c) => {
+    const { id } = c.req.valid('param')
+    const byLabel = c.req.valid('query').by !== undefined
+    const version = versionOf(c.req.valid('header')['if-match'])
+    return c.json(await floor.changeSlot(id, byLabel, c.req.valid('json'), version, originOf(c)), 200)
+  })
+  api.openapi(listZones, (c) => {
+    const query = c.req.valid('query')
+    return c.json(pageOfAll(floor.zones(c.get('caller'), whenOf(query)), query), 200)
+  })
+  api.openapi(listZoneSlots, (c) => {
+    const query = c.req.valid('query')
+    const zoneId = numericPath(c.req.valid('param').id)
+    if (zoneId === undefined) throw AppError.notFound('Zone')
+    return c.json(pageOfAll(floor.slots(c.get('caller'), whenOf(query), zoneId), query), 200)
+  })
+  api.openapi(getWarehouse, (c) => {
+    const id = numericPath(c.req.valid('param').id)
+    return c.json({ success: true as const, ...floor.warehouse(id, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
+  })
+  api.openapi(getLocation, (c) => {
+    const { barcode } = c.req.valid('param')
+    return c.json({ success: true as const, ...floor.location(barcode, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
+  })
+  api.openapi(getUtilization, (c) =>
+    c.json({ success: true as const, ...floor.utilization(c.get('caller'), whenOf(c.req.valid('query'))) }, 200),
+  )
+}
+
+function whenOf(query: { at?: number | undefined; known_at?: number | undefined }) {
+  return { atMs: query.at, knownAtMs: query.known_at }
+}
+
+/** If-Match: the number that `version` says, with or without quotes; `*` takes any. */
+function versionOf(header: string | undefined): number | undefined {
+  if (header === undefined || header === '*') return undefined
+  const [, version] = header.match(/^(?:W\/)?"?(\d{1,15})"?$/) ?? []
+  if (version === undefined) throw AppError.field('If-Match', 'expected the version, a number')
+  return Number(version)
+}

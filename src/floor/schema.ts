@@ -1,0 +1,59 @@
+import { z } from '@hono/zod-openapi'
+import { resource, rowId, time, timeOut } from '../http/index.ts'
+import { slotStateShape } from '../ledger/index.ts'
+import { slotShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
+
+/** Every derived read takes these two: as it was true at `at`, as far as was known at `known_at`. */
+export const whenQuery = {
+  at: time().optional().openapi({ description: 'the floor as it was then, as known now', format: 'date-time' }),
+  known_at: time().optional().openapi({ description: 'only what the gateway had received by then', format: 'date-time' }),
+}
+
+export const FloorSlot = z.object({ ...slotShape, ...slotStateShape }).openapi('Slot')
+export type FloorSlot = z.infer<typeof FloorSlot>
+export const FloorSlotResource = resource({ ...slotShape, ...slotStateShape })
+
+const zoneUseShape = {
+  slotCount: z.int(),
+  occupiedCount: z.int(),
+  utilizationPercent: z.number().openapi({ description: '0 to 100, two decimals' }),
+}
+export const FloorZone = z.object({ ...zoneShape, ...zoneUseShape }).openapi('Zone')
+
+const utilizationShape = {
+  totalSlots: z.int(),
+  occupiedSlots: z.int(),
+  utilizationPercent: z.number(),
+  pendingVerifications: z.int().openapi({ description: 'occupied and not verified' }),
+  byZone: z.array(z.object({ zone: z.string(), occupied: z.int(), total: z.int() })),
+}
+const Utilization = z.object(utilizationShape).openapi('Utilization')
+export type Utilization = z.infer<typeof Utilization>
+export const UtilizationResource = resource(utilizationShape)
+
+export const WarehouseDetail = resource({
+  id: rowId(),
+  name: z.string(),
+  location: z.object({ lat: z.number(), lng: z.number() }).nullable(),
+  timezone: z.string(),
+  version: z.int(),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+  zones: z.array(
+    z.object({
+      id: rowId(),
+      name: z.string(),
+      zone_type: z.enum(zoneTypes),
+      color: z.string(),
+      slotCount: z.int(),
+      occupiedCount: z.int(),
+    }),
+  ),
+  utilization: Utilization,
+})
+
+export const AssetLocationResource = resource({
+  asset_barcode: z.string(),
+  slot: FloorSlot.nullable().openapi({ description: 'null: it stands in no slot' }),
+  since: timeOut().nullable().openapi({ description: 'time of the event that decides' }),
+})

@@ -1,0 +1,110 @@
+import type { UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, Reply, RequestOrigin } from '../http/index.ts'
+import type { Idempotency } from '../journal/index.ts'
+import { assetIsKnown, assetLocation, slotState, slotStates, stateIn, type When } from '../ledger/index.ts'
+import { type Ask, type NewSlot, readBarcode, type Slot, type SlotChange, type WarehouseService } from '../warehouse/index.ts'
+import { isoTime } from '../world/index.ts'
+import type { FloorSlot, Utilization } from './schema.ts'
+import { percent, utilizationOf, zoneUse } from './utilization.ts'
+import type { z } from '@hono/zod-openapi'
+
+/** What is where: master data joined with what the ledger says of it, on one snapshot. */
+export class FloorService {
+  readonly #work: UnitOfWork
+  readonly #warehouse: WarehouseService
+  readonly #idempotency: Idempotency
+
+  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; idempotency: Idempotency }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+    this.#idempotency = options.idempotency
+  }
+
+  slots(caller: Caller, when: When, zoneId?: number): FloorSlot[] {
+    return this.#work.read((tx) => {
+      if (zoneId !== undefined) this.#warehouse.zone(tx, zoneId, caller)
+      const states = slotStates(tx, when, zoneId)
+      return this.#warehouse.slots(tx, caller, zoneId).map((slot) => ({ ...slot, ...stateIn(states, slot.id) }))
+    })
+  }
+
+  /** Throws NOT_FOUND. */
+  slot(path: string, byLabel: boolean, caller: Caller, when: When): FloorSlot {
+    return this.#work.read((tx) => {
+      const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
+      return { ...slot, ...slotState(tx, slot.id, when) }
+    })
+  }
+
+  createSlot(slot: z.output<typeof NewSlot>, { by, claim }: Ask): Promise<Reply<{ success: true } & FloorSlot>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const made = this.#warehouse.createSlot(tx, slot, by)
+        return { status: 201 as const, body: withState(made, slotState(tx, made.id)), location: `/api/whms/slots/${made.id}` }
+      }),
+    )
+  }
+
+  changeSlot(
+    path: string,
+    byLabel: boolean,
+    change: z.output<typeof SlotChange>,
+    version: number | undefined,
+    by: RequestOrigin,
+  ): Promise<{ success: true } & FloorSlot> {
+    return this.#work.write((tx) => {
+      const { id } = this.#warehouse.slotByPath(tx, path, byLabel, by.caller)
+      return withState(this.#warehouse.changeSlot(tx, id, change, version, by), slotState(tx, id))
+    })
+  }
+
+  zones(caller: Caller, when: When) {
+    return this.#work.read((tx) => {
+      const useOf = zoneUse(this.#warehouse.slots(tx, caller), slotStates(tx, when))
+      return this.#warehouse.zones(tx, caller).map((zone) => {
+        const use = useOf(zone.id)
+        return { ...zone, ...use, utilizationPercent: percent(use.occupiedCount, use.slotCount) }
+      })
+    })
+  }
+
+  /** Throws NOT_FOUND. */
+  warehouse(id: number | undefined, caller: Caller, when: When) {
+    return this.#work.read((tx) => {
+      const warehouse = this.#warehouse.warehouse(tx, id, caller)
+      const slots = this.#warehouse.slots(tx, caller).filter((s) => s.warehouseId === warehouse.id)
+      const zones = this.#warehouse.zones(tx, caller).filter((z) => z.warehouseId === warehouse.id)
+      const states = slotStates(tx, when)
+      const useOf = zoneUse(slots, states)
+      const summary = zones.map(({ id, name, zone_type, color }) => ({ id, name, zone_type, color, ...useOf(id) }))
+      return { ...warehouse, zones: summary, utilization: utilizationOf(slots, states, zones) }
+    })
+  }
+
+  utilization(caller: Caller, when: When): Utilization {
+    return this.#work.read((tx) =>
+      utilizationOf(this.#warehouse.slots(tx, caller), slotStates(tx, when), this.#warehouse.zones(tx, caller)),
+    )
+  }
+
+  /** Where an asset stands. Throws NOT_FOUND for a barcode that is neither registered nor in the ledger by then. */
+  location(barcode: string, caller: Caller, when: When) {
+    return this.#work.read((tx) => {
+      const { key } = readBarcode(barcode)
+      const asset = this.#warehouse.findAsset(tx, key)
+      if (!assetIsKnown(tx, key, when) && (!asset || asset.provisional)) throw AppError.notFound('Asset')
+      const { slotId, since } = assetLocation(tx, key, when)
+      const slot = slotId === null ? undefined : this.#warehouse.slots(tx, caller).find((s) => s.id === slotId)
+      return {
+        asset_barcode: asset?.asset_id ?? barcode,
+        slot: slot ? { ...slot, ...slotState(tx, slot.id, when) } : null,
+        since: since === null ? null : isoTime(since),
+      }
+    })
+  }
+}
+
+function withState(slot: Slot, state: ReturnType<typeof slotState>): { success: true } & FloorSlot {
+  return { success: true, ...slot, ...state }
+}

@@ -1,0 +1,8 @@
+export { LedgerHead } from './head.ts'
+export { Photos, photosPath } from './photos.ts'
+export { placementFacts } from './placement-leaf.ts'
+export { ledgerRoutes } from './routes.ts'
+export { slotStateShape, warningCodes } from './schema.ts'
+export { LedgerService, type LedgerSettings } from './service.ts'
+export { assetIsKnown, assetLocation, type SlotState, slotState, slotStates, stateIn, type When } from './state.ts'
+export { headOf } from './store.ts'

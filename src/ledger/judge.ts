@@ -1,0 +1,87 @@
+import type { WarningCode } from './warnings.ts'
+
+export type EventType = 'PLACED' | 'REMOVED' | 'VERIFIED' | 'DISPUTED'
+export type Effect = 'applied' | 'superseded' | 'none'
+
+/** The event as far as the floor is concerned. */
+export type Moved = {
+  readonly eventType: EventType
+  readonly slotId: number
+  readonly assetKey: string
+  readonly timestampMs: number
+}
+
+/** The ledger around the event's place in the order (timestamp, id): up to it, and behind it. */
+export type Surroundings = {
+  /** The pallet that stands in the slot just before the event. */
+  readonly occupant: { readonly assetKey: string; readonly placedAtMs: number } | undefined
+  /** Slot of the asset just before the event; undefined when it stands nowhere. */
+  readonly assetSlotId: number | undefined
+  /** A PLACED or REMOVED of the slot, of the asset, is known that comes later. */
+  readonly slotMovedLater: boolean
+  readonly assetMovedLater: boolean
+  /** A VERIFIED or DISPUTED of slot and asset is known that comes later. */
+  readonly judgedLater: boolean
+}
+
+export type Judgement = { readonly effect: Effect; readonly warnings: readonly WarningCode[] }
+
+/** What an event does to the floor, and what is odd about it. Pure; warnings look back, the effect looks at today. */
+export function judge(event: Moved, around: Surroundings): Judgement {
+  const warnings = contradictions(event, around)
+  const effect = effectOf(event, around)
+  return { effect, warnings: effect === 'none' ? [...warnings, 'NO_EFFECT'] : warnings }
+}
+
+function contradictions(event: Moved, { occupant, assetSlotId }: Surroundings): WarningCode[] {
+  const warnings: WarningCode[] = []
+  const elsewhere = assetSlotId !== undefined && assetSlotId !== event.slotId
+  if (event.eventType === 'PLACED') {
+    if (occupant) warnings.push('SLOT_ALREADY_OCCUPIED')
+    if (elsewhere) warnings.push('ASSET_ELSEWHERE')
+    return warnings
+  }
+  if (!occupant) warnings.push('SLOT_EMPTY')
+  else if (occupant.assetKey !== event.assetKey) warnings.push('ASSET_MISMATCH')
+  if (event.eventType === 'REMOVED' && elsewhere) warnings.push('ASSET_ELSEWHERE')
+  return warnings
+}
+
+function effectOf(event: Moved, around: Surroundings): Effect {
+  const { occupant, assetSlotId, slotMovedLater, assetMovedLater, judgedLater } = around
+  switch (event.eventType) {
+    case 'PLACED':
+      return slotMovedLater && assetMovedLater ? 'superseded' : 'applied'
+    case 'REMOVED': {
+      const emptiesSlot = occupant !== undefined
+      const takesAsset = assetSlotId !== undefined
+      if (!emptiesSlot && !takesAsset) return 'none'
+      return (emptiesSlot && !slotMovedLater) || (takesAsset && !assetMovedLater) ? 'applied' : 'superseded'
+    }
+    case 'VERIFIED':
+    case 'DISPUTED':
+      if (occupant?.assetKey !== event.assetKey || event.timestampMs <= occupant.placedAtMs) return 'none'
+      return slotMovedLater || judgedLater ? 'superseded' : 'applied'
+  }
+}
+
+/** What the slot may take, against what is put there. `undefined` knows nothing and objects to nothing. */
+export type Fit = {
+  readonly constraints: { max_weight?: number | undefined; max_height?: number | undefined; allowed_types?: readonly string[] | undefined } | null
+  readonly type: string | null | undefined
+  /** The scale's weight, else the asset's. */
+  readonly weightKg: number | null | undefined
+  readonly heightCm: number | null | undefined
+}
+
+export function misfits({ constraints, type, weightKg, heightCm }: Fit): WarningCode[] {
+  const warnings: WarningCode[] = []
+  if (type && constraints?.allowed_types && !constraints.allowed_types.includes(type)) warnings.push('TYPE_NOT_ALLOWED')
+  if (exceeds(weightKg, constraints?.max_weight)) warnings.push('OVERWEIGHT')
+  if (exceeds(heightCm, constraints?.max_height)) warnings.push('OVERHEIGHT')
+  return warnings
+}
+
+function exceeds(value: number | null | undefined, limit: number | undefined): boolean {
+  return typeof value === 'number' && limit !== undefined && value > limit
+}

@@ -1,0 +1,157 @@
+import { z } from '@hono/zod-openapi'
+import { AppError } from '../errors/index.ts'
+import {
+  type Api,
+  barcode,
+  claimOf,
+  historyLimit,
+  historyQuery,
+  listOf,
+  numericPath,
+  operation,
+  originOf,
+  parseTime,
+  queryInteger,
+  readBody,
+  resource,
+  send,
+} from '../http/index.ts'
+import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
+import { NewPlacementEvent, PlacementEvent, placementEventShape, placementEventTypes, RecordedEvent, StoredPhoto } from './schema.ts'
+import type { LedgerService } from './service.ts'
+
+const tag = 'Ledger'
+const eventsPath = '/api/whms/events'
+
+const recordEvent = operation({
+  method: 'post',
+  path: eventsPath,
+  access: 'whms:read',
+  tag,
+  summary: 'Record a placement event',
+  description:
+    'PLACED and REMOVED need events:create, VERIFIED and DISPUTED events:verify. What contradicts the ledger is recorded with warnings. ' +
+    'The answer comes after the event is on disk.',
+  input: {
+    headers: z.object({
+      'x-device-time': z.string().max(64).optional().openapi({ description: "the device's clock when it sent, RFC 3339" }),
+      'idempotency-key': z.string().optional(),
+    }),
+    body: NewPlacementEvent,
+  },
+  success: {
+    200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedEvent, location: true },
+    201: { description: 'Recorded', schema: RecordedEvent, location: true },
+  },
+  errors: ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOUND', 'CONSTRAINT_VIOLATED', 'IDEMPOTENCY_MISMATCH'],
+})
+
+const listEvents = operation({
+  method: 'get',
+  path: eventsPath,
+  access: 'whms:read',
+  tag,
+  summary: 'The history, newest first; with after_seq oldest first and without gaps',
+  input: {
+    query: z.object({
+      slot_id: queryInteger({ min: 1 }).optional(),
+      asset_barcode: barcode().optional(),
+      event_type: z.enum(placementEventTypes).optional(),
+      after_seq: queryInteger({ min: 0 }).optional(),
+      cursor: z.string().max(64).optional(),
+      ...historyQuery,
+    }),
+  },
+  success: { 200: { description: 'One page', schema: listOf(PlacementEvent) } },
+})
+
+const getEvent = operation({
+  method: 'get',
+  path: `${eventsPath}/{id}`,
+  access: 'whms:read',
+  tag,
+  summary: 'One event',
+  input: { params: z.object({ id: z.string() }) },
+  success: { 200: { description: 'The event', schema: resource(placementEventShape) } },
+})
+
+const storePhoto = operation({
+  method: 'post',
+  path: photosPath,
+  access: 'events:create',
+  tag,
+  summary: 'Upload photo evidence: the bytes of a JPEG, PNG or WebP file, at most 12 MiB',
+  input: {},
+  success: { 201: { description: 'Kept; send its url as photo_url', schema: StoredPhoto, location: true } },
+  errors: ['UNSUPPORTED_MEDIA_TYPE', 'BODY_TOO_LARGE', 'STORAGE_FULL'],
+})
+
+const getPhoto = operation({
+  method: 'get',
+  path: `${photosPath}/{sha256}`,
+  access: 'whms:read',
+  tag,
+  summary: 'A photo that the gateway holds',
+  input: { params: z.object({ sha256: z.string() }) },
+  success: { 200: { description: 'The bytes', schema: z.string().openapi({ format: 'binary' }), mediaType: 'image/*' } },
+})
+
+export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
+  api.openapi(recordEvent, async (c) => {
+    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTime(c.req.header('x-device-time')) }
+    const reply = await ledger.record(c.req.valid('json'), asked)
+    return send(c, reply, reply.status)
+  })
+
+  api.openapi(listEvents, (c) => {
+    const { limit = historyLimit, offset = 0, after_seq, cursor, ...query } = c.req.valid('query')
+    const page = { limit, offset, afterSeq: after_seq, before: cursor === undefined ? undefined : readCursor(cursor) }
+    const { events, hasMore, total } = ledger.events(query, page, c.get('caller'))
+    const last = events.at(-1)
+    const nextCursor = hasMore && last && after_seq === undefined ? cursorOf(last) : null
+    return c.json({ success: true as const, data: events, pagination: { limit, offset, total, hasMore, nextCursor } }, 200)
+  })
+
+  api.openapi(getEvent, (c) =>
+    c.json({ success: true as const, ...ledger.event(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
+  )
+
+  for (const path of [eventsPath, `${eventsPath}/:id`]) {
+    api.on(['PUT', 'PATCH', 'DELETE'], path, () => {
+      throw new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted', { details: 'GET, POST' })
+    })
+  }
+
+  api.openapi(storePhoto, async (c) => {
+    const stored = await photos.store(Buffer.from(await readBody(c.req.raw, photoLimitBytes)), originOf(c))
+    c.header('Location', `${photosPath}/${stored.sha256}`)
+    const { sha256, url, mediaType, sizeBytes } = stored
+    return c.json({ success: true as const, sha256, url, mediaType, sizeBytes }, 201)
+  })
+
+  api.openapi(getPhoto, (c) => {
+    const { media, stream } = photos.open(c.req.valid('param').sha256)
+    c.header('Content-Type', media.mediaType)
+    c.header('Content-Length', String(media.sizeBytes))
+    c.header('Cache-Control', 'private, max-age=31536000, immutable')
+    c.header('Content-Security-Policy', "default-src 'none'; sandbox")
+    return c.body(stream) as never
+  })
+}
+
+function deviceTime(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const ms = parseTime(header)
+  if (ms === undefined) throw AppError.field('X-Device-Time', 'expected an RFC 3339 time with offset')
+  return ms
+}
+
+function cursorOf(event: PlacementEvent): string {
+  return Buffer.from(`${Date.parse(event.timestamp)}.${event.id}`).toString('base64url')
+}
+
+function readCursor(cursor: string): { timestampMs: number; id: number } {
+  const [, timestampMs, id] = Buffer.from(cursor, 'base64url').toString('latin1').match(/^(\d{1,15})\.(\d{1,15})$/) ?? []
+  if (timestampMs === undefined || id === undefined) throw AppError.field('cursor', 'is not a cursor of this list')
+  return { timestampMs: Number(timestampMs), id: Number(id) }
+}

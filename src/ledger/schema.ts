@@ -1,0 +1,104 @@
+import { z } from '@hono/zod-openapi'
+import { barcode, httpUrl, optional, rowId, sha256Hex, text, time, timeOut } from '../http/index.ts'
+import { type WarningCode, warningText } from './warnings.ts'
+
+export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'] as const
+const EventType = z.enum(placementEventTypes)
+export const warningCodes = Object.keys(warningText) as [WarningCode, ...WarningCode[]]
+
+const Scan = z
+  .object({
+    slot: optional(barcode()).openapi({ description: 'raw string read from the slot label' }),
+    asset: optional(barcode()).openapi({ description: 'raw string read from the asset' }),
+    symbology: optional(text(64)),
+  })
+  .openapi('Scan')
+
+export const NewPlacementEvent = z
+  .object({
+    event_type: EventType,
+    slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id; or slot_code' }),
+    slot_code: optional(text(64)).openapi({ description: 'the slot by its label' }),
+    asset_barcode: barcode(),
+    operator: optional(text(128)).openapi({ description: 'default: the caller' }),
+    timestamp: optional(time()).openapi({ description: "default: the gateway's time" }),
+    photo_url: optional(httpUrl()).openapi({ description: 'required for PLACED; never fetched by the gateway' }),
+    photo_sha256: optional(sha256Hex()),
+    photo_taken_at: optional(time()),
+    scale_weight_kg: optional(z.number().min(0).max(100_000)),
+    evidence_hash: optional(sha256Hex()).openapi({ description: "the client's own hash; kept as client_evidence_hash" }),
+    cctv_clip_url: optional(httpUrl()),
+    work_order_ref: optional(text(128)),
+    verification_notes: optional(text(4000)),
+    scan: optional(Scan),
+    client_event_id: optional(text(128)).openapi({ description: 'unique per caller for ever: a repeat is answered, not recorded' }),
+    corrects_event_id: optional(rowId()),
+  })
+  .refine((event) => event.slot_id !== undefined || event.slot_code !== undefined, { path: ['slot_id'], message: 'required (or slot_code)' })
+  .openapi('NewPlacementEvent')
+
+export type NewPlacementEvent = z.output<typeof NewPlacementEvent>
+
+export const slotStateShape = {
+  isOccupied: z.boolean(),
+  assetBarcode: z.string().nullable(),
+  isVerified: z.boolean().optional().openapi({ description: 'absent while the slot is empty' }),
+  isDisputed: z.boolean().optional().openapi({ description: 'absent while the slot is empty' }),
+}
+
+const Warning = z.object({ code: z.enum(warningCodes), message: z.string() }).openapi('Warning')
+
+export const placementEventShape = {
+  id: rowId(),
+  eventId: z.string().openapi({ format: 'uuid' }),
+  seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+  event_type: EventType,
+  slot_id: rowId(),
+  slot_code: z.string(),
+  asset_barcode: z.string(),
+  asset_key: z.string().openapi({ description: 'the barcode as it is matched' }),
+  operator: z.string().nullable().openapi({ description: 'null after the person was erased' }),
+  actor: z.string().nullable().openapi({ description: 'the verified caller; null after the person was erased' }),
+  timestamp: timeOut(),
+  device_timestamp: timeOut().nullable(),
+  received_at: timeOut(),
+  clock_offset_ms: z.int().nullable(),
+  time_quality: z.enum(['synced', 'corrected', 'unsynced']),
+  photo_url: z.string().nullable(),
+  photo_sha256: z.string().nullable(),
+  photoEvidence: z.enum(['held', 'claimed']).nullable(),
+  photo_taken_at: timeOut().nullable(),
+  scale_weight_kg: z.number().nullable(),
+  evidence_hash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+  client_evidence_hash: z.string().nullable(),
+  cctv_clip_url: z.string().nullable(),
+  work_order_ref: z.string().nullable(),
+  verification_notes: z.string().nullable(),
+  scan: z.object({ slot: z.string().optional(), asset: z.string().optional(), symbology: z.string().optional() }).nullable(),
+  client_event_id: z.string().nullable(),
+  corrects_event_id: z.int().nullable(),
+  warnings: z.array(Warning),
+}
+
+export const PlacementEvent = z.object(placementEventShape).openapi('PlacementEvent')
+export type PlacementEvent = z.infer<typeof PlacementEvent>
+
+export const RecordedEvent = z
+  .object({
+    success: z.literal(true),
+    ...placementEventShape,
+    effect: z.enum(['applied', 'superseded', 'none']),
+    slot: z.object({ id: rowId(), slot_id: z.string(), ...slotStateShape }).openapi({ description: "the slot's state after the event" }),
+  })
+  .openapi('RecordedEvent')
+export type RecordedEvent = z.infer<typeof RecordedEvent>
+
+export const StoredPhoto = z
+  .object({
+    success: z.literal(true),
+    sha256: z.string(),
+    url: z.string().openapi({ format: 'uri', description: 'goes into photo_url of an event' }),
+    mediaType: z.string(),
+    sizeBytes: z.int(),
+  })
+  .openapi('StoredPhoto')

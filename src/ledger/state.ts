@@ -1,0 +1,162 @@
+import type { ReadTx } from '../database/index.ts'
+
+/**
+ * Occupancy, verification and location, computed from the ledger at every read; nothing here is stored anywhere.
+ * The order is (timestamp, id). Bound values stand as `+?`: a plain `?` against an indexed column makes SQLite prepare
+ * the statement again at every call.
+ */
+
+/** Which ledger is asked: as it was true at `atMs`, as far as was known at `knownAtMs`. Both inclusive. */
+export type When = { readonly atMs?: number | undefined; readonly knownAtMs?: number | undefined }
+
+export type SlotState = {
+  readonly isOccupied: boolean
+  readonly assetBarcode: string | null
+  /** Absent while the slot is empty. */
+  readonly isVerified?: boolean
+  readonly isDisputed?: boolean
+}
+
+export type Placement = {
+  readonly id: number
+  readonly timestamp_ms: number
+  readonly event_type: 'PLACED' | 'REMOVED'
+  readonly slot_id: number
+  readonly asset_barcode: string
+  readonly asset_key: string
+}
+
+/** A `When` with the receipt time turned into the last id that was known then. */
+type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
+
+export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
+  if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: undefined }
+  // received_at never decreases with the id, so what was known then is a prefix of the ledger.
+  const row = tx.oneOf<{ id: number | null }>('SELECT max(id) AS id FROM main.placement_event WHERE received_at_ms <= +?', [when.knownAtMs])
+  return { atMs: when.atMs, lastId: row?.id ?? 0 }
+}
+
+const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
+const moves = `event_type IN ('PLACED', 'REMOVED')`
+const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
+const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
+
+function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
+  const parts: string[] = []
+  const parameters: number[] = []
+  if (bounds.atMs !== undefined) {
+    parts.push(` AND ${alias}timestamp_ms <= +?`)
+    parameters.push(bounds.atMs)
+  }
+  if (bounds.lastId !== undefined) {
+    parts.push(` AND ${alias}id <= +?`)
+    parameters.push(bounds.lastId)
+  }
+  return { sql: parts.join(''), parameters }
+}
+
+/** The newest PLACED or REMOVED of a slot. */
+export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placement | undefined {
+  const limit = bounded(bounds)
+  return tx.oneOf<Placement>(
+    `SELECT ${columns} FROM main.placement_event WHERE slot_id = +? AND ${moves}${limit.sql} ${newestFirst}`,
+    [slotId, ...limit.parameters],
+  )
+}
+
+/** The newest PLACED or REMOVED of an asset. */
+export function newestOfAsset(tx: ReadTx, assetKey: string, bounds: Bounds): Placement | undefined {
+  const limit = bounded(bounds)
+  return tx.oneOf<Placement>(
+    `SELECT ${columns} FROM main.placement_event WHERE asset_key = +? AND ${moves}${limit.sql} ${newestFirst}`,
+    [assetKey, ...limit.parameters],
+  )
+}
+
+/** The newest VERIFIED or DISPUTED of this placement's asset in its slot, strictly later than the placement. */
+function judgementOf(tx: ReadTx, placed: Placement, bounds: Bounds): 'VERIFIED' | 'DISPUTED' | undefined {
+  const limit = bounded(bounds)
+  return tx.oneOf<{ event_type: 'VERIFIED' | 'DISPUTED' }>(
+    `SELECT event_type FROM main.placement_event
+     WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +?${limit.sql} ${newestFirst}`,
+    [placed.slot_id, placed.timestamp_ms, placed.asset_key, ...limit.parameters],
+  )?.event_type
+}
+
+const empty: SlotState = { isOccupied: false, assetBarcode: null }
+
+function occupied(assetBarcode: string, judgement: 'VERIFIED' | 'DISPUTED' | null | undefined): SlotState {
+  return { isOccupied: true, assetBarcode, isVerified: judgement === 'VERIFIED', isDisputed: judgement === 'DISPUTED' }
+}
+
+export function slotState(tx: ReadTx, slotId: number, when: When = {}): SlotState {
+  const bounds = boundsOf(tx, when)
+  const newest = newestInSlot(tx, slotId, bounds)
+  if (newest?.event_type !== 'PLACED') return empty
+  return occupied(newest.asset_barcode, judgementOf(tx, newest, bounds))
+}
+
+/** States of all slots, or of one zone's, by slot id. Slots that are empty are not in the map: see `stateIn`. */
+export function slotStates(tx: ReadTx, when: When = {}, zoneId?: number): ReadonlyMap<number, SlotState> {
+  const bounds = boundsOf(tx, when)
+  const limit = bounded(bounds)
+  const judged = bounded(bounds, 'j.')
+  const rows = tx.allOf<{ slot_id: number; asset_barcode: string; judgement: 'VERIFIED' | 'DISPUTED' | null }>(
+    `SELECT s.id AS slot_id, p.asset_barcode,
+       (SELECT j.event_type FROM main.placement_event j
+        WHERE j.slot_id = s.id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
+        ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1) AS judgement
+     FROM main.slot s JOIN main.placement_event p
+       ON p.slot_id = s.id AND p.${moves} AND (p.timestamp_ms, p.id) = (
+         SELECT timestamp_ms, id FROM main.placement_event WHERE slot_id = s.id AND ${moves}${limit.sql} ${newestFirst})
+     WHERE p.event_type = 'PLACED'${zoneId === undefined ? '' : ' AND s.zone_id = +?'}`,
+    [...judged.parameters, ...limit.parameters, ...(zoneId === undefined ? [] : [zoneId])],
+  )
+  return new Map(rows.map((row) => [row.slot_id, occupied(row.asset_barcode, row.judgement)]))
+}
+
+export function stateIn(states: ReadonlyMap<number, SlotState>, slotId: number): SlotState {
+  return states.get(slotId) ?? empty
+}
+
+export type AssetLocation = { readonly slotId: number | null; readonly since: number | null }
+
+/** Where an asset stands; `slotId` null when it was taken away or never placed. The caller knows whether it exists. */
+export function assetLocation(tx: ReadTx, assetKey: string, when: When = {}): AssetLocation {
+  const newest = newestOfAsset(tx, assetKey, boundsOf(tx, when))
+  if (!newest) return { slotId: null, since: null }
+  return { slotId: newest.event_type === 'PLACED' ? newest.slot_id : null, since: newest.timestamp_ms }
+}
+
+/** Whether any event names the asset, within the bounds. */
+export function assetIsKnown(tx: ReadTx, assetKey: string, when: When = {}): boolean {
+  const limit = bounded(boundsOf(tx, when))
+  const named = (types: string) =>
+    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${types}${limit.sql} LIMIT 1`, [assetKey, ...limit.parameters])
+  return Boolean(named(moves) ?? named(judgements))
+}
+
+/** Newest timestamp of any event of the slot or the asset; 0 without one. */
+export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string): number {
+  const newest = (column: string, value: string | number, types: string) =>
+    tx.oneOf<{ timestamp_ms: number }>(
+      `SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? AND ${types} ${newestFirst}`,
+      [value],
+    )?.timestamp_ms ?? 0
+  return Math.max(
+    newest('slot_id', slotId, moves),
+    newest('slot_id', slotId, judgements),
+    newest('asset_key', assetKey, moves),
+    newest('asset_key', assetKey, judgements),
+  )
+}
+
+/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later than `timestampMs`. */
+export function judgedAfter(tx: ReadTx, slotId: number, assetKey: string, timestampMs: number): boolean {
+  return (
+    tx.oneOf(
+      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +? LIMIT 1`,
+      [slotId, timestampMs, assetKey],
+    ) !== undefined
+  )
+}

@@ -1,0 +1,30 @@
+/**
+ * What the gateway says of an event that it records all the same: physical truth is never refused. The sentence is
+ * for the person who holds the scanner. `ledger.enforce` in the config can turn any of these into a refusal.
+ */
+export const warningText = {
+  SLOT_ALREADY_OCCUPIED: 'the slot already holds a pallet according to the ledger',
+  SLOT_EMPTY: 'the slot is empty according to the ledger',
+  ASSET_ELSEWHERE: 'the pallet stands in another slot according to the ledger',
+  ASSET_MISMATCH: 'the slot holds another pallet according to the ledger',
+  UNKNOWN_ASSET: 'the barcode is not a registered asset',
+  TYPE_NOT_ALLOWED: 'this type of asset is not allowed in the slot',
+  OVERWEIGHT: 'the weight exceeds what the slot may carry',
+  OVERHEIGHT: 'the asset is higher than the slot allows',
+  SELF_VERIFIED: 'the placement is verified by the person who made it',
+  OPERATOR_DIFFERS: 'the operator is not the signed-in user',
+  LATE_EVENT: 'the event happened before others that are recorded already, or over 5 minutes ago',
+  CLOCK_AHEAD: 'the device clock is ahead of the gateway',
+  NO_EFFECT: 'the event changes nothing',
+  PHOTO_NOT_HELD: 'the gateway does not hold the photo itself',
+  PHOTO_TIME_MISMATCH: 'the photo was taken at another time than the event',
+  BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
+  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+} as const
+
+export type WarningCode = keyof typeof warningText
+
+/** Recorded at the time; the wording is today's. */
+export function explain(codes: readonly WarningCode[]): { code: WarningCode; message: string }[] {
+  return codes.map((code) => ({ code, message: warningText[code] }))
+}

@@ -1,0 +1,150 @@
+import { z } from '@hono/zod-openapi'
+import { barcode, optional, resource, rowId, text, timeOut } from '../http/index.ts'
+
+export const zoneTypes = ['storage', 'staging', 'receiving', 'shipping', 'cold', 'hazmat'] as const
+export const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as const
+
+const ZoneType = z.enum(zoneTypes)
+const AssetType = z.enum(assetTypes)
+const isTimezone = (name: string) => {
+  if (/^[+-]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const Location = z.object({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) }).openapi('Location')
+
+export const NewWarehouse = z
+  .object({
+    name: text(200),
+    timezone: text(64).refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin'),
+    location: optional(Location),
+  })
+  .openapi('NewWarehouse')
+
+const warehouseShape = {
+  id: rowId(),
+  name: z.string(),
+  location: Location.nullable(),
+  timezone: z.string(),
+  version: z.int(),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+}
+export const Warehouse = z.object(warehouseShape).openapi('Warehouse')
+export const WarehouseResource = resource(warehouseShape)
+
+export const NewZone = z
+  .object({
+    name: text(200),
+    zone_type: ZoneType,
+    warehouseId: rowId(),
+    color: optional(z.string().regex(/^#[0-9a-fA-F]{6}$/, 'expected #rrggbb')),
+  })
+  .openapi('NewZone')
+
+export const zoneShape = {
+  id: rowId(),
+  name: z.string(),
+  zone_type: ZoneType,
+  color: z.string(),
+  warehouseId: rowId(),
+  version: z.int(),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+}
+
+const Point = z.object({ x: z.number(), y: z.number() })
+const Polygon = z.array(Point).min(3).max(256)
+
+const Constraints = z
+  .object({
+    max_weight: optional(z.number().min(0).max(1_000_000)).openapi({ description: 'kg' }),
+    max_height: optional(z.number().min(0).max(100_000)).openapi({ description: 'cm' }),
+    allowed_types: optional(z.array(AssetType).max(assetTypes.length)),
+  })
+  .openapi('Constraints')
+
+export const NewSlot = z
+  .object({
+    slot_id: text(64),
+    zone: text(200),
+    floor_plan_polygon: Polygon,
+    zone_type: optional(ZoneType),
+    constraints: optional(Constraints),
+    zoneId: optional(rowId()),
+    warehouseId: optional(rowId()),
+  })
+  .openapi('NewSlot')
+
+export const SlotChange = z
+  .object({
+    zone: optional(text(200)),
+    floor_plan_polygon: optional(Polygon),
+    zone_type: optional(ZoneType),
+    constraints: optional(Constraints),
+    zoneId: optional(rowId()),
+    retired: optional(z.boolean()),
+    slot_id: optional(text(64)).openapi({ description: 'must be the one it has' }),
+  })
+  .openapi('SlotChange')
+
+export const slotShape = {
+  id: rowId(),
+  slot_id: z.string(),
+  warehouseId: rowId(),
+  zone: z.string(),
+  zoneId: rowId().nullable(),
+  zone_type: ZoneType.nullable(),
+  floor_plan_polygon: z.array(Point),
+  constraints: z
+    .object({ max_weight: z.number().optional(), max_height: z.number().optional(), allowed_types: z.array(AssetType).optional() })
+    .nullable(),
+  retiredAt: timeOut().nullable(),
+  version: z.int(),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+}
+
+const Dimensions = z
+  .object({
+    length: z.number().min(0).max(100_000),
+    width: z.number().min(0).max(100_000),
+    height: z.number().min(0).max(100_000),
+  })
+  .openapi('Dimensions', { description: 'cm' })
+
+export const NewAsset = z
+  .object({
+    asset_id: barcode(),
+    type: AssetType,
+    weight_kg: optional(z.number().min(0).max(100_000)),
+    dimensions: optional(Dimensions),
+  })
+  .openapi('NewAsset')
+
+const assetShape = {
+  id: rowId(),
+  asset_id: z.string(),
+  type: AssetType.nullable(),
+  weight_kg: z.number().nullable(),
+  dimensions: Dimensions.nullable(),
+  provisional: z.boolean().openapi({ description: 'only ever seen in an event' }),
+  version: z.int(),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+}
+export const Asset = z.object(assetShape).openapi('Asset')
+export const AssetResource = resource(assetShape)
+
+export type NewWarehouse = z.output<typeof NewWarehouse>
+export type NewZone = z.output<typeof NewZone>
+export type NewSlot = z.output<typeof NewSlot>
+export type SlotChange = z.output<typeof SlotChange>
+export type NewAsset = z.output<typeof NewAsset>
+export type ZoneType = (typeof zoneTypes)[number]
+export type AssetType = (typeof assetTypes)[number]

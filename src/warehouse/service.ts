@@ -1,0 +1,234 @@
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Idempotency } from '../journal/index.ts'
+import type { Clock } from '../world/index.ts'
+import { readBarcode } from './barcode.ts'
+import type { NewAsset, NewSlot, NewWarehouse, NewZone, SlotChange } from './schema.ts'
+import * as store from './store.ts'
+
+const defaultColor = '#808080'
+
+export type WarehouseSettings = {
+  /** Warehouse of a slot that names none. */
+  readonly warehouseId: number
+  /** Who may see one; a warehouse that is not named is seen by everybody. */
+  readonly viewers: readonly { readonly id: number; readonly viewers: readonly string[] }[]
+}
+
+export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+
+/** Master data: warehouses, zones, slots and assets. What stands where is not its business. */
+export class WarehouseService {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #audit: AuditTrail
+  readonly #idempotency: Idempotency
+  readonly #settings: () => WarehouseSettings
+
+  constructor(options: {
+    work: UnitOfWork
+    clock: Pick<Clock, 'now'>
+    audit: AuditTrail
+    idempotency: Idempotency
+    settings: () => WarehouseSettings
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#audit = options.audit
+    this.#idempotency = options.idempotency
+    this.#settings = options.settings
+  }
+
+  /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
+  isVisible(caller: Caller, warehouseId: number): boolean {
+    const narrowed = this.#settings().viewers.find((w) => w.id === warehouseId)
+    if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
+    return narrowed.viewers.some((name) => name === caller.username || caller.groups.includes(name))
+  }
+
+  /** Ids of the warehouses that the caller may not see. */
+  hiddenFrom(caller: Caller): number[] {
+    return this.#settings()
+      .viewers.map((w) => w.id)
+      .filter((id) => !this.isVisible(caller, id))
+  }
+
+  createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
+    return this.#create(claim, '/api/whms/warehouses', (tx) => {
+      const id = store.insertWarehouse(tx, warehouse, this.#clock.now())
+      this.#audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
+      return this.warehouse(tx, id, by.caller)
+    })
+  }
+
+  warehouses(caller: Caller): store.Warehouse[] {
+    return this.#work.read((tx) => store.listWarehouses(tx)).filter((w) => this.isVisible(caller, w.id))
+  }
+
+  /** Throws NOT_FOUND, also when the caller may not see it. */
+  warehouse(tx: ReadTx, id: number | undefined, caller: Caller): store.Warehouse {
+    const found = id === undefined ? undefined : store.findWarehouse(tx, id)
+    if (!found || !this.isVisible(caller, found.id)) throw AppError.notFound('Warehouse')
+    return found
+  }
+
+  createZone(zone: NewZone, { by, claim }: Ask) {
+    return this.#create(claim, '/api/whms/zones', (tx) => {
+      this.#referTo(tx, zone.warehouseId, by.caller)
+      if (store.findZoneByName(tx, zone.warehouseId, zone.name)) {
+        throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, { details: `name: ${zone.name} is taken` })
+      }
+      const id = store.insertZone(tx, { ...zone, color: zone.color?.toLowerCase() ?? defaultColor }, this.#clock.now())
+      const made = this.zone(tx, id, by.caller)
+      const adopted = store.adoptSlots(tx, made)
+      this.#audit.write(tx, by, { action: 'zone.created', entity: 'zone', entityId: id, changes: { adoptedSlots: adopted } })
+      return made
+    })
+  }
+
+  zone(tx: ReadTx, id: number | undefined, caller: Caller): store.Zone {
+    const found = id === undefined ? undefined : store.findZone(tx, id)
+    if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Zone')
+    return found
+  }
+
+  zones(tx: ReadTx, caller: Caller): store.Zone[] {
+    return store.listZones(tx).filter((z) => this.isVisible(caller, z.warehouseId))
+  }
+
+  /** Adds the slot; runs inside the transaction of the floor, which answers with its status. */
+  createSlot(tx: Tx, slot: NewSlot, by: RequestOrigin): store.Slot {
+    if (store.findSlotByCode(tx, slot.slot_id)) {
+      throw new AppError('ALREADY_EXISTS', `There is a slot ${slot.slot_id} already`, { details: `slot_id: ${slot.slot_id} is taken` })
+    }
+    const zone = this.#zoneOfSlot(tx, slot, by.caller)
+    const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#settings().warehouseId
+    this.#referTo(tx, warehouseId, by.caller)
+    const id = store.insertSlot(tx, store.slotColumns(slot, warehouseId, zone?.id ?? null), this.#clock.now())
+    this.#audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
+    return this.slot(tx, id, by.caller)
+  }
+
+  /** Changes what is named, keeps the rest. `version`: the one that If-Match demands. */
+  changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): store.Slot {
+    const old = this.slot(tx, id, by.caller)
+    if (version !== undefined && version !== old.version) {
+      throw new AppError('VERSION_MISMATCH', `The slot has version ${old.version} by now`)
+    }
+    if (change.slot_id !== undefined && change.slot_id !== old.slot_id) throw AppError.field('slot_id', 'can not be changed')
+    store.updateSlot(tx, id, this.#slotChanges(tx, old, change, by.caller), this.#clock.now())
+    const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
+    const told = Object.fromEntries(Object.entries({ ...changes, polygon: polygon && 'changed' }).filter(([, v]) => v !== undefined))
+    this.#audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: told })
+    return this.slot(tx, id, by.caller)
+  }
+
+  /** Throws NOT_FOUND, also when the caller may not see its warehouse. */
+  slot(tx: ReadTx, id: number, caller: Caller): store.Slot {
+    const found = store.findSlot(tx, id)
+    if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Slot')
+    return found
+  }
+
+  /** By number or label, as the path of a slot names it: a canonical decimal is the id, unless `byLabel`. */
+  slotByPath(tx: ReadTx, path: string, byLabel: boolean, caller: Caller): store.Slot {
+    const id = !byLabel && /^[1-9]\d{0,14}$/.test(path) ? Number(path) : undefined
+    const found = id === undefined ? store.findSlotByCode(tx, path) : store.findSlot(tx, id)
+    if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Slot')
+    return found
+  }
+
+  /** A slot that a body refers to. Throws REFERENCE_NOT_FOUND. */
+  slotReference(tx: ReadTx, reference: { id?: number | undefined; code?: string | undefined }, caller: Caller): store.Slot {
+    const { id, code } = reference
+    const found = id !== undefined ? store.findSlot(tx, id) : store.findSlotByCode(tx, code ?? '')
+    const matches = found && (code === undefined || found.slot_id === code)
+    if (!matches || !this.isVisible(caller, found.warehouseId)) {
+      throw new AppError('REFERENCE_NOT_FOUND', 'There is no such slot', {
+        fields: [{ path: id !== undefined ? 'slot_id' : 'slot_code', message: `no slot ${id ?? code}` }],
+      })
+    }
+    return found
+  }
+
+  slots(tx: ReadTx, caller: Caller, zoneId?: number): store.Slot[] {
+    return store.listSlots(tx, zoneId).filter((s) => this.isVisible(caller, s.warehouseId))
+  }
+
+  /** Registers an asset. One that events have only mentioned so far becomes a registered one. */
+  createAsset(asset: NewAsset, { by, claim }: Ask) {
+    return this.#create(claim, '/api/whms/assets', (tx) => {
+      const { key } = readBarcode(asset.asset_id)
+      const known = store.findAssetByKey(tx, key)
+      if (known && !known.provisional) {
+        throw new AppError('ALREADY_EXISTS', 'This asset is registered already', { details: `asset_id: ${asset.asset_id} is taken` })
+      }
+      const nowMs = this.#clock.now()
+      if (known) store.updateAsset(tx, known.id, asset, nowMs)
+      else store.insertAsset(tx, asset, key, nowMs)
+      const made = store.findAssetByKey(tx, key)
+      if (!made) throw new Error('an asset just written is not there')
+      this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
+      return made
+    })
+  }
+
+  findAsset(tx: ReadTx, key: string): store.Asset | undefined {
+    return store.findAssetByKey(tx, key)
+  }
+
+  /** Remembers a barcode first seen in an event. */
+  noteAsset(tx: Tx, barcode: string, key: string): void {
+    store.insertProvisionalAsset(tx, barcode, key, this.#clock.now())
+  }
+
+  assets(): store.Asset[] {
+    return this.#work.read((tx) => store.listAssets(tx))
+  }
+
+  #create<T extends { id: number }>(claim: IdempotencyClaim | undefined, path: string, make: (tx: Tx) => T): Promise<Reply<{ success: true } & T>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const made = make(tx)
+        return { status: 201, body: { success: true as const, ...made }, location: `${path}/${made.id}` }
+      }),
+    )
+  }
+
+  #referTo(tx: ReadTx, warehouseId: number, caller: Caller): void {
+    if (store.findWarehouse(tx, warehouseId) && this.isVisible(caller, warehouseId)) return
+    throw new AppError('REFERENCE_NOT_FOUND', 'There is no such warehouse', {
+      fields: [{ path: 'warehouseId', message: `no warehouse ${warehouseId}` }],
+    })
+  }
+
+  /** zoneId wins; else the zone of that warehouse with the label's name; else none yet. */
+  #zoneOfSlot(tx: ReadTx, slot: Pick<NewSlot, 'zone' | 'zoneId' | 'warehouseId'>, caller: Caller): store.Zone | undefined {
+    if (slot.zoneId === undefined) {
+      return store.findZoneByName(tx, slot.warehouseId ?? this.#settings().warehouseId, slot.zone)
+    }
+    const zone = store.findZone(tx, slot.zoneId)
+    const elsewhere = zone && slot.warehouseId !== undefined && slot.warehouseId !== zone.warehouseId
+    if (!zone || elsewhere || !this.isVisible(caller, zone.warehouseId)) {
+      throw new AppError('REFERENCE_NOT_FOUND', 'There is no such zone', {
+        fields: [{ path: 'zoneId', message: `no zone ${slot.zoneId}${elsewhere ? ` in warehouse ${slot.warehouseId}` : ''}` }],
+      })
+    }
+    return zone
+  }
+
+  #slotChanges(tx: ReadTx, old: store.Slot, change: SlotChange, caller: Caller): Parameters<typeof store.updateSlot>[2] {
+    const moved = change.zone !== undefined || change.zoneId !== undefined
+    const zone = moved
+      ? this.#zoneOfSlot(tx, { zone: change.zone ?? old.zone, zoneId: change.zoneId, warehouseId: old.warehouseId }, caller)
+      : undefined
+    return {
+      ...(moved && { zone: change.zone ?? zone?.name ?? old.zone, zone_id: zone?.id ?? null }),
+      ...(change.zone_type && { zone_type: change.zone_type }),
+      ...(change.floor_plan_polygon && { floor_plan_polygon: JSON.stringify(change.floor_plan_polygon) }),
+      ...(change.constraints && { constraints: JSON.stringify(change.constraints) }),
+      ...(change.retired !== undefined && { retired_at_ms: change.retired ? this.#clock.now() : null }),
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Most attempts under way at one endpoint. */
+export const lanesPerEndpoint = 4
+
+/** Of these lanes, retries leave two to first attempts, and first attempts one to retries. */
+const lanesForRetries = 2
+const lanesForFirstsBesideRetries = 3
+
+/** Most attempts under way in all. */
+export const lanesInAll = 128
+
+/** From here on an endpoint gets one lane only, so that sixteen that hang can't take the lanes of all others. */
+const crowdedFrom = 64
+
+/** What one endpoint has under way, and what of its deliveries is due and not under way, in order. */
+export type Queue = {
+  readonly firstsUnderWay: number
+  readonly retriesUnderWay: number
+  readonly firsts: readonly string[]
+  readonly retries: readonly string[]
+}
+
+/**
+ * Which deliveries may start now. First attempts start in their order; retries never hold them up, nor they the
+ * retries; every endpoint gets its turn before another gets a second one.
+ */
+export function admit(queues: readonly Queue[]): string[] {
+  const lines = queues.map((queue) => ({ ...queue, firsts: [...queue.firsts], retries: [...queue.retries] }))
+  let inAll = lines.reduce((sum, line) => sum + underWay(line), 0)
+  const admitted: string[] = []
+  for (let lanes = 1; lanes <= lanesPerEndpoint; lanes += 1) {
+    for (const line of lines) {
+      if (inAll >= lanesInAll || (inAll >= crowdedFrom && lanes > 1)) return admitted
+      if (underWay(line) >= lanes) continue
+      const next = take(line)
+      if (next === undefined) continue
+      admitted.push(next)
+      inAll += 1
+    }
+  }
+  return admitted
+}
+
+type Line = { firstsUnderWay: number; retriesUnderWay: number; firsts: string[]; retries: string[] }
+
+function underWay(queue: { firstsUnderWay: number; retriesUnderWay: number }): number {
+  return queue.firstsUnderWay + queue.retriesUnderWay
+}
+
+function take(line: Line): string | undefined {
+  const firstsMay = line.retries.length === 0 || line.firstsUnderWay < lanesForFirstsBesideRetries
+  const first = firstsMay ? line.firsts.shift() : undefined
+  if (first !== undefined) {
+    line.firstsUnderWay += 1
+    return first
+  }
+  const retry = line.retriesUnderWay < lanesForRetries ? line.retries.shift() : undefined
+  if (retry !== undefined) line.retriesUnderWay += 1
+  return retry
+}

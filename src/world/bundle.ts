@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * The one place that knows whether this is the source tree or the single binary. In the binary everything lies side by
+ * side in one folder of pkg's virtual file system, which only Node's own `fs` functions can read; in the source tree
+ * everything stays where npm and git put it.
+ */
+
+export type BuildInfo = {
+  /** `version` of package.json. */
+  readonly version: string
+  /** The first 12 digits of the commit, or `unknown` outside a git clone. */
+  readonly commit: string
+}
+
+export type Arch = 'x64' | 'arm64'
+
+/** Put in by the build (esbuild's `define`); in the source tree the name does not exist. */
+declare const GATEHOUSE_BUILD: BuildInfo & { readonly sha256: Readonly<Record<AssetName, string>> }
+
+/** True in the single binary, false in the source tree. */
+export const isBundled = typeof GATEHOUSE_BUILD !== 'undefined'
+
+/** The threads beside the main one; the entry of each is `src/app/NAME-worker.ts`. The build bundles what stands here. */
+export const workers = ['jobs'] as const
+export type WorkerName = (typeof workers)[number]
+
+/** Files that the binary carries, by the name they have in it, each with its place in the source tree. */
+export const assets = {
+  ffmpeg: (arch: Arch) => `node_modules/@ffmpeg-installer/linux-${arch}/ffmpeg`,
+  'THIRD-PARTY-NOTICES': () => 'THIRD-PARTY-NOTICES',
+  LICENSE: () => 'LICENSE',
+} as const satisfies Record<string, (arch: Arch) => string>
+export type AssetName = keyof typeof assets
+
+/** Of the source tree only. */
+const root = join(import.meta.dirname, '..', '..')
+
+/** What `new Worker(…)` takes. In the binary it must be a string: pkg starts no worker from a URL. */
+export function workerEntry(name: WorkerName): string | URL {
+  if (isBundled) return join(import.meta.dirname, `${name}-worker.cjs`)
+  return new URL(`../app/${name}-worker.ts`, import.meta.url)
+}
+
+/**
+ * Where an asset can be read with `fs.readFileSync`. In the binary the path exists for this process only: no child
+ * process can open or run it. That the file is there is not checked.
+ */
+export function assetPath(name: AssetName): string {
+  return isBundled ? join(import.meta.dirname, name) : join(root, assets[name](processorArch()))
+}
+
+/** SHA-256 of an asset in hex: known since the build in the binary, computed in the source tree. */
+export function assetSha256(name: AssetName): string {
+  if (isBundled) return GATEHOUSE_BUILD.sha256[name]
+  return createHash('sha256')
+    .update(readFileSync(assetPath(name)))
+    .digest('hex')
+}
+
+/** Version and commit of what is running. */
+export function buildInfo(): BuildInfo {
+  if (isBundled) return { version: GATEHOUSE_BUILD.version, commit: GATEHOUSE_BUILD.commit }
+  return sourceBuildInfo(root)
+}
+
+/** Version and commit of a source tree, from its package.json and from git if there is one. */
+export function sourceBuildInfo(tree: string): BuildInfo {
+  const { version } = JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as { version: string }
+  return { version, commit: commitOf(tree) }
+}
+
+function commitOf(tree: string): string {
+  try {
+    const command = ['-C', tree, 'rev-parse', '--show-prefix', '--short=12', 'HEAD']
+    const [prefix, commit] = execFileSync('git', command, { encoding: 'utf8', stdio: 'pipe' }).split('\n')
+    // With a prefix the tree lies unpacked inside some other clone, whose commit says nothing about it.
+    return prefix === '' && commit ? commit : 'unknown'
+  } catch {
+    return 'unknown'
+  }
+}
+
+function processorArch(): Arch {
+  if (process.arch === 'x64' || process.arch === 'arm64') return process.arch
+  throw new Error(`gatehouse runs on x64 and arm64, not on ${process.arch}`)
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+
+/**
+ * Programs and addons that the binary carries can't be run from inside it: they are unpacked once, under their hash,
+ * to `${PKG_NATIVE_CACHE_PATH:-$HOME/.cache}/gatehouse/SHA256/NAME`.
+ */
+
+export type NativeCacheErrorCode =
+  /** Neither PKG_NATIVE_CACHE_PATH nor a home folder says where to unpack. */
+  | 'NATIVE_CACHE_NOWHERE'
+  /** The folder can't be made or written: permissions, a read-only file system, a full disk. */
+  | 'NATIVE_CACHE_UNWRITABLE'
+  /** The folder belongs to another user, who could exchange what is run from it. */
+  | 'NATIVE_CACHE_FOREIGN'
+  /** What lies in the folder may not be run: it is mounted noexec. */
+  | 'NATIVE_CACHE_NOEXEC'
+
+/** The message is a sentence for the admin; it names the folder and what to do. */
+export class NativeCacheError extends Error {
+  override readonly name = 'NativeCacheError'
+  readonly code: NativeCacheErrorCode
+
+  constructor(code: NativeCacheErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+  }
+}
+
+const remedy = 'set PKG_NATIVE_CACHE_PATH to a folder that this user may write to and run programs from'
+
+export type Unpacking = {
+  /** File name to unpack to. */
+  readonly name: string
+  /** Hex SHA-256 of the content. */
+  readonly sha256: string
+  /** The content; asked for only when the cache lacks it. */
+  readonly content: () => Uint8Array
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/**
+ * Returns the path of an executable file (0755, in a folder of mode 0700) with exactly this content, writing it if it is
+ * not there yet or was changed. Any number of processes may do so at once. Blocks for as long as hashing the file takes.
+ * Throws NativeCacheError.
+ */
+export function unpackNative({ name, sha256, content, env = process.env }: Unpacking): string {
+  const folder = join(nativeCacheFolder(env), sha256)
+  const path = join(folder, name)
+  makeFolder(folder, name)
+  if (sha256Of(path) !== sha256) writeWhole(path, content(), folder, name)
+  refuseNoexec(path, folder, name)
+  return path
+}
+
+/** `${PKG_NATIVE_CACHE_PATH:-$HOME/.cache}/gatehouse`, with the home of the user database when HOME is not set. */
+export function nativeCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return join(env['PKG_NATIVE_CACHE_PATH'] || join(env['HOME'] || homeOfUser(), '.cache'), 'gatehouse')
+}
+
+function homeOfUser(): string {
+  try {
+    return userInfo().homedir
+  } catch (error) {
+    throw new NativeCacheError('NATIVE_CACHE_NOWHERE', `this user has no home folder to unpack to; ${remedy}`, error)
+  }
+}
+
+function makeFolder(folder: string, name: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unwritable(folder, name, error)
+  }
+  const { uid, mode } = statSync(folder)
+  const ours = uid === 0 || uid === process.geteuid?.()
+  if (!ours || mode & 0o022) {
+    const who = ours ? 'others may write to it' : `it belongs to user ${uid}`
+    throw new NativeCacheError('NATIVE_CACHE_FOREIGN', `${name} is not run from ${folder}, because ${who}; ${remedy}`)
+  }
+}
+
+/** A process killed in between leaves a temp file, which the next one of that pid writes over. */
+function writeWhole(path: string, content: Uint8Array, folder: string, name: string): void {
+  const temp = `${path}.part-${process.pid}-${threadId}`
+  try {
+    writeFileSync(temp, content, { mode: 0o755 })
+    chmodSync(temp, 0o755)
+    renameSync(temp, path)
+  } catch (error) {
+    rmSync(temp, { force: true })
+    throw unwritable(folder, name, error)
+  }
+}
+
+/** On a noexec mount the kernel denies X_OK even to root. */
+function refuseNoexec(path: string, folder: string, name: string): void {
+  try {
+    if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, 0o755)
+    accessSync(path, constants.X_OK)
+  } catch (error) {
+    const message = `${name} can't be run from ${folder}: no program may run there (mounted noexec?); ${remedy}`
+    throw new NativeCacheError('NATIVE_CACHE_NOEXEC', message, error)
+  }
+}
+
+function unwritable(folder: string, name: string, error: unknown): NativeCacheError {
+  const cause = realCause(folder, error)
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const message = `${name} can't be unpacked to ${folder}: ${why}; ${remedy}`
+  return new NativeCacheError('NATIVE_CACHE_UNWRITABLE', message, cause)
+}
+
+/** Node's recursive mkdir reports a read-only file system as ENOENT: the nearest folder that is there says the truth. */
+function realCause(folder: string, error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return error
+  let there = folder
+  while (!existsSync(there)) there = dirname(there)
+  try {
+    accessSync(there, constants.W_OK)
+    return error
+  } catch (cause) {
+    return cause
+  }
+}
+
+/** In pieces, because ffmpeg has 65 MB; undefined when there is no such file or it can't be read. */
+function sha256Of(path: string): string | undefined {
+  let fd: number | undefined
+  try {
+    fd = openSync(path, 'r')
+    const hash = createHash('sha256')
+    const piece = Buffer.allocUnsafe(1024 * 1024)
+    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece)) hash.update(piece.subarray(0, read))
+    return hash.digest('hex')
+  } catch {
+    return undefined
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
