@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Arch } from '../src/world/bundle.ts'
 import { bundleSources } from './build/bundle-sources.ts'
-import { buildFolder, distFolder, packagesFor } from './build/inputs.ts'
+import { buildFolder, distFolder, packagesFor, say } from './build/inputs.ts'
 import { withLock } from './build/lock.ts'
 import { packBinary } from './build/pack-binary.ts'
 import { forgetStamp, isUpToDate, stampOf, writeStamp } from './build/stamp.ts'
@@ -38,6 +38,7 @@ export function buildBinary({ arch, force = false }: { arch: Arch; force?: boole
     const packages = await packagesFor(arch)
     const stage = await bundleSources({ arch, packages, work })
     renameSync(await packBinary({ arch, packages, stage, work }), path)
+    rmSync(work, { recursive: true, force: true })
     writeStamp(arch, stamp)
     return { path, built: true }
   })
@@ -48,14 +49,23 @@ export function thisArch(): Arch {
   throw new Error(`gatehouse is built for x64 and arm64, not for ${process.arch}`)
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { arch: { type: 'string', multiple: true }, force: { type: 'boolean' } } })
+async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { arch: { type: 'string', multiple: true }, force: { type: 'boolean' } },
+  })
   for (const arch of values.arch ?? [thisArch()]) {
     if (arch !== 'x64' && arch !== 'arm64') throw new Error(`--arch is x64 or arm64, not ${arch}`)
     const startedMs = Date.now()
     const { path, built } = await buildBinary({ arch, force: values.force ?? false })
     const seconds = ((Date.now() - startedMs) / 1000).toFixed(1)
-    console.error(built ? `build: ${path} in ${seconds} s` : `build: ${path} is up to date`)
-    console.log(path)
+    say(built ? `${path} made in ${seconds} s` : `${path} is up to date`)
   }
+}
+
+if (import.meta.main) {
+  await run(process.argv.slice(2)).catch((error: Error) => {
+    say(error.message)
+    process.exitCode = 1
+  })
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, formatMessages } from 'esbuild'
 import { type Arch, type AssetName, assets, sourceBuildInfo, workers } from '../../src/world/bundle.ts'
+import { productionPackages } from '../notices/locked-packages.ts'
 import { required, root, say } from './inputs.ts'
 
 export type BundleOrder = {
@@ -59,7 +61,7 @@ function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): Build
     alias: { 'better-sqlite3': `better-sqlite3/linux-${arch}` },
     loader: { '.node': 'copy' },
     assetNames: '[name]',
-    inject: [join(root, 'src/world/process-shim.ts')],
+    inject: [fileURLToPath(import.meta.resolve('../../src/world/process-shim.ts'))],
     define: {
       GATEHOUSE_BUILD: JSON.stringify({ ...sourceBuildInfo(root), sha256 }),
       'import.meta.url': 'bundleUrl',
@@ -75,8 +77,18 @@ function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): Build
 
 /** A warning of esbuild (an `import.meta` it can't keep, a require it can't follow) is a fault that shows at run time. */
 async function bundle(options: BuildOptions): Promise<void> {
-  const { warnings } = await build(options)
-  if (warnings.length === 0) return
-  const texts = await formatMessages(warnings, { kind: 'warning', terminalWidth: 120 })
-  throw new Error(`the bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
+  const { warnings, metafile } = await build({ ...options, metafile: true })
+  if (warnings.length > 0) {
+    const texts = await formatMessages(warnings, { kind: 'warning', terminalWidth: 120 })
+    throw new Error(`the bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
+  }
+  refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
+}
+
+/** THIRD-PARTY-NOTICES speaks of the production dependencies, so nothing else may get in. */
+function refuseForeignPackages(files: readonly string[]): void {
+  const allowed = new Set(productionPackages(root).map(({ path }) => path))
+  const packages = new Set(files.map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? ''))
+  const foreign = [...packages].filter((path) => path !== '' && !allowed.has(path))
+  if (foreign.length > 0) throw new Error(`bundled, but no production dependency: ${foreign.join(', ')}`)
 }

@@ -1,9 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { say } from './inputs.ts'
 
 /** Runs `work` while no other process does so under the same lock file; a lock left by a dead process is taken over. */
 export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  while (!takeLock(file)) await sleep(200)
+  for (let waits = 0; !takeLock(file); waits += 1) {
+    if (waits === 0) say(`waiting for process ${holderOf(file) ?? '?'}, which holds ${file}`)
+    await sleep(200)
+  }
   try {
     return await work()
   } finally {

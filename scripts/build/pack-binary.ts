@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { fileURLToPath } from 'node:url'
 import type { Arch } from '../../src/world/bundle.ts'
-import { required, root, say } from './inputs.ts'
+import { required, say } from './inputs.ts'
 
 export type PackOrder = {
   readonly arch: Arch
@@ -54,9 +54,9 @@ function writeManifest(stage: string): void {
 }
 
 async function runPkg(home: string, args: string[]): Promise<void> {
-  const manifest = createRequire(join(root, 'package.json')).resolve('@yao-pkg/pkg/package.json')
+  const pkg = fileURLToPath(import.meta.resolve('@yao-pkg/pkg/lib-es5/bin.js'))
   // /tmp, because the path of the temp folder gets into the binary: see nameTempFolder.
-  const child = spawn(process.execPath, [join(dirname(manifest), 'lib-es5', 'bin.js'), ...args], {
+  const child = spawn(process.execPath, [pkg, ...args], {
     env: { HOME: home, TMPDIR: '/tmp' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

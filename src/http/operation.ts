@@ -17,6 +17,9 @@ type Input = {
 /** An answer in JSON unless `mediaType` says otherwise. */
 type Success<S extends z.ZodType> = { description: string; schema: S; mediaType?: string; location?: boolean }
 
+/** 204: done, and nothing to say about it. */
+type Silence = { description: string }
+
 const onEveryRoute: readonly ErrorCode[] = ['RATE_LIMITED', 'INTERNAL_ERROR', 'NOT_READY']
 const withCaller: readonly ErrorCode[] = [
   'AUTH_REQUIRED',
@@ -35,7 +38,7 @@ export function operation<
   const Method extends 'get' | 'post' | 'put' | 'patch' | 'delete',
   const Path extends string,
   const In extends Input,
-  const Status extends 200 | 201,
+  const Status extends 200 | 201 | 204,
   S extends z.ZodType,
 >(spec: {
   method: Method
@@ -45,7 +48,7 @@ export function operation<
   summary: string
   description?: string
   input: In
-  success: Record<Status, Success<S>>
+  success: { [K in Status]: K extends 204 ? Silence : Success<S> }
   errors?: readonly ErrorCode[]
 }) {
   const { body, ...rest } = spec.input
@@ -63,7 +66,7 @@ export function operation<
       ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
     } as RequestOf<In>,
     responses: { ...successes(spec.success), ...refusals(codesOf(spec)) } as unknown as {
-      [K in Status]: { description: string; content: { 'application/json': { schema: S } } }
+      [K in Status]: K extends 204 ? Silence : { description: string; content: { 'application/json': { schema: S } } }
     },
   })
 }
@@ -85,17 +88,18 @@ function codesOf(spec: { access: Access; input: Input; errors?: readonly ErrorCo
   ]
 }
 
-function successes(success: Record<number, Success<z.ZodType>>): RouteConfig['responses'] {
+function successes(success: Record<number, Success<z.ZodType> | Silence>): RouteConfig['responses'] {
   return Object.fromEntries(
-    Object.entries(success).map(([status, one]) => [
-      status,
-      {
-        description: one.description,
-        content: { [one.mediaType ?? 'application/json']: { schema: one.schema } },
-        ...(one.location && { headers: { Location: { schema: { type: 'string' } } } }),
-      },
-    ]),
+    Object.entries(success).map(([status, one]) => [status, 'schema' in one ? withContent(one) : one]),
   ) as RouteConfig['responses']
+}
+
+function withContent(one: Success<z.ZodType>) {
+  return {
+    description: one.description,
+    content: { [one.mediaType ?? 'application/json']: { schema: one.schema } },
+    ...(one.location && { headers: { Location: { schema: { type: 'string' } } } }),
+  }
 }
 
 /** The documented envelope for every status that one of the codes has; the codes stand in the description. */

@@ -10,7 +10,7 @@ import type { Api } from './app.ts'
 export type ListenOptions = {
   readonly host: string
   readonly port: number
-  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | null
 }
 
 const drainMs = 10_000

@@ -22,13 +22,19 @@ const magics: readonly { mediaType: string; extension: string; matches: (bytes: 
   },
 ]
 
+/** Where a photo's bytes are: named by their hash, spread over 256 folders. */
+export function photoFile(dataDir: string, photo: { sha256: string; mediaType: string }): string {
+  const extension = magics.find((m) => m.mediaType === photo.mediaType)?.extension ?? 'bin'
+  return join(dataDir, 'photos', photo.sha256.slice(0, 2), `${photo.sha256}.${extension}`)
+}
+
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
 export class Photos {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now'>
   readonly #openings: Openings
   readonly #audit: AuditTrail
-  readonly #folder: string
+  readonly #dataDir: string
   readonly #siteUrl: () => string
 
   constructor(options: {
@@ -43,7 +49,7 @@ export class Photos {
     this.#clock = options.clock
     this.#openings = options.openings
     this.#audit = options.audit
-    this.#folder = join(options.dataDir, 'photos')
+    this.#dataDir = options.dataDir
     this.#siteUrl = options.siteUrl
   }
 
@@ -62,7 +68,7 @@ export class Photos {
       sizeBytes: bytes.length,
       receivedAtMs: this.#clock.now(),
     }
-    writePhoto(this.#fileOf(media), bytes)
+    writePhoto(photoFile(this.#dataDir, media), bytes)
     await this.#work.write((tx) => {
       if (!addMedia(tx, media, this.#openings.person(tx, by.caller.username))) return
       this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: hash })
@@ -88,12 +94,7 @@ export class Photos {
   open(hash: string): { media: Media; stream: ReadableStream } {
     const media = /^[0-9a-f]{64}$/.test(hash) ? this.#work.read((tx) => findMedia(tx, hash)) : undefined
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
-    return { media, stream: Readable.toWeb(createReadStream(this.#fileOf(media))) as ReadableStream }
-  }
-
-  #fileOf(media: Media): string {
-    const extension = magics.find((m) => m.mediaType === media.mediaType)?.extension ?? 'bin'
-    return join(this.#folder, media.sha256.slice(0, 2), `${media.sha256}.${extension}`)
+    return { media, stream: Readable.toWeb(createReadStream(photoFile(this.#dataDir, media))) as ReadableStream }
   }
 }
 

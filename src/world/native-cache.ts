@@ -4,7 +4,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   mkdirSync,
   openSync,
   readSync,
@@ -14,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { userInfo } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { threadId } from 'node:worker_threads'
 
 /**
@@ -71,7 +70,7 @@ export function unpackNative({ name, sha256, content, env = process.env }: Unpac
 
 /** `${PKG_NATIVE_CACHE_PATH:-$HOME/.cache}/gatehouse`, with the home of the user database when HOME is not set. */
 export function nativeCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env['PKG_NATIVE_CACHE_PATH'] || join(env['HOME'] || homeOfUser(), '.cache'), 'gatehouse')
+  return resolve(env['PKG_NATIVE_CACHE_PATH'] || join(env['HOME'] || homeOfUser(), '.cache'), 'gatehouse')
 }
 
 function homeOfUser(): string {
@@ -84,7 +83,7 @@ function homeOfUser(): string {
 
 function makeFolder(folder: string, name: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolderWithParents(folder)
   } catch (error) {
     throw unwritable(folder, name, error)
   }
@@ -93,6 +92,25 @@ function makeFolder(folder: string, name: string): void {
   if (!ours || mode & 0o022) {
     const who = ours ? 'others may write to it' : `it belongs to user ${uid}`
     throw new NativeCacheError('NATIVE_CACHE_FOREIGN', `${name} is not run from ${folder}, because ${who}; ${remedy}`)
+  }
+}
+
+/** Not Node's `recursive`: that one reports a read-only file system as ENOENT, and never comes back under /proc. */
+function makeFolderWithParents(folder: string): void {
+  try {
+    makeFolderOnce(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    makeFolderWithParents(dirname(folder))
+    makeFolderOnce(folder)
+  }
+}
+
+function makeFolderOnce(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
@@ -121,23 +139,9 @@ function refuseNoexec(path: string, folder: string, name: string): void {
 }
 
 function unwritable(folder: string, name: string, error: unknown): NativeCacheError {
-  const cause = realCause(folder, error)
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = error instanceof Error ? error.message : String(error)
   const message = `${name} can't be unpacked to ${folder}: ${why}; ${remedy}`
-  return new NativeCacheError('NATIVE_CACHE_UNWRITABLE', message, cause)
-}
-
-/** Node's recursive mkdir reports a read-only file system as ENOENT: the nearest folder that is there says the truth. */
-function realCause(folder: string, error: unknown): unknown {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return error
-  let there = folder
-  while (!existsSync(there)) there = dirname(there)
-  try {
-    accessSync(there, constants.W_OK)
-    return error
-  } catch (cause) {
-    return cause
-  }
+  return new NativeCacheError('NATIVE_CACHE_UNWRITABLE', message, error)
 }
 
 /** In pieces, because ffmpeg has 65 MB; undefined when there is no such file or it can't be read. */

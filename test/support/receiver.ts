@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -8,6 +8,8 @@ import { generate } from 'selfsigned'
 export type Received = {
   readonly method: string
   readonly path: string
+  /** The sender's port: the same as long as its connection is. */
+  readonly port: number
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
   /** Names and values in turn, as they were on the wire. */
@@ -96,7 +98,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
 /** A self-signed certificate for localhost and 127.0.0.1: it is its own authority. PEM. */
 export async function certificate(): Promise<{ key: string; cert: string }> {
-  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
+  // A subject of its own: of several trusted certificates with one subject, OpenSSL finds only the first.
+  const made = await generate([{ name: 'commonName', value: `receiver ${randomUUID()}` }], {
     keyType: 'ec',
     algorithm: 'sha256',
     notAfterDate: new Date(Date.now() + 30 * 24 * 60 * 60 * 1000),
@@ -195,6 +198,7 @@ function describe(request: IncomingMessage, body: Buffer, secret: string): Recei
   return {
     method: request.method ?? '',
     path: request.url ?? '',
+    port: request.socket.remotePort ?? 0,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     body,

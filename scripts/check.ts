@@ -1,0 +1,50 @@
+/**
+ * The checks that need no test: types, format and lint, dead code, direction of imports, and a few rules of the house.
+ * Run alone by `npm run check`.
+ */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { houseRules } from './checks/house-rules.ts'
+import { importDirection } from './checks/import-direction.ts'
+import { mutantsApply } from './checks/mutants-apply.ts'
+
+const exec = promisify(execFile)
+
+type Check = { name: string; run: () => Promise<void> }
+
+const tool = (path: string, ...args: string[]) => async () => {
+  await exec(process.execPath, [path, ...args], { maxBuffer: 64 << 20 })
+}
+
+export const checks: readonly Check[] = [
+  { name: 'types', run: tool('node_modules/typescript-native/bin/tsc', '-p', '.', '--noEmit') },
+  { name: 'format and lint', run: tool('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.') },
+  { name: 'dead code', run: tool('node_modules/knip/bin/knip.js', '--no-progress') },
+  { name: 'direction of imports', run: importDirection },
+  { name: 'house rules', run: houseRules },
+  { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
+  { name: 'mutants still apply', run: mutantsApply },
+]
+
+/** Runs all checks, says which failed and why. */
+export async function runChecks(names: readonly string[] = []): Promise<{ passed: number; failed: number }> {
+  const count = { passed: 0, failed: 0 }
+  for (const { name, run } of checks) {
+    if (names.length > 0 && !names.includes(name)) continue
+    try {
+      await run()
+      count.passed += 1
+      process.stdout.write(`ok     check: ${name}\n`)
+    } catch (error) {
+      count.failed += 1
+      const { stdout = '', stderr = '', message } = error as { stdout?: string; stderr?: string; message: string }
+      process.stdout.write(`FAILED check: ${name}\n${`${stdout}${stderr}` || message}\n`)
+    }
+  }
+  return count
+}
+
+if (import.meta.main) {
+  const { failed } = await runChecks(process.argv.slice(2))
+  process.exitCode = failed === 0 ? 0 : 1
+}

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs'
+
+type Rule = { name: string; files: string; except?: RegExp; forbidden: RegExp; why: string }
+
+/** Rules that neither compiler nor linter knows. */
+const rules: readonly Rule[] = [
+  {
+    name: 'no kysely execution',
+    files: 'src/**/*.ts',
+    forbidden: /\.(execute|executeTakeFirst|executeTakeFirstOrThrow|stream)\(\s*\)/,
+    why: 'queries run through a transaction; execute() would run outside of it',
+  },
+  {
+    name: 'no write outside the unit of work',
+    files: 'src/**/*.ts',
+    except: /^src\/(database|app)\//,
+    forbidden: /\bnew BetterSqlite3\((?!':memory:')|\.prepare\(['"`]\s*(INSERT|UPDATE|DELETE)/,
+    why: 'there is one writer',
+  },
+  {
+    name: 'the clock comes in',
+    files: 'src/**/*.ts',
+    except: /^src\/(world|cli)\//,
+    forbidden: /\bDate\.now\(\)|\bnew Date\(\)/,
+    why: 'time is a capability; take a Clock',
+  },
+  {
+    name: 'chance comes in',
+    files: 'src/**/*.ts',
+    except: /^src\/world\//,
+    forbidden: /\bMath\.random\(\)|\brandomUUID\(|\brandomBytes\(/,
+    why: 'chance is a capability; take RandomBytes',
+  },
+  {
+    name: 'no test left out',
+    files: 'test/**/*.ts',
+    forbidden: /\bt\.(only|todo)\(|\bskip: true\b/,
+    why: 'a test that does not run guards nothing',
+  },
+]
+
+/** Throws with every line that breaks a rule, or when a rule finds no file to look at. */
+export async function houseRules(): Promise<void> {
+  const problems: string[] = []
+  for (const rule of rules) {
+    const files = globSync(rule.files).filter((file) => !rule.except?.test(file))
+    if (files.length === 0) problems.push(`${rule.name}: no file to look at`)
+    for (const file of files) {
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .forEach((line, i) => {
+          if (rule.forbidden.test(line)) problems.push(`${file}:${i + 1}: ${rule.name}: ${rule.why}`)
+        })
+    }
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}

@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs'
+import { cruise, type IForbiddenRuleType, type IReporterOutput, type ICruiseResult } from 'dependency-cruiser'
+
+/** The rooms from the roof to the ground; imports run downward only. `world` and `errors` import nothing of ours. */
+export const rooms = [
+  'cli',
+  'app',
+  'console',
+  'health',
+  'governance',
+  'webhooks',
+  'evidence',
+  'floor',
+  'motion',
+  'cameras',
+  'ledger',
+  'units',
+  'warehouse',
+  'auth',
+  'journal',
+  'log',
+  'http',
+  'database',
+  'config',
+  'errors',
+  'world',
+]
+
+/** Fewer files than this means that the tool saw nothing, which it reports as success. */
+const leastFiles = 80
+
+function rules(): IForbiddenRuleType[] {
+  const upward = rooms.map((room, i) => ({
+    name: `${room} imports only what lies below it`,
+    severity: 'error' as const,
+    from: { path: `^src/${room}/` },
+    to: { path: `^src/(main\\.ts$|(${rooms.slice(0, i).join('|') || 'main'})/)` },
+  }))
+  const ground = ['errors', 'world'].map((room) => ({
+    name: `${room} imports nothing of ours`,
+    severity: 'error' as const,
+    from: { path: `^src/${room}/` },
+    to: { path: '^src/', pathNot: `^src/${room}/` },
+  }))
+  return [
+    ...upward,
+    ...ground,
+    {
+      name: "a room is entered through its index only (world's files stand for themselves)",
+      severity: 'error',
+      from: { path: '^src/([^/]+)/' },
+      to: { path: '^src/[^/]+/.+', pathNot: '^src/($1/|world/|[^/]+/index\\.ts$)' },
+    },
+    { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'src imports neither tests nor scripts', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|scripts)/' } },
+  ]
+}
+
+/** Throws with the offending imports, or when a room stands in `src` that the order does not name. */
+export async function importDirection(): Promise<void> {
+  const unknown = readdirSync('src', { withFileTypes: true }).filter((e) => e.isDirectory() && !rooms.includes(e.name))
+  if (unknown.length > 0) throw new Error(`rooms without a place in the order: ${unknown.map((e) => e.name).join(', ')}`)
+  const done: IReporterOutput = await cruise(
+    ['src'],
+    { ruleSet: { forbidden: rules() }, validate: true, doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true },
+    { extensions: ['.ts', '.tsx', '.js'] } as never,
+  )
+  const { modules, summary } = done.output as ICruiseResult
+  const own = modules.filter((m) => m.source.startsWith('src/')).length
+  if (own < leastFiles) throw new Error(`only ${own} files were looked at, expected at least ${leastFiles}`)
+  if (summary.violations.length === 0) return
+  throw new Error(summary.violations.map((v) => `${v.rule.name}: ${v.from} -> ${v.to}`).join('\n'))
+}

@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process'
+import { mutants } from '../mutants/read.ts'
+
+/** A mutant that no longer applies guards nothing; throws with their names. */
+export async function mutantsApply(): Promise<void> {
+  const all = mutants()
+  if (all.length === 0) throw new Error('there are no mutants under test/mutants')
+  const stale = all.filter((mutant) => !applies(mutant.file))
+  if (stale.length > 0) throw new Error(`these do not apply any more: ${stale.map((m) => m.file).join(', ')}`)
+}
+
+function applies(file: string): boolean {
+  try {
+    execFileSync('git', ['apply', '--check', file], { stdio: 'pipe' })
+    return true
+  } catch {
+    return false
+  }
+}

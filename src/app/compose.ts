@@ -1,0 +1,176 @@
+import { join } from 'node:path'
+import {
+  Authenticator,
+  firstAdminFile,
+  newFirstAdmin,
+  SlidingWindow,
+  storedAccounts,
+  storeFirstAdmin,
+} from '../auth/index.ts'
+import type { Config } from '../config/index.ts'
+import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { FloorService } from '../floor/index.ts'
+import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
+import type { Api } from '../http/index.ts'
+import { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import { headOf, LedgerHead, LedgerService, Photos } from '../ledger/index.ts'
+import { identifyLog, Log, Openings } from '../log/index.ts'
+import { WarehouseService } from '../warehouse/index.ts'
+import { createWebhooks } from '../webhooks/index.ts'
+import { type Clock, clockIsTrusted, loadBoxKey, type Logger, type RandomBytes, secretBox, uuidv7Maker } from '../world/index.ts'
+import { addressResolver } from './addresses.ts'
+import { buildApi } from './api.ts'
+import { Jobs } from './jobs.ts'
+
+/** No gatehouse existed before: a clock that stands earlier has lost its battery. */
+const noClockBeforeMs = Date.UTC(2026, 0, 1)
+
+export type Outside = {
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Logger
+  readonly version: string
+}
+
+/** Everything that runs, wired. `live` holds the config that a reload may exchange. */
+export type Gateway = {
+  readonly api: Api
+  readonly live: { config: Config }
+  readonly jobs: Jobs
+  readonly webhooks: ReturnType<typeof createWebhooks>
+  readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
+  /** The path of the file with a first admin's secret, when this start made one. */
+  readonly firstAdmin: string | undefined
+  /** Ends writes and closes the files; after workers and listeners have stopped. */
+  readonly close: () => void
+}
+
+/**
+ * Builds every room of the main thread, once. Nothing runs yet.
+ * @param withFirstAdmin a start without a config: an empty database gets an admin
+ */
+export async function compose(config: Config, outside: Outside, withFirstAdmin: boolean): Promise<Gateway> {
+  const { clock, random, log, version } = outside
+  const live = { config }
+  const { db, close: closeWriter } = openWriter({ dataDir: config.dataDir, nowMs: clock.now() })
+  const reader = openReader(databaseFile(config.dataDir))
+  const tx = executor(db)
+  const makeId = uuidv7Maker(clock, random)
+  const atOnce = <T>(work: (tx: Tx) => T): T => db.transaction(() => work(tx)).immediate()
+
+  const identity = atOnce(() => identifyLog(tx, config.site.id, makeId, clock.now()))
+  const firstAdmin = withFirstAdmin && storedAccounts(tx).size === 0 ? await newFirstAdmin(random) : undefined
+  if (firstAdmin) atOnce(() => storeFirstAdmin(tx, config.dataDir, firstAdmin.account, firstAdmin.secret, clock.now()))
+  const stored = storedAccounts(tx)
+
+  const work = new UnitOfWork({ writer: db, reader })
+  const logRoom = new Log({ identity, size: Log.sizeOf(tx) })
+  const head = new LedgerHead(headOf(tx))
+  work.follow(logRoom)
+  work.follow(head)
+
+  const openings = new Openings({ random })
+  const audit = new AuditTrail({ openings, clock })
+  const idempotency = new Idempotency({ clock })
+  const outbox = new Outbox({ siteId: config.site.id, warehouseId: config.site.warehouseId, makeId })
+  const authenticator = new Authenticator({
+    accounts: (username) => live.config.auth.users.find((u) => u.username === username) ?? stored.get(username),
+    settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
+    clock,
+    random,
+  })
+  const warehouse = new WarehouseService({
+    work,
+    clock,
+    audit,
+    idempotency,
+    settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
+  })
+  const photos = new Photos({ work, clock, openings, audit, dataDir: config.dataDir, siteUrl: () => live.config.site.url })
+  const ledger = new LedgerService({
+    work,
+    clock,
+    log: logRoom,
+    openings,
+    head,
+    warehouse,
+    photos,
+    outbox,
+    audit,
+    idempotency,
+    makeId,
+    clockIsTrusted: (nowMs) => clockIsTrusted(nowMs, noClockBeforeMs),
+    settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
+  })
+  const floor = new FloorService({ work, warehouse, idempotency })
+  const webhooks = createWebhooks({
+    work,
+    clock,
+    random,
+    makeId,
+    box: secretBox(loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random), random),
+    outbox,
+    audit,
+    idempotency,
+    settings: () => ({
+      allowNetworks: live.config.webhooks.allowNetworks,
+      ...(live.config.webhooks.caFile && { caFile: live.config.webhooks.caFile }),
+      timeoutMs: live.config.webhooks.timeout,
+      retryScheduleMs: live.config.webhooks.retrySchedule,
+    }),
+    site: { siteId: config.site.id, warehouseId: config.site.warehouseId },
+    version,
+    log,
+    onAttempt: ({ outcome }) => metrics.attempted(outcome),
+  })
+  const metrics: Metrics = new Metrics({
+    logSize: () => logRoom.size,
+    webhooks: () => webhooks.status(),
+    freeBytes: () => freeBytes(config.dataDir),
+    box: boxSampler(clock),
+    version,
+  })
+  const jobs = new Jobs({ log })
+  const startedMs = clock.monotonic()
+  const api = buildApi({
+    log,
+    clock,
+    version,
+    makeId,
+    addressOf: (raw) => addressResolver(live.config.http.trustedProxies)(raw),
+    authenticator,
+    window: new SlidingWindow({ clock }),
+    rates: () => live.config.rateLimit,
+    metrics,
+    probes: {
+      database: () => {
+        work.read((read) => read.oneOf('SELECT 1'))
+        return 'healthy'
+      },
+      disk: () => diskStatus(freeBytes(config.dataDir), live.config.retention),
+      clock: () => (clockIsTrusted(clock.now(), noClockBeforeMs) ? 'healthy' : 'degraded'),
+      storage: () => 'healthy',
+      webhooks: () => (webhooks.status().failing + webhooks.status().disabled > 0 ? 'degraded' : 'healthy'),
+      cameras: () => 'healthy',
+    },
+    uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
+    warehouse,
+    floor,
+    ledger,
+    photos,
+    webhooks,
+  })
+  return {
+    api,
+    live,
+    jobs,
+    webhooks,
+    audit: (action, changes) => work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
+    firstAdmin: firstAdmin && firstAdminFile(config.dataDir),
+    close: () => {
+      work.close()
+      reader.close()
+      closeWriter()
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { applyLive, type Config, loadConfig, plan } from '../config/index.ts'
+import { ExitError } from '../errors/index.ts'
+import { HttpListener } from '../http/index.ts'
+import type { Logger } from '../world/index.ts'
+import { compose, type Gateway, type Outside } from './compose.ts'
+import { ControlSocket } from './control.ts'
+
+export type Running = {
+  /** Port of each listener, in the order of the config. */
+  readonly ports: readonly number[]
+  readonly gateway: Gateway
+  /** Applies the live keys of a changed config; a bad one changes nothing. */
+  reload(): Promise<void>
+  /** No new requests, those under way are answered, deliveries under way are recorded, files are closed. */
+  stop(): Promise<void>
+}
+
+/** Starts a gateway: rooms, workers, control socket, listeners, in this order; stops what it started when one fails. */
+export async function startGateway(config: Config, outside: Outside, configFile: string | undefined): Promise<Running> {
+  const { log } = outside
+  const gateway = await compose(config, outside, configFile === undefined)
+  const started: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (const end of started.toReversed()) await end()
+    gateway.close()
+  }
+  try {
+    started.push(() => gateway.jobs.stop())
+    gateway.webhooks.worker.start()
+    started.push(() => gateway.webhooks.worker.stop())
+    const control = new ControlSocket({
+      runtimeDir: config.runtimeDir,
+      actions: { dataDir: config.dataDir, verify: () => gateway.jobs.verify(config.dataDir) },
+      log,
+    })
+    await control.start()
+    started.push(() => control.stop())
+    const ports: number[] = []
+    for (const options of config.listen) {
+      const listener = new HttpListener(options, gateway.api)
+      ports.push(await listener.start())
+      started.push(() => listener.stop())
+    }
+    return { ports, gateway, reload: () => reload(gateway, configFile, log), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function reload(gateway: Gateway, configFile: string | undefined, log: Logger): Promise<void> {
+  if (configFile === undefined) return log.info('there is no config file to reload')
+  const next = tryLoad(configFile, log)
+  if (!next) return
+  const changes = plan(gateway.live.config, next)
+  if (changes.unchanged) return log.info('the config has not changed')
+  gateway.live.config = applyLive(gateway.live.config, next)
+  log.info({ live: changes.live, restart: changes.restart }, 'config reloaded; keys under "restart" wait for the next start')
+  await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
+}
+
+function tryLoad(configFile: string, log: Logger): Config | undefined {
+  try {
+    return loadConfig(configFile).config
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error
+    log.error({ problems: error.message }, 'the new config is bad; the old one stays')
+    return undefined
+  }
+}

@@ -1,0 +1,34 @@
+import { Command, Option } from 'commander'
+import { hashSecret, type Role, roles } from '../auth/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { randomSecret, systemRandom } from '../world/index.ts'
+
+export function credentialCommand(): Command {
+  return new Command('credential')
+    .description('make a secret for a local account: shown once, with the entry for auth.users that holds its hash')
+    .requiredOption('--username <name>', 'user name')
+    .addOption(new Option('--role <role>', 'what the account may do').choices(roles).makeOptionMandatory())
+    .option('--config <file>', 'config whose site.url the account belongs to; default: the embedded one')
+    .option('--json', 'for programs')
+    .action(credential)
+}
+
+async function credential(options: { username: string; role: Role; config?: string; json?: boolean }): Promise<void> {
+  const { config } = loadConfig(options.config)
+  const secret = randomSecret(systemRandom)
+  const secretHash = await hashSecret(secret, systemRandom)
+  const { username, role } = options
+  const made = { username, role, secret, secretHash, instance: config.site.url }
+  process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
+}
+
+function forPeople(made: { username: string; role: string; secret: string; secretHash: string; instance: string }): string {
+  return `secret (shown once): ${made.secret}
+use it as password (Basic) or bearer token, with
+  X-Storage-Instance: ${made.instance}
+  X-Storage-Username: ${made.username}
+
+add to auth.users in the config:
+  - { username: ${JSON.stringify(made.username)}, role: ${made.role}, secretHash: "${made.secretHash}" }
+`
+}

@@ -1,0 +1,33 @@
+import { Command } from 'commander'
+import { daemonServes, verifyThroughDaemon } from '../app/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { ExitError } from '../errors/index.ts'
+import { type Verification, verifyLedger } from '../evidence/index.ts'
+
+export function ledgerCommand(): Command {
+  const ledger = new Command('ledger').description('the append-only log and its proofs')
+  ledger
+    .command('verify')
+    .description('recompute everything from the first leaf; says what does not match, and where, and exits 1')
+    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--json', 'for programs')
+    .action(verify)
+  return ledger
+}
+
+async function verify(options: { config?: string; json?: boolean }): Promise<void> {
+  const { config } = loadConfig(options.config)
+  const viaDaemon = await daemonServes(config.runtimeDir, config.dataDir)
+  const result = viaDaemon ? await verifyThroughDaemon(config.runtimeDir) : verifyLedger(config.dataDir)
+  process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : forPeople(result))
+  if (!result.ok) throw new ExitError(1, '')
+}
+
+function forPeople(result: Verification): string {
+  const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.openings} openings, ${result.media} photos
+root ${result.root}
+`
+  if (result.ok) return `${head}everything matches\n`
+  const lines = result.mismatches.map(({ where, what }) => `  ${where}: ${what}\n`)
+  return `${head}DOES NOT MATCH:\n${lines.join('')}${result.truncated ? '  … and more\n' : ''}`
+}

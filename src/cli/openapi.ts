@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { compose, describeApi } from '../app/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { buildInfo } from '../world/bundle.ts'
+import { silentLogger, systemClock, systemRandom } from '../world/index.ts'
+
+export function openapiCommand(): Command {
+  return new Command('openapi').description('print the OpenAPI description').action(openapi)
+}
+
+/** The description comes from the routes themselves, so it takes a gateway; this one is never started. */
+async function openapi(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  try {
+    const { version } = buildInfo()
+    const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }
+    const gateway = await compose({ ...loadConfig().config, dataDir }, outside, false)
+    process.stdout.write(`${JSON.stringify(describeApi(gateway.api, version), null, 2)}\n`)
+    gateway.close()
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,35 @@
+import { Command } from 'commander'
+import { startGateway } from '../app/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { buildInfo } from '../world/bundle.ts'
+import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the gateway in the foreground; logs go to stderr, SIGTERM stops it, SIGHUP reloads the config')
+    .option('--config <file>', 'config file; without one: embedded defaults, state under ./var')
+    .action(serve)
+}
+
+async function serve(options: { config?: string }): Promise<void> {
+  const { config, warnings } = loadConfig(options.config)
+  const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info' })
+  for (const warning of warnings) log.warn(warning)
+  const { version, commit } = buildInfo()
+  const ended = Promise.withResolvers<NodeJS.Signals>()
+  // Before anything is open: a signal during the start must not leave half of it.
+  process.once('SIGTERM', ended.resolve)
+  process.once('SIGINT', ended.resolve)
+  const running = await startGateway(config, { clock: systemClock, random: systemRandom, log, version }, options.config)
+  process.on('SIGHUP', () => {
+    running.reload().catch((err: unknown) => log.error({ err }, 'reload failed'))
+  })
+  const { firstAdmin } = running.gateway
+  if (firstAdmin) log.info({ username: 'admin', instance: config.site.url, secretFile: firstAdmin }, 'first start: an admin was made')
+  const addresses = config.listen.map((l, i) => `${l.tls ? 'https' : 'http'}://${l.host}:${running.ports[i]}`)
+  log.info({ version, commit, site: config.site.id, addresses, dataDir: config.dataDir }, 'gatehouse is up')
+  const signal = await ended.promise
+  log.info({ signal }, 'stopping')
+  await running.stop()
+  log.info('stopped')
+}

@@ -1,0 +1,40 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { Command } from 'commander'
+import { buildInfo } from '../world/bundle.ts'
+import { ffmpegVersion, locateFfmpeg } from '../world/ffmpeg.ts'
+
+export function versionCommand(): Command {
+  return new Command('version')
+    .description('version, commit, Node, SQLite, ffmpeg (which, from where)')
+    .option('--json', 'for programs')
+    .action(version)
+}
+
+async function version(options: { json?: boolean }): Promise<void> {
+  const all = { ...buildInfo(), node: process.versions.node, sqlite: sqliteVersion(), ffmpeg: await ffmpeg() }
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(all)}\n`)
+    return
+  }
+  const { version: own, commit, node, sqlite, ffmpeg: video } = all
+  const where = 'error' in video ? video.error : `${video.version}, ${video.origin}: ${video.path}`
+  process.stdout.write(`gatehouse ${own} (${commit})\nNode ${node}\nSQLite ${sqlite}\nffmpeg ${where}\n`)
+}
+
+function sqliteVersion(): string {
+  const db = new BetterSqlite3(':memory:')
+  try {
+    return db.prepare('SELECT sqlite_version()').pluck().get() as string
+  } finally {
+    db.close()
+  }
+}
+
+async function ffmpeg() {
+  try {
+    const found = locateFfmpeg()
+    return { ...found, version: await ffmpegVersion(found.path) }
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+
+/**
+ * What no single value shows. These run even where other values are wrong, so that one look finds every problem, and
+ * therefore take whatever is there.
+ */
+type CrossCheck = (value: unknown, context: z.core.$RefinementCtx) => void
+
+export const always = { when: () => true }
+
+/** No two entries of a list with the same value under `name`. */
+export function distinct(name: string): CrossCheck {
+  return (entries, context) => {
+    for (const { index, first, value } of repeats(entries, (entry) => field(entry, name))) {
+      const message = `${name} ${value} is taken by entry ${first + 1} of the list`
+      context.addIssue({ code: 'custom', path: [index, name], message })
+    }
+  }
+}
+
+export const distinctAddresses: CrossCheck = (listeners, context) => {
+  for (const { index, value } of repeats(listeners, address)) {
+    context.addIssue({ code: 'custom', path: [index], message: `another listener has ${value} already` })
+  }
+}
+
+export const allDifferent = (list: readonly string[]): boolean => new Set(list).size === list.length
+
+export const uploadIsKnown: CrossCheck = (storage, context) => {
+  const wanted = field(storage, 'upload', 'instance')
+  const instances = field(storage, 'instances')
+  if (typeof wanted !== 'string' || !Array.isArray(instances)) return
+  if (instances.some((instance) => field(instance, 'url') === wanted)) return
+  context.addIssue({ code: 'custom', path: ['upload', 'instance'], message: 'expected one of storage.instances' })
+}
+
+export const passwordHasUser: CrossCheck = (camera, context) => {
+  if (typeof field(camera, 'passwordFile') !== 'string' || field(camera, 'username') !== null) return
+  context.addIssue({ code: 'custom', path: ['passwordFile'], message: 'needs username beside it' })
+}
+
+export const metricsHaveTheirOwnAddress: CrossCheck = (config, context) => {
+  const metrics = address(field(config, 'metrics', 'listen'))
+  const listeners = field(config, 'listen')
+  if (metrics === undefined || !Array.isArray(listeners)) return
+  if (!listeners.some((listener) => address(listener) === metrics)) return
+  context.addIssue({ code: 'custom', path: ['metrics', 'listen'], message: `a listener has ${metrics} already` })
+}
+
+/** Otherwise a name in X-Storage-Instance would mean two sets of accounts. */
+export const siteIsNoInstance: CrossCheck = (config, context) => {
+  const url = field(config, 'site', 'url')
+  const instances = field(config, 'storage', 'instances')
+  if (typeof url !== 'string' || !Array.isArray(instances)) return
+  const index = instances.findIndex((instance) => field(instance, 'url') === url)
+  const path = ['storage', 'instances', index, 'url']
+  if (index >= 0) context.addIssue({ code: 'custom', path, message: 'is site.url, which names the local accounts' })
+}
+
+type Repeat = { readonly index: number; readonly first: number; readonly value: unknown }
+
+function repeats(entries: unknown, sameness: (entry: unknown) => unknown): Repeat[] {
+  if (!Array.isArray(entries)) return []
+  const values = entries.map(sameness)
+  return values
+    .map((value, index) => ({ index, first: values.indexOf(value), value }))
+    .filter(({ index, first, value }) => value !== undefined && first < index)
+}
+
+/** `host:port`; undefined for port 0, of which there are as many as anybody asks for. */
+function address(listener: unknown): string | undefined {
+  const host = field(listener, 'host')
+  const port = field(listener, 'port')
+  return typeof host === 'string' && typeof port === 'number' && port > 0 ? `${host}:${port}` : undefined
+}
+
+function field(value: unknown, ...names: string[]): unknown {
+  return names.reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], value)
+}

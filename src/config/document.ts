@@ -1,0 +1,214 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml'
+import { dotted } from './keys.ts'
+import type { Place, Problem } from './problems.ts'
+
+/** A YAML value that knows where it was written. */
+export type Located = Scalar | Mapping | List
+export type Scalar = { readonly kind: 'scalar'; readonly place: Place; readonly value: unknown }
+export type Mapping = { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Entry> }
+export type List = { readonly kind: 'list'; readonly place: Place; readonly items: readonly Located[] }
+export type Entry = { readonly key: Place; readonly value: Located }
+
+export type Source = {
+  /** As messages name it. */
+  readonly file: string
+  /** Absolute; what the relative paths in it are relative to. */
+  readonly folder: string
+  readonly text: string
+}
+
+export type Reading = {
+  /** Undefined for an empty file. */
+  readonly root: Mapping | undefined
+  readonly problems: readonly Problem[]
+  /** False: the text is no YAML, and `root` only what could be made of it. */
+  readonly whole: boolean
+}
+
+/** A file that refers to its own anchors can mean far more than it says; more than this is no config. */
+const mostValues = 200_000
+const deepest = 32
+const tooDeep = 'nested too deeply for a config'
+
+/** Reads one YAML file. Never throws for what stands in it. */
+export function readDocument(source: Source): Reading {
+  const lines = new LineCounter()
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { file: source.file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const document = parse(source.text, lines)
+  if (!document) return { root: undefined, problems: [{ place: place(0), path: '', message: tooDeep }], whole: false }
+  const targets = aliasTargets(document)
+  const faults = [...document.errors, ...document.warnings]
+  const problems = faults.map((fault) => ({ place: place(fault.pos[0]), path: '', message: inWords(fault) }))
+  const builder = new Builder(targets, place)
+  const root = builder.build(document.contents)
+  return { root, problems: [...problems, ...builder.problems], whole: faults.length === 0 && builder.whole }
+}
+
+/** Our own checks replace the library's for duplicate keys (quadratic there) and aliases (only counted there). */
+function parse(text: string, lineCounter: LineCounter): Document.Parsed | undefined {
+  try {
+    return parseDocument(text, {
+      lineCounter,
+      schema: 'core',
+      resolveKnownTags: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** The library's messages may quote the file; ours say what to do and quote nothing. */
+function inWords(fault: YAMLError): string {
+  if (fault.code === 'TAB_AS_INDENT') return 'a tab can not indent; use spaces'
+  if (fault.code === 'TAG_RESOLVE_FAILED') return 'tags (words that begin with !) mean nothing here'
+  if (fault.code === 'MULTIPLE_DOCS') return 'a second YAML document begins here; a config is one'
+  return `no YAML: ${fault.message.split(/[:\n]/, 1)[0]}`
+}
+
+/** What each alias names: the last anchor of its name before it. One walk; asking the library walks once an alias. */
+function aliasTargets(document: Document.Parsed): Map<Alias, Node> {
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Node(_, node) {
+      const target = isAlias(node) && anchors.get(node.source)
+      if (isAlias(node) && target) targets.set(node, target)
+      else if (node.anchor) anchors.set(node.anchor, node)
+    },
+  })
+  return targets
+}
+
+class TooMuch extends Error {}
+
+class Builder {
+  readonly problems: Problem[] = []
+  whole = true
+  readonly #targets: ReadonlyMap<Alias, Node>
+  readonly #place: (offset: number) => Place
+  #values = 0
+
+  constructor(targets: ReadonlyMap<Alias, Node>, place: (offset: number) => Place) {
+    this.#targets = targets
+    this.#place = place
+  }
+
+  build(contents: Node | null): Mapping | undefined {
+    if (!contents || (isScalar(contents) && contents.value === null)) return undefined
+    try {
+      const root = this.#value(contents, this.#start(contents), [])
+      if (root.kind === 'map') return root
+      this.#problem(root.place, [], 'expected a map of keys, such as "site:" with its own keys indented below it')
+    } catch (error) {
+      if (!(error instanceof TooMuch)) throw error
+      this.#problem(this.#start(contents), [], error.message)
+    }
+    this.whole = false
+    return undefined
+  }
+
+  /** An alias is replaced by what it names, but placed where it is used. */
+  #value(node: Node | null, place: Place, path: readonly (string | number)[]): Located {
+    this.#values += 1
+    if (this.#values > mostValues)
+      throw new TooMuch(`with its aliases written out this is more than ${mostValues} values`)
+    if (path.length > deepest)
+      throw new TooMuch(`${dotted(path.slice(0, 3))} … is nested more than ${deepest} levels deep`)
+    const target = isAlias(node) ? this.#target(node, place, path) : node
+    if (isMap(target)) return { kind: 'map', place, entries: this.#entries(target, path) }
+    if (!isSeq(target)) return { kind: 'scalar', place, value: isScalar(target) ? target.value : null }
+    const items = target.items as (Node | null)[]
+    return {
+      kind: 'list',
+      place,
+      items: items.map((item, i) => this.#value(item, this.#start(item, place), [...path, i])),
+    }
+  }
+
+  #entries(map: YAMLMap, path: readonly (string | number)[]): Map<string, Entry> {
+    const entries = new Map<string, Entry>()
+    for (const pair of map.items as Pair<Node, Node | null>[]) {
+      const key = this.#start(pair.key)
+      const name = keyText(pair.key)
+      if (name === undefined) {
+        this.#problem(key, path, 'a key must be text')
+        continue
+      }
+      const before = entries.get(name)
+      const value = this.#value(pair.value, this.#start(pair.value, key), [...path, name])
+      if (before) this.#problem(key, [...path, name], `this key stands in line ${before.key.line} already`)
+      else entries.set(name, { key, value })
+    }
+    return entries
+  }
+
+  #target(alias: Alias, place: Place, path: readonly (string | number)[]): Node | null {
+    const target = this.#targets.get(alias)
+    if (target) return target
+    this.#problem(place, path, 'no anchor of this name stands before it')
+    this.whole = false
+    return null
+  }
+
+  #start(node: Node | null, otherwise?: Place): Place {
+    if (node?.range) return this.#place(node.range[0])
+    return otherwise ?? this.#place(0)
+  }
+
+  #problem(place: Place, path: readonly (string | number)[], message: string): void {
+    this.problems.push({ place, path: dotted(path), message })
+  }
+}
+
+/** As it is written: the user name 007 is not the number 7. */
+function keyText(key: Node): string | undefined {
+  if (!isScalar(key) || key.value === null) return undefined
+  return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+}
+
+/** The value without its places, for the schema. */
+export function plain(node: Located): unknown {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map(plain)
+  return Object.fromEntries([...node.entries].map(([name, { value }]) => [name, plain(value)]))
+}
+
+/** The value at a path, and the place of the last key on the way that is there. */
+export function locate(
+  root: Located,
+  path: readonly (string | number)[],
+): { value: Located | undefined; place: Place } {
+  let at: Located = root
+  for (const key of path) {
+    const next: Located | undefined = step(at, key)
+    if (!next) return { value: undefined, place: at.place }
+    at = next
+  }
+  return { value: at, place: at.place }
+}
+
+function step(node: Located, key: string | number): Located | undefined {
+  if (node.kind === 'map') return node.entries.get(String(key))?.value
+  return node.kind === 'list' && typeof key === 'number' ? node.items[key] : undefined
+}

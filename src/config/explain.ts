@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import { scrubText } from '../world/index.ts'
+import { type Located, locate } from './document.ts'
+import { allowsNull, bare, dotted, facts, fixedKeys, repeated, type Schema, schemaAt } from './keys.ts'
+import { kinds } from './kinds.ts'
+import { nearestNames } from './nearest.ts'
+import type { Place, Problem } from './problems.ts'
+
+type Path = (string | number)[]
+
+/** Says in an admin's words, and where it stands, what the schema found wrong. */
+export function explain(issues: readonly z.core.$ZodIssue[], root: Located, schema: Schema): Problem[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path as Path
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], root, schema))
+    const { value, place } = locate(root, path)
+    if (issue.code === 'invalid_key') return [badName(path, keyPlace(root, path), schema)]
+    // Only cross checks bring words of their own.
+    const own = issue.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : undefined
+    return [{ place, path: dotted(path), message: own ?? wrongValue(value, path, schema) }]
+  })
+}
+
+/** Whether an issue may come only from what is missing, as it does when part of the config could not be read. */
+export function maybeIncomplete(issue: z.core.$ZodIssue, root: Located): boolean {
+  const crossCheck = issue.code === 'custom' && issue.message !== 'Invalid input'
+  return crossCheck || locate(root, issue.path as Path).value === undefined
+}
+
+function unknownKey(path: Path, root: Located, schema: Schema): Problem {
+  const written = String(path.at(-1))
+  const siblings = Object.keys(fixedKeys(schemaAt(schema, path.slice(0, -1)) ?? schema) ?? {})
+  const near = nearestNames(written, siblings)
+  const meant = near.length > 0 ? near : elsewhere(schema, written)
+  return { place: keyPlace(root, path), path: dotted(path), message: `unknown key${didYouMean(meant)}` }
+}
+
+/** A key of a map with free keys whose names are limited all the same (`rateLimit.roles`). */
+function badName(path: Path, place: Place, schema: Schema): Problem {
+  const map = bare(schemaAt(schema, path.slice(0, -1)) ?? schema)
+  const { def } = (map as z.core.$ZodTypes)._zod
+  const kind = def.type === 'record' ? kinds.get(def.keyType as Schema) : undefined
+  const near = nearestNames(String(path.at(-1)), kind?.choices ?? [])
+  return { place, path: dotted(path), message: `expected ${kind?.expected ?? 'another name'}${didYouMean(near)}` }
+}
+
+function wrongValue(value: Located | undefined, path: Path, schema: Schema): string {
+  const wanted = schemaAt(schema, path) ?? schema
+  const kind = kinds.get(bare(wanted))
+  const expected = `${kind?.expected ?? container(wanted)}${allowsNull(wanted) ? ' or null' : ''}`
+  if (!value) return `is required: ${expected}`
+  const near = value.kind === 'scalar' ? nearestNames(String(value.value), kind?.choices ?? []) : []
+  return `expected ${expected}${butFound(value, expected, kind?.discreet === true)}${didYouMean(near)}`
+}
+
+function container(schema: Schema): string {
+  const of = repeated(schema)?.container
+  return of === 'list' ? 'a list' : 'a map of keys'
+}
+
+function butFound(value: Located, expected: string, discreet: boolean): string {
+  if (value.kind !== 'scalar') return expected.startsWith(`a ${value.kind}`) ? '' : `, not a ${value.kind}`
+  if (typeof value.value !== 'string') {
+    const quotes = expected.includes('text') || expected.includes('name') ? ' (put it in quotes)' : ''
+    return value.value === null ? ', not nothing' : `, not ${String(value.value)}${quotes}`
+  }
+  return discreet ? '' : `, not ${JSON.stringify(scrubText(shortened(value.value)))}`
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
+
+function didYouMean(names: readonly string[]): string {
+  return names.length > 0 ? `; did you mean ${names.join(' or ')}?` : ''
+}
+
+/** Where the schema has a key of exactly this name, for a key that was written in the wrong section. */
+function elsewhere(schema: Schema, name: string, path = ''): string[] {
+  const of = repeated(schema)
+  if (of) return elsewhere(of.of, name, of.container === 'list' ? `${path}[]` : path)
+  return Object.entries(fixedKeys(schema) ?? {}).flatMap(([key, inner]) => {
+    const here = path ? `${path}.${key}` : key
+    return [...(key === name && facts.has(inner) ? [here] : []), ...elsewhere(inner, name, here)]
+  })
+}
+
+function keyPlace(root: Located, path: Path): Place {
+  const parent = locate(root, path.slice(0, -1))
+  const entry = parent.value?.kind === 'map' ? parent.value.entries.get(String(path.at(-1))) : undefined
+  return entry?.key ?? parent.place
+}

@@ -1,0 +1,17 @@
+export { formatDuration, parseDuration } from './duration.ts'
+export { isLoopback } from './kinds.ts'
+export { type Checked, checkConfig, type Loaded, loadConfig, problemList, type Surroundings } from './load.ts'
+export { applyLive, type Plan, plan } from './plan.ts'
+export { formatProblem, type Place, type Problem } from './problems.ts'
+export { configExample, configReference } from './reference.ts'
+export {
+  type CameraConfig,
+  type Config,
+  type ListenerConfig,
+  type MotionSettings,
+  motionRanges,
+  roleNames,
+  warningCodes,
+} from './schema.ts'
+export { readSecretFile, SecretFileError, type SecretFileErrorCode } from './secret-file.ts'
+export { formatSize, parseSize } from './size.ts'

@@ -1,0 +1,207 @@
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+import { parseDuration } from './duration.ts'
+import { parseSize } from './size.ts'
+
+/** What a single value may be, said once: the messages and the reference are made from it. */
+export type Kind = {
+  /** For the reference: `duration`, `0 to 1`. */
+  readonly name: string
+  /** Completes "expected …". */
+  readonly expected: string
+  /** For the reference, where the value is written with a unit or counted in one. */
+  readonly unit?: string
+  /** A wrong value may hold a secret, so that messages never repeat it. */
+  readonly discreet?: true
+  /** The value is a path; what lies there. */
+  readonly path?: 'folder' | 'file' | 'secret'
+  /** The names to choose from. */
+  readonly choices?: readonly string[]
+}
+
+export const kinds = z.registry<Kind>()
+
+const plainText = (value: string, max: number) =>
+  value.length > 0 && value.length <= max && value.trim() === value && value.isWellFormed() && !/\p{Cc}/u.test(value)
+
+export function text(max: number) {
+  const expected = `text of 1 to ${max} characters, without control characters or spaces at its ends`
+  return z
+    .string()
+    .refine((value) => plainText(value, max))
+    .register(kinds, { name: 'text', expected })
+}
+
+/** Text of one form; `expected` says which. */
+export function textLike(form: RegExp, expected: string) {
+  return z.string().regex(form).register(kinds, { name: 'text', expected })
+}
+
+export function wholeNumber(min: number, max: number, unit?: string) {
+  const kind = { name: `${min} to ${max}`, expected: `a whole number from ${min} to ${max}` }
+  return z
+    .int()
+    .min(min)
+    .max(max)
+    .register(kinds, unit ? { ...kind, unit } : kind)
+}
+
+export function number(min: number, max: number, unit?: string) {
+  const kind = { name: `${min} to ${max}`, expected: `a number from ${min} to ${max}` }
+  return z
+    .number()
+    .min(min)
+    .max(max)
+    .register(kinds, unit ? { ...kind, unit } : kind)
+}
+
+export function flag() {
+  return z.boolean().register(kinds, { name: 'true or false', expected: 'true or false' })
+}
+
+export function oneOf<const T extends readonly [string, ...string[]]>(choices: T) {
+  return z
+    .enum(choices)
+    .register(kinds, { name: choices.join(', '), expected: `one of ${choices.join(', ')}`, choices })
+}
+
+/** The same choices for the key of a map, so that not every choice must be there. */
+export function keyOneOf(choices: readonly string[]) {
+  return z
+    .string()
+    .refine((value) => choices.includes(value))
+    .register(kinds, { name: choices.join(', '), expected: `one of ${choices.join(', ')}`, choices })
+}
+
+/** Comes out as milliseconds. */
+export function duration() {
+  return readAs(parseDuration, {
+    name: 'duration',
+    expected: 'a duration with its unit, such as 500ms, 30s, 5m, 12h or 7d',
+    unit: 'ms, s, m, h, d',
+  })
+}
+
+/** Comes out as bytes. */
+export function size() {
+  return readAs(parseSize, {
+    name: 'size',
+    expected: 'a size with its unit, such as 512B, 1KiB, 256MiB or 2GiB',
+    unit: 'B, KiB, MiB, GiB',
+  })
+}
+
+/** Text that `read` turns into what it means, or refuses with undefined. */
+function readAs<T>(read: (value: string) => T | undefined, kind: Kind) {
+  const schema = z.string().transform((value, context) => {
+    const found = read(value)
+    if (found !== undefined) return found
+    context.addIssue({ code: 'custom' })
+    return z.NEVER
+  })
+  return schema.register(kinds, kind)
+}
+
+export function url(schemes: readonly string[]) {
+  return z
+    .string()
+    .refine((value) => isUrl(value, schemes))
+    .register(kinds, urlKind(schemes, 'URL'))
+}
+
+/** An address that names a server: compared as text, so it comes out without a final slash and without a default port. */
+export function serverUrl() {
+  return readAs(normalServerUrl, urlKind(serverSchemes, 'URL without query'))
+}
+
+const serverSchemes = ['https', 'http']
+
+function urlKind(schemes: readonly string[], what: string): Kind {
+  const expected = `a ${schemes.join(' or ')} ${what} of up to 2048 characters, without user name or password in it`
+  return { name: `${schemes.join(' or ')} URL`, expected, discreet: true }
+}
+
+function isUrl(value: string, schemes: readonly string[]): boolean {
+  if (value.length > 2048 || /[\s\\]/.test(value) || !URL.canParse(value)) return false
+  // `user@` is looked for in the text as well: the parser drops an empty user.
+  return schemes.includes(new URL(value).protocol.slice(0, -1)) && /^[a-z]+:\/\/[^/?#@]+([/?#]|$)/i.test(value)
+}
+
+function normalServerUrl(value: string): string | undefined {
+  if (!isUrl(value, serverSchemes) || /[?#]/.test(value)) return undefined
+  const { origin, pathname } = new URL(value)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
+}
+
+/** Comes out as the network's own address with its prefix: `10.1.2.3/8` as `10.0.0.0/8`, `10.1.2.3` as `10.1.2.3/32`. */
+export function network() {
+  const expected = 'an address or network such as 10.0.0.7, 10.0.0.0/8 or fd00::/8'
+  return readAs(normalNetwork, { name: 'CIDR', expected })
+}
+
+function normalNetwork(value: string): string | undefined {
+  const cidr = value.includes('/') ? value : `${value}/${value.includes(':') ? 128 : 32}`
+  const [, bits] = cidr.split('/')
+  if (ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr)) return `${ipaddr.IPv4.networkAddressFromCIDR(cidr)}/${bits}`
+  if (cidr.includes('%') || !ipaddr.IPv6.isValidCIDR(cidr)) return undefined
+  return `${ipaddr.IPv6.networkAddressFromCIDR(cidr)}/${bits}`
+}
+
+export function host() {
+  return z
+    .string()
+    .refine(isHost)
+    .register(kinds, { name: 'address or host name', expected: 'an IP address or a host name, without a port' })
+}
+
+function isHost(value: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(value)) return true
+  if (value.includes(':')) return ipaddr.IPv6.isValid(value) && !value.includes('%')
+  const labels = value.split('.')
+  // A name whose last label is a number is a mistyped address.
+  const named = labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
+  return named && value.length <= 253 && !/^\d+$/.test(labels.at(-1) ?? '')
+}
+
+/** A path of any of the three comes out absolute: the loader resolves it before the schema sees it. */
+export const folder = () => path('folder')
+export const file = () => path('file')
+/** A file that only the gateway should be able to read. */
+export const secretFile = () => path('secret')
+
+function path(what: NonNullable<Kind['path']>) {
+  const expected = `the path of a ${what === 'folder' ? 'folder' : 'file'}`
+  return z
+    .string()
+    .refine((value) => value.length > 0 && value.length <= 4096 && !value.includes('\0'))
+    .register(kinds, { name: 'path', expected, path: what })
+}
+
+/** A folder of a file storage server. Comes out without a final slash, so that `/` is the empty text. */
+export function remoteFolder() {
+  const expected = 'a path of folders that begins with /, without . and ..'
+  return readAs(normalRemoteFolder, { name: 'path', expected })
+}
+
+function normalRemoteFolder(value: string): string | undefined {
+  const [before, ...folders] = value.replace(/\/$/, '').split('/')
+  const fine = folders.every((folder) => plainText(folder, 250) && folder !== '.' && folder !== '..')
+  return value.startsWith('/') && before === '' && fine ? value.replace(/\/$/, '') : undefined
+}
+
+export function secretHash() {
+  return z
+    .string()
+    .regex(/^scrypt:\S+$/)
+    .register(kinds, {
+      name: 'hash',
+      expected: 'a hash that begins with scrypt:, as "gatehouse credential" prints it',
+      discreet: true,
+    })
+}
+
+/** Whether an address or host name can only mean this machine. */
+export function isLoopback(hostName: string): boolean {
+  if (/^(.+\.)?localhost\.?$/i.test(hostName)) return true
+  return ipaddr.isValid(hostName) && ipaddr.process(hostName).range() === 'loopback'
+}

@@ -1,0 +1,93 @@
+import { hostname } from 'node:os'
+import { stringify } from 'yaml'
+import type { z } from 'zod'
+import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
+import { siteIdOf, withDerivedDefaults } from './derived.ts'
+import { type Mapping, plain, readDocument, type Source } from './document.ts'
+import { explain, maybeIncomplete } from './explain.ts'
+import { merge, settle } from './merge.ts'
+import { pathResolver } from './paths.ts'
+import { formatProblem, inReadingOrder, type Problem } from './problems.ts'
+import { type Config, configSchema } from './schema.ts'
+import { readSources, type Sources } from './sources.ts'
+import { warningsOf } from './warnings.ts'
+
+/** What a config depends on beside its files; the process's own by default. */
+export type Surroundings = {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly hostName?: string
+}
+
+export type Checked = {
+  /** Undefined if and only if there are problems. */
+  readonly config: Config | undefined
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+  /** The files it was made from, in the order in which they apply; none for the embedded defaults. */
+  readonly files: readonly string[]
+}
+
+export type Loaded = {
+  readonly config: Config
+  /** One sentence each, with file, line and column. */
+  readonly warnings: readonly string[]
+  readonly files: readonly string[]
+}
+
+/**
+ * The config of a file and its drop-ins; without a file the embedded defaults.
+ * Throws ExitError with EXIT_CONFIG whose message lists every problem, one a line.
+ */
+export function loadConfig(file?: string, surroundings: Surroundings = {}): Loaded {
+  const { config, problems, warnings, files } = checkConfig(file, surroundings)
+  if (!config) throw new ExitError(EXIT_CONFIG, problemList(problems))
+  return { config, warnings: warnings.map(formatProblem), files }
+}
+
+/** All problems as the text of an error. */
+export function problemList(problems: readonly Problem[]): string {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+  return [`${count} in the config`, ...problems.map(formatProblem)].join('\n')
+}
+
+/** As loadConfig, but hands out the problems, all there are. Throws nothing. */
+export function checkConfig(file?: string, surroundings: Surroundings = {}): Checked {
+  const { env = process.env, cwd = process.cwd(), hostName = hostname() } = surroundings
+  const read = file === undefined ? embedded(cwd, hostName) : readSources(file, cwd)
+  const { root, problems, whole } = readAll(read, env)
+  const parsed = configSchema.safeParse(plain(root), { reportInput: false })
+  // What can't be read may hold just what seems to be missing.
+  const issues: z.core.$ZodIssue[] = parsed.error?.issues.filter((i) => whole || !maybeIncomplete(i, root)) ?? []
+  const found = [...problems, ...explain(issues, root, configSchema)]
+  if (found.length > 0 || !parsed.success) {
+    return { config: undefined, problems: inReadingOrder(found, read.files), warnings: [], files: read.files }
+  }
+  const config = withDerivedDefaults(parsed.data, siteIdOf(hostName))
+  const warnings = inReadingOrder(warningsOf(parsed.data, config, root, configSchema), read.files)
+  return { config, problems: [], warnings, files: file === undefined ? [] : read.files }
+}
+
+/** What the gateway runs on without a config: this machine alone, everything below the current folder. */
+function embedded(cwd: string, hostName: string): Sources {
+  const text = stringify({ site: { id: siteIdOf(hostName) }, dataDir: 'var', runtimeDir: 'var' })
+  const source: Source = { file: 'embedded defaults', folder: cwd, text }
+  return { files: [source.file], sources: [source], problems: [] }
+}
+
+/** Later files go over earlier ones. */
+function readAll(read: Sources, env: NodeJS.ProcessEnv): { root: Mapping; problems: Problem[]; whole: boolean } {
+  const place = { file: read.files[0] ?? '', line: 1, column: 1 }
+  let root: Mapping = { kind: 'map', place, entries: new Map() }
+  const problems = [...read.problems]
+  let whole = problems.length === 0
+  for (const source of read.sources) {
+    const reading = readDocument(source)
+    problems.push(...reading.problems)
+    whole &&= reading.whole
+    if (!reading.root) continue
+    const settled = settle(reading.root, configSchema, pathResolver(source.folder, env))
+    root = merge(root, settled, configSchema) as Mapping
+  }
+  return { root, problems, whole }
+}

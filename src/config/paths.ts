@@ -1,0 +1,19 @@
+import { isAbsolute, join } from 'node:path'
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is written like this in the config
+const credentials = '${CREDENTIALS_DIRECTORY}'
+
+/**
+ * Makes the paths of one file absolute. `${CREDENTIALS_DIRECTORY}` stands for the folder that systemd makes for the
+ * credentials of a service; a path that begins with it stays as it is where systemd has made none (`config check`).
+ */
+export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: string) => string {
+  return (path) => {
+    const expanded = expandCredentials(path, env)
+    return isAbsolute(expanded) || expanded.startsWith(credentials) ? expanded : join(folder, expanded)
+  }
+}
+
+export function expandCredentials(path: string, env: NodeJS.ProcessEnv): string {
+  return path.replaceAll(credentials, () => env['CREDENTIALS_DIRECTORY'] || credentials)
+}

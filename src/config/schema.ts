@@ -1,0 +1,465 @@
+import { z } from 'zod'
+import {
+  allDifferent,
+  always,
+  distinct,
+  distinctAddresses,
+  metricsHaveTheirOwnAddress,
+  passwordHasUser,
+  siteIsNoInstance,
+  uploadIsKnown,
+} from './cross-checks.ts'
+import { type Facts, facts } from './keys.ts'
+import {
+  duration,
+  file,
+  flag,
+  folder,
+  host,
+  keyOneOf,
+  kinds,
+  network,
+  number,
+  oneOf,
+  remoteFolder,
+  secretFile,
+  secretHash,
+  serverUrl,
+  size,
+  text,
+  textLike,
+  url,
+  wholeNumber,
+} from './kinds.ts'
+
+/** The roles of callers, each with all rights of those before it. */
+export const roleNames = ['viewer', 'operator', 'supervisor', 'admin'] as const
+
+/** The warnings of the ledger that `ledger.enforce` can turn into refusals. */
+export const warningCodes = [
+  'SLOT_ALREADY_OCCUPIED',
+  'SLOT_EMPTY',
+  'ASSET_ELSEWHERE',
+  'ASSET_MISMATCH',
+  'UNKNOWN_ASSET',
+  'TYPE_NOT_ALLOWED',
+  'OVERWEIGHT',
+  'OVERHEIGHT',
+  'SELF_VERIFIED',
+  'OPERATOR_DIFFERS',
+  'LATE_EVENT',
+  'CLOCK_AHEAD',
+  'NO_EFFECT',
+  'PHOTO_NOT_HELD',
+  'PHOTO_TIME_MISMATCH',
+] as const
+
+/** Bounds of a camera's motion settings, both ends allowed; seconds but for `sensitivity`. The API refuses by the same. */
+export const motionRanges = {
+  sensitivity: { min: 0, max: 1 },
+  cooldownSeconds: { min: 0, max: 3600 },
+  preRecordSeconds: { min: 0, max: 60 },
+  postRecordSeconds: { min: 0, max: 300 },
+} as const
+
+/** A key with what the reference says about it. */
+function key<S extends z.ZodType>(schema: S, sentence: string, more: Omit<Facts, 'sentence'> = {}): S {
+  facts.add(schema, { sentence, ...more })
+  return schema
+}
+
+/** A map that may be left out: its keys then have their defaults. */
+function section<S extends z.core.$ZodShape>(shape: S) {
+  return z.strictObject(shape).prefault({} as never)
+}
+
+/** An empty list of anything is fine by YAML; of these it is not. */
+function filledList<S extends z.ZodType>(entry: S, max: number, expected: string) {
+  return z
+    .array(entry)
+    .min(1)
+    .max(max)
+    .register(kinds, { name: `list of ${kinds.get(entry)?.name ?? 'map'}`, expected })
+}
+
+const role = () => oneOf(roleNames)
+const id = () => wholeNumber(1, 2_147_483_647)
+const callers = () => z.array(text(128)).prefault([])
+
+/** No colon, because the user name of Basic credentials ends at the first one. */
+const username = () =>
+  textLike(/^(?! )[^:\p{Cc}]{1,128}(?<! )$/u, 'a user name of 1 to 128 characters, without a colon')
+
+const site = {
+  id: key(
+    textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a name of 1 to 64 letters, digits, dots, - and _'),
+    'Name of this site; it stands in every leaf of the log, so it is chosen once.',
+    { example: 'dc-7' },
+  ),
+  url: key(
+    serverUrl().nullable().prefault(null),
+    'The address under which this gateway is reached; it also names the local accounts in X-Storage-Instance.',
+    { derived: 'the address of the first listener', example: 'http://127.0.0.1:8480' },
+  ),
+  warehouseId: key(id().prefault(1), 'The warehouse of whatever names none.'),
+}
+
+const tls = {
+  certFile: key(file(), 'Certificate chain in PEM.', { example: 'tls/cert.pem' }),
+  keyFile: key(secretFile(), 'Its private key in PEM.', { example: 'tls/key.pem' }),
+}
+
+const listener = {
+  host: key(host().prefault('127.0.0.1'), 'Address to listen on; 0.0.0.0 is every one of this machine.'),
+  port: key(wholeNumber(0, 65_535).prefault(8480), 'Port; 0 is any free one.'),
+  tls: key(z.strictObject(tls).nullable().prefault(null), 'With it the listener speaks HTTPS, without it HTTP.'),
+}
+
+const user = {
+  username: key(username(), 'The account, as X-Storage-Username names it.', { example: 'dock-admin' }),
+  role: key(role().prefault('viewer'), 'What the account may do.', { example: 'admin' }),
+  secretHash: key(secretHash(), 'The hash that "gatehouse credential" printed.', { example: 'scrypt:…' }),
+}
+
+const auth = {
+  defaultRole: key(role().prefault('viewer'), 'Role of a verified user whose groups have none.'),
+  freshFor: key(
+    duration().prefault('5m'),
+    'How long a verified answer is believed without asking the storage server again.',
+  ),
+  staleFor: key(
+    duration().prefault('12h'),
+    'How long a verified answer serves while the storage server can not be reached.',
+  ),
+  groupRoles: key(
+    z.record(text(128), role()).prefault({}),
+    'Role of the members of a group of the storage server; of several groups the highest.',
+    { example: { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor' } },
+  ),
+  users: key(
+    z.array(z.strictObject(user)).superRefine(distinct('username'), always).prefault([]),
+    'Local accounts, which work without any storage server.',
+    { identity: 'username' },
+  ),
+}
+
+const instance = {
+  url: key(serverUrl(), 'Address of the server; callers name it in X-Storage-Instance.', {
+    example: 'https://cloud.example.com',
+  }),
+  caFile: key(
+    file().nullable().prefault(null),
+    'Certificates in PEM to trust for this server instead of the public ones.',
+  ),
+}
+
+const upload = {
+  instance: key(serverUrl(), 'The one of storage.instances that receives the evidence.', {
+    example: 'https://cloud.example.com',
+  }),
+  username: key(username(), 'The account to upload as.', { example: 'gatehouse-dc7' }),
+  passwordFile: key(secretFile(), 'File with the application password of that account.', { example: 'secrets/cloud' }),
+  root: key(remoteFolder().prefault('/gatehouse'), 'Folder of that account under which evidence is stored.'),
+}
+
+const storage = {
+  instances: key(
+    z.array(z.strictObject(instance)).superRefine(distinct('url'), always).prefault([]),
+    'File storage servers that may verify callers; no other server is ever asked.',
+  ),
+  upload: key(
+    z.strictObject(upload).nullable().prefault(null),
+    'Where evidence is copied to; null: it stays on this box.',
+  ),
+}
+
+const point = z.strictObject({ x: number(0, 1), y: number(0, 1) })
+const polygon = z
+  .array(point)
+  .min(3)
+  .max(256)
+  .register(kinds, { name: 'polygon', expected: 'a polygon of 3 to 256 points {x, y}' })
+
+const motionNumber = (name: keyof typeof motionRanges, unit?: string) =>
+  number(motionRanges[name].min, motionRanges[name].max, unit)
+
+const motion = {
+  enabled: key(flag().prefault(true), 'Whether detection runs until the API says otherwise.'),
+  sensitivity: key(
+    motionNumber('sensitivity').prefault(0.3),
+    'Score from which a picture counts as motion; lower is more sensitive.',
+  ),
+  cooldownSeconds: key(
+    motionNumber('cooldownSeconds', 'seconds').prefault(5),
+    'Shortest time from the end of a clip to the start of the next, in seconds.',
+  ),
+  preRecordSeconds: key(
+    motionNumber('preRecordSeconds', 'seconds').prefault(5),
+    'How much of the time before the motion a clip shows, in seconds.',
+  ),
+  postRecordSeconds: key(
+    motionNumber('postRecordSeconds', 'seconds').prefault(10),
+    'How much of the time after the motion a clip shows, in seconds.',
+  ),
+  uploadToStorage: key(flag().prefault(true), 'Whether clips are uploaded, when storage.upload is set.'),
+  masks: key(
+    z.array(polygon).prefault([]),
+    'Parts of the picture in which motion does not count: polygons of points {x, y}, each 0 to 1 of width and height from the upper left.',
+  ),
+}
+
+const history = {
+  hours: key(
+    number(0, 8760, 'hours').prefault(0),
+    'How much continuous video is kept for late scans, in hours; 0 is none.',
+  ),
+  stream: key(oneOf(['main', 'sub']).prefault('sub'), 'Which stream is kept: url or, where there is one, detectUrl.'),
+}
+
+const camera = {
+  id: key(id(), 'Number of the camera, the cctvId of the API.', { example: 1 }),
+  name: key(text(200).nullable().prefault(null), 'Name for people.', {
+    derived: 'Camera and its id',
+    example: 'Dock door 1',
+  }),
+  enabled: key(flag().prefault(true), 'Whether the gateway connects to the camera at all.'),
+  url: key(url(['rtsp', 'rtsps']), 'The stream that clips are cut from.', { example: 'rtsp://10.0.0.21:554/main' }),
+  detectUrl: key(
+    url(['rtsp', 'rtsps']).nullable().prefault(null),
+    'A smaller stream of the same camera for detection; null: url.',
+    {
+      example: 'rtsp://10.0.0.21:554/sub',
+    },
+  ),
+  username: key(text(128).nullable().prefault(null), 'User name at the camera; null: it asks for none.', {
+    example: 'viewer',
+  }),
+  passwordFile: key(secretFile().nullable().prefault(null), 'File with the password at the camera.', {
+    example: 'secrets/cam1',
+  }),
+  warehouseId: key(id().nullable().prefault(null), 'The warehouse it stands in; null: site.warehouseId.'),
+  zoneId: key(id().nullable().prefault(null), 'The zone it looks at; null: none in particular.'),
+  slots: key(z.array(text(64)).prefault([]), 'The slots it looks at, by slot_id.', { example: ['A-01-01'] }),
+  owner: key(text(128).nullable().prefault(null), 'The user who may see and control it beside the admins.', {
+    example: 'dock-admin',
+  }),
+  viewers: key(callers(), 'Users and groups who may see it.', { example: ['alice', 'wh-supervisors'] }),
+  history: key(section(history), 'Continuous video.'),
+  motion: key(section(motion), 'Motion detection.'),
+}
+
+const webhooks = {
+  allowNetworks: key(z.array(network()).prefault([]), 'Private networks that webhooks may be sent into.', {
+    example: ['10.0.0.0/8'],
+  }),
+  caFile: key(file().nullable().prefault(null), 'Certificates in PEM to trust for receivers beside the public ones.', {
+    example: 'receivers-ca.pem',
+  }),
+  timeout: key(duration().prefault('30s'), 'Time from the start of an attempt by which a receiver must have answered.'),
+  retrySchedule: key(
+    filledList(duration(), 100, 'a list of 1 to 100 durations').prefault(['0s', '1m', '5m', '30m', '2h', '12h']),
+    'Delays before each attempt of a delivery; there are as many attempts as delays.',
+  ),
+  probe: key(
+    section({
+      initial: key(duration().prefault('10s'), 'First time between two attempts at a failing receiver; it doubles.'),
+      max: key(duration().prefault('5m'), 'Longest time between two attempts at a failing receiver.'),
+    }),
+    'How a failing receiver is tried.',
+  ),
+  autoResume: key(
+    section({
+      enabled: key(flag().prefault(true), 'Whether a receiver disabled by its failures is tried and enabled again.'),
+      every: key(duration().prefault('15m'), 'Time between two such tries.'),
+    }),
+    'How a receiver disabled by its failures comes back.',
+  ),
+  drainPerSecond: key(
+    wholeNumber(1, 100_000, 'deliveries a second').prefault(50),
+    'Deliveries a second to one receiver after an outage.',
+  ),
+}
+
+const metricsListener = {
+  host: key(host().prefault('127.0.0.1'), 'Address to listen on.'),
+  port: key(wholeNumber(0, 65_535).prefault(9480), 'Port; 0 is any free one.'),
+  networks: key(z.array(network()).prefault([]), 'Networks that may ask beside this machine.', {
+    example: ['10.0.9.0/24'],
+  }),
+}
+
+const rate = () => wholeNumber(1, 1_000_000, 'requests a minute')
+
+const rateLimit = {
+  requestsPerMinute: key(rate().prefault(100), 'Requests a minute of one user, or of one address without a user.'),
+  users: key(z.record(text(128), rate()).prefault({}), 'Requests a minute of single users; goes before roles.', {
+    example: { 'scanner-1': 600 },
+  }),
+  roles: key(z.record(keyOneOf(roleNames), rate()).prefault({}), 'Requests a minute of each user with a role.', {
+    example: { admin: 1000 },
+  }),
+}
+
+const ledger = {
+  maxAge: key(
+    duration().nullable().prefault(null),
+    'Events older than this are refused; null: late events are always taken.',
+    { example: '7d' },
+  ),
+  enforce: key(
+    z.array(oneOf(warningCodes)).prefault([]),
+    'Warnings that refuse an event instead of being recorded with it.',
+    { example: ['OVERWEIGHT'] },
+  ),
+}
+
+const defaultStages = ['registered', 'receiving', 'inspecting', 'storing', 'staging', 'loading', 'departed']
+
+const units = {
+  stages: key(
+    filledList(text(64), 100, 'a list of 1 to 100 stages, each only once').refine(allDifferent).prefault(defaultStages),
+    'Stages of a transport unit in their order; with the last one it is completed.',
+  ),
+}
+
+const warehouse = {
+  id: key(id(), 'The warehouse.', { example: 1 }),
+  viewers: key(callers(), 'Users and groups who may see it; empty: everybody.', { example: ['wh-supervisors'] }),
+}
+
+const retention = {
+  clips: key(
+    section({
+      maxAgeDays: key(
+        number(0, 36_500, 'days').prefault(30),
+        'Age in days at which a clip that nothing holds is removed.',
+      ),
+    }),
+    'Clips of cameras.',
+  ),
+  photos: key(
+    section({
+      keepLocalDays: key(
+        number(0, 36_500, 'days').prefault(90),
+        'Days that a photo stays on this box once it is uploaded.',
+      ),
+    }),
+    'Photos of placements.',
+  ),
+  minFreeBytes: key(
+    size().prefault('2GiB'),
+    'Free disk space below which the oldest clips that nothing holds are removed.',
+  ),
+  ledgerReserveBytes: key(size().prefault('256MiB'), 'Disk space that clips and photos leave for the ledger.'),
+}
+
+const live = { applies: 'live' } as const
+const restart = { applies: 'restart' } as const
+
+const everything = z.strictObject({
+  site: key(section(site), 'What this gateway is called and where it is found.', restart),
+  listen: key(
+    filledList(z.strictObject(listener), 64, 'a list of 1 to 64 listeners')
+      .superRefine(distinctAddresses, always)
+      .prefault([{ host: '127.0.0.1', port: 8480 }]),
+    'Where the gateway listens.',
+    restart,
+  ),
+  dataDir: key(folder().prefault('/var/lib/gatehouse'), 'Folder of the ledger, clips, photos and keys.', restart),
+  runtimeDir: key(folder().prefault('/run/gatehouse'), 'Folder of the control socket.', restart),
+  auth: key(section(auth), 'Who may call, and as what.', live),
+  storage: key(
+    z.strictObject(storage).superRefine(uploadIsKnown, always).prefault({}),
+    'File storage servers: they verify callers and keep copies of evidence.',
+    live,
+  ),
+  cameras: key(
+    z
+      .array(z.strictObject(camera).superRefine(passwordHasUser, always))
+      .superRefine(distinct('id'), always)
+      .prefault([]),
+    'Cameras.',
+    { ...live, identity: 'id' },
+  ),
+  webhooks: key(section(webhooks), 'Delivery of notifications.', live),
+  uplink: key(
+    section({
+      probes: key(
+        z.array(url(['https', 'http'])).prefault([]),
+        'Addresses that answer whenever the uplink works; while all of them fail, no delivery counts as failed.',
+        { example: ['https://cloud.example.com/status.php'] },
+      ),
+    }),
+    'How the gateway knows that it is itself offline.',
+    live,
+  ),
+  metrics: key(
+    section({
+      listen: key(
+        z.strictObject(metricsListener).nullable().prefault(null),
+        'A listener of its own for a collector that can not send the X-Storage headers; null: none.',
+      ),
+    }),
+    'Metrics.',
+    restart,
+  ),
+  rateLimit: key(section(rateLimit), 'How often callers may ask.', live),
+  ledger: key(section(ledger), 'What the ledger refuses.', live),
+  units: key(section(units), 'Transport units.', live),
+  warehouses: key(
+    z.array(z.strictObject(warehouse)).superRefine(distinct('id'), always).prefault([]),
+    'Only to narrow who sees a warehouse; the warehouses themselves are made through the API.',
+    live,
+  ),
+  http: key(
+    section({
+      trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
+        example: ['10.0.0.5/32'],
+      }),
+    }),
+    'HTTP.',
+    live,
+  ),
+  retention: key(section(retention), 'How long evidence stays on this box.', live),
+  ffmpeg: key(
+    section({
+      path: key(
+        file().nullable().prefault(null),
+        'The ffmpeg to use; null: the one of the system, else the one that came with gatehouse.',
+        {
+          example: '/usr/bin/ffmpeg',
+        },
+      ),
+    }),
+    'The program that reads and cuts video.',
+    restart,
+  ),
+})
+
+/**
+ * The whole config. Every key carries its type, default, sentence, unit and whether a reload applies it, and everything
+ * that is said about the config elsewhere is made from here.
+ */
+export const configSchema = everything
+  .superRefine(metricsHaveTheirOwnAddress, always)
+  .superRefine(siteIsNoInstance, always)
+
+/** As the schema leaves it, before the defaults that follow from other keys. */
+export type Parsed = z.output<typeof configSchema>
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
+
+/**
+ * The config in force; frozen. Keys are those of the file. Durations have become milliseconds and sizes bytes; paths are
+ * absolute; URLs of servers are without a final slash, networks are CIDRs. What is optional and absent is null.
+ */
+export type Config = DeepReadonly<
+  Omit<Parsed, 'site' | 'cameras'> & {
+    site: Omit<Parsed['site'], 'url'> & { url: string }
+    cameras: (Omit<Parsed['cameras'][number], 'name'> & { name: string })[]
+  }
+>
+
+export type CameraConfig = Config['cameras'][number]
+export type MotionSettings = CameraConfig['motion']
+export type ListenerConfig = Config['listen'][number]

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Source } from './document.ts'
+import type { Problem } from './problems.ts'
+
+/** A config is some kilobytes. Whoever names a disk image by mistake should hear of it at once. */
+const largestBytes = 4 * 1024 * 1024
+
+export type Sources = {
+  /** Every file that belongs to the config, readable or not, as messages name them. */
+  readonly files: readonly string[]
+  readonly sources: readonly Source[]
+  readonly problems: readonly Problem[]
+}
+
+/** The config file, then `conf.d/*.yaml` beside it in the order of their names. */
+export function readSources(file: string, cwd: string): Sources {
+  const folder = join(dirname(file), 'conf.d')
+  const dropIns = listDropIns(resolve(cwd, folder))
+  const files = [file, ...dropIns.names.map((name) => join(folder, name))]
+  const read = files.map((one) => readSource(one, cwd))
+  return {
+    files: dropIns.why ? [...files, folder] : files,
+    sources: read.filter((one) => 'text' in one),
+    problems: [...read.filter((one) => 'message' in one), ...(dropIns.why ? [unreadable(folder, dropIns.why)] : [])],
+  }
+}
+
+/** Names that begin with a dot are what editors leave behind. */
+function listDropIns(folder: string): { names: string[]; why?: string } {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
+    return { names: names.sort() }
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return missing ? { names: [] } : { names: [], why: reason(error) }
+  }
+}
+
+function readSource(file: string, cwd: string): Source | Problem {
+  const path = resolve(cwd, file)
+  try {
+    if (statSync(path).size > largestBytes) return unreadable(file, 'is larger than 4 MiB: this is no config')
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+    return { file, folder: dirname(path), text }
+  } catch (error) {
+    return unreadable(file, reason(error))
+  }
+}
+
+function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text'
+  if (code === 'EISDIR') return 'is a folder, not a file'
+  if (code === 'EACCES') return 'this user may not read it'
+  return `can not be read: ${code ?? message}`
+}
+
+function unreadable(file: string, message: string): Problem {
+  return { place: { file, line: 1, column: 1 }, path: '', message }
+}
+
+/** How a file that the config names lies there. What this user may not look at is taken for fine. */
+export function fileState(path: string): 'missing' | 'open to all' | 'fine' {
+  try {
+    return statSync(path).mode & 0o004 ? 'open to all' : 'fine'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'fine'
+  }
+}

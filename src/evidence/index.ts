@@ -1,0 +1,1 @@
+export { type Mismatch, type Verification, verifyLedger } from './verify.ts'

@@ -1,0 +1,73 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { BoxSample } from './box.ts'
+
+/** What the metrics ask at each scrape. */
+export type MetricSources = {
+  readonly logSize: () => number
+  readonly webhooks: () => { total: number; failing: number; disabled: number; pending: number }
+  readonly freeBytes: () => number
+  readonly box: () => Promise<BoxSample>
+  readonly version: string
+}
+
+/** The gateway's metrics in the Prometheus text format. Labels never carry ids, names or addresses. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #attempts: Counter<'outcome'>
+
+  constructor(sources: MetricSources) {
+    const registers = [this.#registry]
+    collectDefaultMetrics({ register: this.#registry })
+    this.#requests = new Histogram({
+      name: 'gatehouse_http_request_duration_seconds',
+      help: 'Time to answer, by route pattern',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    })
+    this.#attempts = new Counter({
+      name: 'gatehouse_webhook_attempts_total',
+      help: 'Delivery attempts by outcome',
+      labelNames: ['outcome'],
+      registers,
+    })
+    new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set({ version: sources.version }, 1)
+    gauge('gatehouse_log_leaves', 'Leaves in the log', () => sources.logSize())
+    gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
+    gauge('gatehouse_webhook_deliveries_pending', 'Deliveries not yet done', () => sources.webhooks().pending)
+    gauge('gatehouse_webhooks_failing', 'Webhooks marked failing', () => sources.webhooks().failing)
+    gauge('gatehouse_webhooks_disabled', 'Webhooks disabled after failures', () => sources.webhooks().disabled)
+    gauge('gatehouse_box_cpu_load_percent', 'Load of all cores', async () => (await sources.box()).cpuLoadPercent)
+    gauge('gatehouse_box_memory_available_bytes', 'Memory that programs can have', async () => (await sources.box()).memoryAvailableBytes)
+    gauge('gatehouse_box_temperature_celsius', 'Processor temperature, where there is a sensor', async () => (await sources.box()).temperatureCelsius)
+
+    function gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const value = await read()
+          if (value !== undefined && Number.isFinite(value)) this.set(value)
+        },
+      })
+    }
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  answered(answer: { method: string; route: string; status: number; seconds: number }): void {
+    this.#requests.observe({ method: answer.method, route: answer.route, status: String(answer.status) }, answer.seconds)
+  }
+
+  attempted(outcome: string): void {
+    this.#attempts.inc({ outcome })
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from '@hono/zod-openapi'
+import { type Api, operation, timeOut } from '../http/index.ts'
+import { isoTime, type Logger } from '../world/index.ts'
+import { overall, type Probe, runProbe } from './checks.ts'
+import type { Metrics } from './metrics.ts'
+
+const tag = 'Health'
+const Status = z.enum(['healthy', 'degraded', 'unhealthy'])
+
+const Health = z
+  .object({
+    status: Status,
+    timestamp: timeOut(),
+    uptime: z.number().openapi({ description: 'seconds' }),
+    version: z.string(),
+    checks: z.record(z.string(), z.object({ status: Status, responseTime: z.number().openapi({ description: 'ms' }) })),
+  })
+  .openapi('Health')
+
+const getHealth = operation({
+  method: 'get',
+  path: '/api/health',
+  access: 'public',
+  tag,
+  summary: 'How the gateway is; unhealthy answers 503 with the same body',
+  input: {},
+  success: { 200: { description: 'healthy or degraded', schema: Health } },
+})
+
+const getPing = operation({
+  method: 'get',
+  path: '/api/ping',
+  access: 'public',
+  tag,
+  summary: "The gateway's time, so that a handheld can measure its clock",
+  input: {},
+  success: { 200: { description: 'Alive', schema: z.object({ status: z.literal('ok'), timestamp: timeOut() }) } },
+})
+
+const getMetrics = operation({
+  method: 'get',
+  path: '/api/metrics',
+  access: 'metrics:read',
+  tag,
+  summary: 'Metrics in the Prometheus text format',
+  input: {},
+  success: { 200: { description: 'Text exposition format', schema: z.string(), mediaType: 'text/plain' } },
+})
+
+export function healthRoutes(
+  api: Api,
+  options: {
+    probes: Readonly<Record<string, Probe>>
+    metrics: Metrics
+    version: string
+    now: () => number
+    uptimeSeconds: () => number
+    log: Logger
+  },
+): void {
+  const { probes, metrics, version, now, uptimeSeconds, log } = options
+
+  api.openapi(getHealth, (c) => {
+    const checks = Object.fromEntries(
+      Object.entries(probes).map(([name, probe]) => [name, runProbe(probe, (err) => log.error({ err, check: name }, 'health check failed'))]),
+    )
+    const status = overall(Object.values(checks))
+    const body = { status, timestamp: isoTime(now()), uptime: Math.round(uptimeSeconds() * 1000) / 1000, version, checks }
+    // A probe asks again at once; a balancer wants to know when.
+    if (status === 'unhealthy') c.header('Retry-After', '5')
+    return c.json(body, (status === 'unhealthy' ? 503 : 200) as 200)
+  })
+
+  api.openapi(getPing, (c) => c.json({ status: 'ok' as const, timestamp: isoTime(now()) }, 200))
+
+  api.openapi(getMetrics, async (c) => {
+    c.header('Content-Type', metrics.contentType)
+    return c.body(await metrics.text()) as never
+  })
+}

@@ -1,0 +1,78 @@
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
+import { type Clock, isoTime } from '../world/index.ts'
+import type { AlertOut, AlertQuery } from './schema.ts'
+
+type Row = { id: number; kind: string; subject: string; message: string; created_at_ms: number; acknowledged_at_ms: number | null }
+
+export type NewAlert = { readonly kind: string; readonly subject: string; readonly message: string; readonly nowMs: number }
+
+/** Something that the admin has to see; stays until it is acknowledged. */
+export function raiseAlert(tx: Tx, alert: NewAlert): void {
+  tx.runOf('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)', [
+    alert.kind,
+    alert.subject,
+    alert.message,
+    alert.nowMs,
+  ])
+}
+
+/** The admin's list of alerts. */
+export class Alerts {
+  readonly #work: UnitOfWork
+  readonly #audit: AuditTrail
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(options: { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now'> }) {
+    this.#work = options.work
+    this.#audit = options.audit
+    this.#clock = options.clock
+  }
+
+  /** Newest first. */
+  list(query: AlertQuery) {
+    const { limit = historyLimit, offset = 0 } = query
+    return this.#work.read((tx) => {
+      const rows = tx.allOf<Row>(`SELECT * FROM alert WHERE ${condition(query)} ORDER BY id DESC LIMIT ? OFFSET ?`, [limit + 1, offset])
+      const total = count(tx, query)
+      const pagination = { limit, offset, total: total > countLimit ? null : total, hasMore: rows.length > limit, nextCursor: null }
+      return { success: true as const, data: rows.slice(0, limit).map(asOut), pagination }
+    })
+  }
+
+  /** Says that somebody has seen it; saying it again changes nothing. Throws NOT_FOUND. */
+  acknowledge(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & AlertOut> {
+    return this.#work.write((tx) => {
+      const row = id === undefined ? undefined : tx.oneOf<Row>('SELECT * FROM alert WHERE id = +?', [id])
+      if (!row) throw AppError.notFound('Alert')
+      if (row.acknowledged_at_ms !== null) return { success: true, ...asOut(row) }
+      const nowMs = this.#clock.now()
+      tx.runOf('UPDATE alert SET acknowledged_at_ms = ? WHERE id = +?', [nowMs, row.id])
+      this.#audit.write(tx, by, { action: 'alert.acknowledged', entity: 'alert', entityId: row.id })
+      return { success: true, ...asOut({ ...row, acknowledged_at_ms: nowMs }) }
+    })
+  }
+}
+
+function condition({ acknowledged }: AlertQuery): string {
+  if (acknowledged === undefined) return '1'
+  return acknowledged === 'true' ? 'acknowledged_at_ms IS NOT NULL' : 'acknowledged_at_ms IS NULL'
+}
+
+function count(tx: ReadTx, query: AlertQuery): number {
+  const counted = `SELECT count(*) AS total FROM (SELECT 1 FROM alert WHERE ${condition(query)} LIMIT ?)`
+  return tx.oneOf<{ total: number }>(counted, [countLimit + 1])?.total ?? 0
+}
+
+function asOut(row: Row): AlertOut {
+  return {
+    id: row.id,
+    kind: row.kind,
+    subject: row.subject,
+    message: row.message,
+    createdAt: isoTime(row.created_at_ms),
+    acknowledgedAt: row.acknowledged_at_ms === null ? null : isoTime(row.acknowledged_at_ms),
+  }
+}

@@ -1,0 +1,192 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import type { EndpointHealth } from './endpoint-health.ts'
+
+/** A delivery that an attempt has been started for, with all that the attempt needs. */
+export type Claimed = {
+  readonly id: string
+  readonly webhookId: string
+  /** Of this attempt, from 1. */
+  readonly attempt: number
+  readonly url: string
+  readonly sealedSecret: Buffer
+  readonly type: string
+  readonly timestampMs: number
+  readonly body: Buffer
+}
+
+/**
+ * Deliveries of an endpoint that are due: those to be sent at once (never tried before), in order of publication, and
+ * those at a time (retries), the longest due first. At most `limit` of each, leased ones left out.
+ */
+export function dueDeliveries(tx: ReadTx, webhookId: string, nowMs: number, limit: number): { firsts: string[]; retries: string[] } {
+  const firsts = tx.allOf<{ id: string }>(
+    `SELECT id FROM delivery WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms = 0 AND lease_until_ms <= ?
+     ORDER BY outbox_seq LIMIT ?`,
+    [webhookId, nowMs, limit],
+  )
+  const retries = tx.allOf<{ id: string }>(
+    `SELECT id FROM delivery WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms BETWEEN 1 AND +? AND lease_until_ms <= ?
+     ORDER BY next_attempt_at_ms, outbox_seq LIMIT ?`,
+    [webhookId, nowMs, nowMs, limit],
+  )
+  return { firsts: firsts.map(({ id }) => id), retries: retries.map(({ id }) => id) }
+}
+
+/** When the next delivery that is not due yet becomes due, over all endpoints that are sent to. */
+export function nextDueMs(tx: ReadTx, nowMs: number): number | undefined {
+  const row = tx.oneOf<{ at_ms: number | null }>(
+    `SELECT min((SELECT min(next_attempt_at_ms) FROM delivery d
+                 WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at_ms > +?)) AS at_ms
+     FROM webhook w WHERE w.active = 1 AND w.status <> 'disabled'`,
+    [nowMs],
+  )
+  return row?.at_ms ?? undefined
+}
+
+/** Takes a delivery for an attempt; undefined when it must not go out now after all. */
+export function claim(tx: Tx, deliveryId: string, leaseUntilMs: number): Claimed | undefined {
+  const row = tx.oneOf<Omit<Claimed, 'attempt'> & { attempts: number }>(
+    `SELECT d.id, d.webhook_id AS webhookId, d.attempts, w.url, w.secret AS sealedSecret, o.type, o.timestamp_ms AS timestampMs, o.body
+     FROM delivery d JOIN webhook w ON w.id = d.webhook_id JOIN outbox o ON o.seq = d.outbox_seq
+     WHERE d.id = +? AND d.state = 'pending' AND w.active = 1 AND w.status <> 'disabled'`,
+    [deliveryId],
+  )
+  if (!row) return undefined
+  tx.runOf('UPDATE delivery SET lease_until_ms = ? WHERE id = +?', [leaseUntilMs, deliveryId])
+  const { attempts, ...rest } = row
+  return { ...rest, attempt: attempts + 1 }
+}
+
+/** Ends every lease: at start no other process works on this database, so whoever held one is dead. */
+export function voidLeases(tx: Tx): number {
+  return tx.runOf(`UPDATE delivery SET lease_until_ms = 0 WHERE state = 'pending' AND lease_until_ms > 0`).changes
+}
+
+/** Brings back deliveries that a wall clock which ran ahead has put off beyond any delay that there is. */
+export function pullForward(tx: Tx, latestMs: number): number {
+  return tx.runOf(`UPDATE delivery SET next_attempt_at_ms = ? WHERE state = 'pending' AND next_attempt_at_ms > +?`, [latestMs, latestMs])
+    .changes
+}
+
+/** What recording an attempt has to know; undefined when the delivery is over or gone with its webhook. */
+export type UnderWay = { readonly attempts: number; readonly webhookId: string; readonly url: string; readonly health: EndpointHealth }
+
+export function underWay(tx: ReadTx, deliveryId: string): UnderWay | undefined {
+  const row = tx.oneOf<{ attempts: number; webhookId: string; url: string; status: EndpointHealth['status']; failures: number }>(
+    `SELECT d.attempts, d.webhook_id AS webhookId, w.url, w.status, w.consecutive_failures AS failures
+     FROM delivery d JOIN webhook w ON w.id = d.webhook_id WHERE d.id = +? AND d.state = 'pending'`,
+    [deliveryId],
+  )
+  return (
+    row && {
+      attempts: row.attempts,
+      webhookId: row.webhookId,
+      url: row.url,
+      health: { status: row.status, consecutiveFailures: row.failures },
+    }
+  )
+}
+
+export type AttemptRow = {
+  /** From 1. */
+  readonly attempt: number
+  readonly startedAtMs: number
+  readonly durationMs: number
+  /** HTTP status, null when there was none. */
+  readonly status: number | null
+  readonly error: string | null
+}
+
+export function addAttempt(tx: Tx, deliveryId: string, row: AttemptRow): void {
+  tx.runOf('INSERT INTO delivery_attempt (delivery_id, attempt, started_at_ms, duration_ms, status, error) VALUES (?, ?, ?, ?, ?, ?)', [
+    deliveryId,
+    row.attempt,
+    row.startedAtMs,
+    row.durationMs,
+    row.status,
+    row.error,
+  ])
+}
+
+export type DeliveryState = 'pending' | 'delivered' | 'exhausted'
+
+export type AfterAttempt = Pick<AttemptRow, 'attempt' | 'status' | 'error'> & {
+  readonly state: DeliveryState
+  /** For a pending one. */
+  readonly nextAttemptAtMs?: number | undefined
+  readonly deliveredAtMs?: number | undefined
+}
+
+/** Sets what a delivery has become and ends its lease. */
+export function settleDelivery(tx: Tx, deliveryId: string, after: AfterAttempt): void {
+  tx.runOf(
+    `UPDATE delivery SET state = ?, attempts = ?, next_attempt_at_ms = coalesce(?, next_attempt_at_ms), lease_until_ms = 0,
+       last_status = ?, last_error = ?, delivered_at_ms = ? WHERE id = +?`,
+    [
+      after.state,
+      after.attempt,
+      after.nextAttemptAtMs ?? null,
+      after.status,
+      after.error,
+      after.deliveredAtMs ?? null,
+      deliveryId,
+    ],
+  )
+}
+
+/** Deliveries of one endpoint, `limit` at most, with their attempts. Returns how many were removed. */
+export function removeDeliveriesOf(tx: Tx, webhookId: string, limit: number): number {
+  return tx.runOf('DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE webhook_id = +? LIMIT ?)', [webhookId, limit]).changes
+}
+
+export type DeliveryRow = {
+  readonly id: string
+  readonly outboxSeq: number
+  readonly eventId: string
+  readonly type: string
+  readonly timestampMs: number
+  readonly state: DeliveryState
+  readonly attempts: number
+  readonly nextAttemptAtMs: number
+  readonly createdAtMs: number
+  readonly deliveredAtMs: number | null
+}
+
+export type HistoryQuery = {
+  readonly state?: DeliveryState | undefined
+  /** Only what was published before this seq. */
+  readonly beforeSeq?: number | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** An endpoint's deliveries, the newest notification first. */
+export function deliveriesOf(tx: ReadTx, webhookId: string, query: HistoryQuery): DeliveryRow[] {
+  return tx.allOf<DeliveryRow>(
+    `SELECT d.id, d.outbox_seq AS outboxSeq, o.event_id AS eventId, o.type, o.timestamp_ms AS timestampMs, d.state, d.attempts,
+       d.next_attempt_at_ms AS nextAttemptAtMs, d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs
+     FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
+     WHERE d.webhook_id = +? AND d.outbox_seq < +? AND (? IS NULL OR d.state = ?)
+     ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
+    [webhookId, query.beforeSeq ?? Number.MAX_SAFE_INTEGER, query.state ?? null, query.state ?? null, query.limit, query.offset],
+  )
+}
+
+/** How many there are, counted up to `limit`. */
+export function countDeliveriesOf(tx: ReadTx, webhookId: string, state: DeliveryState | undefined, limit: number): number {
+  const row = tx.oneOf<{ total: number }>(
+    'SELECT count(*) AS total FROM (SELECT 1 FROM delivery WHERE webhook_id = +? AND (? IS NULL OR state = ?) LIMIT ?)',
+    [webhookId, state ?? null, state ?? null, limit],
+  )
+  return row?.total ?? 0
+}
+
+/** The attempts of these deliveries, in order, by delivery. */
+export function attemptsOf(tx: ReadTx, deliveryIds: readonly string[]): Map<string, AttemptRow[]> {
+  const rows = tx.allOf<AttemptRow & { deliveryId: string }>(
+    `SELECT delivery_id AS deliveryId, attempt, started_at_ms AS startedAtMs, duration_ms AS durationMs, status, error
+     FROM delivery_attempt WHERE delivery_id IN (SELECT value FROM json_each(?)) ORDER BY delivery_id, attempt`,
+    [JSON.stringify(deliveryIds)],
+  )
+  return Map.groupBy(rows, (row) => row.deliveryId)
+}

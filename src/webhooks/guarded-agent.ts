@@ -1,0 +1,105 @@
+import { lookup } from 'node:dns'
+import { Agent, type AgentOptions } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { SecureContext } from 'node:tls'
+import { isLoopbackName, loopbackAddresses, type Network, refusalOf } from './address-guard.ts'
+
+/** Every address of a host name. Rejects as `dns.lookup` does. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** The system's resolver, which also knows the hosts file. */
+export const systemResolve: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
+      if (error) reject(error)
+      else resolve(found.map(({ address }) => address))
+    })
+  })
+
+/** A connection that was not made, because of where it would have led. */
+export class ForbiddenAddress extends Error {
+  override readonly name = 'ForbiddenAddress'
+  readonly code = 'FORBIDDEN_ADDRESS'
+
+  constructor(address: string, kind: string) {
+    super(`${address} is ${kind}; webhooks.allowNetworks does not name its network`)
+  }
+}
+
+/**
+ * Where a host leads: its addresses, all of which may be called. Throws ForbiddenAddress when one of them may not, even
+ * if others may: a name that points inside as well is refused whole. Otherwise rejects as the resolver does.
+ */
+export async function allowedAddresses(host: string, named: readonly Network[], resolve: Resolve): Promise<readonly string[]> {
+  const addresses = await addressesOf(host, named, resolve)
+  for (const address of addresses) {
+    const kind = refusalOf(address, named)
+    if (kind !== undefined) throw new ForbiddenAddress(address, kind)
+  }
+  return addresses
+}
+
+async function addressesOf(host: string, named: readonly Network[], resolve: Resolve): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host]
+  if (!isLoopbackName(host)) return resolve(host)
+  const known = loopbackAddresses(named)
+  return known.length > 0 ? known : ['127.0.0.1']
+}
+
+/** Idle connections are closed before the receivers close theirs (Node's servers after 5 s), or both would race. */
+const idleMs = 4000
+
+export type GuardedAgentOptions = {
+  readonly named: readonly Network[]
+  readonly resolve: Resolve
+  /** Trust other than the built-in authorities; made once, because reading 150 certificates for each connection is slow. */
+  readonly secureContext?: SecureContext | undefined
+}
+
+/**
+ * HTTPS connections to allowed addresses only. The check stands at the connection, because only there nothing can come
+ * between check and use: a name may resolve differently each time, and Node does not call `lookup` for literals.
+ */
+export class GuardedAgent extends Agent {
+  readonly #named: readonly Network[]
+  readonly #resolve: Resolve
+  readonly #underWay = new Map<string, Promise<readonly string[]>>()
+
+  constructor({ named, resolve, secureContext }: GuardedAgentOptions) {
+    super({ keepAlive: true, timeout: idleMs, ...(secureContext && { secureContext }) } as AgentOptions)
+    this.#named = named
+    this.#resolve = resolve
+  }
+
+  override createConnection(
+    options: AgentOptions & { host?: string | null; path?: string | null },
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    const host = options.host ?? ''
+    const kind = isIP(host) === 0 ? undefined : refusalOf(host, this.#named)
+    if (kind === undefined) return super.createConnection({ ...options, lookup: this.#lookup } as typeof options, callback)
+    callback?.(new ForbiddenAddress(host, kind), undefined as never)
+    return undefined
+  }
+
+  readonly #lookup: LookupFunction = (host, options, callback) => {
+    this.#addresses(host).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIP(address) }))
+        if (options.all) callback(null, found)
+        else callback(null, found[0]?.address ?? '', found[0]?.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+
+  /** One look-up a name at a time: each holds a thread of the pool until the resolver answers, and there are four. */
+  #addresses(host: string): Promise<readonly string[]> {
+    const known = this.#underWay.get(host)
+    if (known) return known
+    const asked = allowedAddresses(host, this.#named, this.#resolve).finally(() => this.#underWay.delete(host))
+    this.#underWay.set(host, asked)
+    return asked
+  }
+}

@@ -1,0 +1,62 @@
+import type { UnitOfWork } from '../database/index.ts'
+import type { Api } from '../http/index.ts'
+import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
+import { Alerts } from './alerts.ts'
+import { type Resolve, systemResolve } from './guarded-agent.ts'
+import { webhookRoutes } from './routes.ts'
+import { Sender } from './sender.ts'
+import { WebhookService } from './service.ts'
+import type { WebhookSettings } from './settings.ts'
+import { countWebhooks, type WebhookCounts } from './store.ts'
+import { type AttemptReport, DeliveryWorker } from './worker.ts'
+
+export type { Resolve } from './guarded-agent.ts'
+export type { WebhookSettings } from './settings.ts'
+export type { WebhookCounts } from './store.ts'
+export type { AttemptReport } from './worker.ts'
+
+export type WebhooksOptions = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly random: RandomBytes
+  /** UUIDv7: ids of webhooks and deliveries ascend. */
+  readonly makeId: () => string
+  readonly box: SecretBox
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  /** Read at every use, so that a reload of the config applies. */
+  readonly settings: () => WebhookSettings
+  readonly site: { readonly siteId: string; readonly warehouseId: number }
+  /** Of the daemon, for the User-Agent. */
+  readonly version: string
+  readonly log: Logger
+  /** Called after every recorded attempt; tests of an endpoint don't count. */
+  readonly onAttempt?: (report: AttemptReport) => void
+  /** Default: the system's resolver. */
+  readonly resolve?: Resolve
+}
+
+export type Webhooks = {
+  /** Adds /api/webhooks and /api/alerts. */
+  routes(api: Api): void
+  /** `settled` resolves when nothing is under way. */
+  readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled'>
+  /** Endpoints and what waits for them, for health and metrics. */
+  status(): WebhookCounts
+}
+
+/** Builds the room. Nothing is sent before `worker.start()`, except tests of an endpoint. */
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { work, audit, clock, resolve = systemResolve } = options
+  const sender = new Sender({ ...options, resolve })
+  const worker = new DeliveryWorker({ ...options, sender })
+  const service = new WebhookService({ ...options, resolve, sender, onChange: () => worker.wake() })
+  const alerts = new Alerts({ work, audit, clock })
+  return {
+    routes: (api) => webhookRoutes(api, service, alerts),
+    worker,
+    status: () => work.read(countWebhooks),
+  }
+}

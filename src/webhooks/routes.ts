@@ -1,0 +1,176 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type Api,
+  allQuery,
+  claimOf,
+  historyLimit,
+  numericPath,
+  operation,
+  originOf,
+  pageOfAll,
+  send,
+} from '../http/index.ts'
+import { eventTypes } from '../journal/index.ts'
+import type { Alerts } from './alerts.ts'
+import { eventTypeFacts } from './event-types.ts'
+import {
+  AlertList,
+  AlertOut,
+  AlertQuery,
+  DeliveryList,
+  DeliveryQuery,
+  EventTypeList,
+  TestResult,
+  WebhookChanged,
+  WebhookCreated,
+  WebhookIn,
+  WebhookList,
+  WebhookOut,
+  WebhookPatch,
+} from './schema.ts'
+import type { WebhookService } from './service.ts'
+
+const tag = 'Webhooks'
+const byId = z.object({ id: z.string() })
+const urlErrors = ['WEBHOOK_URL_NOT_HTTPS', 'WEBHOOK_URL_FORBIDDEN'] as const
+
+const registering = operation({
+  method: 'post',
+  path: '/api/webhooks',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Register a webhook',
+  description:
+    'Sends signed notifications of the chosen types, from now on, to an HTTPS endpoint. Without `secret` the gateway makes one and shows it in this answer only.',
+  input: { body: WebhookIn },
+  success: { 201: { description: 'Registered', schema: WebhookCreated, location: true } },
+  errors: [...urlErrors, 'IDEMPOTENCY_MISMATCH'],
+})
+
+const listing = operation({
+  method: 'get',
+  path: '/api/webhooks',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'List webhooks',
+  input: { query: z.object(allQuery) },
+  success: { 200: { description: 'Webhooks, oldest first', schema: WebhookList } },
+})
+
+const listingEventTypes = operation({
+  method: 'get',
+  path: '/api/webhooks/event-types',
+  access: 'whms:read',
+  tag,
+  summary: 'List the event types',
+  input: {},
+  success: { 200: { description: 'What can be subscribed to', schema: EventTypeList } },
+})
+
+const reading = operation({
+  method: 'get',
+  path: '/api/webhooks/{id}',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Read a webhook',
+  input: { params: byId },
+  success: { 200: { description: 'The webhook', schema: WebhookOut } },
+})
+
+const changing = operation({
+  method: 'patch',
+  path: '/api/webhooks/{id}',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Change a webhook',
+  description:
+    'Changes the fields that are sent. `active: true` also ends a failing or disabled state; held deliveries go out.',
+  input: { params: byId, body: WebhookPatch },
+  success: { 200: { description: 'As it is now', schema: WebhookChanged } },
+  errors: urlErrors,
+})
+
+const removing = operation({
+  method: 'delete',
+  path: '/api/webhooks/{id}',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Delete a webhook',
+  description: 'Deletes its deliveries too, also those that wait.',
+  input: { params: byId },
+  success: { 204: { description: 'Deleted' } },
+  errors: ['STORAGE_FULL'],
+})
+
+const testing = operation({
+  method: 'post',
+  path: '/api/webhooks/{id}/test',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Send a webhook.test event',
+  description: 'One attempt, at once, also while the webhook is disabled. Nothing is stored, nothing counts.',
+  input: { params: byId },
+  success: { 200: { description: 'What came of it; a failed delivery is an answer too', schema: TestResult } },
+})
+
+const listingDeliveries = operation({
+  method: 'get',
+  path: '/api/webhooks/{id}/deliveries',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'List the deliveries of a webhook',
+  input: { params: byId, query: DeliveryQuery },
+  success: { 200: { description: `Newest notification first, ${historyLimit} unless asked`, schema: DeliveryList } },
+})
+
+const listingAlerts = operation({
+  method: 'get',
+  path: '/api/alerts',
+  access: 'alerts:manage',
+  tag: 'Alerts',
+  summary: 'List alerts',
+  input: { query: AlertQuery },
+  success: { 200: { description: 'Newest first', schema: AlertList } },
+})
+
+const acknowledging = operation({
+  method: 'post',
+  path: '/api/alerts/{id}/acknowledge',
+  access: 'alerts:manage',
+  tag: 'Alerts',
+  summary: 'Acknowledge an alert',
+  input: { params: byId },
+  success: { 200: { description: 'The alert', schema: AlertOut } },
+  errors: ['STORAGE_FULL'],
+})
+
+/** Adds /api/webhooks and /api/alerts. */
+export function webhookRoutes(api: Api, service: WebhookService, alerts: Alerts): void {
+  addRegistry(api, service)
+  addDeliveries(api, service)
+  api.openapi(listingAlerts, (c) => c.json(alerts.list(c.req.valid('query')), 200))
+  api.openapi(acknowledging, async (c) =>
+    c.json(await alerts.acknowledge(numericPath(c.req.valid('param').id), originOf(c)), 200),
+  )
+}
+
+function addRegistry(api: Api, service: WebhookService): void {
+  // Before /{id}, which would take event-types for an id.
+  api.openapi(listingEventTypes, (c) => c.json(pageOfAll(eventTypes.map((type) => ({ type, ...eventTypeFacts[type] })), {}), 200))
+  api.openapi(registering, async (c) => {
+    const reply = await service.register(c.req.valid('json'), originOf(c), claimOf(c))
+    return send(c, reply, 201)
+  })
+  api.openapi(listing, (c) => c.json(pageOfAll(service.list(), c.req.valid('query')), 200))
+  api.openapi(reading, (c) => c.json(service.find(c.req.valid('param').id), 200))
+  api.openapi(changing, async (c) => c.json(await service.change(c.req.valid('param').id, c.req.valid('json'), originOf(c)), 200))
+  api.openapi(removing, async (c) => {
+    await service.remove(c.req.valid('param').id, originOf(c))
+    return c.body(null, 204)
+  })
+}
+
+function addDeliveries(api: Api, service: WebhookService): void {
+  api.openapi(testing, async (c) => c.json(await service.test(c.req.valid('param').id), 200))
+  api.openapi(listingDeliveries, (c) => c.json(service.deliveries(c.req.valid('param').id, c.req.valid('query')), 200))
+}

@@ -1,0 +1,131 @@
+import { z } from '@hono/zod-openapi'
+import { historyQuery, listOf, optional, queryInteger, resource, text, timeOut } from '../http/index.ts'
+import { eventTypes } from '../journal/index.ts'
+
+const url = () =>
+  text(2048)
+    .refine((value) => URL.canParse(value), 'expected a URL')
+    .openapi({ format: 'uri', description: 'HTTPS endpoint', example: 'https://erp.example.com/hooks/gatehouse' })
+
+const events = () =>
+  z
+    .array(z.enum(eventTypes))
+    .min(1)
+    .max(64)
+    .transform((types) => [...new Set(types)])
+    .openapi({ description: 'Event types to subscribe to' })
+
+const secret = () =>
+  text(256).openapi({ description: 'Shared secret for the HMAC signature; never returned. Less than 16 characters: a warning' })
+
+const active = () => z.boolean().openapi({ description: 'Whether deliveries are sent; while false they are held' })
+
+export const WebhookIn = z
+  .object({ url: url(), events: events(), secret: optional(secret()), active: optional(active()) })
+  .openapi('WebhookIn')
+
+export const WebhookPatch = z
+  .object({ url: optional(url()), events: optional(events()), secret: optional(secret()), active: optional(active()) })
+  .openapi('WebhookPatch')
+
+export type WebhookIn = z.output<typeof WebhookIn>
+export type WebhookPatch = z.output<typeof WebhookPatch>
+
+const webhookFields = {
+  id: z.string().openapi({ format: 'uuid' }),
+  url: z.string(),
+  events: z.array(z.enum(eventTypes)),
+  active: z.boolean(),
+  status: z.enum(['active', 'failing', 'disabled']).openapi({
+    description: 'disabled: switched off, by a person (active false) or by 100 failures in a row (active true)',
+  }),
+  consecutiveFailures: z.int().openapi({ description: 'Failed attempts since the last 2xx' }),
+  version: z.int().openapi({ description: 'Counts changes' }),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+}
+
+const warnings = z.array(z.object({ code: z.enum(['SECRET_SHORT', 'SECRET_SHOWN_ONCE']), message: z.string() }))
+
+export const WebhookItem = z.object(webhookFields).openapi('WebhookItem')
+export const WebhookOut = resource(webhookFields).openapi('Webhook')
+export const WebhookChanged = resource({ ...webhookFields, warnings }).openapi('WebhookChanged')
+export const WebhookCreated = resource({
+  ...webhookFields,
+  secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once' }),
+  warnings,
+}).openapi('WebhookCreated')
+export const WebhookList = listOf(WebhookItem).openapi('WebhookList')
+
+export type WebhookItem = z.input<typeof WebhookItem>
+export type WebhookCreated = z.input<typeof WebhookCreated>
+export type WebhookChanged = z.input<typeof WebhookChanged>
+export type Warning = z.input<typeof warnings>[number]
+
+export const EventTypeList = listOf(
+  z.object({ type: z.enum(eventTypes), group: z.string(), trigger: z.string() }).openapi('EventTypeOut'),
+).openapi('EventTypeList')
+
+export const TestResult = resource({
+  delivered: z.boolean().openapi({ description: 'Whether a 2xx came in time' }),
+  statusCode: z.int().nullable(),
+  durationMs: z.int(),
+  deliveryId: z.string().openapi({ description: 'X-Service-Delivery of the test' }),
+  error: z.string().nullable(),
+}).openapi('WebhookTestResult')
+
+export type TestResult = z.input<typeof TestResult>
+
+const states = ['pending', 'delivered', 'exhausted'] as const
+
+export const DeliveryQuery = z.object({
+  ...historyQuery,
+  state: z.enum(states).optional(),
+  cursor: queryInteger({ min: 0 }).optional().openapi({ type: 'string', description: 'nextCursor of the page before' }),
+})
+
+export type DeliveryQuery = z.output<typeof DeliveryQuery>
+
+export const DeliveryOut = z
+  .object({
+    id: z.string().openapi({ description: 'X-Service-Delivery' }),
+    eventId: z.string().openapi({ description: 'id of the envelope' }),
+    type: z.string(),
+    timestamp: timeOut().openapi({ description: 'Of the event' }),
+    state: z.enum(states),
+    attemptCount: z.int(),
+    nextAttemptAt: timeOut().nullable().openapi({ description: 'null: none is planned, or the delivery is held' }),
+    createdAt: timeOut(),
+    deliveredAt: timeOut().nullable(),
+    attempts: z.array(
+      z.object({
+        attempt: z.int(),
+        startedAt: timeOut(),
+        durationMs: z.int(),
+        statusCode: z.int().nullable(),
+        error: z.string().nullable(),
+      }),
+    ),
+  })
+  .openapi('Delivery')
+
+export const DeliveryList = listOf(DeliveryOut).openapi('DeliveryList')
+
+export type DeliveryOut = z.input<typeof DeliveryOut>
+
+export const AlertQuery = z.object({ ...historyQuery, acknowledged: z.enum(['true', 'false']).optional() })
+export type AlertQuery = z.output<typeof AlertQuery>
+
+const alertFields = {
+  id: z.int(),
+  kind: z.string().openapi({ example: 'webhook.failing' }),
+  subject: z.string().openapi({ description: 'Id of what it is about' }),
+  message: z.string(),
+  createdAt: timeOut(),
+  acknowledgedAt: timeOut().nullable(),
+}
+
+export const AlertItem = z.object(alertFields).openapi('AlertItem')
+export const AlertOut = resource(alertFields).openapi('Alert')
+export const AlertList = listOf(AlertItem).openapi('AlertList')
+export type AlertOut = z.input<typeof AlertItem>

@@ -1,0 +1,204 @@
+import { statSync } from 'node:fs'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import got, { type Request } from 'got'
+import { type Clock, type Logger, readFileIfThere } from '../world/index.ts'
+import { parseNetworks } from './address-guard.ts'
+import { GuardedAgent, type Resolve } from './guarded-agent.ts'
+import type { WebhookSettings } from './settings.ts'
+import { headersOf, type SignedMessage } from './signature.ts'
+
+/** Of an answer's body this much is read, for this long; then the connection is cut. Nothing of it is kept. */
+const bodyLimitBytes = 64 * 1024
+const bodyLimitMs = 2000
+
+/** How an attempt ended. */
+export type Outcome =
+  | { readonly kind: 'delivered'; readonly status: number; readonly durationMs: number }
+  | {
+      readonly kind: 'failed'
+      /** HTTP status; null when there was no answer. */
+      readonly status: number | null
+      /** One line for the admin. */
+      readonly error: string
+      /** The answer's Retry-After. */
+      readonly retryAfter?: string | undefined
+      /** To the answer's headers, or to the failure. */
+      readonly durationMs: number
+    }
+
+/** The gateway gave it up itself, because it is stopping: says nothing about the endpoint. */
+export type Abandoned = { readonly kind: 'abandoned' }
+
+type Answer = { status: number; retryAfter: string | undefined; atMs: number }
+type Failure = { error: string; connectionWasOld: boolean; atMs: number }
+
+/** Makes one attempt at a time known as such; knows nothing of deliveries, retries or the database. */
+export class Sender {
+  readonly #clock: Clock
+  readonly #settings: () => WebhookSettings
+  readonly #resolve: Resolve
+  readonly #version: string
+  readonly #log: Logger
+  readonly #underWay = new Set<() => void>()
+  #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
+
+  constructor(options: { clock: Clock; settings: () => WebhookSettings; resolve: Resolve; version: string; log: Logger }) {
+    this.#clock = options.clock
+    this.#settings = options.settings
+    this.#resolve = options.resolve
+    this.#version = options.version
+    this.#log = options.log
+  }
+
+  /**
+   * Signs and sends, and waits for the answer's headers. Never rejects: whatever happens is an outcome. A connection
+   * that was kept from an earlier attempt and turns out to be closed is replaced once: that is nobody's failure.
+   */
+  async send(url: string, message: SignedMessage, secret: string): Promise<Outcome | Abandoned> {
+    const startedMs = this.#clock.monotonic()
+    const headers = headersOf(message, secret, this.#version)
+    let result = await this.#exchange(url, headers, message.body)
+    if (result !== undefined && 'connectionWasOld' in result && result.connectionWasOld) {
+      result = await this.#exchange(url, headers, message.body)
+    }
+    if (result === undefined) return { kind: 'abandoned' }
+    return outcomeOf(result, Math.round(result.atMs - startedMs))
+  }
+
+  /** Cuts what is under way; its sends resolve as abandoned. */
+  abandon(): void {
+    for (const cut of this.#underWay) cut()
+    this.#agent?.agent.destroy()
+    this.#agent = undefined
+  }
+
+  async #exchange(url: string, headers: Record<string, string>, body: Uint8Array): Promise<Answer | Failure | undefined> {
+    const cut = new AbortController()
+    const abandon = () => cut.abort()
+    this.#underWay.add(abandon)
+    try {
+      const request = this.#request(url, headers, body)
+      const result = await answerTo(request, this.#clock, this.#settings().timeoutMs, cut.signal)
+      if (result && 'status' in result) await readAway(request, this.#clock, cut.signal)
+      return result
+    } catch (error) {
+      return { error: describe(error), connectionWasOld: false, atMs: this.#clock.monotonic() }
+    } finally {
+      this.#underWay.delete(abandon)
+    }
+  }
+
+  #request(url: string, headers: Record<string, string>, body: Uint8Array): Request {
+    return got.stream.post(url, {
+      headers,
+      body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      agent: { https: this.#currentAgent() },
+      https: { rejectUnauthorized: true },
+      retry: { limit: 0 },
+      followRedirect: false,
+      throwHttpErrors: false,
+      decompress: false,
+    })
+  }
+
+  /** One agent for as long as the settings and the file of authorities stay the same. */
+  #currentAgent(): GuardedAgent {
+    const { allowNetworks, caFile } = this.#settings()
+    const key = JSON.stringify([allowNetworks, caFile, caFile && changedAt(caFile)])
+    if (this.#agent?.key === key) return this.#agent.agent
+    const secureContext = this.#authorities(caFile)
+    const agent = new GuardedAgent({ named: parseNetworks(allowNetworks), resolve: this.#resolve, secureContext })
+    this.#agent = { key, agent }
+    return agent
+  }
+
+  /** The built-in authorities and ours. A file that can't be read stops no endpoint that does without it. */
+  #authorities(caFile: string | undefined): SecureContext | undefined {
+    if (caFile === undefined) return undefined
+    try {
+      const pem = readFileIfThere(caFile)
+      if (!pem) throw new Error('no such file')
+      return createSecureContext({ ca: [...getCACertificates('default'), pem] })
+    } catch (error) {
+      this.#log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
+      return undefined
+    }
+  }
+}
+
+function changedAt(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs
+}
+
+function outcomeOf(result: Answer | Failure, durationMs: number): Outcome {
+  if ('error' in result) return { kind: 'failed', status: null, error: result.error, durationMs }
+  const { status, retryAfter } = result
+  if (status >= 200 && status < 300) return { kind: 'delivered', status, durationMs }
+  const error = status >= 300 && status < 400 ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`
+  return { kind: 'failed', status, error, retryAfter, durationMs }
+}
+
+/**
+ * The first of: headers, failure, deadline, cut (undefined). One deadline over name, connection, TLS and waiting,
+ * which got's own timeouts, one a phase, do not give. Except after headers, the connection is gone then.
+ */
+function answerTo(
+  request: Request,
+  clock: Clock,
+  timeoutMs: number,
+  cut: AbortSignal,
+): Promise<Answer | Failure | undefined> {
+  return new Promise((resolve) => {
+    const settle = (result: Answer | Failure | undefined) => {
+      cancel()
+      cut.removeEventListener('abort', onCut)
+      if (!result || 'error' in result) request.destroy()
+      resolve(result)
+    }
+    const fail = (error: string, connectionWasOld = false) => settle({ error, connectionWasOld, atMs: clock.monotonic() })
+    const onCut = () => settle(undefined)
+    const cancel = clock.after(timeoutMs, () => fail(`no answer within ${timeoutMs / 1000} s`))
+    cut.addEventListener('abort', onCut)
+    request.once('response', ({ statusCode, headers }: { statusCode: number; headers: Record<string, string | undefined> }) =>
+      settle({ status: statusCode, retryAfter: headers['retry-after'], atMs: clock.monotonic() }),
+    )
+    // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
+    request.on('error', (error) => fail(describe(error), wasClosedWhileIdle(request, error)))
+  })
+}
+
+/** Reads the body to its end, so that the connection can be used again, or cuts it at the limits. */
+function readAway(request: Request, clock: Clock, cut: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let size = 0
+    let whole = false
+    const stop = () => {
+      cancel()
+      if (!whole) request.destroy()
+      resolve()
+    }
+    const cancel = clock.after(bodyLimitMs, stop)
+    cut.addEventListener('abort', stop, { once: true })
+    request.on('data', (part: Uint8Array) => {
+      size += part.length
+      if (size > bodyLimitBytes) stop()
+    })
+    request.once('end', () => {
+      whole = true
+      stop()
+    })
+    request.once('close', stop)
+    request.on('error', stop)
+  })
+}
+
+function wasClosedWhileIdle(request: Request, error: NodeJS.ErrnoException): boolean {
+  return request.reusedSocket === true && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+}
+
+/** Code and text of a failure in one line. */
+function describe(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  const text = message.includes(code ?? '') ? message : `${code}: ${message}`
+  return text.replace(/\s+/g, ' ').trim().slice(0, 300) || code || 'failed'
+}

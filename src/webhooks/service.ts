@@ -1,0 +1,285 @@
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { countLimit, historyLimit, type IdempotencyClaim, type Reply, type RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import { type Clock, isoTime, type RandomBytes, randomSecret, type SecretBox } from '../world/index.ts'
+import { parseNetworks } from './address-guard.ts'
+import { type AttemptRow, attemptsOf, countDeliveriesOf, deliveriesOf, type DeliveryRow, removeDeliveriesOf } from './delivery-store.ts'
+import { healthy } from './endpoint-health.ts'
+import { checkEndpointUrl } from './endpoint-url.ts'
+import { fanOutAll } from './fan-out.ts'
+import type { Resolve } from './guarded-agent.ts'
+import type {
+  DeliveryOut,
+  DeliveryQuery,
+  TestResult,
+  Warning,
+  WebhookChanged,
+  WebhookCreated,
+  WebhookIn,
+  WebhookItem,
+  WebhookPatch,
+} from './schema.ts'
+import type { Sender } from './sender.ts'
+import type { WebhookSettings } from './settings.ts'
+import {
+  allWebhooks,
+  contextOf,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  sealedSecretOf,
+  updateWebhook,
+  type Webhook,
+  type WebhookChanges,
+} from './store.ts'
+
+const shortSecret = 16
+const generatedSecretBytes = 32
+
+/** Deliveries removed by one write when their webhook goes; a month of them would hold up the floor. */
+const removedAtOnce = 500
+
+export type WebhookServiceOptions = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly makeId: () => string
+  readonly box: SecretBox
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly settings: () => WebhookSettings
+  readonly site: { readonly siteId: string; readonly warehouseId: number }
+  readonly resolve: Resolve
+  readonly sender: Sender
+  /** Called after a change that may make deliveries due. */
+  readonly onChange: () => void
+}
+
+/** The registry of endpoints, and what an admin asks of them. */
+export class WebhookService {
+  readonly #o: WebhookServiceOptions
+
+  constructor(options: WebhookServiceOptions) {
+    this.#o = options
+  }
+
+  /**
+   * Registers an endpoint. It gets what is published from this commit on. The answer holds the secret if the gateway
+   * made it; the stored reply for a repeated request does not.
+   * Throws WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN, IDEMPOTENCY_MISMATCH.
+   */
+  async register(request: WebhookIn, by: RequestOrigin, claim: IdempotencyClaim | undefined): Promise<Reply<WebhookCreated>> {
+    await this.#checkUrl(request.url)
+    const { work, idempotency } = this.#o
+    return work.write((tx) => idempotency.once(tx, claim, () => this.#insert(tx, request, by), withoutSecret))
+  }
+
+  #insert(tx: Tx, request: WebhookIn, by: RequestOrigin) {
+    const { makeId, box, random, audit, clock } = this.#o
+    const id = makeId()
+    const { url, events, active = true } = request
+    const secret = request.secret ?? randomSecret(random, generatedSecretBytes)
+    insertWebhook(tx, { id, url, events, active, sealedSecret: box.seal(secret, contextOf(id)), nowMs: clock.now() })
+    const changes = { origin: new URL(url).origin, events, active, secret: request.secret === undefined ? 'generated' : 'given' }
+    audit.write(tx, by, { action: 'webhook.registered', entity: 'webhook', entityId: id, changes })
+    const body: WebhookCreated = {
+      success: true,
+      ...asOut(get(tx, id)),
+      ...(request.secret === undefined && { secret }),
+      warnings: warningsFor(request.secret),
+    }
+    return { status: 201 as const, body, location: `/api/webhooks/${id}` }
+  }
+
+  /** All of them, oldest first. */
+  list(): WebhookItem[] {
+    return this.#o.work.read(allWebhooks).map(asOut)
+  }
+
+  /** Throws NOT_FOUND. */
+  find(id: string): { success: true } & WebhookItem {
+    return { success: true, ...asOut(this.#o.work.read((tx) => get(tx, id))) }
+  }
+
+  /**
+   * Changes what is given. `active: true` also ends a failing or disabled state; what was held goes out.
+   * Throws NOT_FOUND, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
+   */
+  async change(id: string, request: WebhookPatch, by: RequestOrigin): Promise<WebhookChanged> {
+    this.find(id)
+    if (request.url !== undefined) await this.#checkUrl(request.url)
+    const changed = await this.#o.work.write((tx) => this.#update(tx, get(tx, id), request, by))
+    this.#o.onChange()
+    return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
+  }
+
+  #update(tx: Tx, webhook: Webhook, request: WebhookPatch, by: RequestOrigin): Webhook {
+    const { box, audit, clock, makeId, settings } = this.#o
+    const changes = changesOf(webhook, request, (secret) => box.seal(secret, contextOf(webhook.id)))
+    if (Object.keys(changes).length === 0) return webhook
+    const nowMs = clock.now()
+    if (changes.events) fanOutAll(tx, webhook.id, { makeId, nowMs, firstDelayMs: settings().retryScheduleMs[0] ?? 0 })
+    updateWebhook(tx, webhook.id, changes, nowMs)
+    audit.write(tx, by, { action: 'webhook.updated', entity: 'webhook', entityId: webhook.id, changes: auditOf(webhook, changes) })
+    return get(tx, webhook.id)
+  }
+
+  /**
+   * Removes an endpoint and its deliveries, also those that wait. It is switched off first; a crash before the end
+   * leaves it off, and the request can be repeated. Throws NOT_FOUND.
+   */
+  async remove(id: string, by: RequestOrigin): Promise<void> {
+    const { work, audit, clock } = this.#o
+    await work.write((tx) => {
+      if (get(tx, id).active) updateWebhook(tx, id, { active: false }, clock.now())
+    })
+    while ((await work.write((tx) => removeDeliveriesOf(tx, id, removedAtOnce))) === removedAtOnce) continue
+    await work.write((tx) => {
+      const { url, events } = get(tx, id)
+      deleteWebhook(tx, id)
+      const changes = { origin: new URL(url).origin, events }
+      audit.write(tx, by, { action: 'webhook.deleted', entity: 'webhook', entityId: id, changes })
+    })
+  }
+
+  /**
+   * Sends `webhook.test` once, also to a disabled endpoint. Nothing is stored and nothing counts, so it neither heals
+   * nor harms the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
+   */
+  async test(id: string): Promise<TestResult> {
+    const { work, box, makeId, clock, sender } = this.#o
+    const { url, sealedSecret } = work.read((tx) => ({ url: get(tx, id).url, sealedSecret: sealedSecretOf(tx, id) }))
+    const deliveryId = makeId()
+    const timestampMs = clock.now()
+    const message = { type: 'webhook.test', deliveryId, timestampMs, body: this.#testBody(id, timestampMs) }
+    const outcome = await sender.send(url, message, box.open(sealedSecret, contextOf(id)))
+    if (outcome.kind === 'abandoned') throw new AppError('NOT_READY', 'The gateway is stopping')
+    return {
+      success: true,
+      delivered: outcome.kind === 'delivered',
+      statusCode: outcome.status,
+      durationMs: outcome.durationMs,
+      deliveryId,
+      error: outcome.kind === 'failed' ? outcome.error : null,
+    }
+  }
+
+  #testBody(webhookId: string, timestampMs: number): Buffer {
+    const { outbox, makeId, site } = this.#o
+    const data = { webhookId, message: `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.` }
+    return Buffer.from(JSON.stringify(outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)), 'utf8')
+  }
+
+  /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
+  deliveries(id: string, query: DeliveryQuery) {
+    const { limit = historyLimit, offset = 0, state, cursor } = query
+    return this.#o.work.read((tx) => {
+      const webhook = get(tx, id)
+      const rows = deliveriesOf(tx, id, { state, beforeSeq: cursor, limit: limit + 1, offset })
+      const page = rows.slice(0, limit)
+      const attempts = attemptsOf(tx, page.map((row) => row.id))
+      const total = countDeliveriesOf(tx, id, state, countLimit + 1)
+      const hasMore = rows.length > limit
+      return {
+        success: true as const,
+        data: page.map((row) => deliveryOut(row, attempts.get(row.id) ?? [], isHeld(webhook))),
+        pagination: {
+          limit,
+          offset,
+          total: total > countLimit ? null : total,
+          hasMore,
+          nextCursor: hasMore ? String(page.at(-1)?.outboxSeq ?? '') || null : null,
+        },
+      }
+    })
+  }
+
+  async #checkUrl(url: string): Promise<void> {
+    const { settings, resolve, clock } = this.#o
+    await checkEndpointUrl(url, { named: parseNetworks(settings().allowNetworks), resolve, clock })
+  }
+}
+
+function get(tx: ReadTx, id: string): Webhook {
+  const webhook = findWebhook(tx, id)
+  if (!webhook) throw AppError.notFound('Webhook')
+  return webhook
+}
+
+function isHeld(webhook: Webhook): boolean {
+  return !webhook.active || webhook.health.status === 'disabled'
+}
+
+/** Only what really changes. Asking for active is never idle: it ends a failing or disabled state. */
+function changesOf(webhook: Webhook, request: WebhookPatch, seal: (secret: string) => Buffer): WebhookChanges {
+  const { url, events, active, secret } = request
+  const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
+  return {
+    ...(url !== undefined && url !== webhook.url && { url }),
+    ...(events && events.join() !== webhook.events.join() && { events }),
+    ...(active !== undefined && active !== webhook.active && { active }),
+    ...(resets && { health: healthy }),
+    ...(secret !== undefined && { sealedSecret: seal(secret) }),
+  }
+}
+
+/** Of the address only its origin: a path or query may hold a token. */
+function auditOf(webhook: Webhook, changes: WebhookChanges): Record<string, unknown> {
+  const { url, events, active, health, sealedSecret } = changes
+  return {
+    ...(url !== undefined && { origin: { from: new URL(webhook.url).origin, to: new URL(url).origin } }),
+    ...(events && { events: { from: webhook.events, to: events } }),
+    ...(active !== undefined && { active: { from: webhook.active, to: active } }),
+    ...(health && { status: { from: webhook.health.status, to: health.status } }),
+    ...(sealedSecret && { secret: 'replaced' }),
+  }
+}
+
+function warningsFor(secret: string | undefined): Warning[] {
+  if (secret === undefined || secret.length >= shortSecret) return []
+  return [{ code: 'SECRET_SHORT', message: `A secret of less than ${shortSecret} characters can be guessed` }]
+}
+
+function withoutSecret({ secret, warnings, ...rest }: WebhookCreated): WebhookCreated {
+  if (secret === undefined) return { ...rest, warnings }
+  const message = 'The secret stood in the first answer only; if that was lost, set a new one with PATCH'
+  return { ...rest, warnings: [...warnings, { code: 'SECRET_SHOWN_ONCE', message }] }
+}
+
+function asOut(webhook: Webhook): WebhookItem {
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: [...webhook.events],
+    active: webhook.active,
+    status: isHeld(webhook) ? 'disabled' : webhook.health.status,
+    consecutiveFailures: webhook.health.consecutiveFailures,
+    version: webhook.version,
+    createdAt: isoTime(webhook.createdAtMs),
+    updatedAt: isoTime(webhook.updatedAtMs),
+  }
+}
+
+function deliveryOut(row: DeliveryRow, attempts: readonly AttemptRow[], held: boolean): DeliveryOut {
+  // A first attempt is due at 0, "at once": since the delivery is there.
+  const nextMs = row.state === 'pending' && !held ? Math.max(row.nextAttemptAtMs, row.createdAtMs) : undefined
+  return {
+    id: row.id,
+    eventId: row.eventId,
+    type: row.type,
+    timestamp: isoTime(row.timestampMs),
+    state: row.state,
+    attemptCount: row.attempts,
+    nextAttemptAt: nextMs === undefined ? null : isoTime(nextMs),
+    createdAt: isoTime(row.createdAtMs),
+    deliveredAt: row.deliveredAtMs === null ? null : isoTime(row.deliveredAtMs),
+    attempts: attempts.map(attemptOut),
+  }
+}
+
+function attemptOut(row: AttemptRow) {
+  const { attempt, durationMs, status: statusCode, error } = row
+  return { attempt, startedAt: isoTime(row.startedAtMs), durationMs, statusCode, error }
+}

@@ -1,0 +1,284 @@
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
+import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
+import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
+import { type Claimed, claim, dueDeliveries, nextDueMs, pullForward, voidLeases } from './delivery-store.ts'
+import { behind, fanOut } from './fan-out.ts'
+import { expired, removeExpired } from './housekeeping.ts'
+import { recordAttempt } from './recording.ts'
+import { longestDelayMs } from './retry-schedule.ts'
+import type { Outcome, Sender } from './sender.ts'
+import type { WebhookSettings } from './settings.ts'
+import { contextOf, openWebhooks } from './store.ts'
+
+/** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
+const leaseBeyondTimeoutMs = 30_000
+
+/** How long `stop` waits for attempts under way. */
+const graceMs = 10_000
+
+/** After a failure of our own (a full disk), before the next try. */
+const troubleMs = 5000
+
+/** The wall clock may be set forward, so the next due time is looked up at least this often. */
+const longestWaitMs = 5 * 60_000
+
+const housekeepingEveryMs = 60 * 60_000
+
+/** One attempt has been recorded. */
+export type AttemptReport = {
+  readonly webhookId: string
+  readonly outcome: 'delivered' | 'failed'
+  /** To the answer's headers, or to the failure. */
+  readonly seconds: number
+}
+
+export type DeliveryWorkerOptions = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly makeId: () => string
+  readonly box: SecretBox
+  readonly audit: AuditTrail
+  readonly sender: Sender
+  readonly settings: () => WebhookSettings
+  readonly log: Logger
+  readonly onAttempt?: ((report: AttemptReport) => void) | undefined
+}
+
+type UnderWay = { readonly webhookId: string; readonly isFirst: boolean; readonly done: Promise<void> }
+
+/**
+ * Carries notifications to the endpoints. A pass makes the deliveries of what was published, claims what is due in one
+ * short write, and starts the attempts; each attempt sends outside of any transaction and is recorded by a write of its
+ * own, which asks for the next pass. Passes never overlap, so nothing is claimed twice.
+ */
+export class DeliveryWorker {
+  readonly #o: DeliveryWorkerOptions
+  readonly #underWay = new Map<string, UnderWay>()
+  readonly #stopping = new AbortController()
+  #running = false
+  #tookOver = false
+  #asked = false
+  #pass: Promise<void> | undefined
+  #chores: Promise<void> | undefined
+  #cancelDue = () => {}
+  #cancelHousekeeping = () => {}
+
+  constructor(options: DeliveryWorkerOptions) {
+    this.#o = options
+  }
+
+  /** Takes over what a predecessor left, then works until `stop`. May be called once. */
+  start(): void {
+    this.#running = true
+    this.#o.work.onCommit(() => this.#look())
+    this.wake()
+    this.#keepHouse()
+  }
+
+  /**
+   * Starts nothing more and waits up to 10 s for attempts under way; then cuts them. What was cut, or could not be
+   * recorded, stays pending and is sent again after the next start.
+   */
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#cancelDue()
+    this.#cancelHousekeeping()
+    const cancelGrace = this.#o.clock.after(graceMs, () => this.#o.sender.abandon())
+    this.#stopping.abort()
+    await this.settled()
+    cancelGrace()
+    this.#o.sender.abandon()
+  }
+
+  /** Looks for work soon, whatever there may be. Any number of calls before that is one. */
+  wake(): void {
+    this.#asked = true
+    this.#look()
+  }
+
+  /** Resolves when no pass or housekeeping is running and no attempt is under way. */
+  async settled(): Promise<void> {
+    while (this.#pass || this.#chores || this.#underWay.size > 0) {
+      await Promise.all([this.#pass, this.#chores, ...[...this.#underWay.values()].map(({ done }) => done)])
+    }
+  }
+
+  /** A pass after this turn of the event loop; one that runs already looks again at its end. */
+  #look(): void {
+    if (!this.#running || this.#pass) return
+    this.#pass = new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.#passes())
+      .catch((error: unknown) => this.#trouble(error, 'webhooks are not being delivered'))
+      .finally(() => {
+        this.#pass = undefined
+        if (this.#asked) this.#look()
+      })
+  }
+
+  async #passes(): Promise<void> {
+    while (this.#running && (this.#asked || this.#o.work.read(behind).length > 0)) {
+      this.#asked = false
+      await this.#onePass()
+    }
+  }
+
+  async #onePass(): Promise<void> {
+    await this.#takeOver()
+    await this.#fanOut()
+    for (const claimed of await this.#claim()) this.#begin(claimed)
+    this.#waitForNextDue()
+  }
+
+  async #takeOver(): Promise<void> {
+    if (this.#tookOver) return
+    const voided = await this.#o.work.write(voidLeases)
+    this.#tookOver = true
+    if (voided > 0) this.#o.log.info({ deliveries: voided }, 'deliveries under way when the gateway ended are sent again')
+  }
+
+  /** One batch for each endpoint that is behind; the next pass does the rest, so that sending goes on meanwhile. */
+  async #fanOut(): Promise<void> {
+    const { work, makeId, clock, settings } = this.#o
+    const options = { makeId, nowMs: clock.now(), firstDelayMs: settings().retryScheduleMs[0] ?? 0 }
+    await Promise.all(work.read(behind).map((id) => work.write((tx) => fanOut(tx, id, options))))
+  }
+
+  async #claim(): Promise<Claimed[]> {
+    const { work, clock, settings } = this.#o
+    const nowMs = clock.now()
+    const due = admit(work.read((tx) => openWebhooks(tx).map((id) => this.#queueOf(tx, id, nowMs))))
+    if (due.length === 0) return []
+    const leaseUntilMs = nowMs + settings().timeoutMs + leaseBeyondTimeoutMs
+    return work.write((tx) => due.map((id) => claim(tx, id, leaseUntilMs)).filter((claimed) => claimed !== undefined))
+  }
+
+  #queueOf(tx: ReadTx, webhookId: string, nowMs: number): Queue {
+    const mine = [...this.#underWay.values()].filter((one) => one.webhookId === webhookId)
+    const firstsUnderWay = mine.filter((one) => one.isFirst).length
+    // Those under way may be among the rows: their leases can look expired when the wall clock jumps.
+    const { firsts, retries } = dueDeliveries(tx, webhookId, nowMs, lanesPerEndpoint + mine.length)
+    const isFree = (id: string) => !this.#underWay.has(id)
+    return {
+      firstsUnderWay,
+      retriesUnderWay: mine.length - firstsUnderWay,
+      firsts: firsts.filter(isFree),
+      retries: retries.filter(isFree),
+    }
+  }
+
+  #begin(claimed: Claimed): void {
+    if (!this.#running) return
+    const done = this.#attempt(claimed)
+      .catch((error: unknown) => this.#trouble(error, 'an attempt could not be brought to its end'))
+      .finally(() => {
+        this.#underWay.delete(claimed.id)
+        this.wake()
+      })
+    this.#underWay.set(claimed.id, { webhookId: claimed.webhookId, isFirst: claimed.attempt === 1, done })
+  }
+
+  async #attempt(claimed: Claimed): Promise<void> {
+    const startedAtMs = this.#o.clock.now()
+    const outcome = await this.#send(claimed)
+    if (outcome.kind === 'abandoned') return
+    await this.#record(claimed, startedAtMs, outcome)
+    this.#report(claimed, outcome)
+  }
+
+  async #send({ id, webhookId, url, sealedSecret, type, timestampMs, body }: Claimed) {
+    const { box, sender, log } = this.#o
+    let secret: string
+    try {
+      secret = box.open(sealedSecret, contextOf(webhookId))
+    } catch (error) {
+      log.error({ err: error, webhookId }, 'the secret of a webhook can not be opened: is this the key of this box?')
+      return { kind: 'failed', status: null, error: 'the secret can not be opened; set a new one', durationMs: 0 } as const
+    }
+    return sender.send(url, { type, deliveryId: id, timestampMs, body }, secret)
+  }
+
+  /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
+  async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<void> {
+    const { work, audit, clock, random, settings, log } = this.#o
+    const chance = random(4).readUInt32BE() / 2 ** 32
+    const finished = { claimed, startedAtMs, outcome, nowMs: clock.now(), chance, scheduleMs: settings().retryScheduleMs }
+    for (;;) {
+      try {
+        return await work.write((tx) => recordAttempt(tx, audit, finished))
+      } catch (error) {
+        if (this.#stopping.signal.aborted || isClosed(error)) throw error
+        log.error({ err: error, deliveryId: claimed.id }, 'an attempt could not be recorded; trying again')
+        await this.#pause(troubleMs)
+      }
+    }
+  }
+
+  #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
+    const { log, onAttempt } = this.#o
+    const failed = outcome.kind === 'failed'
+    log[failed ? 'warn' : 'debug']({ webhookId, deliveryId: id, attempt, ...outcome }, failed ? 'delivery failed' : 'delivered')
+    onAttempt?.({ webhookId, outcome: outcome.kind, seconds: outcome.durationMs / 1000 })
+  }
+
+  #waitForNextDue(): void {
+    const { work, clock } = this.#o
+    this.#cancelDue()
+    const nowMs = clock.now()
+    const dueMs = work.read((tx) => nextDueMs(tx, nowMs))
+    if (dueMs === undefined || !this.#running) return
+    this.#cancelDue = clock.after(Math.min(dueMs - nowMs, longestWaitMs), () => this.wake())
+  }
+
+  #trouble(error: unknown, message: string): void {
+    if (!this.#running) return
+    this.#o.log.error({ err: error }, message)
+    if (isClosed(error)) return
+    this.#cancelDue()
+    this.#cancelDue = this.#o.clock.after(troubleMs, () => this.wake())
+  }
+
+  /** Until `ms` have passed or the worker stops. */
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#stopping
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel()
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const cancel = this.#o.clock.after(ms, end)
+      signal.addEventListener('abort', end)
+    })
+  }
+
+  #keepHouse(): void {
+    this.#chores = this.#cleanUp()
+      .catch((error: unknown) => this.#o.log.error({ err: error }, 'old notifications could not be removed'))
+      .finally(() => {
+        this.#chores = undefined
+        if (!this.#running) return
+        this.#cancelHousekeeping = this.#o.clock.after(housekeepingEveryMs, () => this.#keepHouse())
+      })
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { work, clock, settings } = this.#o
+    const nowMs = clock.now()
+    await work.write((tx) => pullForward(tx, nowMs + longestDelayMs(settings().retryScheduleMs)))
+    for (let afterSeq: number | undefined = 0; afterSeq !== undefined && this.#running; ) {
+      const from: number = afterSeq
+      const { seqs, lastSeq } = work.read((tx) => expired(tx, from, nowMs))
+      if (seqs.length > 0) await work.write((tx) => removeExpired(tx, seqs))
+      afterSeq = lastSeq
+    }
+    this.wake()
+  }
+}
+
+/** The database is closed: the process ends, or this worker has outlived its gateway. */
+function isClosed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_READY'
+}

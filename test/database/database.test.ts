@@ -1,0 +1,241 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import t from 'tap'
+import { appendOnlyTriggers } from '../../src/database/append-only.ts'
+import { databaseFile, type Head, openReader, openWriter, sql, UnitOfWork } from '../../src/database/index.ts'
+import { migrations } from '../../src/database/migrations/index.ts'
+import { AppError, ExitError } from '../../src/errors/index.ts'
+
+const nowMs = Date.UTC(2026, 2, 2)
+
+type Test = { teardown(work: () => void): void }
+
+function folder(t: Test): string {
+  const path = mkdtempSync(join(tmpdir(), 'gatehouse-db-'))
+  t.teardown(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+function open(t: Test) {
+  const dataDir = folder(t)
+  const writer = openWriter({ dataDir, nowMs })
+  const reader = openReader(databaseFile(dataDir))
+  t.teardown(() => {
+    reader.close()
+    writer.close()
+  })
+  return { dataDir, db: writer.db, close: writer.close, reader, work: new UnitOfWork({ writer: writer.db, reader }) }
+}
+
+const addWarehouse = (name: string) =>
+  sql.insertInto('warehouse').values({ name, timezone: 'UTC', lat: null, lng: null, created_at_ms: nowMs, updated_at_ms: nowMs })
+const names = (work: UnitOfWork) => work.read((tx) => tx.all(sql.selectFrom('warehouse').select('name').orderBy('id'))).map((w) => w.name)
+
+t.test('acknowledged means on disk: the writer keeps a WAL and syncs it at every commit', async (t) => {
+  const { db } = open(t)
+  t.equal(db.pragma('journal_mode', { simple: true }), 'wal')
+  t.equal(db.pragma('synchronous', { simple: true }), 2, 'FULL')
+  t.equal(db.pragma('foreign_keys', { simple: true }), 1)
+  t.equal(db.pragma('recursive_triggers', { simple: true }), 1)
+})
+
+t.test('nobody changes or removes a row of an append-only table, not even with a plain connection', async (t) => {
+  const { dataDir, db } = open(t)
+  const tables = ['log_leaf', 'media', 'placement_event', 'audit_entry']
+  const guarded = db.prepare(`SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
+  t.same(guarded.toSorted(), tables.toSorted(), 'every append-only table has its guards')
+  db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
+  db.exec(`INSERT INTO media VALUES (1, 'aa', 'photo', 'image/png', 1, 1, NULL)`)
+  db.exec(`INSERT INTO log_leaf VALUES (1, 'placement', '1', x'00', zeroblob(32))`)
+  const outsider = new BetterSqlite3(databaseFile(dataDir))
+  t.teardown(() => outsider.close())
+  const attacks = [
+    `UPDATE audit_entry SET action = 'b'`,
+    'DELETE FROM audit_entry',
+    `INSERT OR REPLACE INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'b', 'slot')`,
+    `INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'b', 'slot') ON CONFLICT (id) DO UPDATE SET action = 'b'`,
+    `INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (-1, 1, 'b', 'slot')`,
+    `INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (7, 1, 'b', 'slot')`,
+    `INSERT INTO audit_entry (timestamp_ms, action, entity) VALUES (1, 'b', 'slot')`,
+    `INSERT OR REPLACE INTO media VALUES (2, 'aa', 'photo', 'image/png', 1, 1, NULL)`,
+    `UPDATE log_leaf SET bytes = x'01'`,
+    `DELETE FROM log_leaf`,
+    `REPLACE INTO log_leaf VALUES (1, 'placement', '1', x'01', zeroblob(32))`,
+  ]
+  for (const attack of attacks) t.throws(() => outsider.exec(attack), /append-only/, attack)
+  t.same(outsider.prepare('SELECT action FROM audit_entry').pluck().all(), ['a'], 'nothing has changed')
+  t.same(outsider.prepare('SELECT hex(bytes) FROM log_leaf').pluck().all(), ['00'])
+})
+
+t.test('an auditor can look into the file with the sqlite3 command, and can not change it with that either', async (t) => {
+  if (spawnSync('sqlite3', ['--version']).error) return t.fail('the sqlite3 command is missing')
+  const { dataDir, db } = open(t)
+  db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
+  const shell = (statement: string) => spawnSync('sqlite3', [databaseFile(dataDir), statement], { encoding: 'utf8' })
+  t.match(shell('SELECT action FROM audit_entry').stdout, /^a$/m)
+  t.match(shell('SELECT asset_barcode, evidence_hash FROM placement_event'), { status: 0, stderr: '' })
+  t.match(shell('DELETE FROM audit_entry').stderr, /append-only/)
+})
+
+t.test('uniqueness of an append-only table is its guards’ business, since REPLACE would delete through a UNIQUE index', async (t) => {
+  const db = new BetterSqlite3(':memory:')
+  db.exec('CREATE TABLE thing (id INTEGER PRIMARY KEY, code TEXT NOT NULL) STRICT')
+  for (const trigger of appendOnlyTriggers('thing', 'id', [['code']])) db.exec(trigger)
+  db.exec(`INSERT INTO thing VALUES (1, 'a')`)
+  t.throws(() => db.exec(`INSERT OR REPLACE INTO thing VALUES (2, 'a')`), /code stands there already/)
+  t.throws(() => db.exec(`INSERT INTO thing VALUES (NULL, 'b')`), /id must be the next one/)
+  const unique = (migrations[0]?.statements ?? []).filter((s) => /TABLE (log_leaf|media|placement_event|audit_entry) /.test(s) && /UNIQUE/.test(s))
+  t.same(unique, [], 'no append-only table has a UNIQUE constraint')
+})
+
+t.test('writes that arrive together share a commit, and one that fails takes nothing of the others with it', async (t) => {
+  const { work } = open(t)
+  let commits = 0
+  work.onCommit(() => {
+    commits += 1
+  })
+  const results = await Promise.allSettled([
+    work.write((tx) => tx.run(addWarehouse('a'))),
+    work.write((tx) => {
+      tx.run(addWarehouse('lost'))
+      throw new AppError('VALIDATION_ERROR', 'no')
+    }),
+    work.write((tx) => tx.run(addWarehouse('b'))),
+  ])
+  t.same(
+    results.map((r) => r.status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.match(results[1], { reason: { code: 'VALIDATION_ERROR' } })
+  t.same(names(work), ['a', 'b'])
+  t.equal(commits, 1, 'one commit for all three')
+})
+
+t.test('values in memory follow the commits: a failed member is put back, the others stay', async (t) => {
+  const { work } = open(t)
+  let size = 0
+  const head: Head = { save: () => size, restore: (saved) => void (size = saved as number) }
+  work.follow(head)
+  const grow = (fail: boolean) =>
+    work.write((tx) => {
+      size += 1
+      tx.run(addWarehouse(`w${size}`))
+      if (fail) throw new Error('no')
+      return size
+    })
+  const grown = await Promise.allSettled([grow(false), grow(true), grow(false)])
+  t.match(grown, [{ value: 1 }, { status: 'rejected' }, { value: 2 }])
+  t.equal(size, 2)
+  t.same(names(work), ['w1', 'w2'])
+})
+
+t.test('a full disk is told as such, nothing of the group stays, and writing goes on once there is space', async (t) => {
+  const { work, db } = open(t)
+  let size = 0
+  work.follow({ save: () => size, restore: (saved) => void (size = saved as number) })
+  const big = (name: string) =>
+    work.write((tx) => {
+      size += 1
+      return tx.run(addWarehouse(name.padEnd(40_000, 'x')))
+    })
+  db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 8}`)
+  const results = await Promise.allSettled([big('a'), big('b')])
+  t.match(results, [{ reason: { code: 'STORAGE_FULL', status: 503 } }, { reason: { code: 'STORAGE_FULL' } }])
+  t.equal(size, 0, 'the head in memory is back')
+  t.same(names(work), [], 'reads go on, and nothing was stored')
+  db.pragma('max_page_count = 1000000')
+  await big('c')
+  t.equal(names(work).length, 1)
+})
+
+t.test('a query that is executed instead of handed to a transaction fails loudly', async (t) => {
+  await t.rejects(sql.selectFrom('warehouse').selectAll().execute(), /through a transaction/)
+})
+
+t.test('a reader can not write', async (t) => {
+  const { reader } = open(t)
+  t.throws(() => reader.exec(`INSERT INTO local_account VALUES ('a', 'admin', 'h', 1)`), /readonly|read-only|not authorized|query_only/i)
+})
+
+t.test('what is not our database, or not whole, is refused with a sentence for the admin', async (t) => {
+  const write = (dataDir: string, bytes: Buffer | string) => writeFileSync(databaseFile(dataDir), bytes)
+  const refusals: { what: string; make: (dataDir: string) => void; says: RegExp }[] = [
+    { what: 'a text file', make: (d) => write(d, 'hello, this is no database at all'), says: /not an SQLite database/ },
+    {
+      what: "another program's database",
+      make: (d) => {
+        const other = new BetterSqlite3(databaseFile(d))
+        other.exec('CREATE TABLE song (id INTEGER)')
+        other.close()
+      },
+      says: /another program/,
+    },
+    {
+      what: 'a file with a damaged page',
+      make: (d) => {
+        openWriter({ dataDir: d, nowMs }).close()
+        const fd = openSync(databaseFile(d), 'r+')
+        for (let page = 4; page < 30; page += 1) writeSync(fd, Buffer.alloc(2000, 0xa5), 0, 2000, page * 4096)
+      },
+      says: /damaged|malformed/,
+    },
+    {
+      what: 'a file whose guards were dropped',
+      make: (d) => {
+        const { db, close } = openWriter({ dataDir: d, nowMs })
+        db.exec('DROP TRIGGER placement_event_no_delete')
+        close()
+      },
+      says: /guards \(placement_event_no_delete\)/,
+    },
+    {
+      what: 'a file of a version that this one can not read',
+      make: (d) => {
+        const { db, close } = openWriter({ dataDir: d, nowMs })
+        db.exec(`INSERT INTO schema_migration VALUES (99, 'later', 50, 1)`)
+        db.pragma('user_version = 99')
+        close()
+      },
+      says: /schema 99.*at least schema 50/,
+    },
+    { what: 'a folder where the file should be', make: (d) => execFileSync('mkdir', [databaseFile(d)]), says: /not a file|directory/ },
+  ]
+  for (const { what, make, says } of refusals) {
+    const dataDir = folder(t)
+    make(dataDir)
+    t.throws(() => openWriter({ dataDir, nowMs }), says, what)
+    try {
+      openWriter({ dataDir, nowMs })
+    } catch (error) {
+      t.type(error, ExitError, `${what}: as a failure of the command`)
+    }
+  }
+})
+
+t.test('a newer file that names this version as still able to read is opened', async (t) => {
+  const dataDir = folder(t)
+  const { db, close } = openWriter({ dataDir, nowMs })
+  db.exec('CREATE TABLE later_thing (id INTEGER PRIMARY KEY) STRICT')
+  db.exec(`INSERT INTO schema_migration VALUES (99, 'later', 1, 1)`)
+  db.pragma('user_version = 99')
+  close()
+  const again = openWriter({ dataDir, nowMs })
+  t.equal(again.db.pragma('user_version', { simple: true }), 99, 'and is not migrated')
+  again.close()
+})
+
+t.test('a second gatehouse on the same folder is refused, also through another path', async (t) => {
+  const { dataDir } = open(t)
+  t.throws(() => openWriter({ dataDir, nowMs }), /another gatehouse/)
+  t.throws(() => openWriter({ dataDir: join(dataDir, '..', dataDir.split('/').at(-1) ?? ''), nowMs }), /another gatehouse/)
+})
+
+t.test('a folder that can not be made is refused', async (t) => {
+  const dataDir = folder(t)
+  writeFileSync(join(dataDir, 'file'), '')
+  chmodSync(join(dataDir, 'file'), 0o600)
+  t.throws(() => openWriter({ dataDir: join(dataDir, 'file', 'state'), nowMs }), /can't be written/)
+})

@@ -1,0 +1,126 @@
+import t from 'tap'
+import { type Answer, furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { type ReplayedEvent, replayLocation, replaySlot } from '../support/replay.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+import { loadStories, type Story, type StoryCheck, type StoryStep } from '../support/stories.ts'
+
+/** Each story is played through the API; every answer, and the plain replay of what was recorded, must agree with it. */
+for (const story of loadStories()) {
+  t.test(`${story.name}: ${story.title}`, async (t) => {
+    const gateway = await open(story)
+    t.teardown(() => gateway.end())
+    const photo = await heldPhoto(gateway)
+    const recorded: Answer[] = []
+    for (const [index, step] of story.steps.entries()) {
+      const answer = await play(gateway, step, recorded, photo)
+      recorded.push(answer)
+      t.match(seen(answer), expected(step), `step ${index + 1}`)
+      if (step.expect.status === 201) {
+        t.same(warnings(answer), step.expect.warnings.toSorted(), `step ${index + 1}: exactly these warnings`)
+        t.strictSame(stateOf(answer.body.slot), step.expect.slot, `step ${index + 1}: the slot after it`)
+      }
+    }
+    const events = await replayed(gateway)
+    for (const check of story.then) {
+      t.strictSame(await look(gateway, check), wanted(check), `the gateway: ${JSON.stringify(check)}`)
+      t.strictSame(replayCheck(events, check, story), wanted(check), `the replay: ${JSON.stringify(check)}`)
+    }
+  })
+}
+
+async function open(story: Story): Promise<TestGateway> {
+  const named = story.steps.map((step) => ({ username: step.by.user, role: step.by.role }))
+  const everybody = new Map<string, Person>([...named, people.ada].map((p) => [`${p.username} ${p.role}`, p]))
+  const gateway = await testGateway({
+    clock: new SimulatedClock(Date.parse(story.steps[0]?.received ?? '') - 60_000),
+    people: [...everybody.values()],
+    config: { ledger: { enforce: story.given.enforce } },
+  })
+  await furnish(gateway, [])
+  for (const { slot_id, constraints } of story.given.slots) {
+    const floor_plan_polygon = [
+      { x: 0, y: 0 },
+      { x: 1, y: 0 },
+      { x: 1, y: 1 },
+    ]
+    const body = { slot_id, zone: 'S', floor_plan_polygon, ...(constraints && { constraints }) }
+    await gateway.ask('POST', '/api/whms/slots', { by: people.ada, body })
+  }
+  for (const asset of story.given.assets) await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })
+  return gateway
+}
+
+function play(gateway: TestGateway, step: StoryStep, recorded: readonly Answer[], photo: string): Promise<Answer> {
+  gateway.clock.setWall(Date.parse(step.received))
+  const { photo: held, corrects_step, ...post } = step.post
+  const body = {
+    ...post,
+    ...(held && { photo_url: photo }),
+    ...(corrects_step !== undefined && { corrects_event_id: recorded[corrects_step - 1]?.body.id }),
+  }
+  return gateway.ask('POST', '/api/whms/events', {
+    by: { username: step.by.user, role: step.by.role },
+    body,
+    headers: step.deviceTime ? { 'X-Device-Time': step.deviceTime } : {},
+  })
+}
+
+function seen(answer: Answer) {
+  if (answer.status !== 201) return { status: answer.status, code: answer.body.error.code }
+  return { status: answer.status, effect: answer.body.effect, timestamp: answer.body.timestamp }
+}
+
+function expected({ expect }: StoryStep) {
+  if (expect.status !== 201) return { status: expect.status, code: expect.code }
+  return { status: 201, effect: expect.effect, ...(expect.timestamp && { timestamp: expect.timestamp }) }
+}
+
+const warnings = (answer: Answer): string[] => answer.body.warnings.map((w: { code: string }) => w.code).toSorted()
+
+function stateOf({ isOccupied, assetBarcode, isVerified, isDisputed }: Record<string, unknown>) {
+  return { isOccupied, assetBarcode, ...(isVerified !== undefined && { isVerified, isDisputed }) }
+}
+
+const query = (check: StoryCheck) => {
+  const asked = new URLSearchParams({ ...(check.at && { at: check.at }), ...(check.known_at && { known_at: check.known_at }) })
+  return asked.size > 0 ? `?${asked}` : ''
+}
+
+async function look(gateway: TestGateway, check: StoryCheck): Promise<unknown> {
+  if (check.kind === 'slot') {
+    const slot = await gateway.ask('GET', `/api/whms/slots/${encodeURIComponent(check.slot)}${query(check)}`, { by: people.ada })
+    return stateOf(slot.body)
+  }
+  const path = `/api/whms/assets/${encodeURIComponent(check.asset)}/location${query(check)}`
+  const { status, body } = await gateway.ask('GET', path, { by: people.ada })
+  return status === 404 ? 'unknown' : (body.slot?.slot_id ?? null)
+}
+
+const wanted = (check: StoryCheck) => (check.kind === 'slot' ? check.is : check.location)
+
+async function replayed(gateway: TestGateway): Promise<ReplayedEvent[]> {
+  const { body } = await gateway.ask('GET', '/api/whms/events?limit=500&after_seq=0', { by: people.ada })
+  return body.data.map((event: Record<string, string>) => ({
+    id: event['id'],
+    eventType: event['event_type'],
+    slotId: event['slot_id'],
+    assetBarcode: event['asset_barcode'],
+    assetKey: event['asset_key'],
+    timestampMs: Date.parse(event['timestamp'] ?? ''),
+    receivedAtMs: Date.parse(event['received_at'] ?? ''),
+  }))
+}
+
+function replayCheck(events: readonly ReplayedEvent[], check: StoryCheck, story: Story): unknown {
+  const labels = story.given.slots.map((slot) => slot.slot_id)
+  const when = {
+    ...(check.at && { atMs: Date.parse(check.at) }),
+    ...(check.known_at && { knownAtMs: Date.parse(check.known_at) }),
+  }
+  if (check.kind === 'slot') return replaySlot(events, labels.indexOf(check.slot) + 1, when)
+  // The replay knows keys only; the gateway says which one the barcode has.
+  const key = events.find((event) => event.assetBarcode === check.asset)?.assetKey ?? check.asset
+  const location = replayLocation(events, key, when)
+  if (location) return location.slotId === null ? null : labels[location.slotId - 1]
+  return story.given.assets.some((asset) => asset.asset_id === check.asset) ? null : 'unknown'
+}

@@ -1,0 +1,467 @@
+import { createHmac } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { AppError } from '../../src/errors/index.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { WebhookYard, type YardOptions } from '../support/webhook-yard.ts'
+
+const minute = 60_000
+
+/** A yard with its worker running. */
+function openYard(t: Test, options: YardOptions = {}): WebhookYard {
+  const yard = new WebhookYard(options)
+  t.teardown(() => yard.end())
+  yard.webhooks.worker.start()
+  return yard
+}
+
+t.test('an event reaches the receiver signed, in the documented headers', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver)
+  await yard.publish()
+  const request = await receiver.waitFor(() => true)
+  await yard.attempted(1)
+  const [delivery] = await yard.deliveries(id)
+  t.match(request, { method: 'POST', path: '/hook', signatureValid: true })
+  t.match(request.event, { type: 'whms.placement', data: { n: 1 }, metadata: { warehouseId: 1, siteId: 'dc-7', version: '1.0' } })
+  const { host, connection, ...headers } = request.headers
+  t.strictSame(headers, {
+    'content-type': 'application/json',
+    'content-length': String(request.body.length),
+    'user-agent': 'gatehouse/1.2.3',
+    'x-service-event': 'whms.placement',
+    'x-service-delivery': delivery.id,
+    'x-service-timestamp': request.event.timestamp,
+    'x-service-signature': `sha256=${createHmac('sha256', 'a secret that both know').update(request.body).digest('hex')}`,
+  })
+  t.match(delivery, { state: 'delivered', eventId: request.event.id, attemptCount: 1, attempts: [{ attempt: 1, statusCode: 204 }] })
+  t.equal(delivery.nextAttemptAt, null)
+})
+
+t.test('an endpoint gets the types it asked for, from its registration on', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  await yard.publish(3)
+  const placements = await yard.register(receiver)
+  const everything = await yard.register(receiver, ['event.created', 'scale.reading'])
+  await yard.publish(1)
+  await yard.publish(1, 'scale.reading')
+  await yard.attempted(4)
+  await yard.webhooks.worker.settled()
+  const types = async (id: string) => (await yard.deliveries(id)).map((d) => d.type)
+  t.strictSame(await types(placements), ['whms.placement'])
+  t.strictSame(await types(everything), ['event.created', 'scale.reading', 'event.created'])
+  const created = receiver.received.find((r) => r.type === 'event.created')
+  t.strictSame(created?.event.data, { kind: 'whms.placement', event: { n: 1 } })
+})
+
+t.test('a failed delivery is sent again as the same bytes under the same delivery id, after 1, 5, 30, 120 and 720 minutes', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
+  const id = await yard.register(receiver)
+  await yard.publish()
+  await yard.attempted(1)
+  for (const [n, minutes] of [1, 5, 30, 120, 720].entries()) {
+    await yard.pass(minutes * minute - 1)
+    t.equal(receiver.received.length, n + 1, `nothing is sent before ${minutes} min`)
+    await yard.pass(0.05 * minutes * minute + 1)
+    t.equal(receiver.received.length, n + 2, `attempt ${n + 2} is sent within 5 % after ${minutes} min`)
+  }
+  await yard.pass(24 * 60 * minute)
+  t.equal(receiver.received.length, 6)
+  t.equal(new Set(receiver.received.map((r) => r.deliveryId)).size, 1)
+  t.equal(new Set(receiver.received.map((r) => r.body.toString('hex'))).size, 1)
+  t.equal(new Set(receiver.received.map((r) => r.headers['x-service-timestamp'])).size, 1)
+  const [delivery] = await yard.deliveries(id)
+  t.match(delivery, { state: 'exhausted', attemptCount: 6, nextAttemptAt: null })
+  t.strictSame(
+    delivery.attempts.map((a: { attempt: number; error: string }) => [a.attempt, a.error]),
+    [1, 2, 3, 4, 5, 6].map((attempt) => [attempt, 'HTTP 500']),
+  )
+})
+
+t.test('Retry-After puts the next attempt off, a replaced secret signs it', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({
+    secret: 'the new secret of both',
+    behave: (_, nth) => (nth === 1 ? { status: 503, headers: { 'Retry-After': '600' } } : { status: 200 }),
+  })
+  const id = await yard.register(receiver)
+  await yard.publish()
+  await yard.attempted(1)
+  await yard.call('PATCH', `/api/webhooks/${id}`, { secret: 'the new secret of both' })
+  await yard.pass(600_000 - 1)
+  t.equal(receiver.received.length, 1)
+  await yard.pass(1)
+  t.equal(receiver.received.length, 2)
+  t.strictSame(receiver.received.map((r) => r.signatureValid), [false, true])
+})
+
+t.test('everything but a 2xx in time is a failed attempt', async (t) => {
+  const yard = openYard(t)
+  const elsewhere = await yard.receiver()
+  const gone = await yard.receiver()
+  await gone.stop()
+  const untrusted = await startReceiver({ secret: 'x' })
+  t.teardown(() => untrusted.stop())
+  const failure = async (behave: Parameters<typeof yard.receiver>[0], meanwhile = async () => {}) => {
+    const receiver = await yard.receiver(behave)
+    return failureAt(receiver, meanwhile)
+  }
+  const failureAt = async (receiver: { url: string }, meanwhile = async () => {}) => {
+    const id = await yard.register(receiver as never)
+    const before = yard.attempts.length
+    await yard.publish()
+    await meanwhile()
+    await yard.attempted(before + 1)
+    const [delivery] = await yard.deliveries(id)
+    await yard.call('DELETE', `/api/webhooks/${id}`)
+    return delivery.attempts[0]
+  }
+  t.match(await failure({ behave: () => ({ status: 404 }) }), { statusCode: 404, error: 'HTTP 404' })
+  t.match(await failure({ behave: () => ({ status: 302, headers: { Location: elsewhere.url } }) }), {
+    statusCode: 302,
+    error: 'HTTP 302: redirects are not followed',
+  })
+  t.equal(elsewhere.received.length, 0)
+  t.match(await failure({ behave: () => 'reset' }), { statusCode: null, error: /ECONNRESET|socket hang up/ })
+  t.match(await failureAt(gone), { statusCode: null, error: /ECONNREFUSED/ })
+  t.match(await failureAt(untrusted), { statusCode: null, error: /self.signed/i })
+
+  const silent = await yard.receiver({ behave: () => 'hang' })
+  const timedOut = failureAt(silent, async () => {
+    await silent.waitFor(() => true)
+    yard.clock.advance(30_000)
+  })
+  t.match(await timedOut, { statusCode: null, error: 'no answer within 30 s', durationMs: 30_000 })
+})
+
+t.test('a name that leads inside is refused at the connection, whatever it said at registration', async (t) => {
+  let inside = false
+  const yard = openYard(t, { resolve: async () => [inside ? '10.0.0.8' : '198.41.0.4'], settings: { allowNetworks: [] } })
+  const reply = await yard.call('POST', '/api/webhooks', { url: 'https://erp.example/hook', events: ['whms.placement'] })
+  t.equal(reply.status, 201)
+  inside = true
+  await yard.publish()
+  await yard.attempted(1)
+  const [delivery] = await yard.deliveries(reply.body.id)
+  t.match(delivery.attempts, [{ statusCode: null, error: /10\.0\.0\.8 is private/ }])
+})
+
+t.test('a literal address is refused at the connection when the config no longer names its network', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver)
+  yard.settings.allowNetworks = []
+  await yard.publish()
+  await yard.attempted(1)
+  const [delivery] = await yard.deliveries(id)
+  t.match(delivery.attempts, [{ statusCode: null, error: /127\.0\.0\.1 is loopback/ }])
+  t.equal(receiver.received.length, 0)
+})
+
+t.test('a 2xx counts with its headers: a body that never ends is cut after 2 s', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => 'hang-body' })
+  const id = await yard.register(receiver)
+  await yard.publish()
+  await receiver.waitFor(() => true)
+  await yard.passUntil(() => yard.attempts.length > 0)
+  const [delivery] = await yard.deliveries(id)
+  t.match(delivery, { state: 'delivered', attempts: [{ statusCode: 200 }] })
+})
+
+t.test('connections are used again, and one that went stale meanwhile fails nobody', async (t) => {
+  const yard = openYard(t)
+  const ports = new Set<number>()
+  const receiver = await yard.receiver({ behave: () => ({ status: 200, body: 'thank you' }) })
+  const id = await yard.register(receiver, ['whms.placement'])
+  for (let n = 1; n <= 3; n += 1) {
+    await yard.publish()
+    await yard.attempted(n)
+    ports.add(receiver.received.at(-1)?.port ?? 0)
+  }
+  t.equal(ports.size, 1)
+  receiver.behave((request) => (request.port === [...ports][0] ? 'reset' : { status: 200 }))
+  await yard.publish()
+  await yard.attempted(4)
+  t.ok((await yard.deliveries(id)).every((d) => d.state === 'delivered'))
+})
+
+t.test('first attempts start in order, four at a time', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => 'hang' })
+  await yard.register(receiver)
+  await yard.publish(10)
+  const numbers = () => receiver.received.map((r) => Number(r.event.data['n'])).sort((a, b) => a - b)
+  await receiver.waitFor((_, all) => all.length === 4)
+  t.strictSame(numbers(), [1, 2, 3, 4])
+  receiver.release()
+  await receiver.waitFor((_, all) => all.length === 8)
+  t.strictSame(numbers(), [1, 2, 3, 4, 5, 6, 7, 8])
+  receiver.behave(() => ({ status: 204 }))
+  receiver.release()
+  await yard.attempted(10)
+  t.strictSame(numbers(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  t.equal(receiver.mostAtOnce, 4)
+})
+
+t.test('deliveries that wait for another try hold up nothing', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: (r) => ({ status: r.event.data['n'] === 1 ? 500 : 204 }) })
+  const id = await yard.register(receiver)
+  await yard.publish(5)
+  await yard.attempted(5)
+  t.strictSame(
+    (await yard.deliveries(id)).map((d) => d.state),
+    ['delivered', 'delivered', 'delivered', 'delivered', 'pending'],
+  )
+})
+
+t.test('a receiver that hangs delays neither another receiver nor a write', async (t) => {
+  const yard = openYard(t)
+  const slow = await yard.receiver({ behave: () => 'hang' })
+  const quick = await yard.receiver()
+  await yard.register(slow)
+  await yard.register(quick)
+  await yard.publish(10)
+  await slow.waitFor((_, all) => all.length === 4)
+  await yard.attempted(10)
+  t.equal(quick.received.length, 10)
+  t.equal(slow.received.length, 4)
+  t.equal(yard.db.inTransaction, false)
+  t.equal((await yard.call('POST', '/api/webhooks', { url: quick.url, events: ['scale.reading'] })).status, 201)
+})
+
+t.test('six failures in a row mark a webhook failing, alert the admin once, and one success ends it', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
+  const id = await yard.register(receiver)
+  await yard.publish(5)
+  await yard.attempted(5)
+  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 5 })
+  await yard.publish(3)
+  await yard.attempted(8)
+  t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 8 })
+  t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, pending: 8 })
+  const alerts = (await yard.call('GET', '/api/alerts')).body
+  t.match(alerts, { success: true, data: [{ kind: 'webhook.failing', subject: id, acknowledgedAt: null }], pagination: { total: 1 } })
+  t.match(alerts.data[0].message, /127\.0\.0\.1:\d+ is failing.*HTTP 500/)
+  receiver.behave(() => ({ status: 200 }))
+  await yard.publish()
+  await yard.attempted(9)
+  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
+})
+
+t.test('a hundred failures in a row switch a webhook off; its deliveries are held until an admin enables it', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
+  const id = await yard.register(receiver)
+  await yard.publish(100)
+  await yard.attempted(100)
+  t.match(await yard.webhook(id), { active: true, status: 'disabled', consecutiveFailures: 100 })
+  await yard.publish(2)
+  await yard.pass(24 * 60 * minute)
+  t.equal(receiver.received.length, 100)
+  t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 1, pending: 102 })
+  t.match((await yard.deliveries(id))[0], { state: 'pending', attemptCount: 0, nextAttemptAt: null })
+  const kinds = (await yard.call('GET', '/api/alerts?acknowledged=false')).body.data.map((a: { kind: string }) => a.kind)
+  t.strictSame(kinds, ['webhook.disabled', 'webhook.failing'])
+  receiver.behave(() => ({ status: 204 }))
+  t.match((await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })).body, { status: 'active', consecutiveFailures: 0 })
+  await yard.attempted(202)
+  t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 0, pending: 0 })
+  t.equal((await yard.deliveries(id, '?state=delivered&limit=500')).length, 102)
+})
+
+t.test('what is published while a person has switched a webhook off is held, not skipped, and goes out in order', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver, ['whms.placement'], { active: false })
+  t.match(await yard.webhook(id), { active: false, status: 'disabled' })
+  await yard.publish(5)
+  await yard.pass(minute)
+  t.equal(receiver.received.length, 0)
+  t.equal(yard.webhooks.status().pending, 5)
+  await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })
+  await yard.attempted(5)
+  t.strictSame(
+    (await yard.deliveries(id)).map((d) => d.attempts[0].statusCode),
+    [204, 204, 204, 204, 204],
+  )
+})
+
+t.test('a delivery under way when the process is killed is sent again under its id, without waiting for its lease', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: (_, nth) => (nth === 1 ? 'hang' : { status: 204 }) })
+  const id = await yard.register(receiver)
+  await yard.publish()
+  await receiver.waitFor(() => true)
+  yard.crash()
+  receiver.release()
+  yard.webhooks.worker.start()
+  await yard.attempted(1)
+  const [first, second] = receiver.received
+  t.equal(receiver.received.length, 2)
+  t.equal(second?.deliveryId, first?.deliveryId)
+  t.strictSame(second?.body, first?.body)
+  t.match(await yard.deliveries(id), [{ state: 'delivered', attemptCount: 1 }])
+})
+
+t.test('events that were published before a restart are delivered after it', async (t) => {
+  const yard = new WebhookYard()
+  t.teardown(() => yard.end())
+  const receiver = await yard.receiver()
+  await yard.register(receiver)
+  await yard.publish(450)
+  yard.crash()
+  yard.webhooks.worker.start()
+  await yard.attempted(450)
+  const numbers = new Set(receiver.received.map((r) => r.event.data['n']))
+  t.equal(numbers.size, 450)
+})
+
+t.test('stopping waits for the attempt under way and leaves the rest', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => 'hang' })
+  const id = await yard.register(receiver)
+  await yard.publish(6)
+  await receiver.waitFor((_, all) => all.length === 4)
+  const stopped = yard.webhooks.worker.stop()
+  receiver.release()
+  await stopped
+  t.strictSame(
+    (await yard.deliveries(id)).map((d) => d.state),
+    ['pending', 'pending', 'delivered', 'delivered', 'delivered', 'delivered'],
+  )
+})
+
+t.test('stopping does not wait for ever: what hangs is cut after 10 s and counts as no attempt', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => 'hang' })
+  const id = await yard.register(receiver)
+  await yard.publish()
+  await receiver.waitFor(() => true)
+  const stopped = yard.webhooks.worker.stop()
+  yard.clock.advance(10_000)
+  await stopped
+  t.match(await yard.deliveries(id), [{ state: 'pending', attemptCount: 0, attempts: [] }])
+})
+
+t.test('a full disk after sending delays the record, and nothing is sent twice', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => 'hang' })
+  const id = await yard.register(receiver)
+  await yard.publish()
+  await receiver.waitFor(() => true)
+  yard.writesFail = new AppError('STORAGE_FULL', 'The disk is full')
+  receiver.release()
+  await yard.until(() => yard.refusedWrites > 0)
+  yard.writesFail = undefined
+  await yard.passUntil(() => yard.attempts.length > 0)
+  t.match(await yard.deliveries(id), [{ state: 'delivered', attemptCount: 1 }])
+  t.equal(receiver.received.length, 1)
+})
+
+t.test('a full disk before sending holds deliveries until there is room', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  await yard.register(receiver)
+  await yard.webhooks.worker.settled()
+  await yard.publish()
+  yard.writesFail = new AppError('STORAGE_FULL', 'The disk is full')
+  await yard.pass(60_000)
+  t.equal(receiver.received.length, 0)
+  yard.writesFail = undefined
+  await yard.pass(5000)
+  await yard.attempted(1)
+  t.equal(receiver.received.length, 1)
+})
+
+t.test('a deleted webhook takes its deliveries with it, also the one under way', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => 'hang' })
+  const id = await yard.register(receiver)
+  await yard.publish(1200)
+  await receiver.waitFor((_, all) => all.length === 4)
+  const reply = await yard.call('DELETE', `/api/webhooks/${id}`)
+  t.equal(reply.status, 204)
+  receiver.release()
+  await yard.webhooks.worker.settled()
+  t.equal((await yard.call('GET', `/api/webhooks/${id}`)).status, 404)
+  t.equal(yard.count('delivery'), 0)
+  t.equal(yard.count('delivery_attempt'), 0)
+  t.equal(receiver.received.length, 4)
+})
+
+t.test('after 30 days notifications go with their settled deliveries; what still waits keeps its notification', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  await yard.register(receiver)
+  const held = await yard.register(receiver, ['scale.reading'], { active: false })
+  await yard.publish(120)
+  await yard.publish(1, 'scale.reading')
+  await yard.attempted(120)
+  await yard.passMonth()
+  await yard.publish(1)
+  await yard.attempted(121)
+  await yard.pass(60 * minute)
+  const types = yard.work.read((tx) => tx.allOf<{ type: string }>('SELECT type FROM outbox ORDER BY seq')).map(({ type }) => type)
+  t.strictSame(types, ['scale.reading', 'whms.placement', 'event.created'])
+  t.equal(yard.count('delivery'), 2)
+  t.equal(yard.count('delivery_attempt'), 1)
+  await yard.call('PATCH', `/api/webhooks/${held}`, { active: true })
+  await yard.attempted(122)
+  t.equal(receiver.received.at(-1)?.type, 'scale.reading')
+})
+
+t.test('a wall clock that ran ahead and was set back does not strand a delivery', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: (_, nth) => ({ status: nth === 1 ? 500 : 204 }) })
+  await yard.register(receiver)
+  const rightMs = yard.clock.now()
+  yard.clock.setWall(rightMs + 400 * 24 * 60 * minute)
+  await yard.publish()
+  await yard.attempted(1)
+  await yard.webhooks.worker.settled()
+  yard.clock.setWall(rightMs)
+  for (let hour = 0; hour < 26; hour += 1) await yard.pass(60 * minute)
+  t.equal(receiver.received.length, 2)
+})
+
+t.test('changing the events leaves what was published before to the old subscription', async (t) => {
+  const yard = new WebhookYard()
+  t.teardown(() => yard.end())
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver)
+  await yard.publish(2)
+  await yard.call('PATCH', `/api/webhooks/${id}`, { events: ['scale.reading'] })
+  await yard.publish(1)
+  await yard.publish(1, 'scale.reading')
+  yard.webhooks.worker.start()
+  await yard.attempted(3)
+  await yard.webhooks.worker.settled()
+  t.strictSame((await yard.deliveries(id)).map((d) => d.type), ['scale.reading', 'whms.placement', 'whms.placement'])
+})
+
+t.test('secrets stand nowhere in the files', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  await yard.register(receiver)
+  const reply = await yard.call(
+    'POST',
+    '/api/webhooks',
+    { url: receiver.url, events: ['scale.reading'] },
+    { 'Idempotency-Key': 'shown-once' },
+  )
+  t.match(reply.body.secret, /^[A-Za-z0-9_-]{43}$/)
+  await yard.publish()
+  await yard.attempted(1)
+  for (const file of readdirSync(yard.folder)) {
+    const bytes = readFileSync(join(yard.folder, file))
+    t.notOk(bytes.includes('a secret that both know'), file)
+    t.notOk(bytes.includes(reply.body.secret), file)
+  }
+})
