@@ -12,9 +12,11 @@ const exec = promisify(execFile)
 
 type Check = { name: string; run: () => Promise<void> }
 
-const tool = (path: string, ...args: string[]) => async () => {
-  await exec(process.execPath, [path, ...args], { maxBuffer: 64 << 20 })
-}
+const tool =
+  (path: string, ...args: string[]) =>
+  async () => {
+    await exec(process.execPath, [path, ...args], { maxBuffer: 64 << 20 })
+  }
 
 export const checks: readonly Check[] = [
   { name: 'types', run: tool('node_modules/typescript-native/bin/tsc', '-p', '.', '--noEmit') },

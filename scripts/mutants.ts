@@ -23,7 +23,10 @@ function isCaught(mutant: Mutant): boolean {
     const { status, output } = observe(mutant, copy)
     const caught = status !== 0 && output.includes(mutant.says)
     process.stdout.write(`${caught ? 'caught  ' : 'SURVIVED'} ${mutant.file}: ${mutant.breaks}\n`)
-    if (!caught) process.stdout.write(`  ${mutant.caughtBy} ended with ${status}, without "${mutant.says}"\n${output.slice(-3000)}\n`)
+    if (!caught)
+      process.stdout.write(
+        `  ${mutant.caughtBy} ended with ${status}, without "${mutant.says}"\n${output.slice(-3000)}\n`,
+      )
     return caught
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -40,7 +43,9 @@ function observe(mutant: Mutant, cwd: string): { status: number | null; output: 
 /** The tracked tree in a folder of its own, with the packages linked in. */
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'gatehouse-mutant-'))
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split('\n').filter(Boolean)
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean)
   for (const file of files) cpSync(file, join(copy, file))
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   execFileSync('git', ['init', '-q'], { cwd: copy })

@@ -20,7 +20,9 @@ type Count = { passed: number; failed: number; skipped: number }
 
 /** Runs tap and counts its assertions. A run that counts nothing, or ends badly without a failure, is a failure. */
 async function runTests(paths: readonly string[]): Promise<Count> {
-  const tap = spawn('node_modules/.bin/tap', ['run', '--reporter=tap', ...paths], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const tap = spawn('node_modules/.bin/tap', ['run', '--reporter=tap', ...paths], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ended = new Promise<number>((resolve) => tap.once('close', (code) => resolve(code ?? 1)))
   const count: Count = { passed: 0, failed: 0, skipped: 0 }
   for await (const line of createInterface({ input: tap.stdout })) show(line, count)

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { cruise, type IForbiddenRuleType, type IReporterOutput, type ICruiseResult } from 'dependency-cruiser'
+import { cruise, type ICruiseResult, type IForbiddenRuleType, type IReporterOutput } from 'dependency-cruiser'
 
 /** The rooms from the roof to the ground; imports run downward only. `world` and `errors` import nothing of ours. */
 export const rooms = [
@@ -52,17 +52,28 @@ function rules(): IForbiddenRuleType[] {
       to: { path: '^src/[^/]+/.+', pathNot: '^src/($1/|world/|[^/]+/index\\.ts$)' },
     },
     { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'src imports neither tests nor scripts', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|scripts)/' } },
+    {
+      name: 'src imports neither tests nor scripts',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|scripts)/' },
+    },
   ]
 }
 
 /** Throws with the offending imports, or when a room stands in `src` that the order does not name. */
 export async function importDirection(): Promise<void> {
   const unknown = readdirSync('src', { withFileTypes: true }).filter((e) => e.isDirectory() && !rooms.includes(e.name))
-  if (unknown.length > 0) throw new Error(`rooms without a place in the order: ${unknown.map((e) => e.name).join(', ')}`)
+  if (unknown.length > 0)
+    throw new Error(`rooms without a place in the order: ${unknown.map((e) => e.name).join(', ')}`)
   const done: IReporterOutput = await cruise(
     ['src'],
-    { ruleSet: { forbidden: rules() }, validate: true, doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true },
+    {
+      ruleSet: { forbidden: rules() },
+      validate: true,
+      doNotFollow: { path: 'node_modules' },
+      tsPreCompilationDeps: true,
+    },
     { extensions: ['.ts', '.tsx', '.js'] } as never,
   )
   const { modules, summary } = done.output as ICruiseResult

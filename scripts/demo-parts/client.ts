@@ -65,7 +65,9 @@ export class Client {
     const answer = await this.ask(method, path, ask)
     if (answer.status === status) return answer
     const { code = '', message = '', details = '' } = answer.body?.error ?? {}
-    throw new Error(`${method} ${path} answered ${answer.status} instead of ${status}: ${code} ${message} ${details}`.trim())
+    throw new Error(
+      `${method} ${path} answered ${answer.status} instead of ${status}: ${code} ${message} ${details}`.trim(),
+    )
   }
 
   /** The body of a 200. */

@@ -75,15 +75,26 @@ export class Gateway {
 
   /** A new account of the configured site; it works once the config holds its hash. */
   async credential(username: string, role: Account['role']): Promise<Account> {
-    const made = await this.run(['credential', '--username', username, '--role', role, '--config', this.configFile, '--json'])
-    if (made.code !== 0) throw new Error(`gatehouse credential failed with exit code ${made.code}: ${made.stderr.trim()}`)
+    const made = await this.run([
+      'credential',
+      '--username',
+      username,
+      '--role',
+      role,
+      '--config',
+      this.configFile,
+      '--json',
+    ])
+    if (made.code !== 0)
+      throw new Error(`gatehouse credential failed with exit code ${made.code}: ${made.stderr.trim()}`)
     return JSON.parse(made.stdout) as Account
   }
 
   /** Recomputes the ledger; `configFile` names another one than this gateway's. */
   async verify(configFile = this.configFile): Promise<{ code: number | null; found: Verification }> {
     const { code, stdout, stderr } = await this.run(['ledger', 'verify', '--config', configFile, '--json'])
-    if (!stdout.startsWith('{')) throw new Error(`gatehouse ledger verify printed no JSON (exit code ${code}): ${stderr.trim()}`)
+    if (!stdout.startsWith('{'))
+      throw new Error(`gatehouse ledger verify printed no JSON (exit code ${code}): ${stderr.trim()}`)
     return { code, found: JSON.parse(stdout) as Verification }
   }
 

@@ -15,7 +15,9 @@ export async function freePort(): Promise<number> {
 function bindOnce(port: number): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
   const server = createServer()
-  server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+  server.once('error', (error: NodeJS.ErrnoException) =>
+    error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+  )
   server.listen(port, '127.0.0.1', () => {
     const address = server.address()
     server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))

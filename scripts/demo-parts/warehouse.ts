@@ -27,7 +27,11 @@ export type Floor = {
 /** Creates all of it through the API, as an admin would. */
 export async function furnish(admin: Client): Promise<Floor> {
   const location = { lat: 52.52, lng: 13.405 }
-  const warehouse = await admin.create('/api/whms/warehouses', { name: 'Demo hall', timezone: 'Europe/Berlin', location })
+  const warehouse = await admin.create('/api/whms/warehouses', {
+    name: 'Demo hall',
+    timezone: 'Europe/Berlin',
+    location,
+  })
   const slots: DemoSlot[] = []
   for (const [index, zone] of zones.entries()) {
     await admin.create('/api/whms/zones', { ...zone, warehouseId: warehouse.id })
@@ -68,9 +72,12 @@ function measures(i: number) {
   return { type: 'pallet', weight_kg: 240 + i * 25, dimensions: { length: 120, width: 80, height: 110 + (i % 6) * 15 } }
 }
 
+/** Extension digit and company prefix of the demo's SSCCs. */
+const ssccPrefix = '34012345'
+
 /** `00` and an SSCC of 18 digits, the last of them the check digit of GS1. */
 function palletBarcode(serial: number): string {
-  const digits = `3${'4012345'}${String(serial).padStart(9, '0')}`
+  const digits = `${ssccPrefix}${String(serial).padStart(9, '0')}`
   const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i % 2 === 0 ? 3 : 1), 0)
   return `00${digits}${(10 - (sum % 10)) % 10}`
 }

@@ -9,7 +9,9 @@ export function addressResolver(trustedProxies: readonly string[]) {
   const isTrusted = (text: string) => {
     if (!ipaddr.isValid(text)) return false
     const address = ipaddr.process(text)
-    return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits))
+    return networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits),
+    )
   }
   return ({ peer, forwarded }: { peer: string | undefined; forwarded: string | undefined }): string => {
     const direct = normalise(peer ?? 'unknown')

@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi'
 import { type Authenticator, door, type RateSettings, type SlidingWindow } from '../auth/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
@@ -5,7 +6,6 @@ import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
-import { z } from '@hono/zod-openapi'
 
 export type ApiParts = {
   readonly log: Logger
@@ -47,7 +47,10 @@ export function buildApi(parts: ApiParts): Api {
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
   root.use('/api/*', door({ ...parts, isPublic: (path) => publicPaths.has(path) }))
-  root.use('/api/*', jsonBodies((path) => path === photosPath))
+  root.use(
+    '/api/*',
+    jsonBodies((path) => path === photosPath),
+  )
   healthRoutes(root, { ...parts, now: () => parts.clock.now() })
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)

@@ -17,7 +17,15 @@ import { headOf, LedgerHead, LedgerService, Photos } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
-import { type Clock, clockIsTrusted, loadBoxKey, type Logger, type RandomBytes, secretBox, uuidv7Maker } from '../world/index.ts'
+import {
+  type Clock,
+  clockIsTrusted,
+  type Logger,
+  loadBoxKey,
+  type RandomBytes,
+  secretBox,
+  uuidv7Maker,
+} from '../world/index.ts'
 import { addressResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Jobs } from './jobs.ts'
@@ -86,7 +94,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     idempotency,
     settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
   })
-  const photos = new Photos({ work, clock, openings, audit, dataDir: config.dataDir, siteUrl: () => live.config.site.url })
+  const photos = new Photos({
+    work,
+    clock,
+    openings,
+    audit,
+    dataDir: config.dataDir,
+    siteUrl: () => live.config.site.url,
+  })
   const ledger = new LedgerService({
     work,
     clock,
@@ -165,7 +180,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     live,
     jobs,
     webhooks,
-    audit: (action, changes) => work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
+    audit: (action, changes) =>
+      work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
     firstAdmin: firstAdmin && firstAdminFile(config.dataDir),
     close: () => {
       work.close()

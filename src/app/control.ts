@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
-import type { Verification } from '../evidence/index.ts'
 import { ExitError } from '../errors/index.ts'
+import type { Verification } from '../evidence/index.ts'
 import type { Logger } from '../world/index.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
@@ -78,7 +78,8 @@ export async function daemonServes(runtimeDir: string, dataDir: string): Promise
 /** Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it can't. */
 export async function verifyThroughDaemon(runtimeDir: string): Promise<Verification> {
   const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/verify')
-  if (status !== 200) throw new ExitError(1, `the daemon could not verify: ${(body as { error?: string }).error ?? status}`)
+  if (status !== 200)
+    throw new ExitError(1, `the daemon could not verify: ${(body as { error?: string }).error ?? status}`)
   return body as Verification
 }
 

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import type { Verification } from '../evidence/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Logger } from '../world/index.ts'
+import type { Verification } from '../evidence/index.ts'
 import { workerEntry } from '../world/bundle.ts'
+import type { Logger } from '../world/index.ts'
 
 export type JobRequest = { readonly id: number; readonly job: 'verify'; readonly dataDir: string }
 export type JobAnswer = { readonly id: number } & ({ readonly result: Verification } | { readonly error: string })

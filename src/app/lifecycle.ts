@@ -55,7 +55,10 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
   const changes = plan(gateway.live.config, next)
   if (changes.unchanged) return log.info('the config has not changed')
   gateway.live.config = applyLive(gateway.live.config, next)
-  log.info({ live: changes.live, restart: changes.restart }, 'config reloaded; keys under "restart" wait for the next start')
+  log.info(
+    { live: changes.live, restart: changes.restart },
+    'config reloaded; keys under "restart" wait for the next start',
+  )
   await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
 }
 

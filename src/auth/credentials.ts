@@ -20,7 +20,9 @@ export function readCredentials({ authorization, instance, username }: Headers):
   if (!presented) throw new AppError('AUTH_REQUIRED', 'Sign in with Authorization: Bearer or Basic')
   if (!instance || !username) {
     const missing = [!instance && 'X-Storage-Instance', !username && 'X-Storage-Username'].filter(Boolean).join(', ')
-    throw new AppError('STORAGE_HEADERS_REQUIRED', 'Both X-Storage headers are needed', { details: `missing: ${missing}` })
+    throw new AppError('STORAGE_HEADERS_REQUIRED', 'Both X-Storage headers are needed', {
+      details: `missing: ${missing}`,
+    })
   }
   if (presented.basicUser !== undefined && presented.basicUser !== username) {
     throw new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials')
@@ -28,7 +30,9 @@ export function readCredentials({ authorization, instance, username }: Headers):
   return { ...presented, instance, username }
 }
 
-function parseAuthorization(header: string | undefined): Pick<Presented, 'scheme' | 'secret' | 'basicUser'> | undefined {
+function parseAuthorization(
+  header: string | undefined,
+): Pick<Presented, 'scheme' | 'secret' | 'basicUser'> | undefined {
   const [, scheme, value] = header?.match(/^(Bearer|Basic) +([A-Za-z0-9._~+/-]+=*)$/i) ?? []
   if (!scheme || !value) return undefined
   if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', secret: value }

@@ -24,6 +24,8 @@ export function storeFirstAdmin(tx: Tx, dataDir: string, account: LocalAccount, 
 
 /** Accounts in the database, by user name. */
 export function storedAccounts(tx: Pick<Tx, 'allOf'>): Map<string, LocalAccount> {
-  const rows = tx.allOf<{ username: string; role: Role; secret_hash: string }>('SELECT username, role, secret_hash FROM local_account')
+  const rows = tx.allOf<{ username: string; role: Role; secret_hash: string }>(
+    'SELECT username, role, secret_hash FROM local_account',
+  )
   return new Map(rows.map((r) => [r.username, { username: r.username, role: r.role, secretHash: r.secret_hash }]))
 }

@@ -1,4 +1,4 @@
-export { type AuthSettings, Authenticator, type LocalAccount } from './authenticator.ts'
+export { Authenticator, type AuthSettings, type LocalAccount } from './authenticator.ts'
 export { normaliseInstance } from './credentials.ts'
 export { firstAdminFile, firstAdminName, newFirstAdmin, storedAccounts, storeFirstAdmin } from './first-admin.ts'
 export { door, type RateSettings } from './middleware.ts'

@@ -32,7 +32,9 @@ async function derive(secret: string, salt: Buffer, parameters: { N: number; r: 
   await turn()
   try {
     return await new Promise<Buffer>((resolve, reject) => {
-      scrypt(secret, salt, hashBytes, { ...parameters, maxmem: 256 * 1024 * 1024 }, (error, key) => (error ? reject(error) : resolve(key)))
+      scrypt(secret, salt, hashBytes, { ...parameters, maxmem: 256 * 1024 * 1024 }, (error, key) =>
+        error ? reject(error) : resolve(key),
+      )
     })
   } finally {
     const next = waiting.shift()

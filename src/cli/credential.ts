@@ -22,7 +22,13 @@ async function credential(options: { username: string; role: Role; config?: stri
   process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
 }
 
-function forPeople(made: { username: string; role: string; secret: string; secretHash: string; instance: string }): string {
+function forPeople(made: {
+  username: string
+  role: string
+  secret: string
+  secretHash: string
+  instance: string
+}): string {
   return `secret (shown once): ${made.secret}
 use it as password (Basic) or bearer token, with
   X-Storage-Instance: ${made.instance}

@@ -13,7 +13,14 @@ export async function run(args: readonly string[]): Promise<number> {
     .description('The gateway box of a warehouse: placement ledger, evidence and signed webhooks')
     .exitOverride()
     .showHelpAfterError()
-  for (const command of [serveCommand(), configCommand(), credentialCommand(), ledgerCommand(), openapiCommand(), versionCommand()]) {
+  for (const command of [
+    serveCommand(),
+    configCommand(),
+    credentialCommand(),
+    ledgerCommand(),
+    openapiCommand(),
+    versionCommand(),
+  ]) {
     program.addCommand(inheriting(command))
   }
   try {

@@ -25,7 +25,8 @@ async function serve(options: { config?: string }): Promise<void> {
     running.reload().catch((err: unknown) => log.error({ err }, 'reload failed'))
   })
   const { firstAdmin } = running.gateway
-  if (firstAdmin) log.info({ username: 'admin', instance: config.site.url, secretFile: firstAdmin }, 'first start: an admin was made')
+  if (firstAdmin)
+    log.info({ username: 'admin', instance: config.site.url, secretFile: firstAdmin }, 'first start: an admin was made')
   const addresses = config.listen.map((l, i) => `${l.tls ? 'https' : 'http'}://${l.host}:${running.ports[i]}`)
   log.info({ version, commit, site: config.site.id, addresses, dataDir: config.dataDir }, 'gatehouse is up')
   const signal = await ended.promise

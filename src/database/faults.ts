@@ -6,7 +6,11 @@ export function translateSqlite(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof BetterSqlite3.SqliteError ? error.code : undefined
   if (code === 'SQLITE_FULL') {
-    return new AppError('STORAGE_FULL', 'The disk is full; nothing was stored', { cause: error, retryAfterSeconds: 30, details: code })
+    return new AppError('STORAGE_FULL', 'The disk is full; nothing was stored', {
+      cause: error,
+      retryAfterSeconds: 30,
+      details: code,
+    })
   }
   if (code?.startsWith('SQLITE_IOERR') || code?.startsWith('SQLITE_READONLY') || code?.startsWith('SQLITE_CANTOPEN')) {
     return new AppError('STORAGE_FULL', 'The disk does not take writes; nothing was stored', {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, openSync, readSync, closeSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { ExitError } from '../errors/index.ts'
@@ -12,7 +12,11 @@ const applicationId = 0x47744873
 /** A quick_check of this much takes under a second; larger files are left to `gatehouse ledger verify`. */
 const quickCheckUpToBytes = 256 * 1024 * 1024
 
-export type OpenOptions = { readonly dataDir: string; readonly nowMs: number; readonly migrations?: readonly Migration[] }
+export type OpenOptions = {
+  readonly dataDir: string
+  readonly nowMs: number
+  readonly migrations?: readonly Migration[]
+}
 
 export const databaseFile = (dataDir: string): string => join(dataDir, 'gatehouse.db')
 
@@ -98,7 +102,10 @@ function refuseNewer(db: Database, migrations: readonly Migration[]): void {
   if (version <= newest) return
   const oldest = db.prepare('SELECT max(oldest_reader) FROM schema_migration').pluck().get() as number
   if (newest < oldest) {
-    throw new ExitError(1, `has schema ${version}, which needs a gatehouse that knows at least schema ${oldest}; this one knows ${newest}`)
+    throw new ExitError(
+      1,
+      `has schema ${version}, which needs a gatehouse that knows at least schema ${oldest}; this one knows ${newest}`,
+    )
   }
 }
 
@@ -109,9 +116,12 @@ export function missingGuards(db: Database, migrations: readonly Migration[] = o
     migrate(fresh, migrations, 0)
     const triggers = (of: Database) =>
       new Map(
-        (of.prepare(`SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'`).all() as { name: string; sql: string }[]).map(
-          (row) => [row.name, row.sql],
-        ),
+        (
+          of.prepare(`SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'`).all() as {
+            name: string
+            sql: string
+          }[]
+        ).map((row) => [row.name, row.sql]),
       )
     const found = triggers(db)
     return [...triggers(fresh)].filter(([name, sql]) => found.get(name) !== sql).map(([name]) => name)
@@ -156,7 +166,11 @@ function takeLock(file: string): Database {
     return lock
   } catch (error) {
     lock.close()
-    throw new ExitError(1, `another gatehouse works on ${dirname(file)} (or its lock can't be taken: ${(error as Error).message})`, error)
+    throw new ExitError(
+      1,
+      `another gatehouse works on ${dirname(file)} (or its lock can't be taken: ${(error as Error).message})`,
+      error,
+    )
   }
 }
 

@@ -15,7 +15,13 @@ export type Tables = {
     actor_commitment: string | null
   }
   media_hold: { sha256: string; reason: string; ref: string; created_at_ms: number }
-  warehouse: Versioned & { id: Generated<number>; name: string; lat: number | null; lng: number | null; timezone: string }
+  warehouse: Versioned & {
+    id: Generated<number>
+    name: string
+    lat: number | null
+    lng: number | null
+    timezone: string
+  }
   zone: Versioned & {
     id: Generated<number>
     warehouse_id: number

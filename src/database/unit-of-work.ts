@@ -24,7 +24,11 @@ const groupLimit = 200
 const groupBudgetMs = 15
 
 /** `T`, and a type error when it is a promise: an await inside would let other requests into the same transaction. */
-type NoPromise<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? ['a write is synchronous: no await, no promise'] : []
+type NoPromise<T> = [T] extends [never]
+  ? []
+  : T extends PromiseLike<unknown>
+    ? ['a write is synchronous: no await, no promise']
+    : []
 
 /**
  * The one way to the database. Writes that arrive while a commit runs share the next transaction, each in a savepoint

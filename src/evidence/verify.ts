@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
-import { databaseFile, executor, missingGuards, openReader, type PlacementEventRow, type ReadTx } from '../database/index.ts'
+import {
+  databaseFile,
+  executor,
+  missingGuards,
+  openReader,
+  type PlacementEventRow,
+  type ReadTx,
+} from '../database/index.ts'
 import { photoFile, placementFacts } from '../ledger/index.ts'
 import { canonicalJson, commitmentOf, type Json, leafHash, leafV1, MerkleFrontier, sha256 } from '../log/index.ts'
 
@@ -58,7 +65,18 @@ export function verifyLedger(dataDir: string): Verification {
     const media = checkMedia(tx, findings, dataDir)
     const ok = findings.mismatches.length === 0
     const { mismatches, truncated } = findings
-    return { ok, logId, siteId, size, root: walked.root, events: walked.placements, openings, media, mismatches, truncated }
+    return {
+      ok,
+      logId,
+      siteId,
+      size,
+      root: walked.root,
+      events: walked.placements,
+      openings,
+      media,
+      mismatches,
+      truncated,
+    }
   } finally {
     db.close()
   }
@@ -82,11 +100,10 @@ function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; s
   let placements = 0
   let receivedAtMs = 0
   while (expected <= size) {
-    const leaves = tx.allOf<LeafRow>('SELECT seq, kind, ref, bytes, hash FROM log_leaf WHERE seq >= +? AND seq <= +? ORDER BY seq LIMIT ?', [
-      expected,
-      size,
-      batch,
-    ])
+    const leaves = tx.allOf<LeafRow>(
+      'SELECT seq, kind, ref, bytes, hash FROM log_leaf WHERE seq >= +? AND seq <= +? ORDER BY seq LIMIT ?',
+      [expected, size, batch],
+    )
     const first = leaves[0]
     const last = leaves.at(-1)
     if (!first || !last) break
@@ -99,7 +116,8 @@ function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; s
       if (leaf.kind !== 'placement') continue
       placements += 1
       const row = rows.get(leaf.seq)
-      if (row && row.received_at_ms < receivedAtMs) findings.add(`event ${row.id}`, 'was received before the one in front of it')
+      if (row && row.received_at_ms < receivedAtMs)
+        findings.add(`event ${row.id}`, 'was received before the one in front of it')
       receivedAtMs = row?.received_at_ms ?? receivedAtMs
       checkPlacement(leaf, row, identity, findings)
     }
@@ -108,7 +126,10 @@ function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; s
 }
 
 function placementRows(tx: ReadTx, firstSeq: number, lastSeq: number): Map<number, PlacementEventRow> {
-  const rows = tx.allOf<PlacementEventRow>('SELECT * FROM main.placement_event WHERE leaf_seq >= +? AND leaf_seq <= +?', [firstSeq, lastSeq])
+  const rows = tx.allOf<PlacementEventRow>(
+    'SELECT * FROM main.placement_event WHERE leaf_seq >= +? AND leaf_seq <= +?',
+    [firstSeq, lastSeq],
+  )
   return new Map(rows.map((row) => [row.leaf_seq, row]))
 }
 
@@ -142,9 +163,11 @@ function checkPlacement(
   if (!row) return findings.add(`leaf ${leaf.seq}`, `states event ${leaf.ref}, which is not there`)
   const where = `event ${row.id} (leaf ${leaf.seq})`
   if (String(row.id) !== leaf.ref) findings.add(where, `the leaf states event ${leaf.ref}`)
-  if (sha256(leaf.bytes).toString('hex') !== row.evidence_hash) findings.add(where, 'its evidence_hash is not that of the leaf')
+  if (sha256(leaf.bytes).toString('hex') !== row.evidence_hash)
+    findings.add(where, 'its evidence_hash is not that of the leaf')
   const rebuilt = canonicalJson(leafV1({ kind: 'placement', seq: leaf.seq, ...identity }, placementFacts(row)))
-  if (rebuilt !== leaf.bytes.toString('utf8')) findings.add(where, `the row differs from its leaf${differences(rebuilt, leaf.bytes)}`)
+  if (rebuilt !== leaf.bytes.toString('utf8'))
+    findings.add(where, `the row differs from its leaf${differences(rebuilt, leaf.bytes)}`)
 }
 
 function differences(rebuilt: string, bytes: Buffer): string {
@@ -157,7 +180,8 @@ function differences(rebuilt: string, bytes: Buffer): string {
 
 /** Rows that no leaf states: somebody added them behind the program's back. Only as far as the walk went. */
 function checkRowsHaveLeaves(tx: ReadTx, findings: Findings, size: number, placements: number): void {
-  const rows = tx.oneOf<{ n: number }>('SELECT count(*) AS n FROM main.placement_event WHERE leaf_seq <= +?', [size])?.n ?? 0
+  const rows =
+    tx.oneOf<{ n: number }>('SELECT count(*) AS n FROM main.placement_event WHERE leaf_seq <= +?', [size])?.n ?? 0
   const homeless = tx.oneOf<{ n: number }>(
     `SELECT count(*) AS n FROM main.placement_event e
      WHERE NOT EXISTS (SELECT 1 FROM log_leaf l WHERE l.seq = e.leaf_seq AND l.kind = 'placement')`,
@@ -175,7 +199,8 @@ function checkOpenings(tx: ReadTx, findings: Findings): number {
       [after, batch],
     )
     for (const row of rows) {
-      if (commitmentOf(row.salt, row.value) !== row.commitment) findings.add(`opening ${row.commitment.slice(0, 16)}…`, 'does not open its commitment')
+      if (commitmentOf(row.salt, row.value) !== row.commitment)
+        findings.add(`opening ${row.commitment.slice(0, 16)}…`, 'does not open its commitment')
     }
     count += rows.length
     after = rows.at(-1)?.commitment ?? ''
@@ -184,7 +209,9 @@ function checkOpenings(tx: ReadTx, findings: Findings): number {
 }
 
 function checkMedia(tx: ReadTx, findings: Findings, dataDir: string): number {
-  const rows = tx.allOf<{ sha256: string; kind: string; media_type: string }>(`SELECT sha256, kind, media_type FROM media WHERE kind = 'photo'`)
+  const rows = tx.allOf<{ sha256: string; kind: string; media_type: string }>(
+    `SELECT sha256, kind, media_type FROM media WHERE kind = 'photo'`,
+  )
   for (const row of rows) {
     const found = hashOfFile(photoFile(dataDir, { sha256: row.sha256, mediaType: row.media_type }))
     if (found === undefined) findings.add(`photo ${row.sha256.slice(0, 16)}…`, 'its file is not there')

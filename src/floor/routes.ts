@@ -1,11 +1,31 @@
 import { z } from '@hono/zod-openapi'
 import { AppError } from '../errors/index.ts'
-import { type Api, allQuery, claimOf, listOf, numericPath, operation, originOf, pageOfAll, send } from '../http/index.ts'
+import {
+  type Api,
+  allQuery,
+  claimOf,
+  listOf,
+  numericPath,
+  operation,
+  originOf,
+  pageOfAll,
+  send,
+} from '../http/index.ts'
 import { NewSlot, SlotChange } from '../warehouse/index.ts'
-import { AssetLocationResource, FloorSlot, FloorSlotResource, FloorZone, UtilizationResource, WarehouseDetail, whenQuery } from './schema.ts'
+import {
+  AssetLocationResource,
+  FloorSlot,
+  FloorSlotResource,
+  FloorZone,
+  UtilizationResource,
+  WarehouseDetail,
+  whenQuery,
+} from './schema.ts'
 import type { FloorService } from './service.ts'
 
-const byQuery = { by: z.enum(['slot_id']).optional().openapi({ description: 'slot_id: the path is a label even if it is a number' }) }
+const byQuery = {
+  by: z.enum(['slot_id']).optional().openapi({ description: 'slot_id: the path is a label even if it is a number' }),
+}
 const idParam = z.object({ id: z.string() })
 const reading = { method: 'get', access: 'whms:read' } as const
 
@@ -44,7 +64,12 @@ const changeSlot = operation({
   access: 'whms:write',
   tag: 'Slots',
   summary: 'Change what is named, keep the rest',
-  input: { params: idParam, query: z.object(byQuery), headers: z.object({ 'if-match': z.string().max(64).optional() }), body: SlotChange },
+  input: {
+    params: idParam,
+    query: z.object(byQuery),
+    headers: z.object({ 'if-match': z.string().max(64).optional() }),
+    body: SlotChange,
+  },
   success: { 200: { description: 'The slot', schema: FloorSlotResource } },
   errors: ['REFERENCE_NOT_FOUND', 'VERSION_MISMATCH'],
 })
@@ -101,7 +126,13 @@ export function floorRoutes(api: Api, floor: FloorService): void {
   })
   api.openapi(getSlot, (c) => {
     const query = c.req.valid('query')
-    return c.json({ success: true as const, ...floor.slot(c.req.valid('param').id, query.by !== undefined, c.get('caller'), whenOf(query)) }, 200)
+    return c.json(
+      {
+        success: true as const,
+        ...floor.slot(c.req.valid('param').id, query.by !== undefined, c.get('caller'), whenOf(query)),
+      },
+      200,
+    )
   })
   api.openapi(createSlot, async (c) =>
     send(c, await floor.createSlot(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
@@ -124,11 +155,17 @@ export function floorRoutes(api: Api, floor: FloorService): void {
   })
   api.openapi(getWarehouse, (c) => {
     const id = numericPath(c.req.valid('param').id)
-    return c.json({ success: true as const, ...floor.warehouse(id, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
+    return c.json(
+      { success: true as const, ...floor.warehouse(id, c.get('caller'), whenOf(c.req.valid('query'))) },
+      200,
+    )
   })
   api.openapi(getLocation, (c) => {
     const { barcode } = c.req.valid('param')
-    return c.json({ success: true as const, ...floor.location(barcode, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
+    return c.json(
+      { success: true as const, ...floor.location(barcode, c.get('caller'), whenOf(c.req.valid('query'))) },
+      200,
+    )
   })
   api.openapi(getUtilization, (c) =>
     c.json({ success: true as const, ...floor.utilization(c.get('caller'), whenOf(c.req.valid('query'))) }, 200),

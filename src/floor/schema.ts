@@ -6,7 +6,9 @@ import { slotShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
 /** Every derived read takes these two: as it was true at `at`, as far as was known at `known_at`. */
 export const whenQuery = {
   at: time().optional().openapi({ description: 'the floor as it was then, as known now', format: 'date-time' }),
-  known_at: time().optional().openapi({ description: 'only what the gateway had received by then', format: 'date-time' }),
+  known_at: time()
+    .optional()
+    .openapi({ description: 'only what the gateway had received by then', format: 'date-time' }),
 }
 
 export const FloorSlot = z.object({ ...slotShape, ...slotStateShape }).openapi('Slot')

@@ -1,13 +1,20 @@
+import type { z } from '@hono/zod-openapi'
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { assetIsKnown, assetLocation, slotState, slotStates, stateIn, type When } from '../ledger/index.ts'
-import { type Ask, type NewSlot, readBarcode, type Slot, type SlotChange, type WarehouseService } from '../warehouse/index.ts'
+import {
+  type Ask,
+  type NewSlot,
+  readBarcode,
+  type Slot,
+  type SlotChange,
+  type WarehouseService,
+} from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { percent, utilizationOf, zoneUse } from './utilization.ts'
-import type { z } from '@hono/zod-openapi'
 
 /** What is where: master data joined with what the ledger says of it, on one snapshot. */
 export class FloorService {
@@ -41,7 +48,11 @@ export class FloorService {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
         const made = this.#warehouse.createSlot(tx, slot, by)
-        return { status: 201 as const, body: withState(made, slotState(tx, made.id)), location: `/api/whms/slots/${made.id}` }
+        return {
+          status: 201 as const,
+          body: withState(made, slotState(tx, made.id)),
+          location: `/api/whms/slots/${made.id}`,
+        }
       }),
     )
   }

@@ -11,7 +11,11 @@ export function percent(part: number, whole: number): number {
  * How full the slots are. Zones without a slot are listed too; slots whose label matches no zone count under the
  * label, so that the zones' totals add up to `totalSlots`. Retired slots count only while something stands in them.
  */
-export function utilizationOf(slots: readonly Slot[], states: ReadonlyMap<number, SlotState>, zones: readonly Zone[]): Utilization {
+export function utilizationOf(
+  slots: readonly Slot[],
+  states: ReadonlyMap<number, SlotState>,
+  zones: readonly Zone[],
+): Utilization {
   const byZone = new Map(zones.map((zone) => [`id ${zone.id}`, { zone: zone.name, occupied: 0, total: 0 }]))
   const sums = { totalSlots: 0, occupiedSlots: 0, pendingVerifications: 0 }
   for (const slot of slots) {
@@ -37,7 +41,10 @@ export function zoneUse(slots: readonly Slot[], states: ReadonlyMap<number, Slot
     const isOccupied = stateIn(states, slot.id).isOccupied
     if (slot.zoneId === null || (slot.retiredAt !== null && !isOccupied)) continue
     const counts = use.get(slot.zoneId) ?? { slotCount: 0, occupiedCount: 0 }
-    use.set(slot.zoneId, { slotCount: counts.slotCount + 1, occupiedCount: counts.occupiedCount + (isOccupied ? 1 : 0) })
+    use.set(slot.zoneId, {
+      slotCount: counts.slotCount + 1,
+      occupiedCount: counts.occupiedCount + (isOccupied ? 1 : 0),
+    })
   }
   return (zoneId: number) => use.get(zoneId) ?? { slotCount: 0, occupiedCount: 0 }
 }

@@ -26,7 +26,10 @@ const worst: Record<CheckStatus, number> = { healthy: 0, degraded: 1, unhealthy:
 
 /** The whole box is as well as its worst component. */
 export function overall(checks: Iterable<Check>): CheckStatus {
-  return [...checks].reduce<CheckStatus>((so, check) => (worst[check.status] > worst[so] ? check.status : so), 'healthy')
+  return [...checks].reduce<CheckStatus>(
+    (so, check) => (worst[check.status] > worst[so] ? check.status : so),
+    'healthy',
+  )
 }
 
 export type DiskLimits = { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }

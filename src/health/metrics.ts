@@ -32,15 +32,26 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
-    new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set({ version: sources.version }, 1)
+    new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
+      { version: sources.version },
+      1,
+    )
     gauge('gatehouse_log_leaves', 'Leaves in the log', () => sources.logSize())
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_webhook_deliveries_pending', 'Deliveries not yet done', () => sources.webhooks().pending)
     gauge('gatehouse_webhooks_failing', 'Webhooks marked failing', () => sources.webhooks().failing)
     gauge('gatehouse_webhooks_disabled', 'Webhooks disabled after failures', () => sources.webhooks().disabled)
     gauge('gatehouse_box_cpu_load_percent', 'Load of all cores', async () => (await sources.box()).cpuLoadPercent)
-    gauge('gatehouse_box_memory_available_bytes', 'Memory that programs can have', async () => (await sources.box()).memoryAvailableBytes)
-    gauge('gatehouse_box_temperature_celsius', 'Processor temperature, where there is a sensor', async () => (await sources.box()).temperatureCelsius)
+    gauge(
+      'gatehouse_box_memory_available_bytes',
+      'Memory that programs can have',
+      async () => (await sources.box()).memoryAvailableBytes,
+    )
+    gauge(
+      'gatehouse_box_temperature_celsius',
+      'Processor temperature, where there is a sensor',
+      async () => (await sources.box()).temperatureCelsius,
+    )
 
     function gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
       new Gauge({
@@ -60,7 +71,10 @@ export class Metrics {
   }
 
   answered(answer: { method: string; route: string; status: number; seconds: number }): void {
-    this.#requests.observe({ method: answer.method, route: answer.route, status: String(answer.status) }, answer.seconds)
+    this.#requests.observe(
+      { method: answer.method, route: answer.route, status: String(answer.status) },
+      answer.seconds,
+    )
   }
 
   attempted(outcome: string): void {

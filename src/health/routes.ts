@@ -62,10 +62,19 @@ export function healthRoutes(
 
   api.openapi(getHealth, (c) => {
     const checks = Object.fromEntries(
-      Object.entries(probes).map(([name, probe]) => [name, runProbe(probe, (err) => log.error({ err, check: name }, 'health check failed'))]),
+      Object.entries(probes).map(([name, probe]) => [
+        name,
+        runProbe(probe, (err) => log.error({ err, check: name }, 'health check failed')),
+      ]),
     )
     const status = overall(Object.values(checks))
-    const body = { status, timestamp: isoTime(now()), uptime: Math.round(uptimeSeconds() * 1000) / 1000, version, checks }
+    const body = {
+      status,
+      timestamp: isoTime(now()),
+      uptime: Math.round(uptimeSeconds() * 1000) / 1000,
+      version,
+      checks,
+    }
     // A probe asks again at once; a balancer wants to know when.
     if (status === 'unhealthy') c.header('Retry-After', '5')
     return c.json(body, (status === 'unhealthy' ? 503 : 200) as 200)

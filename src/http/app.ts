@@ -36,7 +36,10 @@ export function newRoot(options: RootOptions): Api {
     const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming
     c.set('requestId', requestId)
     c.set('log', options.log.child({ requestId }))
-    c.set('address', options.addressOf({ peer: incoming?.socket?.remoteAddress, forwarded: c.req.header('x-forwarded-for') }))
+    c.set(
+      'address',
+      options.addressOf({ peer: incoming?.socket?.remoteAddress, forwarded: c.req.header('x-forwarded-for') }),
+    )
     await next()
     c.header('X-Request-Id', requestId)
     c.header('X-Content-Type-Options', 'nosniff')
@@ -71,7 +74,9 @@ function refuse(root: Api, path: string, method: string): never {
     root.routes.filter((r) => r.method !== 'ALL' && patternOf(r.path).test(path)).map((r) => r.method.toUpperCase()),
   )
   if (methods.size > 0 && !methods.has(method)) {
-    throw new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, { details: [...methods].sort().join(', ') })
+    throw new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, {
+      details: [...methods].sort().join(', '),
+    })
   }
   throw new AppError('NOT_FOUND', 'There is nothing at this path')
 }
@@ -89,4 +94,3 @@ function routeOf(matched: readonly { path: string }[]): string {
   const pattern = matched.at(-1)?.path ?? '*'
   return pattern.includes('*') ? 'unmatched' : pattern
 }
-

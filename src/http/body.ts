@@ -40,7 +40,9 @@ export function jsonBodies(takesBytes: (path: string) => boolean): MiddlewareHan
     }
     const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
     if (type !== 'application/json' && !/^application\/[a-z0-9.-]+\+json$/.test(type)) {
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', { details: `content-type: ${type || 'absent'}` })
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', {
+        details: `content-type: ${type || 'absent'}`,
+      })
     }
     const body = parseJson(bytes)
     c.req.json = async () => body as never
@@ -52,6 +54,9 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch (error) {
-    throw new AppError('MALFORMED_JSON', 'The body is not JSON in UTF-8', { details: (error as Error).message, cause: error })
+    throw new AppError('MALFORMED_JSON', 'The body is not JSON in UTF-8', {
+      details: (error as Error).message,
+      cause: error,
+    })
   }
 }

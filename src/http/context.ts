@@ -24,7 +24,12 @@ export function originOf(c: Context<AppEnv>): RequestOrigin {
 }
 
 /** Refuses a caller without the permission, for rules finer than a route's. */
-export function demand(caller: Caller, permission: Caller['permissions'] extends ReadonlySet<infer P> ? P : never): void {
+export function demand(
+  caller: Caller,
+  permission: Caller['permissions'] extends ReadonlySet<infer P> ? P : never,
+): void {
   if (caller.permissions.has(permission)) return
-  throw new AppError('PERMISSION_DENIED', `This needs the permission ${permission}`, { details: `role ${caller.role} lacks ${permission}` })
+  throw new AppError('PERMISSION_DENIED', `This needs the permission ${permission}`, {
+    details: `role ${caller.role} lacks ${permission}`,
+  })
 }

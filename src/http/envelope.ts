@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { AppError, type ErrorCode, catalogue, type FieldProblem } from '../errors/index.ts'
+import { AppError, catalogue, type ErrorCode, type FieldProblem } from '../errors/index.ts'
 
 const codes = Object.keys(catalogue) as [ErrorCode, ...ErrorCode[]]
 
@@ -21,7 +21,10 @@ export type ErrorBody = z.infer<typeof ErrorBody>
 
 export function errorBody(error: AppError, requestId: string): ErrorBody {
   const { code, message, details, fields } = error
-  return { success: false, error: { code, message, details, requestId, ...(fields && { fields: fields.map((f) => ({ ...f })) }) } }
+  return {
+    success: false,
+    error: { code, message, details, requestId, ...(fields && { fields: fields.map((f) => ({ ...f })) }) },
+  }
 }
 
 /** One resource: its fields at the top level, with `success: true`. */
@@ -37,7 +40,7 @@ export function refusedFields(issues: readonly z.core.$ZodIssue[]): FieldProblem
 function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined && !issue.message.includes('received') ? 'required' : expectation(issue)
+      return expectation(issue)
     case 'invalid_value':
       return `expected one of ${issue.values.map(String).join(', ')}`
     case 'too_small':
@@ -51,10 +54,11 @@ function describe(issue: z.core.$ZodIssue): string {
   }
 }
 
+/** zod leaves out what was there; its own message says whether that was nothing. A field's own message stands. */
 function expectation(issue: z.core.$ZodIssueInvalidType): string {
+  if (!issue.message.startsWith('Invalid input')) return issue.message
   if (issue.message.endsWith('received undefined')) return 'required'
-  const format = (issue as { format?: string }).format
-  return `expected ${format === 'safeint' || String(issue.expected) === 'int' ? 'integer' : issue.expected}`
+  return `expected ${String(issue.expected) === 'int' ? 'integer' : issue.expected}`
 }
 
 function unitOf(origin: string): string {

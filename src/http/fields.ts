@@ -27,7 +27,8 @@ export function barcode() {
     .refine((value) => !controlCharactersButGs.test(value), 'must not contain control characters other than GS')
 }
 
-const rfc3339 = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const rfc3339 =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 /** Milliseconds of an RFC 3339 time with offset; undefined when it is none (31 February neither). */
 export function parseTime(value: string): number | undefined {
@@ -64,7 +65,9 @@ export function httpUrl() {
   return text(2048)
     .refine((value) => {
       const url = URL.canParse(value) ? new URL(value) : undefined
-      return url !== undefined && (url.protocol === 'https:' || url.protocol === 'http:') && !url.username && !url.password
+      return (
+        url !== undefined && (url.protocol === 'https:' || url.protocol === 'http:') && !url.username && !url.password
+      )
     }, 'expected an http(s) URL without user info')
     .openapi({ format: 'uri' })
 }
@@ -89,7 +92,13 @@ export function queryInteger(options: { min: number; max?: number; clamp?: boole
 }
 
 /** The id of a row. */
-export const rowId = () => z.int().min(1).max(Number.MAX_SAFE_INTEGER)
+export const rowId = () => z.int({ error: notAnInteger }).min(1).max(Number.MAX_SAFE_INTEGER)
+
+/** zod itself asks for a "number" where text stands. */
+function notAnInteger(issue: { code?: string; input?: unknown }): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined
+  return issue.input === undefined ? 'required' : 'expected integer'
+}
 
 /** `:id` of a path that names a row by number; anything else is simply not found. */
 export function numericPath(value: string): number | undefined {

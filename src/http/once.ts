@@ -42,7 +42,11 @@ export function claimOf(c: Context<AppEnv>): IdempotencyClaim | undefined {
 }
 
 /** Sends a reply with the status that the operation declares; one that was stored says so. */
-export function send<Body extends object, Status extends 200 | 201>(c: Context<AppEnv>, reply: Reply<Body>, status: Status) {
+export function send<Body extends object, Status extends 200 | 201>(
+  c: Context<AppEnv>,
+  reply: Reply<Body>,
+  status: Status,
+) {
   if (reply.location) c.header('Location', reply.location)
   if (reply.replayed) c.header('Idempotency-Replayed', 'true')
   return c.json(reply.body, status)

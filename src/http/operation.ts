@@ -28,7 +28,13 @@ const withCaller: readonly ErrorCode[] = [
   'INVALID_CREDENTIALS',
   'USER_MISMATCH',
 ]
-const withBody: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL']
+const withBody: readonly ErrorCode[] = [
+  'VALIDATION_ERROR',
+  'MALFORMED_JSON',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'STORAGE_FULL',
+]
 
 /**
  * Declares one operation of the API: path, who may call it, what goes in and out, and which refusals it can meet.

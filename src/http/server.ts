@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { ExitError } from '../errors/index.ts'
@@ -23,7 +23,9 @@ export class HttpListener {
 
   constructor(options: ListenOptions, api: Api) {
     this.#options = options
-    const listener = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], { overrideGlobalObjects: false })
+    const listener = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], {
+      overrideGlobalObjects: false,
+    })
     const limits = { requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 }
     this.#server = options.tls
       ? (createTlsServer({ ...limits, ...tlsFiles(options.tls), minVersion: 'TLSv1.2' }, listener) as unknown as Server)

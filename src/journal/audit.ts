@@ -44,7 +44,10 @@ export class AuditTrail {
 
   /** `by` absent: the gateway itself did it. */
   write(tx: Tx, by: RequestOrigin | undefined, facts: AuditFacts): void {
-    const operator = facts.operator === undefined || facts.operator === by?.caller.username ? null : this.#openings.person(tx, facts.operator)
+    const operator =
+      facts.operator === undefined || facts.operator === by?.caller.username
+        ? null
+        : this.#openings.person(tx, facts.operator)
     tx.runOf(
       `INSERT INTO audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id, changes,
          request_id, address, auth_mode)

@@ -59,6 +59,11 @@ export class Idempotency {
     if (row.request_sha256 !== claim.requestSha256) {
       throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
     }
-    return { status: row.status, body: JSON.parse(row.body) as object, location: row.location ?? undefined, replayed: true }
+    return {
+      status: row.status,
+      body: JSON.parse(row.body) as object,
+      location: row.location ?? undefined,
+      replayed: true,
+    }
   }
 }

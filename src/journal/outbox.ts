@@ -62,7 +62,13 @@ export class Outbox {
     this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
   }
 
-  envelope(type: EventType, id: string, timestampMs: number, data: Record<string, unknown>, warehouseId?: number): Envelope {
+  envelope(
+    type: EventType,
+    id: string,
+    timestampMs: number,
+    data: Record<string, unknown>,
+    warehouseId?: number,
+  ): Envelope {
     const metadata = { warehouseId: warehouseId ?? this.#warehouseId, siteId: this.#siteId, version: payloadVersion }
     return { id, type, timestamp: isoTime(timestampMs), data, metadata }
   }

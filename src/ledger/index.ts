@@ -1,5 +1,5 @@
 export { LedgerHead } from './head.ts'
-export { photoFile, Photos, photosPath } from './photos.ts'
+export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
 export { ledgerRoutes } from './routes.ts'
 export { slotStateShape, warningCodes } from './schema.ts'

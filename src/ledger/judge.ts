@@ -67,7 +67,11 @@ function effectOf(event: Moved, around: Surroundings): Effect {
 
 /** What the slot may take, against what is put there. `undefined` knows nothing and objects to nothing. */
 export type Fit = {
-  readonly constraints: { max_weight?: number | undefined; max_height?: number | undefined; allowed_types?: readonly string[] | undefined } | null
+  readonly constraints: {
+    max_weight?: number | undefined
+    max_height?: number | undefined
+    allowed_types?: readonly string[] | undefined
+  } | null
   readonly type: string | null | undefined
   /** The scale's weight, else the asset's. */
   readonly weightKg: number | null | undefined

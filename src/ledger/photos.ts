@@ -14,7 +14,11 @@ export const photosPath = '/api/whms/evidence/photos'
 /** What the bytes themselves say they are; a header is not believed. */
 const magics: readonly { mediaType: string; extension: string; matches: (bytes: Buffer) => boolean }[] = [
   { mediaType: 'image/jpeg', extension: 'jpg', matches: (b) => b.length > 3 && b.readUIntBE(0, 3) === 0xffd8ff },
-  { mediaType: 'image/png', extension: 'png', matches: (b) => b.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex')) },
+  {
+    mediaType: 'image/png',
+    extension: 'png',
+    matches: (b) => b.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex')),
+  },
   {
     mediaType: 'image/webp',
     extension: 'webp',
@@ -102,6 +106,9 @@ function writePhoto(file: string, bytes: Buffer): void {
   try {
     writeFileDurably(file, bytes, 0o640)
   } catch (error) {
-    throw new AppError('STORAGE_FULL', 'The photo can not be written; nothing was stored', { cause: error, retryAfterSeconds: 30 })
+    throw new AppError('STORAGE_FULL', 'The photo can not be written; nothing was stored', {
+      cause: error,
+      retryAfterSeconds: 30,
+    })
   }
 }

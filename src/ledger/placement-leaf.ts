@@ -39,7 +39,9 @@ export function placementFacts(row: UnsealedRow): LeafFacts {
     correctsEventId: row.corrects_event_id,
     warnings: JSON.parse(row.warnings) as Json,
   }
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null && value !== undefined)) as LeafFacts
+  return Object.fromEntries(
+    Object.entries(facts).filter(([, value]) => value !== null && value !== undefined),
+  ) as LeafFacts
 }
 
 function timeOf(ms: number | null): string | null {

@@ -17,7 +17,14 @@ import {
   send,
 } from '../http/index.ts'
 import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
-import { NewPlacementEvent, PlacementEvent, placementEventShape, placementEventTypes, RecordedEvent, StoredPhoto } from './schema.ts'
+import {
+  NewPlacementEvent,
+  PlacementEvent,
+  placementEventShape,
+  placementEventTypes,
+  RecordedEvent,
+  StoredPhoto,
+} from './schema.ts'
 import type { LedgerService } from './service.ts'
 
 const tag = 'Ledger'
@@ -34,7 +41,11 @@ const recordEvent = operation({
     'The answer comes after the event is on disk.',
   input: {
     headers: z.object({
-      'x-device-time': z.string().max(64).optional().openapi({ description: "the device's clock when it sent, RFC 3339" }),
+      'x-device-time': z
+        .string()
+        .max(64)
+        .optional()
+        .openapi({ description: "the device's clock when it sent, RFC 3339" }),
       'idempotency-key': z.string().optional(),
     }),
     body: NewPlacementEvent,
@@ -43,7 +54,13 @@ const recordEvent = operation({
     200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedEvent, location: true },
     201: { description: 'Recorded', schema: RecordedEvent, location: true },
   },
-  errors: ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOUND', 'CONSTRAINT_VIOLATED', 'IDEMPOTENCY_MISMATCH'],
+  errors: [
+    'EVIDENCE_REQUIRED',
+    'TIMESTAMP_IN_FUTURE',
+    'REFERENCE_NOT_FOUND',
+    'CONSTRAINT_VIOLATED',
+    'IDEMPOTENCY_MISMATCH',
+  ],
 })
 
 const listEvents = operation({
@@ -93,7 +110,9 @@ const getPhoto = operation({
   tag,
   summary: 'A photo that the gateway holds',
   input: { params: z.object({ sha256: z.string() }) },
-  success: { 200: { description: 'The bytes', schema: z.string().openapi({ format: 'binary' }), mediaType: 'image/*' } },
+  success: {
+    200: { description: 'The bytes', schema: z.string().openapi({ format: 'binary' }), mediaType: 'image/*' },
+  },
 })
 
 export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
@@ -109,7 +128,10 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     const { events, hasMore, total } = ledger.events(query, page, c.get('caller'))
     const last = events.at(-1)
     const nextCursor = hasMore && last && after_seq === undefined ? cursorOf(last) : null
-    return c.json({ success: true as const, data: events, pagination: { limit, offset, total, hasMore, nextCursor } }, 200)
+    return c.json(
+      { success: true as const, data: events, pagination: { limit, offset, total, hasMore, nextCursor } },
+      200,
+    )
   })
 
   api.openapi(getEvent, (c) =>
@@ -151,7 +173,10 @@ function cursorOf(event: PlacementEvent): string {
 }
 
 function readCursor(cursor: string): { timestampMs: number; id: number } {
-  const [, timestampMs, id] = Buffer.from(cursor, 'base64url').toString('latin1').match(/^(\d{1,15})\.(\d{1,15})$/) ?? []
+  const [, timestampMs, id] =
+    Buffer.from(cursor, 'base64url')
+      .toString('latin1')
+      .match(/^(\d{1,15})\.(\d{1,15})$/) ?? []
   if (timestampMs === undefined || id === undefined) throw AppError.field('cursor', 'is not a cursor of this list')
   return { timestampMs: Number(timestampMs), id: Number(id) }
 }

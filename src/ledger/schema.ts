@@ -26,15 +26,22 @@ export const NewPlacementEvent = z
     photo_sha256: optional(sha256Hex()),
     photo_taken_at: optional(time()),
     scale_weight_kg: optional(z.number().min(0).max(100_000)),
-    evidence_hash: optional(sha256Hex()).openapi({ description: "the client's own hash; kept as client_evidence_hash" }),
+    evidence_hash: optional(sha256Hex()).openapi({
+      description: "the client's own hash; kept as client_evidence_hash",
+    }),
     cctv_clip_url: optional(httpUrl()),
     work_order_ref: optional(text(128)),
     verification_notes: optional(text(4000)),
     scan: optional(Scan),
-    client_event_id: optional(text(128)).openapi({ description: 'unique per caller for ever: a repeat is answered, not recorded' }),
+    client_event_id: optional(text(128)).openapi({
+      description: 'unique per caller for ever: a repeat is answered, not recorded',
+    }),
     corrects_event_id: optional(rowId()),
   })
-  .refine((event) => event.slot_id !== undefined || event.slot_code !== undefined, { path: ['slot_id'], message: 'required (or slot_code)' })
+  .refine((event) => event.slot_id !== undefined || event.slot_code !== undefined, {
+    path: ['slot_id'],
+    message: 'required (or slot_code)',
+  })
   .openapi('NewPlacementEvent')
 
 export type NewPlacementEvent = z.output<typeof NewPlacementEvent>
@@ -74,7 +81,9 @@ export const placementEventShape = {
   cctv_clip_url: z.string().nullable(),
   work_order_ref: z.string().nullable(),
   verification_notes: z.string().nullable(),
-  scan: z.object({ slot: z.string().optional(), asset: z.string().optional(), symbology: z.string().optional() }).nullable(),
+  scan: z
+    .object({ slot: z.string().optional(), asset: z.string().optional(), symbology: z.string().optional() })
+    .nullable(),
   client_event_id: z.string().nullable(),
   corrects_event_id: z.int().nullable(),
   warnings: z.array(Warning),
@@ -88,7 +97,9 @@ export const RecordedEvent = z
     success: z.literal(true),
     ...placementEventShape,
     effect: z.enum(['applied', 'superseded', 'none']),
-    slot: z.object({ id: rowId(), slot_id: z.string(), ...slotStateShape }).openapi({ description: "the slot's state after the event" }),
+    slot: z
+      .object({ id: rowId(), slot_id: z.string(), ...slotStateShape })
+      .openapi({ description: "the slot's state after the event" }),
   })
   .openapi('RecordedEvent')
 export type RecordedEvent = z.infer<typeof RecordedEvent>

@@ -11,7 +11,15 @@ import { type Effect, judge, misfits, type Surroundings } from './judge.ts'
 import type { Photos } from './photos.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
-import { boundsOf, judgedAfter, newestInSlot, newestOfAsset, newestTimestampMs, type Placement, slotState } from './state.ts'
+import {
+  boundsOf,
+  judgedAfter,
+  newestInSlot,
+  newestOfAsset,
+  newestTimestampMs,
+  type Placement,
+  slotState,
+} from './state.ts'
 import * as store from './store.ts'
 import { type WarningCode, warningText } from './warnings.ts'
 import { type DecidedTime, decideTime } from './when.ts'
@@ -109,7 +117,11 @@ export class LedgerService {
     })
   }
 
-  events(query: HistoryQuery, page: store.HistoryPage, caller: Caller): { events: PlacementEvent[]; hasMore: boolean; total: number | null } {
+  events(
+    query: HistoryQuery,
+    page: store.HistoryPage,
+    caller: Caller,
+  ): { events: PlacementEvent[]; hasMore: boolean; total: number | null } {
     const filter = {
       slotId: query.slot_id,
       assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
@@ -147,7 +159,9 @@ export class LedgerService {
       ...assetWarnings(request, slot, asset),
       ...timeWarnings(request, when, around),
       ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
-      ...(request.operator !== undefined && request.operator !== by.caller.username ? (['OPERATOR_DIFFERS'] as const) : []),
+      ...(request.operator !== undefined && request.operator !== by.caller.username
+        ? (['OPERATOR_DIFFERS'] as const)
+        : []),
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
     this.#enforce(warnings)
@@ -174,7 +188,8 @@ export class LedgerService {
       scale_weight_kg: request.scale_weight_kg ?? null,
       cctv_clip_url: request.cctv_clip_url ?? null,
       work_order_ref: request.work_order_ref ?? null,
-      notes_commitment: request.verification_notes === undefined ? null : this.#openings.text(tx, request.verification_notes),
+      notes_commitment:
+        request.verification_notes === undefined ? null : this.#openings.text(tx, request.verification_notes),
       scan: request.scan ? JSON.stringify(request.scan) : null,
       client_event_id: request.client_event_id ?? null,
       client_evidence_hash: request.evidence_hash ?? null,
@@ -235,7 +250,9 @@ export class LedgerService {
 
   #photoOf(tx: ReadTx, request: NewPlacementEvent): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
     if (request.event_type === 'PLACED' && request.photo_url === undefined) {
-      throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', { fields: [{ path: 'photo_url', message: 'required' }] })
+      throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
+        fields: [{ path: 'photo_url', message: 'required' }],
+      })
     }
     if (request.photo_url === undefined && request.photo_sha256 === undefined) return { sha256: null, evidence: null }
     const own = request.photo_url === undefined ? undefined : this.#photos.hashOf(request.photo_url)
@@ -290,7 +307,10 @@ function lookAround(
   event: { slotId: number; assetKey: string; timestampMs: number },
   beforeId?: number,
 ): Around {
-  const upTo = { ...boundsOf(tx, { atMs: event.timestampMs }), lastId: beforeId === undefined ? undefined : beforeId - 1 }
+  const upTo = {
+    ...boundsOf(tx, { atMs: event.timestampMs }),
+    lastId: beforeId === undefined ? undefined : beforeId - 1,
+  }
   const inSlot = newestInSlot(tx, event.slotId, upTo)
   const ofAsset = newestOfAsset(tx, event.assetKey, upTo)
   const everywhere = boundsOf(tx)
@@ -311,7 +331,12 @@ function lookAround(
 
 /** Effect of a recorded event as it is now. */
 function effectNow(tx: ReadTx, row: PlacementEventRow): Effect {
-  const moved = { eventType: row.event_type, slotId: row.slot_id, assetKey: row.asset_key, timestampMs: row.timestamp_ms }
+  const moved = {
+    eventType: row.event_type,
+    slotId: row.slot_id,
+    assetKey: row.asset_key,
+    timestampMs: row.timestamp_ms,
+  }
   return judge(moved, lookAround(tx, moved, row.id).around).effect
 }
 
@@ -319,7 +344,10 @@ function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | un
   const unknown: WarningCode[] = !asset || asset.provisional ? ['UNKNOWN_ASSET'] : []
   if (request.event_type !== 'PLACED') return unknown
   const weightKg = request.scale_weight_kg ?? asset?.weight_kg
-  return [...unknown, ...misfits({ constraints: slot.constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })]
+  return [
+    ...unknown,
+    ...misfits({ constraints: slot.constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height }),
+  ]
 }
 
 function timeWarnings(request: NewPlacementEvent, when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {
@@ -327,13 +355,15 @@ function timeWarnings(request: NewPlacementEvent, when: DecidedTime, around: { l
   if (when.isLate || around.laterKnown) warnings.push('LATE_EVENT')
   if (when.isAhead) warnings.push('CLOCK_AHEAD')
   const takenAt = request.photo_taken_at
-  if (takenAt !== undefined && Math.abs(takenAt - when.timestampMs) > photoToleranceMs) warnings.push('PHOTO_TIME_MISMATCH')
+  if (takenAt !== undefined && Math.abs(takenAt - when.timestampMs) > photoToleranceMs)
+    warnings.push('PHOTO_TIME_MISMATCH')
   return warnings
 }
 
 function madeBy(tx: ReadTx, placement: Placement | undefined, people: { operator: string; actor: string }): boolean {
   const placers = placement && store.placersOf(tx, placement.id)
   if (!placers) return false
-  return [people.operator, people.actor].some((p) => p === placers.operator_commitment || p === placers.actor_commitment)
+  return [people.operator, people.actor].some(
+    (p) => p === placers.operator_commitment || p === placers.actor_commitment,
+  )
 }
-

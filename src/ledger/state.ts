@@ -32,7 +32,10 @@ type Bounds = { readonly atMs: number | undefined; readonly lastId: number | und
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: undefined }
   // received_at never decreases with the id, so what was known then is a prefix of the ledger.
-  const row = tx.oneOf<{ id: number | null }>('SELECT max(id) AS id FROM main.placement_event WHERE received_at_ms <= +?', [when.knownAtMs])
+  const row = tx.oneOf<{ id: number | null }>(
+    'SELECT max(id) AS id FROM main.placement_event WHERE received_at_ms <= +?',
+    [when.knownAtMs],
+  )
   return { atMs: when.atMs, lastId: row?.id ?? 0 }
 }
 
@@ -132,7 +135,10 @@ export function assetLocation(tx: ReadTx, assetKey: string, when: When = {}): As
 export function assetIsKnown(tx: ReadTx, assetKey: string, when: When = {}): boolean {
   const limit = bounded(boundsOf(tx, when))
   const named = (types: string) =>
-    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${types}${limit.sql} LIMIT 1`, [assetKey, ...limit.parameters])
+    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${types}${limit.sql} LIMIT 1`, [
+      assetKey,
+      ...limit.parameters,
+    ])
   return Boolean(named(moves) ?? named(judgements))
 }
 

@@ -155,7 +155,8 @@ function cutOf({ afterSeq, before }: HistoryPage): Conditions {
 }
 
 function countEvents(tx: ReadTx, { parts, values }: Conditions): number | null {
-  if (parts.length === 0) return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
+  if (parts.length === 0)
+    return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
   const counted = tx.oneOf<{ n: number }>(
     `SELECT count(*) AS n FROM (SELECT 1 FROM main.placement_event e${sqlWhere(parts)} LIMIT ${countLimit + 1})`,
     values,
@@ -171,12 +172,21 @@ export function findByClientEventId(tx: ReadTx, caller: string, clientEventId: s
   )
 }
 
-export function keepClientEventId(tx: Tx, caller: string, clientEventId: string, eventId: number, requestSha256: string): void {
+export function keepClientEventId(
+  tx: Tx,
+  caller: string,
+  clientEventId: string,
+  eventId: number,
+  requestSha256: string,
+): void {
   tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [caller, clientEventId, eventId, requestSha256])
 }
 
 /** Who made a placement, by commitment. */
-export function placersOf(tx: ReadTx, eventId: number): { operator_commitment: string; actor_commitment: string } | undefined {
+export function placersOf(
+  tx: ReadTx,
+  eventId: number,
+): { operator_commitment: string; actor_commitment: string } | undefined {
   return tx.oneOf('SELECT operator_commitment, actor_commitment FROM main.placement_event WHERE id = +?', [eventId])
 }
 

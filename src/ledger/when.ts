@@ -30,7 +30,13 @@ export type DecidedTime = {
  * @param trusted whether the gateway's clock is; while it is not, nothing is refused for its time
  * @param maxAgeMs `ledger.maxAge`; null takes events of any age
  */
-export function decideTime(claim: TimeClaim, nowMs: number, newestMs: number, trusted: boolean, maxAgeMs: number | null): DecidedTime {
+export function decideTime(
+  claim: TimeClaim,
+  nowMs: number,
+  newestMs: number,
+  trusted: boolean,
+  maxAgeMs: number | null,
+): DecidedTime {
   const offsetMs = claim.deviceTimeMs === undefined ? null : nowMs - claim.deviceTimeMs
   const base = { deviceTimestampMs: claim.timestampMs ?? null, clockOffsetMs: offsetMs }
   const untrusted = trusted ? undefined : ('unsynced' as const)
@@ -54,7 +60,12 @@ export function decideTime(claim: TimeClaim, nowMs: number, newestMs: number, tr
 function refuseTime(aheadMs: number, maxAgeMs: number | null): void {
   if (aheadMs > futureToleranceMs) {
     throw new AppError('TIMESTAMP_IN_FUTURE', 'The event lies in the future', {
-      fields: [{ path: 'timestamp', message: `is ${Math.round(aheadMs / 1000)} s ahead of the gateway, at most 300 s are taken` }],
+      fields: [
+        {
+          path: 'timestamp',
+          message: `is ${Math.round(aheadMs / 1000)} s ahead of the gateway, at most 300 s are taken`,
+        },
+      ],
     })
   }
   if (maxAgeMs !== null && -aheadMs > maxAgeMs) throw AppError.field('timestamp', 'is older than ledger.maxAge allows')

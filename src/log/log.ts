@@ -20,7 +20,10 @@ export type AppendedLeaf = {
 export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs: number): LogIdentity {
   const known = tx.oneOf<{ log_id: string; site_id: string }>('SELECT log_id, site_id FROM log_identity')
   if (known && known.site_id !== siteId) {
-    throw new ExitError(1, `this ledger belongs to site ${known.site_id}, the config says ${siteId}; correct site.id or dataDir`)
+    throw new ExitError(
+      1,
+      `this ledger belongs to site ${known.site_id}, the config says ${siteId}; correct site.id or dataDir`,
+    )
   }
   if (known) return { logId: known.log_id, siteId }
   const logId = makeId()
@@ -51,7 +54,13 @@ export class Log implements Head {
   append(tx: Tx, kind: LeafKind, ref: string, facts: LeafFacts): AppendedLeaf {
     const seq = this.#size + 1
     const bytes = Buffer.from(canonicalJson(leafV1({ kind, seq, ...this.identity }, facts)), 'utf8')
-    tx.runOf('INSERT INTO log_leaf (seq, kind, ref, bytes, hash) VALUES (?, ?, ?, ?, ?)', [seq, kind, ref, bytes, leafHash(bytes)])
+    tx.runOf('INSERT INTO log_leaf (seq, kind, ref, bytes, hash) VALUES (?, ?, ?, ?, ?)', [
+      seq,
+      kind,
+      ref,
+      bytes,
+      leafHash(bytes),
+    ])
     this.#size = seq
     return { seq, evidenceHash: sha256(bytes).toString('hex') }
   }

@@ -12,14 +12,18 @@ type Row = { sha256: string; kind: Media['kind']; media_type: string; size_bytes
 
 /** The row of a file that the gateway holds, or undefined. */
 export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
-  const row = tx.oneOf<Row>('SELECT sha256, kind, media_type, size_bytes, received_at_ms FROM media WHERE sha256 = ?', [sha256])
-  return row && {
-    sha256: row.sha256,
-    kind: row.kind,
-    mediaType: row.media_type,
-    sizeBytes: row.size_bytes,
-    receivedAtMs: row.received_at_ms,
-  }
+  const row = tx.oneOf<Row>('SELECT sha256, kind, media_type, size_bytes, received_at_ms FROM media WHERE sha256 = ?', [
+    sha256,
+  ])
+  return (
+    row && {
+      sha256: row.sha256,
+      kind: row.kind,
+      mediaType: row.media_type,
+      sizeBytes: row.size_bytes,
+      receivedAtMs: row.received_at_ms,
+    }
+  )
 }
 
 /**

@@ -27,7 +27,9 @@ export class Openings {
 
   /** As `person`, without making one. */
   findPerson(tx: ReadTx, name: string): string | undefined {
-    return tx.oneOf<{ commitment: string }>(`SELECT commitment FROM opening WHERE kind = 'person' AND value = ?`, [name])?.commitment
+    return tx.oneOf<{ commitment: string }>(`SELECT commitment FROM opening WHERE kind = 'person' AND value = ?`, [
+      name,
+    ])?.commitment
   }
 
   text(tx: Tx, value: string): string {

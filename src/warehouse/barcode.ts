@@ -24,7 +24,9 @@ export function readBarcode(raw: string): Barcode {
   const body = text.replace(/^\x1d+/, '') || text
   if (announced) return readGs1(body)
   if (/^00\d{18}$/.test(body)) {
-    return hasCheckDigit(body.slice(2)) ? gs1Barcode(new Map([['00', body.slice(2)]])) : plain(body, 'BARCODE_CHECK_DIGIT')
+    return hasCheckDigit(body.slice(2))
+      ? gs1Barcode(new Map([['00', body.slice(2)]]))
+      : plain(body, 'BARCODE_CHECK_DIGIT')
   }
   return plain(body)
 }
@@ -52,7 +54,10 @@ const checkedAi = /^(00|01|02|03|41\d)$/
 
 /** Digits in the application identifier, by its first two; absent: no such identifier. */
 const aiDigits: Readonly<Record<string, number>> = Object.fromEntries([
-  ...['00', '01', '02', '03', '04', '10', '11', '12', '13', '15', '16', '17', '20', '21', '22', '30', '37'].map((p) => [p, 2]),
+  ...['00', '01', '02', '03', '04', '10', '11', '12', '13', '15', '16', '17', '20', '21', '22', '30', '37'].map((p) => [
+    p,
+    2,
+  ]),
   ...['90', '91', '92', '93', '94', '95', '96', '97', '98', '99'].map((p) => [p, 2]),
   ...['23', '24', '25', '40', '41', '42', '71'].map((p) => [p, 3]),
   ...['31', '32', '33', '34', '35', '36', '39', '43', '70', '72', '80', '81', '82'].map((p) => [p, 4]),
@@ -60,7 +65,15 @@ const aiDigits: Readonly<Record<string, number>> = Object.fromEntries([
 
 /** Digits of the value where GS1 fixes it, by the identifier's first two; the others end at a GS or the end. */
 const fixedDigits: Readonly<Record<string, number>> = Object.fromEntries([
-  ...[['00', 18], ['01', 14], ['02', 14], ['03', 14], ['04', 16], ['20', 2], ['41', 13]],
+  ...[
+    ['00', 18],
+    ['01', 14],
+    ['02', 14],
+    ['03', 14],
+    ['04', 16],
+    ['20', 2],
+    ['41', 13],
+  ],
   ...['11', '12', '13', '15', '16', '17', '31', '32', '33', '34', '35', '36'].map((p) => [p, 6]),
 ])
 
@@ -98,7 +111,8 @@ function isValue(ai: string, value: string): boolean {
 function bracketed(body: string): Map<string, string> | undefined {
   const elements = new Map<string, string>()
   for (const [, ai, value] of body.matchAll(/\((\d{2,4})\)([^(]*)/g)) {
-    if (!ai || value === undefined || aiDigits[ai.slice(0, 2)] !== ai.length || !isValue(ai, value) || elements.has(ai)) return undefined
+    if (!ai || value === undefined || aiDigits[ai.slice(0, 2)] !== ai.length || !isValue(ai, value) || elements.has(ai))
+      return undefined
     elements.set(ai, value)
   }
   return elements.size > 0 ? elements : undefined
@@ -107,6 +121,8 @@ function bracketed(body: string): Map<string, string> | undefined {
 /** GS1 check digit: weights 3 and 1 from the right, over all digits but the last. */
 export function hasCheckDigit(digits: string): boolean {
   const numbers = [...digits].map(Number)
-  const sum = numbers.slice(0, -1).reduceRight((total, digit, i) => total + digit * ((numbers.length - i) % 2 === 0 ? 3 : 1), 0)
+  const sum = numbers
+    .slice(0, -1)
+    .reduceRight((total, digit, i) => total + digit * ((numbers.length - i) % 2 === 0 ? 3 : 1), 0)
   return (10 - (sum % 10)) % 10 === numbers.at(-1)
 }

@@ -1,6 +1,15 @@
-import { type Api, allQuery, claimOf, listOf, operation, originOf, pageOfAll, resource, send } from '../http/index.ts'
 import { z } from '@hono/zod-openapi'
-import { Asset, AssetResource, NewAsset, NewWarehouse, NewZone, Warehouse, WarehouseResource, zoneShape } from './schema.ts'
+import { type Api, allQuery, claimOf, listOf, operation, originOf, pageOfAll, resource, send } from '../http/index.ts'
+import {
+  Asset,
+  AssetResource,
+  NewAsset,
+  NewWarehouse,
+  NewZone,
+  Warehouse,
+  WarehouseResource,
+  zoneShape,
+} from './schema.ts'
 import type { WarehouseService } from './service.ts'
 
 const tag = 'Warehouses'
@@ -59,7 +68,9 @@ const createAsset = operation({
 })
 
 export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
-  api.openapi(listWarehouses, (c) => c.json(pageOfAll(warehouse.warehouses(c.get('caller')), c.req.valid('query')), 200))
+  api.openapi(listWarehouses, (c) =>
+    c.json(pageOfAll(warehouse.warehouses(c.get('caller')), c.req.valid('query')), 200),
+  )
   api.openapi(createWarehouse, async (c) =>
     send(c, await warehouse.createWarehouse(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
   )

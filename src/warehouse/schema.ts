@@ -16,7 +16,9 @@ const isTimezone = (name: string) => {
   }
 }
 
-export const Location = z.object({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) }).openapi('Location')
+export const Location = z
+  .object({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
+  .openapi('Location')
 
 export const NewWarehouse = z
   .object({
@@ -102,7 +104,11 @@ export const slotShape = {
   zone_type: ZoneType.nullable(),
   floor_plan_polygon: z.array(Point),
   constraints: z
-    .object({ max_weight: z.number().optional(), max_height: z.number().optional(), allowed_types: z.array(AssetType).optional() })
+    .object({
+      max_weight: z.number().optional(),
+      max_height: z.number().optional(),
+      allowed_types: z.array(AssetType).optional(),
+    })
     .nullable(),
   retiredAt: timeOut().nullable(),
   version: z.int(),

@@ -77,12 +77,19 @@ export class WarehouseService {
     return this.#create(claim, '/api/whms/zones', (tx) => {
       this.#referTo(tx, zone.warehouseId, by.caller)
       if (store.findZoneByName(tx, zone.warehouseId, zone.name)) {
-        throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, { details: `name: ${zone.name} is taken` })
+        throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, {
+          details: `name: ${zone.name} is taken`,
+        })
       }
       const id = store.insertZone(tx, { ...zone, color: zone.color?.toLowerCase() ?? defaultColor }, this.#clock.now())
       const made = this.zone(tx, id, by.caller)
       const adopted = store.adoptSlots(tx, made)
-      this.#audit.write(tx, by, { action: 'zone.created', entity: 'zone', entityId: id, changes: { adoptedSlots: adopted } })
+      this.#audit.write(tx, by, {
+        action: 'zone.created',
+        entity: 'zone',
+        entityId: id,
+        changes: { adoptedSlots: adopted },
+      })
       return made
     })
   }
@@ -100,7 +107,9 @@ export class WarehouseService {
   /** Adds the slot; runs inside the transaction of the floor, which answers with its status. */
   createSlot(tx: Tx, slot: NewSlot, by: RequestOrigin): store.Slot {
     if (store.findSlotByCode(tx, slot.slot_id)) {
-      throw new AppError('ALREADY_EXISTS', `There is a slot ${slot.slot_id} already`, { details: `slot_id: ${slot.slot_id} is taken` })
+      throw new AppError('ALREADY_EXISTS', `There is a slot ${slot.slot_id} already`, {
+        details: `slot_id: ${slot.slot_id} is taken`,
+      })
     }
     const zone = this.#zoneOfSlot(tx, slot, by.caller)
     const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#settings().warehouseId
@@ -116,10 +125,13 @@ export class WarehouseService {
     if (version !== undefined && version !== old.version) {
       throw new AppError('VERSION_MISMATCH', `The slot has version ${old.version} by now`)
     }
-    if (change.slot_id !== undefined && change.slot_id !== old.slot_id) throw AppError.field('slot_id', 'can not be changed')
+    if (change.slot_id !== undefined && change.slot_id !== old.slot_id)
+      throw AppError.field('slot_id', 'can not be changed')
     store.updateSlot(tx, id, this.#slotChanges(tx, old, change, by.caller), this.#clock.now())
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
-    const told = Object.fromEntries(Object.entries({ ...changes, polygon: polygon && 'changed' }).filter(([, v]) => v !== undefined))
+    const told = Object.fromEntries(
+      Object.entries({ ...changes, polygon: polygon && 'changed' }).filter(([, v]) => v !== undefined),
+    )
     this.#audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: told })
     return this.slot(tx, id, by.caller)
   }
@@ -140,7 +152,11 @@ export class WarehouseService {
   }
 
   /** A slot that a body refers to. Throws REFERENCE_NOT_FOUND. */
-  slotReference(tx: ReadTx, reference: { id?: number | undefined; code?: string | undefined }, caller: Caller): store.Slot {
+  slotReference(
+    tx: ReadTx,
+    reference: { id?: number | undefined; code?: string | undefined },
+    caller: Caller,
+  ): store.Slot {
     const { id, code } = reference
     const found = id !== undefined ? store.findSlot(tx, id) : store.findSlotByCode(tx, code ?? '')
     const matches = found && (code === undefined || found.slot_id === code)
@@ -162,7 +178,9 @@ export class WarehouseService {
       const { key } = readBarcode(asset.asset_id)
       const known = store.findAssetByKey(tx, key)
       if (known && !known.provisional) {
-        throw new AppError('ALREADY_EXISTS', 'This asset is registered already', { details: `asset_id: ${asset.asset_id} is taken` })
+        throw new AppError('ALREADY_EXISTS', 'This asset is registered already', {
+          details: `asset_id: ${asset.asset_id} is taken`,
+        })
       }
       const nowMs = this.#clock.now()
       if (known) store.updateAsset(tx, known.id, asset, nowMs)
@@ -187,7 +205,11 @@ export class WarehouseService {
     return this.#work.read((tx) => store.listAssets(tx))
   }
 
-  #create<T extends { id: number }>(claim: IdempotencyClaim | undefined, path: string, make: (tx: Tx) => T): Promise<Reply<{ success: true } & T>> {
+  #create<T extends { id: number }>(
+    claim: IdempotencyClaim | undefined,
+    path: string,
+    make: (tx: Tx) => T,
+  ): Promise<Reply<{ success: true } & T>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
         const made = make(tx)
@@ -204,7 +226,11 @@ export class WarehouseService {
   }
 
   /** zoneId wins; else the zone of that warehouse with the label's name; else none yet. */
-  #zoneOfSlot(tx: ReadTx, slot: Pick<NewSlot, 'zone' | 'zoneId' | 'warehouseId'>, caller: Caller): store.Zone | undefined {
+  #zoneOfSlot(
+    tx: ReadTx,
+    slot: Pick<NewSlot, 'zone' | 'zoneId' | 'warehouseId'>,
+    caller: Caller,
+  ): store.Zone | undefined {
     if (slot.zoneId === undefined) {
       return store.findZoneByName(tx, slot.warehouseId ?? this.#settings().warehouseId, slot.zone)
     }
@@ -212,16 +238,27 @@ export class WarehouseService {
     const elsewhere = zone && slot.warehouseId !== undefined && slot.warehouseId !== zone.warehouseId
     if (!zone || elsewhere || !this.isVisible(caller, zone.warehouseId)) {
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such zone', {
-        fields: [{ path: 'zoneId', message: `no zone ${slot.zoneId}${elsewhere ? ` in warehouse ${slot.warehouseId}` : ''}` }],
+        fields: [
+          { path: 'zoneId', message: `no zone ${slot.zoneId}${elsewhere ? ` in warehouse ${slot.warehouseId}` : ''}` },
+        ],
       })
     }
     return zone
   }
 
-  #slotChanges(tx: ReadTx, old: store.Slot, change: SlotChange, caller: Caller): Parameters<typeof store.updateSlot>[2] {
+  #slotChanges(
+    tx: ReadTx,
+    old: store.Slot,
+    change: SlotChange,
+    caller: Caller,
+  ): Parameters<typeof store.updateSlot>[2] {
     const moved = change.zone !== undefined || change.zoneId !== undefined
     const zone = moved
-      ? this.#zoneOfSlot(tx, { zone: change.zone ?? old.zone, zoneId: change.zoneId, warehouseId: old.warehouseId }, caller)
+      ? this.#zoneOfSlot(
+          tx,
+          { zone: change.zone ?? old.zone, zoneId: change.zoneId, warehouseId: old.warehouseId },
+          caller,
+        )
       : undefined
     return {
       ...(moved && { zone: change.zone ?? zone?.name ?? old.zone, zone_id: zone?.id ?? null }),

@@ -2,7 +2,9 @@ import { type Query, type ReadTx, sql, type Tables, type Tx } from '../database/
 import { isoTime } from '../world/index.ts'
 import type { AssetType, NewAsset, NewSlot, NewWarehouse, NewZone, ZoneType } from './schema.ts'
 
-type Row<Name extends keyof Tables> = { [K in keyof Tables[Name]]: K extends 'id' | 'version' ? number : Tables[Name][K] }
+type Row<Name extends keyof Tables> = {
+  [K in keyof Tables[Name]]: K extends 'id' | 'version' ? number : Tables[Name][K]
+}
 
 const times = (row: { created_at_ms: number; updated_at_ms: number; version: number | unknown }) => ({
   version: row.version as number,
@@ -54,7 +56,10 @@ function assetOf(row: Row<'asset'>) {
     asset_id: row.asset_id,
     type: row.type as AssetType | null,
     weight_kg: row.weight_kg,
-    dimensions: row.dimensions === null ? null : (JSON.parse(row.dimensions) as { length: number; width: number; height: number }),
+    dimensions:
+      row.dimensions === null
+        ? null
+        : (JSON.parse(row.dimensions) as { length: number; width: number; height: number }),
     provisional: row.provisional === 1,
     ...times(row),
   }
@@ -98,7 +103,11 @@ export function findZone(tx: ReadTx, id: number): Zone | undefined {
 
 export function findZoneByName(tx: ReadTx, warehouseId: number, name: string): Zone | undefined {
   const row = tx.get(
-    sql.selectFrom('zone').selectAll().where('warehouse_id', '=', warehouseId).where('name_key', '=', nameKey(name)) as Query<Row<'zone'>>,
+    sql
+      .selectFrom('zone')
+      .selectAll()
+      .where('warehouse_id', '=', warehouseId)
+      .where('name_key', '=', nameKey(name)) as Query<Row<'zone'>>,
   )
   return row && zoneOf(row)
 }
@@ -109,11 +118,13 @@ export function listZones(tx: ReadTx): Zone[] {
 
 /** Slots whose label matched no zone yet, and now does. */
 export function adoptSlots(tx: Tx, zone: Zone): number {
-  const waiting = tx.allOf<{ id: number; zone: string }>('SELECT id, zone FROM slot WHERE zone_id IS NULL AND warehouse_id = ?', [
-    zone.warehouseId,
-  ])
+  const waiting = tx.allOf<{ id: number; zone: string }>(
+    'SELECT id, zone FROM slot WHERE zone_id IS NULL AND warehouse_id = ?',
+    [zone.warehouseId],
+  )
   const adopted = waiting.filter((slot) => nameKey(slot.zone) === nameKey(zone.name))
-  for (const slot of adopted) tx.runOf('UPDATE slot SET zone_id = ?, version = version + 1 WHERE id = ?', [zone.id, slot.id])
+  for (const slot of adopted)
+    tx.runOf('UPDATE slot SET zone_id = ?, version = version + 1 WHERE id = ?', [zone.id, slot.id])
   return adopted.length
 }
 
@@ -130,7 +141,11 @@ export type SlotColumns = {
   constraints: string | null
 }
 
-export function slotColumns(slot: Omit<NewSlot, 'zoneId' | 'warehouseId'>, warehouseId: number, zoneId: number | null): SlotColumns {
+export function slotColumns(
+  slot: Omit<NewSlot, 'zoneId' | 'warehouseId'>,
+  warehouseId: number,
+  zoneId: number | null,
+): SlotColumns {
   return {
     slot_id: slot.slot_id,
     warehouse_id: warehouseId,
@@ -146,7 +161,12 @@ export function insertSlot(tx: Tx, columns: SlotColumns, nowMs: number): number 
   return tx.run(sql.insertInto('slot').values({ ...columns, retired_at_ms: null, ...stamp(nowMs) })).lastId
 }
 
-export function updateSlot(tx: Tx, id: number, changes: Partial<SlotColumns & { retired_at_ms: number | null }>, nowMs: number): void {
+export function updateSlot(
+  tx: Tx,
+  id: number,
+  changes: Partial<SlotColumns & { retired_at_ms: number | null }>,
+  nowMs: number,
+): void {
   const row = { ...changes, updated_at_ms: nowMs }
   tx.run(
     sql

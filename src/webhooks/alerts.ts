@@ -5,9 +5,21 @@ import type { AuditTrail } from '../journal/index.ts'
 import { type Clock, isoTime } from '../world/index.ts'
 import type { AlertOut, AlertQuery } from './schema.ts'
 
-type Row = { id: number; kind: string; subject: string; message: string; created_at_ms: number; acknowledged_at_ms: number | null }
+type Row = {
+  id: number
+  kind: string
+  subject: string
+  message: string
+  created_at_ms: number
+  acknowledged_at_ms: number | null
+}
 
-export type NewAlert = { readonly kind: string; readonly subject: string; readonly message: string; readonly nowMs: number }
+export type NewAlert = {
+  readonly kind: string
+  readonly subject: string
+  readonly message: string
+  readonly nowMs: number
+}
 
 /** Something that the admin has to see; stays until it is acknowledged. */
 export function raiseAlert(tx: Tx, alert: NewAlert): void {
@@ -35,9 +47,18 @@ export class Alerts {
   list(query: AlertQuery) {
     const { limit = historyLimit, offset = 0 } = query
     return this.#work.read((tx) => {
-      const rows = tx.allOf<Row>(`SELECT * FROM alert WHERE ${condition(query)} ORDER BY id DESC LIMIT ? OFFSET ?`, [limit + 1, offset])
+      const rows = tx.allOf<Row>(`SELECT * FROM alert WHERE ${condition(query)} ORDER BY id DESC LIMIT ? OFFSET ?`, [
+        limit + 1,
+        offset,
+      ])
       const total = count(tx, query)
-      const pagination = { limit, offset, total: total > countLimit ? null : total, hasMore: rows.length > limit, nextCursor: null }
+      const pagination = {
+        limit,
+        offset,
+        total: total > countLimit ? null : total,
+        hasMore: rows.length > limit,
+        nextCursor: null,
+      }
       return { success: true as const, data: rows.slice(0, limit).map(asOut), pagination }
     })
   }

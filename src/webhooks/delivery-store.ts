@@ -18,7 +18,12 @@ export type Claimed = {
  * Deliveries of an endpoint that are due: those to be sent at once (never tried before), in order of publication, and
  * those at a time (retries), the longest due first. At most `limit` of each, leased ones left out.
  */
-export function dueDeliveries(tx: ReadTx, webhookId: string, nowMs: number, limit: number): { firsts: string[]; retries: string[] } {
+export function dueDeliveries(
+  tx: ReadTx,
+  webhookId: string,
+  nowMs: number,
+  limit: number,
+): { firsts: string[]; retries: string[] } {
   const firsts = tx.allOf<{ id: string }>(
     `SELECT id FROM delivery WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms = 0 AND lease_until_ms <= ?
      ORDER BY outbox_seq LIMIT ?`,
@@ -64,15 +69,28 @@ export function voidLeases(tx: Tx): number {
 
 /** Brings back deliveries that a wall clock which ran ahead has put off beyond any delay that there is. */
 export function pullForward(tx: Tx, latestMs: number): number {
-  return tx.runOf(`UPDATE delivery SET next_attempt_at_ms = ? WHERE state = 'pending' AND next_attempt_at_ms > +?`, [latestMs, latestMs])
-    .changes
+  return tx.runOf(`UPDATE delivery SET next_attempt_at_ms = ? WHERE state = 'pending' AND next_attempt_at_ms > +?`, [
+    latestMs,
+    latestMs,
+  ]).changes
 }
 
 /** What recording an attempt has to know; undefined when the delivery is over or gone with its webhook. */
-export type UnderWay = { readonly attempts: number; readonly webhookId: string; readonly url: string; readonly health: EndpointHealth }
+export type UnderWay = {
+  readonly attempts: number
+  readonly webhookId: string
+  readonly url: string
+  readonly health: EndpointHealth
+}
 
 export function underWay(tx: ReadTx, deliveryId: string): UnderWay | undefined {
-  const row = tx.oneOf<{ attempts: number; webhookId: string; url: string; status: EndpointHealth['status']; failures: number }>(
+  const row = tx.oneOf<{
+    attempts: number
+    webhookId: string
+    url: string
+    status: EndpointHealth['status']
+    failures: number
+  }>(
     `SELECT d.attempts, d.webhook_id AS webhookId, w.url, w.status, w.consecutive_failures AS failures
      FROM delivery d JOIN webhook w ON w.id = d.webhook_id WHERE d.id = +? AND d.state = 'pending'`,
     [deliveryId],
@@ -98,14 +116,10 @@ export type AttemptRow = {
 }
 
 export function addAttempt(tx: Tx, deliveryId: string, row: AttemptRow): void {
-  tx.runOf('INSERT INTO delivery_attempt (delivery_id, attempt, started_at_ms, duration_ms, status, error) VALUES (?, ?, ?, ?, ?, ?)', [
-    deliveryId,
-    row.attempt,
-    row.startedAtMs,
-    row.durationMs,
-    row.status,
-    row.error,
-  ])
+  tx.runOf(
+    'INSERT INTO delivery_attempt (delivery_id, attempt, started_at_ms, duration_ms, status, error) VALUES (?, ?, ?, ?, ?, ?)',
+    [deliveryId, row.attempt, row.startedAtMs, row.durationMs, row.status, row.error],
+  )
 }
 
 export type DeliveryState = 'pending' | 'delivered' | 'exhausted'
@@ -136,7 +150,10 @@ export function settleDelivery(tx: Tx, deliveryId: string, after: AfterAttempt):
 
 /** Deliveries of one endpoint, `limit` at most, with their attempts. Returns how many were removed. */
 export function removeDeliveriesOf(tx: Tx, webhookId: string, limit: number): number {
-  return tx.runOf('DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE webhook_id = +? LIMIT ?)', [webhookId, limit]).changes
+  return tx.runOf('DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE webhook_id = +? LIMIT ?)', [
+    webhookId,
+    limit,
+  ]).changes
 }
 
 export type DeliveryRow = {
@@ -168,12 +185,24 @@ export function deliveriesOf(tx: ReadTx, webhookId: string, query: HistoryQuery)
      FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
      WHERE d.webhook_id = +? AND d.outbox_seq < +? AND (? IS NULL OR d.state = ?)
      ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
-    [webhookId, query.beforeSeq ?? Number.MAX_SAFE_INTEGER, query.state ?? null, query.state ?? null, query.limit, query.offset],
+    [
+      webhookId,
+      query.beforeSeq ?? Number.MAX_SAFE_INTEGER,
+      query.state ?? null,
+      query.state ?? null,
+      query.limit,
+      query.offset,
+    ],
   )
 }
 
 /** How many there are, counted up to `limit`. */
-export function countDeliveriesOf(tx: ReadTx, webhookId: string, state: DeliveryState | undefined, limit: number): number {
+export function countDeliveriesOf(
+  tx: ReadTx,
+  webhookId: string,
+  state: DeliveryState | undefined,
+  limit: number,
+): number {
   const row = tx.oneOf<{ total: number }>(
     'SELECT count(*) AS total FROM (SELECT 1 FROM delivery WHERE webhook_id = +? AND (? IS NULL OR state = ?) LIMIT ?)',
     [webhookId, state ?? null, state ?? null, limit],

@@ -6,7 +6,11 @@ import { allowedAddresses, ForbiddenAddress, type Resolve } from './guarded-agen
 /** How long a registration waits for the resolver; the connection checks again in any case. */
 const resolveLimitMs = 2000
 
-export type UrlRules = { readonly named: readonly Network[]; readonly resolve: Resolve; readonly clock: Pick<Clock, 'after'> }
+export type UrlRules = {
+  readonly named: readonly Network[]
+  readonly resolve: Resolve
+  readonly clock: Pick<Clock, 'after'>
+}
 
 /**
  * Refuses an address that a webhook must not have. A name that does not resolve within 2 s passes: the receiver may be
@@ -16,7 +20,11 @@ export type UrlRules = { readonly named: readonly Network[]; readonly resolve: R
 export async function checkEndpointUrl(text: string, rules: UrlRules): Promise<void> {
   const url = new URL(text)
   if (url.protocol !== 'https:') {
-    throw refusal('WEBHOOK_URL_NOT_HTTPS', 'A webhook must have an HTTPS address', `expected https, not ${url.protocol.slice(0, -1)}`)
+    throw refusal(
+      'WEBHOOK_URL_NOT_HTTPS',
+      'A webhook must have an HTTPS address',
+      `expected https, not ${url.protocol.slice(0, -1)}`,
+    )
   }
   if (url.username !== '' || url.password !== '') {
     throw refusal('WEBHOOK_URL_FORBIDDEN', 'The address must not carry a user name or password', 'carries user info')

@@ -22,15 +22,16 @@ export type FanOut = {
  * whether more are left. A disabled endpoint gets its deliveries too: they wait.
  */
 export function fanOut(tx: Tx, webhookId: string, { makeId, nowMs, firstDelayMs }: FanOut): boolean {
-  const webhook = tx.oneOf<{ events: string; fanned_out_seq: number }>('SELECT events, fanned_out_seq FROM webhook WHERE id = +?', [
-    webhookId,
-  ])
+  const webhook = tx.oneOf<{ events: string; fanned_out_seq: number }>(
+    'SELECT events, fanned_out_seq FROM webhook WHERE id = +?',
+    [webhookId],
+  )
   if (!webhook) return false
   const wanted = new Set(JSON.parse(webhook.events) as string[])
-  const rows = tx.allOf<{ seq: number; type: string }>('SELECT seq, type FROM outbox WHERE seq > +? ORDER BY seq LIMIT ?', [
-    webhook.fanned_out_seq,
-    batchRows,
-  ])
+  const rows = tx.allOf<{ seq: number; type: string }>(
+    'SELECT seq, type FROM outbox WHERE seq > +? ORDER BY seq LIMIT ?',
+    [webhook.fanned_out_seq, batchRows],
+  )
   // 0 is "at once": such rows go out in the order of seq whatever the wall clock did in between.
   const nextAttemptAtMs = firstDelayMs === 0 ? 0 : nowMs + firstDelayMs
   for (const { seq, type } of rows) {
@@ -47,5 +48,5 @@ export function fanOut(tx: Tx, webhookId: string, { makeId, nowMs, firstDelayMs 
 
 /** As `fanOut`, to the end: before its events change, an endpoint gets what was published under the old ones. */
 export function fanOutAll(tx: Tx, webhookId: string, options: FanOut): void {
-  while (fanOut(tx, webhookId, options)) continue
+  while (fanOut(tx, webhookId, options));
 }

@@ -31,7 +31,11 @@ export class ForbiddenAddress extends Error {
  * Where a host leads: its addresses, all of which may be called. Throws ForbiddenAddress when one of them may not, even
  * if others may: a name that points inside as well is refused whole. Otherwise rejects as the resolver does.
  */
-export async function allowedAddresses(host: string, named: readonly Network[], resolve: Resolve): Promise<readonly string[]> {
+export async function allowedAddresses(
+  host: string,
+  named: readonly Network[],
+  resolve: Resolve,
+): Promise<readonly string[]> {
   const addresses = await addressesOf(host, named, resolve)
   for (const address of addresses) {
     const kind = refusalOf(address, named)
@@ -78,7 +82,8 @@ export class GuardedAgent extends Agent {
   ): Duplex | null | undefined {
     const host = options.host ?? ''
     const kind = isIP(host) === 0 ? undefined : refusalOf(host, this.#named)
-    if (kind === undefined) return super.createConnection({ ...options, lookup: this.#lookup } as typeof options, callback)
+    if (kind === undefined)
+      return super.createConnection({ ...options, lookup: this.#lookup } as typeof options, callback)
     callback?.(new ForbiddenAddress(host, kind), undefined as never)
     return undefined
   }

@@ -34,10 +34,17 @@ export function recordAttempt(tx: Tx, audit: AuditTrail, finished: FinishedAttem
 function whatNow({ claimed, outcome, nowMs, chance, scheduleMs }: FinishedAttempt) {
   if (outcome.kind === 'delivered') return { state: 'delivered', deliveredAtMs: nowMs } as const
   const next = nextAttempt({ scheduleMs, attempt: claimed.attempt, nowMs, chance, retryAfter: outcome.retryAfter })
-  return next.kind === 'retry' ? ({ state: 'pending', nextAttemptAtMs: next.atMs } as const) : ({ state: 'exhausted' } as const)
+  return next.kind === 'retry'
+    ? ({ state: 'pending', nextAttemptAtMs: next.atMs } as const)
+    : ({ state: 'exhausted' } as const)
 }
 
-function judgeEndpoint(tx: Tx, audit: AuditTrail, { webhookId, url, health }: UnderWay, finished: FinishedAttempt): void {
+function judgeEndpoint(
+  tx: Tx,
+  audit: AuditTrail,
+  { webhookId, url, health }: UnderWay,
+  finished: FinishedAttempt,
+): void {
   const { claimed, outcome, nowMs } = finished
   const after = afterAttempt(health, outcome.kind === 'delivered', claimed.attempt)
   if (after.status === health.status && after.consecutiveFailures === health.consecutiveFailures) return
@@ -47,7 +54,12 @@ function judgeEndpoint(tx: Tx, audit: AuditTrail, { webhookId, url, health }: Un
   const changes = { status: { from: health.status, to: after.status }, reason }
   audit.write(tx, undefined, { action: `webhook.${actionOf(after)}`, entity: 'webhook', entityId: webhookId, changes })
   if (after.status !== 'active') {
-    raiseAlert(tx, { kind: `webhook.${after.status}`, subject: webhookId, message: messageOf(after, url, reason), nowMs })
+    raiseAlert(tx, {
+      kind: `webhook.${after.status}`,
+      subject: webhookId,
+      message: messageOf(after, url, reason),
+      nowMs,
+    })
   }
 }
 

@@ -156,14 +156,24 @@ export function webhookRoutes(api: Api, service: WebhookService, alerts: Alerts)
 
 function addRegistry(api: Api, service: WebhookService): void {
   // Before /{id}, which would take event-types for an id.
-  api.openapi(listingEventTypes, (c) => c.json(pageOfAll(eventTypes.map((type) => ({ type, ...eventTypeFacts[type] })), {}), 200))
+  api.openapi(listingEventTypes, (c) =>
+    c.json(
+      pageOfAll(
+        eventTypes.map((type) => ({ type, ...eventTypeFacts[type] })),
+        {},
+      ),
+      200,
+    ),
+  )
   api.openapi(registering, async (c) => {
     const reply = await service.register(c.req.valid('json'), originOf(c), claimOf(c))
     return send(c, reply, 201)
   })
   api.openapi(listing, (c) => c.json(pageOfAll(service.list(), c.req.valid('query')), 200))
   api.openapi(reading, (c) => c.json(service.find(c.req.valid('param').id), 200))
-  api.openapi(changing, async (c) => c.json(await service.change(c.req.valid('param').id, c.req.valid('json'), originOf(c)), 200))
+  api.openapi(changing, async (c) =>
+    c.json(await service.change(c.req.valid('param').id, c.req.valid('json'), originOf(c)), 200),
+  )
   api.openapi(removing, async (c) => {
     await service.remove(c.req.valid('param').id, originOf(c))
     return c.body(null, 204)

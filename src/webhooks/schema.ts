@@ -16,7 +16,9 @@ const events = () =>
     .openapi({ description: 'Event types to subscribe to' })
 
 const secret = () =>
-  text(256).openapi({ description: 'Shared secret for the HMAC signature; never returned. Less than 16 characters: a warning' })
+  text(256).openapi({
+    description: 'Shared secret for the HMAC signature; never returned. Less than 16 characters: a warning',
+  })
 
 const active = () => z.boolean().openapi({ description: 'Whether deliveries are sent; while false they are held' })
 

@@ -42,7 +42,13 @@ export class Sender {
   readonly #underWay = new Set<() => void>()
   #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
 
-  constructor(options: { clock: Clock; settings: () => WebhookSettings; resolve: Resolve; version: string; log: Logger }) {
+  constructor(options: {
+    clock: Clock
+    settings: () => WebhookSettings
+    resolve: Resolve
+    version: string
+    log: Logger
+  }) {
     this.#clock = options.clock
     this.#settings = options.settings
     this.#resolve = options.resolve
@@ -72,7 +78,11 @@ export class Sender {
     this.#agent = undefined
   }
 
-  async #exchange(url: string, headers: Record<string, string>, body: Uint8Array): Promise<Answer | Failure | undefined> {
+  async #exchange(
+    url: string,
+    headers: Record<string, string>,
+    body: Uint8Array,
+  ): Promise<Answer | Failure | undefined> {
     const cut = new AbortController()
     const abandon = () => cut.abort()
     this.#underWay.add(abandon)
@@ -155,12 +165,15 @@ function answerTo(
       if (!result || 'error' in result) request.destroy()
       resolve(result)
     }
-    const fail = (error: string, connectionWasOld = false) => settle({ error, connectionWasOld, atMs: clock.monotonic() })
+    const fail = (error: string, connectionWasOld = false) =>
+      settle({ error, connectionWasOld, atMs: clock.monotonic() })
     const onCut = () => settle(undefined)
     const cancel = clock.after(timeoutMs, () => fail(`no answer within ${timeoutMs / 1000} s`))
     cut.addEventListener('abort', onCut)
-    request.once('response', ({ statusCode, headers }: { statusCode: number; headers: Record<string, string | undefined> }) =>
-      settle({ status: statusCode, retryAfter: headers['retry-after'], atMs: clock.monotonic() }),
+    request.once(
+      'response',
+      ({ statusCode, headers }: { statusCode: number; headers: Record<string, string | undefined> }) =>
+        settle({ status: statusCode, retryAfter: headers['retry-after'], atMs: clock.monotonic() }),
     )
     // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
     request.on('error', (error) => fail(describe(error), wasClosedWhileIdle(request, error)))

@@ -4,7 +4,14 @@ import { countLimit, historyLimit, type IdempotencyClaim, type Reply, type Reque
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret, type SecretBox } from '../world/index.ts'
 import { parseNetworks } from './address-guard.ts'
-import { type AttemptRow, attemptsOf, countDeliveriesOf, deliveriesOf, type DeliveryRow, removeDeliveriesOf } from './delivery-store.ts'
+import {
+  type AttemptRow,
+  attemptsOf,
+  countDeliveriesOf,
+  type DeliveryRow,
+  deliveriesOf,
+  removeDeliveriesOf,
+} from './delivery-store.ts'
 import { healthy } from './endpoint-health.ts'
 import { checkEndpointUrl } from './endpoint-url.ts'
 import { fanOutAll } from './fan-out.ts'
@@ -70,7 +77,11 @@ export class WebhookService {
    * made it; the stored reply for a repeated request does not.
    * Throws WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN, IDEMPOTENCY_MISMATCH.
    */
-  async register(request: WebhookIn, by: RequestOrigin, claim: IdempotencyClaim | undefined): Promise<Reply<WebhookCreated>> {
+  async register(
+    request: WebhookIn,
+    by: RequestOrigin,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<Reply<WebhookCreated>> {
     await this.#checkUrl(request.url)
     const { work, idempotency } = this.#o
     return work.write((tx) => idempotency.once(tx, claim, () => this.#insert(tx, request, by), withoutSecret))
@@ -82,7 +93,12 @@ export class WebhookService {
     const { url, events, active = true } = request
     const secret = request.secret ?? randomSecret(random, generatedSecretBytes)
     insertWebhook(tx, { id, url, events, active, sealedSecret: box.seal(secret, contextOf(id)), nowMs: clock.now() })
-    const changes = { origin: new URL(url).origin, events, active, secret: request.secret === undefined ? 'generated' : 'given' }
+    const changes = {
+      origin: new URL(url).origin,
+      events,
+      active,
+      secret: request.secret === undefined ? 'generated' : 'given',
+    }
     audit.write(tx, by, { action: 'webhook.registered', entity: 'webhook', entityId: id, changes })
     const body: WebhookCreated = {
       success: true,
@@ -122,7 +138,12 @@ export class WebhookService {
     const nowMs = clock.now()
     if (changes.events) fanOutAll(tx, webhook.id, { makeId, nowMs, firstDelayMs: settings().retryScheduleMs[0] ?? 0 })
     updateWebhook(tx, webhook.id, changes, nowMs)
-    audit.write(tx, by, { action: 'webhook.updated', entity: 'webhook', entityId: webhook.id, changes: auditOf(webhook, changes) })
+    audit.write(tx, by, {
+      action: 'webhook.updated',
+      entity: 'webhook',
+      entityId: webhook.id,
+      changes: auditOf(webhook, changes),
+    })
     return get(tx, webhook.id)
   }
 
@@ -135,7 +156,7 @@ export class WebhookService {
     await work.write((tx) => {
       if (get(tx, id).active) updateWebhook(tx, id, { active: false }, clock.now())
     })
-    while ((await work.write((tx) => removeDeliveriesOf(tx, id, removedAtOnce))) === removedAtOnce) continue
+    while ((await work.write((tx) => removeDeliveriesOf(tx, id, removedAtOnce))) === removedAtOnce);
     await work.write((tx) => {
       const { url, events } = get(tx, id)
       deleteWebhook(tx, id)
@@ -169,7 +190,10 @@ export class WebhookService {
   #testBody(webhookId: string, timestampMs: number): Buffer {
     const { outbox, makeId, site } = this.#o
     const data = { webhookId, message: `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.` }
-    return Buffer.from(JSON.stringify(outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)), 'utf8')
+    return Buffer.from(
+      JSON.stringify(outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)),
+      'utf8',
+    )
   }
 
   /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
@@ -179,7 +203,10 @@ export class WebhookService {
       const webhook = get(tx, id)
       const rows = deliveriesOf(tx, id, { state, beforeSeq: cursor, limit: limit + 1, offset })
       const page = rows.slice(0, limit)
-      const attempts = attemptsOf(tx, page.map((row) => row.id))
+      const attempts = attemptsOf(
+        tx,
+        page.map((row) => row.id),
+      )
       const total = countDeliveriesOf(tx, id, state, countLimit + 1)
       const hasMore = rows.length > limit
       return {

@@ -16,7 +16,10 @@ export type Webhook = {
   readonly updatedAtMs: number
 }
 
-export type NewWebhook = Pick<Webhook, 'id' | 'url' | 'events' | 'active'> & { readonly sealedSecret: Buffer; readonly nowMs: number }
+export type NewWebhook = Pick<Webhook, 'id' | 'url' | 'events' | 'active'> & {
+  readonly sealedSecret: Buffer
+  readonly nowMs: number
+}
 
 export type WebhookChanges = {
   readonly url?: string | undefined
@@ -38,7 +41,17 @@ type Row = {
   updated_at_ms: number
 }
 
-const columns = ['id', 'url', 'events', 'active', 'status', 'consecutive_failures', 'version', 'created_at_ms', 'updated_at_ms'] as const
+const columns = [
+  'id',
+  'url',
+  'events',
+  'active',
+  'status',
+  'consecutive_failures',
+  'version',
+  'created_at_ms',
+  'updated_at_ms',
+] as const
 
 /** Adds an endpoint; it gets what is published from now on. */
 export function insertWebhook(tx: Tx, webhook: NewWebhook): void {
@@ -114,7 +127,9 @@ export function outboxEnd(tx: ReadTx): number {
 
 /** Ids of the endpoints that are sent to at all: not switched off, by nobody. */
 export function openWebhooks(tx: ReadTx): string[] {
-  return tx.allOf<{ id: string }>(`SELECT id FROM webhook WHERE active = 1 AND status <> 'disabled' ORDER BY id`).map(({ id }) => id)
+  return tx
+    .allOf<{ id: string }>(`SELECT id FROM webhook WHERE active = 1 AND status <> 'disabled' ORDER BY id`)
+    .map(({ id }) => id)
 }
 
 export type WebhookCounts = {

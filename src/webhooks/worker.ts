@@ -136,7 +136,8 @@ export class DeliveryWorker {
     if (this.#tookOver) return
     const voided = await this.#o.work.write(voidLeases)
     this.#tookOver = true
-    if (voided > 0) this.#o.log.info({ deliveries: voided }, 'deliveries under way when the gateway ended are sent again')
+    if (voided > 0)
+      this.#o.log.info({ deliveries: voided }, 'deliveries under way when the gateway ended are sent again')
   }
 
   /** One batch for each endpoint that is behind; the next pass does the rest, so that sending goes on meanwhile. */
@@ -195,7 +196,12 @@ export class DeliveryWorker {
       secret = box.open(sealedSecret, contextOf(webhookId))
     } catch (error) {
       log.error({ err: error, webhookId }, 'the secret of a webhook can not be opened: is this the key of this box?')
-      return { kind: 'failed', status: null, error: 'the secret can not be opened; set a new one', durationMs: 0 } as const
+      return {
+        kind: 'failed',
+        status: null,
+        error: 'the secret can not be opened; set a new one',
+        durationMs: 0,
+      } as const
     }
     return sender.send(url, { type, deliveryId: id, timestampMs, body }, secret)
   }
@@ -204,7 +210,14 @@ export class DeliveryWorker {
   async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<void> {
     const { work, audit, clock, random, settings, log } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
-    const finished = { claimed, startedAtMs, outcome, nowMs: clock.now(), chance, scheduleMs: settings().retryScheduleMs }
+    const finished = {
+      claimed,
+      startedAtMs,
+      outcome,
+      nowMs: clock.now(),
+      chance,
+      scheduleMs: settings().retryScheduleMs,
+    }
     for (;;) {
       try {
         return await work.write((tx) => recordAttempt(tx, audit, finished))
@@ -219,7 +232,10 @@ export class DeliveryWorker {
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
     const { log, onAttempt } = this.#o
     const failed = outcome.kind === 'failed'
-    log[failed ? 'warn' : 'debug']({ webhookId, deliveryId: id, attempt, ...outcome }, failed ? 'delivery failed' : 'delivered')
+    log[failed ? 'warn' : 'debug'](
+      { webhookId, deliveryId: id, attempt, ...outcome },
+      failed ? 'delivery failed' : 'delivered',
+    )
     onAttempt?.({ webhookId, outcome: outcome.kind, seconds: outcome.durationMs / 1000 })
   }
 

@@ -3,7 +3,16 @@ import { destination, type Logger, pino } from 'pino'
 export type { Logger } from 'pino'
 
 /** Keys whose value never reaches a log line, wherever they stand up to two levels deep. */
-const secretKeys = ['authorization', 'Authorization', 'cookie', 'secret', 'password', 'token', 'secretHash', 'passphrase']
+const secretKeys = [
+  'authorization',
+  'Authorization',
+  'cookie',
+  'secret',
+  'password',
+  'token',
+  'secretHash',
+  'passphrase',
+]
 
 /** `scheme://user:password@` and credential-like query values inside any text. */
 export function scrubText(text: string): string {

@@ -31,8 +31,11 @@ function open(t: Test) {
 }
 
 const addWarehouse = (name: string) =>
-  sql.insertInto('warehouse').values({ name, timezone: 'UTC', lat: null, lng: null, created_at_ms: nowMs, updated_at_ms: nowMs })
-const names = (work: UnitOfWork) => work.read((tx) => tx.all(sql.selectFrom('warehouse').select('name').orderBy('id'))).map((w) => w.name)
+  sql
+    .insertInto('warehouse')
+    .values({ name, timezone: 'UTC', lat: null, lng: null, created_at_ms: nowMs, updated_at_ms: nowMs })
+const names = (work: UnitOfWork) =>
+  work.read((tx) => tx.all(sql.selectFrom('warehouse').select('name').orderBy('id'))).map((w) => w.name)
 
 t.test('acknowledged means on disk: the writer keeps a WAL and syncs it at every commit', async (t) => {
   const { db } = open(t)
@@ -70,49 +73,60 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   t.same(outsider.prepare('SELECT hex(bytes) FROM log_leaf').pluck().all(), ['00'])
 })
 
-t.test('an auditor can look into the file with the sqlite3 command, and can not change it with that either', async (t) => {
-  if (spawnSync('sqlite3', ['--version']).error) return t.fail('the sqlite3 command is missing')
-  const { dataDir, db } = open(t)
-  db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
-  const shell = (statement: string) => spawnSync('sqlite3', [databaseFile(dataDir), statement], { encoding: 'utf8' })
-  t.match(shell('SELECT action FROM audit_entry').stdout, /^a$/m)
-  t.match(shell('SELECT asset_barcode, evidence_hash FROM placement_event'), { status: 0, stderr: '' })
-  t.match(shell('DELETE FROM audit_entry').stderr, /append-only/)
-})
+t.test(
+  'an auditor can look into the file with the sqlite3 command, and can not change it with that either',
+  async (t) => {
+    if (spawnSync('sqlite3', ['--version']).error) return t.fail('the sqlite3 command is missing')
+    const { dataDir, db } = open(t)
+    db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
+    const shell = (statement: string) => spawnSync('sqlite3', [databaseFile(dataDir), statement], { encoding: 'utf8' })
+    t.match(shell('SELECT action FROM audit_entry').stdout, /^a$/m)
+    t.match(shell('SELECT asset_barcode, evidence_hash FROM placement_event'), { status: 0, stderr: '' })
+    t.match(shell('DELETE FROM audit_entry').stderr, /append-only/)
+  },
+)
 
-t.test('uniqueness of an append-only table is its guards’ business, since REPLACE would delete through a UNIQUE index', async (t) => {
-  const db = new BetterSqlite3(':memory:')
-  db.exec('CREATE TABLE thing (id INTEGER PRIMARY KEY, code TEXT NOT NULL) STRICT')
-  for (const trigger of appendOnlyTriggers('thing', 'id', [['code']])) db.exec(trigger)
-  db.exec(`INSERT INTO thing VALUES (1, 'a')`)
-  t.throws(() => db.exec(`INSERT OR REPLACE INTO thing VALUES (2, 'a')`), /code stands there already/)
-  t.throws(() => db.exec(`INSERT INTO thing VALUES (NULL, 'b')`), /id must be the next one/)
-  const unique = (migrations[0]?.statements ?? []).filter((s) => /TABLE (log_leaf|media|placement_event|audit_entry) /.test(s) && /UNIQUE/.test(s))
-  t.same(unique, [], 'no append-only table has a UNIQUE constraint')
-})
+t.test(
+  'uniqueness of an append-only table is its guards’ business, since REPLACE would delete through a UNIQUE index',
+  async (t) => {
+    const db = new BetterSqlite3(':memory:')
+    db.exec('CREATE TABLE thing (id INTEGER PRIMARY KEY, code TEXT NOT NULL) STRICT')
+    for (const trigger of appendOnlyTriggers('thing', 'id', [['code']])) db.exec(trigger)
+    db.exec(`INSERT INTO thing VALUES (1, 'a')`)
+    t.throws(() => db.exec(`INSERT OR REPLACE INTO thing VALUES (2, 'a')`), /code stands there already/)
+    t.throws(() => db.exec(`INSERT INTO thing VALUES (NULL, 'b')`), /id must be the next one/)
+    const unique = (migrations[0]?.statements ?? []).filter(
+      (s) => /TABLE (log_leaf|media|placement_event|audit_entry) /.test(s) && /UNIQUE/.test(s),
+    )
+    t.same(unique, [], 'no append-only table has a UNIQUE constraint')
+  },
+)
 
-t.test('writes that arrive together share a commit, and one that fails takes nothing of the others with it', async (t) => {
-  const { work } = open(t)
-  let commits = 0
-  work.onCommit(() => {
-    commits += 1
-  })
-  const results = await Promise.allSettled([
-    work.write((tx) => tx.run(addWarehouse('a'))),
-    work.write((tx) => {
-      tx.run(addWarehouse('lost'))
-      throw new AppError('VALIDATION_ERROR', 'no')
-    }),
-    work.write((tx) => tx.run(addWarehouse('b'))),
-  ])
-  t.same(
-    results.map((r) => r.status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  )
-  t.match(results[1], { reason: { code: 'VALIDATION_ERROR' } })
-  t.same(names(work), ['a', 'b'])
-  t.equal(commits, 1, 'one commit for all three')
-})
+t.test(
+  'writes that arrive together share a commit, and one that fails takes nothing of the others with it',
+  async (t) => {
+    const { work } = open(t)
+    let commits = 0
+    work.onCommit(() => {
+      commits += 1
+    })
+    const results = await Promise.allSettled([
+      work.write((tx) => tx.run(addWarehouse('a'))),
+      work.write((tx) => {
+        tx.run(addWarehouse('lost'))
+        throw new AppError('VALIDATION_ERROR', 'no')
+      }),
+      work.write((tx) => tx.run(addWarehouse('b'))),
+    ])
+    t.same(
+      results.map((r) => r.status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    t.match(results[1], { reason: { code: 'VALIDATION_ERROR' } })
+    t.same(names(work), ['a', 'b'])
+    t.equal(commits, 1, 'one commit for all three')
+  },
+)
 
 t.test('values in memory follow the commits: a failed member is put back, the others stay', async (t) => {
   const { work } = open(t)
@@ -132,24 +146,27 @@ t.test('values in memory follow the commits: a failed member is put back, the ot
   t.same(names(work), ['w1', 'w2'])
 })
 
-t.test('a full disk is told as such, nothing of the group stays, and writing goes on once there is space', async (t) => {
-  const { work, db } = open(t)
-  let size = 0
-  work.follow({ save: () => size, restore: (saved) => void (size = saved as number) })
-  const big = (name: string) =>
-    work.write((tx) => {
-      size += 1
-      return tx.run(addWarehouse(name.padEnd(40_000, 'x')))
-    })
-  db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 8}`)
-  const results = await Promise.allSettled([big('a'), big('b')])
-  t.match(results, [{ reason: { code: 'STORAGE_FULL', status: 503 } }, { reason: { code: 'STORAGE_FULL' } }])
-  t.equal(size, 0, 'the head in memory is back')
-  t.same(names(work), [], 'reads go on, and nothing was stored')
-  db.pragma('max_page_count = 1000000')
-  await big('c')
-  t.equal(names(work).length, 1)
-})
+t.test(
+  'a full disk is told as such, nothing of the group stays, and writing goes on once there is space',
+  async (t) => {
+    const { work, db } = open(t)
+    let size = 0
+    work.follow({ save: () => size, restore: (saved) => void (size = saved as number) })
+    const big = (name: string) =>
+      work.write((tx) => {
+        size += 1
+        return tx.run(addWarehouse(name.padEnd(40_000, 'x')))
+      })
+    db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 8}`)
+    const results = await Promise.allSettled([big('a'), big('b')])
+    t.match(results, [{ reason: { code: 'STORAGE_FULL', status: 503 } }, { reason: { code: 'STORAGE_FULL' } }])
+    t.equal(size, 0, 'the head in memory is back')
+    t.same(names(work), [], 'reads go on, and nothing was stored')
+    db.pragma('max_page_count = 1000000')
+    await big('c')
+    t.equal(names(work).length, 1)
+  },
+)
 
 t.test('a query that is executed instead of handed to a transaction fails loudly', async (t) => {
   await t.rejects(sql.selectFrom('warehouse').selectAll().execute(), /through a transaction/)
@@ -157,7 +174,10 @@ t.test('a query that is executed instead of handed to a transaction fails loudly
 
 t.test('a reader can not write', async (t) => {
   const { reader } = open(t)
-  t.throws(() => reader.exec(`INSERT INTO local_account VALUES ('a', 'admin', 'h', 1)`), /readonly|read-only|not authorized|query_only/i)
+  t.throws(
+    () => reader.exec(`INSERT INTO local_account VALUES ('a', 'admin', 'h', 1)`),
+    /readonly|read-only|not authorized|query_only/i,
+  )
 })
 
 t.test('what is not our database, or not whole, is refused with a sentence for the admin', async (t) => {
@@ -201,7 +221,11 @@ t.test('what is not our database, or not whole, is refused with a sentence for t
       },
       says: /schema 99.*at least schema 50/,
     },
-    { what: 'a folder where the file should be', make: (d) => execFileSync('mkdir', [databaseFile(d)]), says: /not a file|directory/ },
+    {
+      what: 'a folder where the file should be',
+      make: (d) => execFileSync('mkdir', [databaseFile(d)]),
+      says: /not a file|directory/,
+    },
   ]
   for (const { what, make, says } of refusals) {
     const dataDir = folder(t)
@@ -230,7 +254,10 @@ t.test('a newer file that names this version as still able to read is opened', a
 t.test('a second gatehouse on the same folder is refused, also through another path', async (t) => {
   const { dataDir } = open(t)
   t.throws(() => openWriter({ dataDir, nowMs }), /another gatehouse/)
-  t.throws(() => openWriter({ dataDir: join(dataDir, '..', dataDir.split('/').at(-1) ?? ''), nowMs }), /another gatehouse/)
+  t.throws(
+    () => openWriter({ dataDir: join(dataDir, '..', dataDir.split('/').at(-1) ?? ''), nowMs }),
+    /another gatehouse/,
+  )
 })
 
 t.test('a folder that can not be made is refused', async (t) => {

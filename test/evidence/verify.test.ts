@@ -12,7 +12,14 @@ async function filled(t: { teardown(end: () => void): void }): Promise<TestGatew
   await furnish(gateway, ['A', 'B'])
   const photo_url = await heldPhoto(gateway)
   for (const [i, slot_code] of ['A', 'B', 'A', 'B', 'A', 'B'].entries()) {
-    const body = { event_type: 'PLACED', slot_code, asset_barcode: `P-${i}`, photo_url, verification_notes: `note ${i}`, scale_weight_kg: 0.1 + i }
+    const body = {
+      event_type: 'PLACED',
+      slot_code,
+      asset_barcode: `P-${i}`,
+      photo_url,
+      verification_notes: `note ${i}`,
+      scale_weight_kg: 0.1 + i,
+    }
     await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
   }
   return { ...gateway, dataDir: gateway.live.config.dataDir }
@@ -39,19 +46,64 @@ t.test('an erased person is forgotten, and the log still verifies', async (t) =>
 t.test('whatever is altered in the file is found, and where', async (t) => {
   const drop = `DROP TRIGGER placement_event_no_update; DROP TRIGGER placement_event_no_delete; DROP TRIGGER log_leaf_no_update; DROP TRIGGER log_leaf_no_delete;`
   const forgeries: { what: string; sql: string; where: RegExp; says: RegExp }[] = [
-    { what: 'a row', sql: `UPDATE placement_event SET asset_barcode = 'P-9' WHERE id = 3`, where: /^event 3 \(leaf 3\)$/, says: /differs from its leaf in assetBarcode/ },
-    { what: 'a time', sql: 'UPDATE placement_event SET timestamp_ms = timestamp_ms + 1 WHERE id = 2', where: /^event 2 /, says: /timestamp/ },
-    { what: 'an evidence hash', sql: `UPDATE placement_event SET evidence_hash = '${'0'.repeat(64)}' WHERE id = 4`, where: /^event 4 /, says: /evidence_hash/ },
-    { what: "a leaf's bytes", sql: `UPDATE log_leaf SET bytes = CAST(replace(CAST(bytes AS TEXT), 'P-1', 'P-7') AS BLOB) WHERE seq = 2`, where: /^leaf 2$/, says: /do not have its hash/ },
-    { what: "a leaf's hash", sql: 'UPDATE log_leaf SET hash = zeroblob(32) WHERE seq = 5', where: /^leaf 5$/, says: /do not have its hash/ },
-    { what: 'a removed leaf', sql: 'PRAGMA foreign_keys = OFF; DELETE FROM log_leaf WHERE seq = 3', where: /^leaf 3$/, says: /missing/ },
-    { what: 'a removed row', sql: 'PRAGMA foreign_keys = OFF; DELETE FROM placement_event WHERE id = 3', where: /^leaf 3$/, says: /states event 3, which is not there/ },
-    { what: 'a name', sql: `UPDATE opening SET value = 'sven' WHERE value = 'olga'`, where: /^opening /, says: /does not open/ },
+    {
+      what: 'a row',
+      sql: `UPDATE placement_event SET asset_barcode = 'P-9' WHERE id = 3`,
+      where: /^event 3 \(leaf 3\)$/,
+      says: /differs from its leaf in assetBarcode/,
+    },
+    {
+      what: 'a time',
+      sql: 'UPDATE placement_event SET timestamp_ms = timestamp_ms + 1 WHERE id = 2',
+      where: /^event 2 /,
+      says: /timestamp/,
+    },
+    {
+      what: 'an evidence hash',
+      sql: `UPDATE placement_event SET evidence_hash = '${'0'.repeat(64)}' WHERE id = 4`,
+      where: /^event 4 /,
+      says: /evidence_hash/,
+    },
+    {
+      what: "a leaf's bytes",
+      sql: `UPDATE log_leaf SET bytes = CAST(replace(CAST(bytes AS TEXT), 'P-1', 'P-7') AS BLOB) WHERE seq = 2`,
+      where: /^leaf 2$/,
+      says: /do not have its hash/,
+    },
+    {
+      what: "a leaf's hash",
+      sql: 'UPDATE log_leaf SET hash = zeroblob(32) WHERE seq = 5',
+      where: /^leaf 5$/,
+      says: /do not have its hash/,
+    },
+    {
+      what: 'a removed leaf',
+      sql: 'PRAGMA foreign_keys = OFF; DELETE FROM log_leaf WHERE seq = 3',
+      where: /^leaf 3$/,
+      says: /missing/,
+    },
+    {
+      what: 'a removed row',
+      sql: 'PRAGMA foreign_keys = OFF; DELETE FROM placement_event WHERE id = 3',
+      where: /^leaf 3$/,
+      says: /states event 3, which is not there/,
+    },
+    {
+      what: 'a name',
+      sql: `UPDATE opening SET value = 'sven' WHERE value = 'olga'`,
+      where: /^opening /,
+      says: /does not open/,
+    },
   ]
   for (const { what, sql, where, says } of forgeries) {
     const { dataDir } = await filled(t)
     const db = new BetterSqlite3(databaseFile(dataDir))
-    const triggers = db.prepare(`SELECT sql FROM sqlite_master WHERE type = 'trigger' AND (name LIKE 'placement_event_no%' OR name LIKE 'log_leaf_no%')`).pluck().all() as string[]
+    const triggers = db
+      .prepare(
+        `SELECT sql FROM sqlite_master WHERE type = 'trigger' AND (name LIKE 'placement_event_no%' OR name LIKE 'log_leaf_no%')`,
+      )
+      .pluck()
+      .all() as string[]
     db.exec(drop)
     db.exec(sql)
     // Put back, so that the alteration itself is found and not just the missing guard.
@@ -59,8 +111,14 @@ t.test('whatever is altered in the file is found, and where', async (t) => {
     db.close()
     const { ok, mismatches } = verifyLedger(dataDir)
     t.notOk(ok, what)
-    t.ok(mismatches.some((m) => where.test(m.where) && says.test(m.what)), `${what}: ${JSON.stringify(mismatches)}`)
-    t.notOk(mismatches.some((m) => m.where === 'schema'), `${what}: the guards are whole`)
+    t.ok(
+      mismatches.some((m) => where.test(m.where) && says.test(m.what)),
+      `${what}: ${JSON.stringify(mismatches)}`,
+    )
+    t.notOk(
+      mismatches.some((m) => m.where === 'schema'),
+      `${what}: the guards are whole`,
+    )
   }
 })
 

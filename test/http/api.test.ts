@@ -7,9 +7,17 @@ t.test('the door: who asks is looked at before anything else, and strangers lear
   t.teardown(() => gateway.end())
   const refusals: { what: string; headers: Record<string, string>; code: string }[] = [
     { what: 'no credentials', headers: {}, code: 'AUTH_REQUIRED' },
-    { what: 'a scheme of its own', headers: signedIn(people.ada, { Authorization: 'Digest abc' }), code: 'AUTH_REQUIRED' },
+    {
+      what: 'a scheme of its own',
+      headers: signedIn(people.ada, { Authorization: 'Digest abc' }),
+      code: 'AUTH_REQUIRED',
+    },
     { what: 'a malformed Basic', headers: signedIn(people.ada, { Authorization: 'Basic !!!' }), code: 'AUTH_REQUIRED' },
-    { what: 'Basic without a colon', headers: signedIn(people.ada, { Authorization: `Basic ${btoa('ada')}` }), code: 'AUTH_REQUIRED' },
+    {
+      what: 'Basic without a colon',
+      headers: signedIn(people.ada, { Authorization: `Basic ${btoa('ada')}` }),
+      code: 'AUTH_REQUIRED',
+    },
     { what: 'no storage headers', headers: { Authorization: 'Bearer ada-secret' }, code: 'STORAGE_HEADERS_REQUIRED' },
     {
       what: 'only one storage header',
@@ -21,7 +29,11 @@ t.test('the door: who asks is looked at before anything else, and strangers lear
       headers: signedIn(people.ada, { 'X-Storage-Instance': 'https://evil.example' }),
       code: 'STORAGE_INSTANCE_NOT_ALLOWED',
     },
-    { what: 'a wrong secret', headers: signedIn(people.ada, { Authorization: 'Bearer olga-secret' }), code: 'INVALID_CREDENTIALS' },
+    {
+      what: 'a wrong secret',
+      headers: signedIn(people.ada, { Authorization: 'Bearer olga-secret' }),
+      code: 'INVALID_CREDENTIALS',
+    },
     { what: 'an unknown user', headers: signedIn({ username: 'nobody', role: 'admin' }), code: 'INVALID_CREDENTIALS' },
     {
       what: 'Basic of another user',
@@ -37,10 +49,17 @@ t.test('the door: who asks is looked at before anything else, and strangers lear
     }
   }
   const withSlash = signedIn(people.vera, { 'X-Storage-Instance': 'http://127.0.0.1:8480/' })
-  t.equal((await gateway.ask('GET', '/api/whms/slots', { headers: withSlash })).status, 200, 'a final slash makes no other instance')
+  t.equal(
+    (await gateway.ask('GET', '/api/whms/slots', { headers: withSlash })).status,
+    200,
+    'a final slash makes no other instance',
+  )
   const basic = signedIn(people.vera, { Authorization: `Basic ${btoa('vera:vera-secret')}` })
   t.equal((await gateway.ask('GET', '/api/whms/slots', { headers: basic })).status, 200, 'the same secret as Basic')
-  t.match(await gateway.ask('GET', '/api/there/is/nothing', { by: people.vera }), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  t.match(await gateway.ask('GET', '/api/there/is/nothing', { by: people.vera }), {
+    status: 404,
+    body: { error: { code: 'NOT_FOUND' } },
+  })
 })
 
 t.test('every refusal has the documented body, with the field and what was expected', async (t) => {
@@ -72,16 +91,30 @@ t.test('every refusal has the documented body, with the field and what was expec
     const { status, body: answer } = await post(body)
     t.match({ status, code: answer.error?.code }, { status: 400, code: 'VALIDATION_ERROR' }, JSON.stringify(body))
     t.match(answer.error.fields, [{ path, message: says }])
-    t.match(answer.error.details, new RegExp(`${path.replace(/[()]/g, '\\$&')}: `), 'details is a string that names the field')
+    t.match(
+      answer.error.details,
+      new RegExp(`${path.replace(/[()]/g, '\\$&')}: `),
+      'details is a string that names the field',
+    )
     t.type(answer.error.requestId, 'string')
   }
   const raw = (bytes: Uint8Array | string, type = 'application/json') =>
     gateway.ask('POST', '/api/whms/events', { by: people.olga, bytes, headers: { 'Content-Type': type } })
   t.match(await raw('{"event_type":'), { status: 400, body: { error: { code: 'MALFORMED_JSON' } } })
-  t.match(await raw(Buffer.from('{"a":"\xff"}', 'latin1')), { status: 400, body: { error: { code: 'MALFORMED_JSON' } } })
-  t.match(await raw('a=b', 'application/x-www-form-urlencoded'), { status: 415, body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } })
+  t.match(await raw(Buffer.from('{"a":"\xff"}', 'latin1')), {
+    status: 400,
+    body: { error: { code: 'MALFORMED_JSON' } },
+  })
+  t.match(await raw('a=b', 'application/x-www-form-urlencoded'), {
+    status: 415,
+    body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+  })
   t.match(await raw(`"${'x'.repeat(300_000)}"`), { status: 413, body: { error: { code: 'BODY_TOO_LARGE' } } })
-  t.match(await raw(''), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, 'an empty body lacks its fields')
+  t.match(
+    await raw(''),
+    { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } },
+    'an empty body lacks its fields',
+  )
   const { body } = await gateway.ask('GET', '/api/whms/events', { by: people.vera })
   t.equal(body.pagination.total, 0, 'nothing of all that was stored')
 })
@@ -94,7 +127,10 @@ t.test('a method that is not there answers 405 with what is, and nobody changes 
   t.equal(wrong.headers.get('allow'), 'GET, POST')
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
     for (const path of ['/api/whms/events', '/api/whms/events/1']) {
-      t.match(await gateway.ask(method, path, { by: people.ada, body: {} }), { status: 405, body: { error: { code: 'LEDGER_IMMUTABLE' } } })
+      t.match(await gateway.ask(method, path, { by: people.ada, body: {} }), {
+        status: 405,
+        body: { error: { code: 'LEDGER_IMMUTABLE' } },
+      })
     }
   }
 })
@@ -105,39 +141,61 @@ t.test('what breaks inside is answered without a word about it, and told in the 
   gateway.api.get('/api/broken', () => {
     throw new Error('the secret is xyzzy')
   })
-  const answer = await gateway.ask('GET', '/api/broken', { by: people.vera, headers: { 'X-Request-Id': 'my-request-1' } })
-  t.match(answer, { status: 500, body: { success: false, error: { code: 'INTERNAL_ERROR', requestId: 'my-request-1' } } })
+  const answer = await gateway.ask('GET', '/api/broken', {
+    by: people.vera,
+    headers: { 'X-Request-Id': 'my-request-1' },
+  })
+  t.match(answer, {
+    status: 500,
+    body: { success: false, error: { code: 'INTERNAL_ERROR', requestId: 'my-request-1' } },
+  })
   t.notMatch(answer.text, 'xyzzy')
   t.equal(answer.headers.get('x-request-id'), 'my-request-1')
 })
 
-t.test('the hundred-and-first request in a minute waits, each user for itself, and health is another matter', async (t) => {
-  const gateway = await testGateway({ config: { rateLimit: { requestsPerMinute: 100, users: { olga: 3 } } } })
-  t.teardown(() => gateway.end())
-  const ask = (by: Person) => gateway.ask('GET', '/api/whms/zones', { by })
-  for (let i = 0; i < 100; i += 1) t.equal((await ask(people.vera)).status, 200)
-  const refused = await ask(people.vera)
-  t.match(refused, { status: 429, body: { error: { code: 'RATE_LIMITED' } } })
-  t.match(refused.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/)
-  t.equal((await ask(people.sven)).status, 200, 'another user is not meant')
-  for (const expected of [200, 200, 200, 429]) t.equal((await ask(people.olga)).status, expected, 'a rate of her own')
-  t.equal((await gateway.ask('GET', '/api/health')).status, 200)
-  gateway.clock.advance(Number(refused.headers.get('retry-after')) * 1000)
-  t.equal((await ask(people.vera)).status, 200, 'after Retry-After it goes on')
-})
+t.test(
+  'the hundred-and-first request in a minute waits, each user for itself, and health is another matter',
+  async (t) => {
+    const gateway = await testGateway({ config: { rateLimit: { requestsPerMinute: 100, users: { olga: 3 } } } })
+    t.teardown(() => gateway.end())
+    const ask = (by: Person) => gateway.ask('GET', '/api/whms/zones', { by })
+    for (let i = 0; i < 100; i += 1) t.equal((await ask(people.vera)).status, 200)
+    const refused = await ask(people.vera)
+    t.match(refused, { status: 429, body: { error: { code: 'RATE_LIMITED' } } })
+    t.match(refused.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/)
+    t.equal((await ask(people.sven)).status, 200, 'another user is not meant')
+    for (const expected of [200, 200, 200, 429]) t.equal((await ask(people.olga)).status, expected, 'a rate of her own')
+    t.equal((await gateway.ask('GET', '/api/health')).status, 200)
+    gateway.clock.advance(Number(refused.headers.get('retry-after')) * 1000)
+    t.equal((await ask(people.vera)).status, 200, 'after Retry-After it goes on')
+  },
+)
 
 t.test('strangers are slowed by address, and that never stops a colleague', async (t) => {
   const gateway = await testGateway({ config: { rateLimit: { requestsPerMinute: 5 } } })
   t.teardown(() => gateway.end())
-  const guess = (n: number) => gateway.ask('GET', '/api/whms/zones', { headers: signedIn(people.ada, { Authorization: `Bearer guess-${n}` }) })
+  const guess = (n: number) =>
+    gateway.ask('GET', '/api/whms/zones', { headers: signedIn(people.ada, { Authorization: `Bearer guess-${n}` }) })
   for (let n = 0; n < 5; n += 1) t.equal((await guess(n)).status, 401)
   t.equal((await guess(6)).status, 429)
-  t.equal((await gateway.ask('GET', '/api/whms/zones', { by: people.ada })).status, 200, 'from the same address, with the right secret')
+  t.equal(
+    (await gateway.ask('GET', '/api/whms/zones', { by: people.ada })).status,
+    200,
+    'from the same address, with the right secret',
+  )
 })
 
 t.test('every operation asks for the permission that its description names, of every role', async (t) => {
   // From the table "Who may do what" of the decisions.
-  const supervisor = ['whms:read', 'cameras:read', 'events:create', 'units:advance', 'incidents:create', 'events:verify', 'units:override']
+  const supervisor = [
+    'whms:read',
+    'cameras:read',
+    'events:create',
+    'units:advance',
+    'incidents:create',
+    'events:verify',
+    'units:override',
+  ]
   const granted: Record<string, readonly string[]> = {
     viewer: supervisor.slice(0, 2),
     operator: supervisor.slice(0, 5),
@@ -152,10 +210,21 @@ t.test('every operation asks for the permission that its description names, of e
       const permission = operation['x-permission'] as string
       t.ok(permission, `${method} ${path} names a permission`)
       for (const person of Object.values(people)) {
-        const may = person.role === 'admin' || ['public', 'caller'].includes(permission) || granted[person.role]?.includes(permission)
-        const { status, body: answer } = await gateway.ask(method.toUpperCase(), path.replace(/\{\w+\}/g, '999'), { by: person, body: method === 'get' ? undefined : {} })
+        const may =
+          person.role === 'admin' ||
+          ['public', 'caller'].includes(permission) ||
+          granted[person.role]?.includes(permission)
+        const { status, body: answer } = await gateway.ask(method.toUpperCase(), path.replace(/\{\w+\}/g, '999'), {
+          by: person,
+          body: method === 'get' ? undefined : {},
+        })
         if (may) t.notMatch({ status, code: answer?.error?.code }, { status: 403 }, `${person.role}: ${method} ${path}`)
-        else t.match({ status, code: answer?.error?.code }, { status: 403, code: 'PERMISSION_DENIED' }, `${person.role}: ${method} ${path}`)
+        else
+          t.match(
+            { status, code: answer?.error?.code },
+            { status: 403, code: 'PERMISSION_DENIED' },
+            `${person.role}: ${method} ${path}`,
+          )
         looked += 1
       }
     }
@@ -168,8 +237,13 @@ t.test('the description says what the daemon answers: statuses, bodies and error
   t.teardown(() => gateway.end())
   const { body: description } = await gateway.ask('GET', '/api/openapi', { by: people.vera })
   t.match(description, { openapi: '3.1.0', info: { title: 'gatehouse' } })
-  t.same(description.components.schemas.Error.properties.error.properties.code.enum.toSorted(), Object.keys(catalogue).toSorted())
-  const documented = Object.entries(description.paths as Record<string, object>).flatMap(([path, item]) => Object.keys(item).map((m) => `${m} ${path}`))
+  t.same(
+    description.components.schemas.Error.properties.error.properties.code.enum.toSorted(),
+    Object.keys(catalogue).toSorted(),
+  )
+  const documented = Object.entries(description.paths as Record<string, object>).flatMap(([path, item]) =>
+    Object.keys(item).map((m) => `${m} ${path}`),
+  )
   for (const operation of [
     'get /api/health',
     'get /api/ping',
@@ -201,24 +275,36 @@ t.test('health and ping answer everybody and give nothing away; metrics are for 
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   const health = await gateway.ask('GET', '/api/health')
-  t.match(health, { status: 200, body: { status: 'healthy', timestamp: gateway.clock.now() && String, uptime: Number, version: '0.0.0-test' } })
+  t.match(health, {
+    status: 200,
+    body: { status: 'healthy', timestamp: gateway.clock.now() && String, uptime: Number, version: '0.0.0-test' },
+  })
   for (const name of ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras']) {
     t.match(health.body.checks[name], { status: 'healthy', responseTime: Number }, name)
   }
   t.notMatch(health.text, gateway.folder)
-  t.match((await gateway.ask('GET', '/api/ping')).body, { status: 'ok', timestamp: new Date(gateway.clock.now()).toISOString() })
+  t.match((await gateway.ask('GET', '/api/ping')).body, {
+    status: 'ok',
+    timestamp: new Date(gateway.clock.now()).toISOString(),
+  })
   t.equal((await gateway.ask('GET', '/api/metrics', { by: people.sven })).status, 403)
   const metrics = await gateway.ask('GET', '/api/metrics', { by: people.ada })
   t.match(metrics.headers.get('content-type'), /^text\/plain/)
   t.match(metrics.text, /^gatehouse_log_leaves 0$/m)
-  t.match(metrics.text, /^gatehouse_http_request_duration_seconds_count\{method="GET",route="\/api\/health",status="200"\} 1$/m)
+  t.match(
+    metrics.text,
+    /^gatehouse_http_request_duration_seconds_count\{method="GET",route="\/api\/health",status="200"\} 1$/m,
+  )
 })
 
 t.test('a disk without room for the ledger makes the gateway unhealthy, with the same body', async (t) => {
   const gateway = await testGateway({ config: { retention: { ledgerReserveBytes: '8000000GiB' } } })
   t.teardown(() => gateway.end())
   const health = await gateway.ask('GET', '/api/health')
-  t.match(health, { status: 503, body: { status: 'unhealthy', checks: { disk: { status: 'unhealthy' }, database: { status: 'healthy' } } } })
+  t.match(health, {
+    status: 503,
+    body: { status: 'unhealthy', checks: { disk: { status: 'unhealthy' }, database: { status: 'healthy' } } },
+  })
   t.ok(health.headers.get('retry-after'))
 })
 
@@ -232,9 +318,16 @@ t.test('a photo is what its bytes are, is kept once under its hash, and only for
   t.ok(Buffer.from(await photo.arrayBuffer()).equals(tinyPng), 'the same bytes come back')
   t.equal(photo.headers.get('content-type'), 'image/png')
   t.equal((await gateway.ask('GET', path)).status, 401)
-  t.equal((await gateway.ask('GET', path.replace(/.$/, path.endsWith('0') ? '1' : '0'), { by: people.vera })).status, 404)
-  t.equal((await gateway.ask('GET', '/api/whms/evidence/photos/..%2f..%2fgatehouse.db', { by: people.vera })).status, 404)
-  const upload = (bytes: Uint8Array, by: Person = people.olga) => gateway.ask('POST', '/api/whms/evidence/photos', { by, bytes })
+  t.equal(
+    (await gateway.ask('GET', path.replace(/.$/, path.endsWith('0') ? '1' : '0'), { by: people.vera })).status,
+    404,
+  )
+  t.equal(
+    (await gateway.ask('GET', '/api/whms/evidence/photos/..%2f..%2fgatehouse.db', { by: people.vera })).status,
+    404,
+  )
+  const upload = (bytes: Uint8Array, by: Person = people.olga) =>
+    gateway.ask('POST', '/api/whms/evidence/photos', { by, bytes })
   t.match(await upload(Buffer.from('<svg onload="alert(1)"/>')), { status: 415 }, 'no picture')
   t.match(await upload(Buffer.alloc(0)), { status: 415 }, 'nothing')
   t.match(await upload(Buffer.concat([tinyPng, Buffer.alloc(12 * 1024 * 1024)])), { status: 413 }, 'too large')

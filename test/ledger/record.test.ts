@@ -6,8 +6,12 @@ import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../su
 
 const by = people.olga
 const placed = { event_type: 'PLACED', slot_code: 'A', asset_barcode: 'P-1', photo_url: 'https://photos.example/1.jpg' }
-const post = (gateway: TestGateway, body: unknown, headers: Record<string, string> = {}, person: typeof people.olga | typeof people.sven = by) =>
-  gateway.ask('POST', '/api/whms/events', { by: person, body, headers })
+const post = (
+  gateway: TestGateway,
+  body: unknown,
+  headers: Record<string, string> = {},
+  person: typeof people.olga | typeof people.sven = by,
+) => gateway.ask('POST', '/api/whms/events', { by: person, body, headers })
 
 async function yard(t: { teardown(end: () => void): void }, config = {}): Promise<TestGateway> {
   const gateway = await testGateway({ config })
@@ -64,7 +68,18 @@ t.test('an event is answered with all that was recorded, and found again under i
     client_evidence_hash: 'ab'.repeat(32),
     warnings: [{ code: 'UNKNOWN_ASSET', message: String }],
   }
-  t.match({ status, body }, { status: 201, body: { success: true, ...event, effect: 'applied', slot: { id: 1, slot_id: 'A', isOccupied: true, assetBarcode: 'P-1', isVerified: false } } })
+  t.match(
+    { status, body },
+    {
+      status: 201,
+      body: {
+        success: true,
+        ...event,
+        effect: 'applied',
+        slot: { id: 1, slot_id: 'A', isOccupied: true, assetBarcode: 'P-1', isVerified: false },
+      },
+    },
+  )
   t.match(body.eventId, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, 'a UUIDv7')
   t.notOk('something_unknown' in body)
   const again = await gateway.ask('GET', headers.get('location') ?? '', { by: people.vera })
@@ -74,17 +89,35 @@ t.test('an event is answered with all that was recorded, and found again under i
 t.test('event, leaf, notification, audit entry and kept reply are there together', async (t) => {
   const gateway = await yard(t)
   const before = inFile<{ n: number }>(gateway, 'SELECT count(*) AS n FROM audit_entry')[0]?.n ?? 0
-  const { body } = await post(gateway, { ...placed, operator: 'oskar', verification_notes: 'secret words' }, { 'Idempotency-Key': 'k1' })
-  const [row] = inFile<{ evidence_hash: string; leaf_seq: number; asset_barcode: string }>(gateway, 'SELECT * FROM placement_event')
+  const { body } = await post(
+    gateway,
+    { ...placed, operator: 'oskar', verification_notes: 'secret words' },
+    { 'Idempotency-Key': 'k1' },
+  )
+  const [row] = inFile<{ evidence_hash: string; leaf_seq: number; asset_barcode: string }>(
+    gateway,
+    'SELECT * FROM placement_event',
+  )
   const [leaf] = inFile<{ bytes: Buffer; kind: string; ref: string }>(gateway, 'SELECT * FROM log_leaf')
   t.match(row, { evidence_hash: body.evidence_hash, leaf_seq: 1, asset_barcode: 'P-1' })
   t.equal(sha256(leaf?.bytes ?? '').toString('hex'), body.evidence_hash, 'the evidence hash is that of the leaf')
-  t.match(JSON.parse(String(leaf?.bytes)), { v: 1, kind: 'placement', siteId: 'test-site', seq: 1, id: 1, eventId: body.eventId, slotCode: 'A' })
+  t.match(JSON.parse(String(leaf?.bytes)), {
+    v: 1,
+    kind: 'placement',
+    siteId: 'test-site',
+    seq: 1,
+    id: 1,
+    eventId: body.eventId,
+    slotCode: 'A',
+  })
   t.notMatch(String(leaf?.bytes), /olga|oskar|secret words/, 'people and free text stand in it as commitments only')
-  t.same(inFile(gateway, 'SELECT type, event_id = (SELECT event_id FROM placement_event) AS own FROM outbox ORDER BY seq'), [
-    { type: 'whms.placement', own: 1 },
-    { type: 'event.created', own: 0 },
-  ])
+  t.same(
+    inFile(gateway, 'SELECT type, event_id = (SELECT event_id FROM placement_event) AS own FROM outbox ORDER BY seq'),
+    [
+      { type: 'whms.placement', own: 1 },
+      { type: 'event.created', own: 0 },
+    ],
+  )
   const [told] = inFile<{ body: Buffer }>(gateway, 'SELECT body FROM outbox ORDER BY seq')
   const { success: _, ...data } = body
   t.same(JSON.parse(String(told?.body)), {
@@ -95,7 +128,9 @@ t.test('event, leaf, notification, audit entry and kept reply are there together
     metadata: { warehouseId: 1, siteId: 'test-site', version: '1.0' },
   })
   const audit = inFile<Record<string, unknown>>(gateway, 'SELECT * FROM audit_entry ORDER BY id').slice(before)
-  t.match(audit, [{ action: 'placement.recorded', entity: 'event', entity_id: '1', auth_mode: 'local', request_id: String }])
+  t.match(audit, [
+    { action: 'placement.recorded', entity: 'event', entity_id: '1', auth_mode: 'local', request_id: String },
+  ])
   t.match(inFile(gateway, 'SELECT key, status FROM idempotency'), [{ key: 'k1', status: 201 }])
 })
 
@@ -109,9 +144,16 @@ t.test('the same scan sent again is answered as before and recorded once, also a
   t.match(second, { status: 201, text: first.text })
   t.equal(second.headers.get('idempotency-replayed'), 'true')
   t.equal(first.headers.get('idempotency-replayed'), null)
-  t.match(await post(gateway, { ...placed, slot_code: 'B' }, keyed), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
+  t.match(await post(gateway, { ...placed, slot_code: 'B' }, keyed), {
+    status: 422,
+    body: { error: { code: 'IDEMPOTENCY_MISMATCH' } },
+  })
   t.match(await post(gateway, placed, { 'Idempotency-Key': 'with space' }), { status: 400 })
-  t.match(await post(gateway, placed, keyed, people.sven), { status: 201, body: { id: 2 } }, "another caller's key is another key")
+  t.match(
+    await post(gateway, placed, keyed, people.sven),
+    { status: 201, body: { id: 2 } },
+    "another caller's key is another key",
+  )
   gateway.clock.advance(7 * 24 * 3600 * 1000 + 1)
   t.match(await post(gateway, placed, keyed), { status: 201, body: { id: 3 } }, 'after seven days it is new')
 })
@@ -123,15 +165,24 @@ t.test('a client’s own event id is good for ever: a repeat is answered, anothe
   await post(gateway, { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' })
   gateway.clock.advance(400 * 24 * 3600 * 1000)
   const repeat = await post(gateway, { client_event_id: 'c-1', ...placed })
-  t.match(repeat, { status: 200, body: { id: 1, effect: 'superseded', slot: { isOccupied: false } } }, 'with the floor as it is now')
+  t.match(
+    repeat,
+    { status: 200, body: { id: 1, effect: 'superseded', slot: { isOccupied: false } } },
+    'with the floor as it is now',
+  )
   t.equal(repeat.headers.get('idempotency-replayed'), 'true')
-  t.match(await post(gateway, { ...event, asset_barcode: 'P-2' }), { status: 400, body: { error: { fields: [{ path: 'client_event_id' }] } } })
+  t.match(await post(gateway, { ...event, asset_barcode: 'P-2' }), {
+    status: 400,
+    body: { error: { fields: [{ path: 'client_event_id' }] } },
+  })
   t.match(await post(gateway, event, {}, people.sven), { status: 201, body: { id: 3 } }, 'another caller may use it')
 })
 
 t.test('twenty scanners that send the same scan at the same moment make one event', async (t) => {
   const gateway = await yard(t)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(gateway, placed, { 'Idempotency-Key': 'burst' })))
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => post(gateway, placed, { 'Idempotency-Key': 'burst' })),
+  )
   t.same([...new Set(answers.map((a) => `${a.status} ${a.text}`))].length, 1, 'all get the same answer')
   t.equal(answers.filter((a) => a.headers.get('idempotency-replayed') === null).length, 1)
   t.same(inFile(gateway, 'SELECT count(*) AS n FROM placement_event'), [{ n: 1 }])
@@ -140,8 +191,11 @@ t.test('twenty scanners that send the same scan at the same moment make one even
 t.test('a refused event leaves nothing behind: no row, no leaf, no notification, no asset, no name', async (t) => {
   const gateway = await yard(t, { ledger: { enforce: ['UNKNOWN_ASSET'] } })
   const counts = () =>
-    inFile(gateway, `SELECT (SELECT count(*) FROM placement_event) e, (SELECT count(*) FROM log_leaf) l, (SELECT count(*) FROM outbox) o,
-      (SELECT count(*) FROM asset) a, (SELECT count(*) FROM opening) p, (SELECT count(*) FROM idempotency) i, (SELECT count(*) FROM audit_entry) u`)
+    inFile(
+      gateway,
+      `SELECT (SELECT count(*) FROM placement_event) e, (SELECT count(*) FROM log_leaf) l, (SELECT count(*) FROM outbox) o,
+      (SELECT count(*) FROM asset) a, (SELECT count(*) FROM opening) p, (SELECT count(*) FROM idempotency) i, (SELECT count(*) FROM audit_entry) u`,
+    )
   const before = counts()
   const refused: [unknown, string][] = [
     [{ ...placed, operator: 'never-seen', verification_notes: 'x' }, 'CONSTRAINT_VIOLATED'],
@@ -152,8 +206,11 @@ t.test('a refused event leaves nothing behind: no row, no leaf, no notification,
     [{ ...placed, timestamp: '2026-03-02T08:05:00.001Z' }, 'TIMESTAMP_IN_FUTURE'],
     [{ ...placed, event_type: 'VERIFIED' }, 'PERMISSION_DENIED'],
   ]
-  for (const [body, code] of refused) t.match((await post(gateway, body, { 'Idempotency-Key': code })).body.error, { code }, code)
-  t.match((await post(gateway, placed, { 'X-Device-Time': 'yesterday' })).body.error.fields, [{ path: 'X-Device-Time' }])
+  for (const [body, code] of refused)
+    t.match((await post(gateway, body, { 'Idempotency-Key': code })).body.error, { code }, code)
+  t.match((await post(gateway, placed, { 'X-Device-Time': 'yesterday' })).body.error.fields, [
+    { path: 'X-Device-Time' },
+  ])
   t.same(counts(), before)
 })
 
@@ -161,12 +218,20 @@ t.test('the history pages from the newest, filters, and can be followed without 
   const gateway = await yard(t)
   for (let i = 1; i <= 7; i += 1) {
     gateway.clock.advance(1000)
-    await post(gateway, { event_type: i % 2 ? 'PLACED' : 'REMOVED', slot_id: (i % 2) + 1, asset_barcode: `P-${i % 3}`, photo_url: placed.photo_url })
+    await post(gateway, {
+      event_type: i % 2 ? 'PLACED' : 'REMOVED',
+      slot_id: (i % 2) + 1,
+      asset_barcode: `P-${i % 3}`,
+      photo_url: placed.photo_url,
+    })
   }
   const get = async (query: string) => (await gateway.ask('GET', `/api/whms/events?${query}`, { by })).body
   const ids = (page: { data: { id: number }[] }) => page.data.map((e) => e.id)
   t.same(ids(await get('')), [7, 6, 5, 4, 3, 2, 1])
-  t.match(await get('limit=2&offset=1'), { data: [{ id: 6 }, { id: 5 }], pagination: { limit: 2, offset: 1, total: 7, hasMore: true } })
+  t.match(await get('limit=2&offset=1'), {
+    data: [{ id: 6 }, { id: 5 }],
+    pagination: { limit: 2, offset: 1, total: 7, hasMore: true },
+  })
   const seen: number[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page = await get(`limit=3${cursor && `&cursor=${cursor}`}`)
@@ -178,7 +243,20 @@ t.test('the history pages from the newest, filters, and can be followed without 
   t.same(ids(await get('slot_id=2&event_type=PLACED')), [7, 5, 3, 1])
   t.same(ids(await get('asset_barcode=]C0P-1')), [7, 4, 1], 'by what the barcode means')
   t.match((await get('limit=9999')).pagination, { limit: 500 }, 'clamped')
-  for (const query of ['limit=-1', 'limit=x', 'limit=1.5', 'offset=-1', 'cursor=zzz', 'event_type=NO', 'slot_id=a', 'limit=1&limit=2']) {
-    t.match(await gateway.ask('GET', `/api/whms/events?${query}`, { by }), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, query)
+  for (const query of [
+    'limit=-1',
+    'limit=x',
+    'limit=1.5',
+    'offset=-1',
+    'cursor=zzz',
+    'event_type=NO',
+    'slot_id=a',
+    'limit=1&limit=2',
+  ]) {
+    t.match(
+      await gateway.ask('GET', `/api/whms/events?${query}`, { by }),
+      { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } },
+      query,
+    )
   }
 })

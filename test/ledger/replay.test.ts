@@ -21,18 +21,22 @@ type Scan = { event_type: string; slot_id: number; asset_barcode: string; afterM
 t.test('whatever the scanners send, the gateway and a plain replay of its history tell the same floor', async (t) => {
   let played = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(scan, { minLength: 1, maxLength: 25 }), fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), async (scans, picks) => {
-      const gateway = await testGateway({ clock: new SimulatedClock(startMs) })
-      try {
-        await furnish(gateway, labels)
-        const events = await play(gateway, scans)
-        if (events.length !== scans.length) throw new Error(`${scans.length} sent, ${events.length} recorded`)
-        for (const when of moments(events, picks)) await compare(gateway, events, when)
-        played += 1
-      } finally {
-        gateway.end()
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(scan, { minLength: 1, maxLength: 25 }),
+      fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
+      async (scans, picks) => {
+        const gateway = await testGateway({ clock: new SimulatedClock(startMs) })
+        try {
+          await furnish(gateway, labels)
+          const events = await play(gateway, scans)
+          if (events.length !== scans.length) throw new Error(`${scans.length} sent, ${events.length} recorded`)
+          for (const when of moments(events, picks)) await compare(gateway, events, when)
+          played += 1
+        } finally {
+          gateway.end()
+        }
+      },
+    ),
     { numRuns: 60 },
   )
   t.equal(played, 60, 'all histories were compared')
@@ -91,7 +95,11 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
     const one = (await get(`/api/whms/slots/${slotId}`)).body
     for (const slot of [one, list[slotId - 1]]) {
       const { isOccupied, assetBarcode, isVerified, isDisputed } = slot
-      same({ isOccupied, assetBarcode, isVerified, isDisputed }, replaySlot(events, slotId, when), `slot ${slotId} ${query}`)
+      same(
+        { isOccupied, assetBarcode, isVerified, isDisputed },
+        replaySlot(events, slotId, when),
+        `slot ${slotId} ${query}`,
+      )
     }
   }
   for (const pallet of pallets) {
@@ -100,7 +108,11 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
     same(found, replayLocation(events, pallet, when), `${pallet} ${query}`)
   }
   const { totalSlots, occupiedSlots, pendingVerifications } = (await get('/api/whms/dashboard/utilization')).body
-  same({ totalSlots, occupiedSlots, pendingVerifications }, replayUtilization(events, [1, 2, 3], when), `utilization ${query}`)
+  same(
+    { totalSlots, occupiedSlots, pendingVerifications },
+    replayUtilization(events, [1, 2, 3], when),
+    `utilization ${query}`,
+  )
 }
 
 function same(found: unknown, expected: unknown, what: string): void {

@@ -1,5 +1,13 @@
 import t from 'tap'
-import { type Answer, furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import {
+  type Answer,
+  furnish,
+  heldPhoto,
+  type Person,
+  people,
+  type TestGateway,
+  testGateway,
+} from '../support/gateway.ts'
 import { type ReplayedEvent, replayLocation, replaySlot } from '../support/replay.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { loadStories, type Story, type StoryCheck, type StoryStep } from '../support/stories.ts'
@@ -82,13 +90,18 @@ function stateOf({ isOccupied, assetBarcode, isVerified, isDisputed }: Record<st
 }
 
 const query = (check: StoryCheck) => {
-  const asked = new URLSearchParams({ ...(check.at && { at: check.at }), ...(check.known_at && { known_at: check.known_at }) })
+  const asked = new URLSearchParams({
+    ...(check.at && { at: check.at }),
+    ...(check.known_at && { known_at: check.known_at }),
+  })
   return asked.size > 0 ? `?${asked}` : ''
 }
 
 async function look(gateway: TestGateway, check: StoryCheck): Promise<unknown> {
   if (check.kind === 'slot') {
-    const slot = await gateway.ask('GET', `/api/whms/slots/${encodeURIComponent(check.slot)}${query(check)}`, { by: people.ada })
+    const slot = await gateway.ask('GET', `/api/whms/slots/${encodeURIComponent(check.slot)}${query(check)}`, {
+      by: people.ada,
+    })
     return stateOf(slot.body)
   }
   const path = `/api/whms/assets/${encodeURIComponent(check.asset)}/location${query(check)}`

@@ -87,17 +87,32 @@ t.test('a placement leaf has the bytes and hashes that it has always had', async
     const bytes = canonicalJson(leafV1({ ...head, seq }, placementFacts(row)))
     t.equal(bytes, leafFile(name).toString('utf8'), `${name}: the bytes`)
     t.equal(sha256(bytes).toString('hex'), hash, `${name}: evidence hash, as sha256sum says`)
-    t.equal(leafHash(Buffer.from(bytes)).toString('hex'), leaf, `${name}: leaf hash, as (printf '\\0'; cat) | sha256sum says`)
+    t.equal(
+      leafHash(Buffer.from(bytes)).toString('hex'),
+      leaf,
+      `${name}: leaf hash, as (printf '\\0'; cat) | sha256sum says`,
+    )
   }
 })
 
 t.test('canonical JSON is that of RFC 8785', async (t) => {
   // Section 3.2.3 and appendix B of the RFC.
   t.equal(
-    canonicalJson({ '€': 'Euro Sign', '\r': 'Carriage Return', '1': 'One', '😂': 'Smiley', '\u0080': 'Control', 'ö': 'o', '\ufb33': 'Hebrew' }),
+    canonicalJson({
+      '€': 'Euro Sign',
+      '\r': 'Carriage Return',
+      '1': 'One',
+      '😂': 'Smiley',
+      '\u0080': 'Control',
+      ö: 'o',
+      '\ufb33': 'Hebrew',
+    }),
     '{"\\r":"Carriage Return","1":"One","\u0080":"Control","ö":"o","€":"Euro Sign","😂":"Smiley","\ufb33":"Hebrew"}',
   )
-  t.equal(canonicalJson([333333333.33333329, 1e30, 4.5, 2e-3, 1e-27, -0]), '[333333333.3333333,1e+30,4.5,0.002,1e-27,0]')
+  t.equal(
+    canonicalJson([333333333.33333329, 1e30, 4.5, 2e-3, 1e-27, -0]),
+    '[333333333.3333333,1e+30,4.5,0.002,1e-27,0]',
+  )
   t.throws(() => canonicalJson(Number.NaN), 'what JSON can not say is refused')
 })
 

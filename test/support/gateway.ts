@@ -106,9 +106,17 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
 }
 
 async function askApi(gateway: Gateway, method: string, path: string, ask: Ask): Promise<Answer> {
-  const headers = { ...(ask.by && signedIn(ask.by)), ...(ask.body !== undefined && { 'Content-Type': 'application/json' }), ...ask.headers }
+  const headers = {
+    ...(ask.by && signedIn(ask.by)),
+    ...(ask.body !== undefined && { 'Content-Type': 'application/json' }),
+    ...ask.headers,
+  }
   const body = ask.body === undefined ? ask.bytes : JSON.stringify(ask.body)
-  const response = await gateway.api.request(path, { method, headers, ...(body !== undefined && { body: body as string }) })
+  const response = await gateway.api.request(path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: body as string }),
+  })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text }
@@ -121,7 +129,11 @@ export const tinyPng = Buffer.from(
 )
 
 /** One warehouse, one storage zone S, and a slot for each label. */
-export async function furnish(gateway: TestGateway, labels: readonly string[], slot: Record<string, unknown> = {}): Promise<void> {
+export async function furnish(
+  gateway: TestGateway,
+  labels: readonly string[],
+  slot: Record<string, unknown> = {},
+): Promise<void> {
   const by = people.ada
   await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Hall', timezone: 'Europe/Berlin' } })
   await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'S', zone_type: 'storage', warehouseId: 1 } })

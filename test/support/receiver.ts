@@ -21,7 +21,13 @@ export type Received = {
   /** Whether X-Service-Signature is the HMAC of the body under the receiver's secret. */
   readonly signatureValid: boolean
   /** The body as JSON. */
-  readonly event: { id: string; type: string; timestamp: string; data: Record<string, unknown>; metadata: Record<string, unknown> }
+  readonly event: {
+    id: string
+    type: string
+    timestamp: string
+    data: Record<string, unknown>
+    metadata: Record<string, unknown>
+  }
 }
 
 /**

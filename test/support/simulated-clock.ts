@@ -54,7 +54,8 @@ export class SimulatedClock implements Clock {
     let first: Timer | undefined
     for (const timer of this.#timers) {
       if (timer.dueMs > endMs) continue
-      if (!first || timer.dueMs < first.dueMs || (timer.dueMs === first.dueMs && timer.order < first.order)) first = timer
+      if (!first || timer.dueMs < first.dueMs || (timer.dueMs === first.dueMs && timer.order < first.order))
+        first = timer
     }
     return first
   }

@@ -7,7 +7,13 @@ import type { AppError } from '../../src/errors/index.ts'
 import { type Api, type Caller, jsonBodies, newRoot, type Permission, permissions } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, Outbox, type PublishedEvent } from '../../src/journal/index.ts'
 import { Openings } from '../../src/log/index.ts'
-import { type AttemptReport, createWebhooks, type Resolve, type Webhooks, type WebhookSettings } from '../../src/webhooks/index.ts'
+import {
+  type AttemptReport,
+  createWebhooks,
+  type Resolve,
+  type WebhookSettings,
+  type Webhooks,
+} from '../../src/webhooks/index.ts'
 import { secretBox, silentLogger, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 import { SimulatedClock } from './simulated-clock.ts'

@@ -25,7 +25,11 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
   await yard.attempted(1)
   const [delivery] = await yard.deliveries(id)
   t.match(request, { method: 'POST', path: '/hook', signatureValid: true })
-  t.match(request.event, { type: 'whms.placement', data: { n: 1 }, metadata: { warehouseId: 1, siteId: 'dc-7', version: '1.0' } })
+  t.match(request.event, {
+    type: 'whms.placement',
+    data: { n: 1 },
+    metadata: { warehouseId: 1, siteId: 'dc-7', version: '1.0' },
+  })
   const { host, connection, ...headers } = request.headers
   t.strictSame(headers, {
     'content-type': 'application/json',
@@ -36,7 +40,12 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
     'x-service-timestamp': request.event.timestamp,
     'x-service-signature': `sha256=${createHmac('sha256', 'a secret that both know').update(request.body).digest('hex')}`,
   })
-  t.match(delivery, { state: 'delivered', eventId: request.event.id, attemptCount: 1, attempts: [{ attempt: 1, statusCode: 204 }] })
+  t.match(delivery, {
+    state: 'delivered',
+    eventId: request.event.id,
+    attemptCount: 1,
+    attempts: [{ attempt: 1, statusCode: 204 }],
+  })
   t.equal(delivery.nextAttemptAt, null)
 })
 
@@ -57,30 +66,33 @@ t.test('an endpoint gets the types it asked for, from its registration on', asyn
   t.strictSame(created?.event.data, { kind: 'whms.placement', event: { n: 1 } })
 })
 
-t.test('a failed delivery is sent again as the same bytes under the same delivery id, after 1, 5, 30, 120 and 720 minutes', async (t) => {
-  const yard = openYard(t)
-  const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
-  const id = await yard.register(receiver)
-  await yard.publish()
-  await yard.attempted(1)
-  for (const [n, minutes] of [1, 5, 30, 120, 720].entries()) {
-    await yard.pass(minutes * minute - 1)
-    t.equal(receiver.received.length, n + 1, `nothing is sent before ${minutes} min`)
-    await yard.pass(0.05 * minutes * minute + 1)
-    t.equal(receiver.received.length, n + 2, `attempt ${n + 2} is sent within 5 % after ${minutes} min`)
-  }
-  await yard.pass(24 * 60 * minute)
-  t.equal(receiver.received.length, 6)
-  t.equal(new Set(receiver.received.map((r) => r.deliveryId)).size, 1)
-  t.equal(new Set(receiver.received.map((r) => r.body.toString('hex'))).size, 1)
-  t.equal(new Set(receiver.received.map((r) => r.headers['x-service-timestamp'])).size, 1)
-  const [delivery] = await yard.deliveries(id)
-  t.match(delivery, { state: 'exhausted', attemptCount: 6, nextAttemptAt: null })
-  t.strictSame(
-    delivery.attempts.map((a: { attempt: number; error: string }) => [a.attempt, a.error]),
-    [1, 2, 3, 4, 5, 6].map((attempt) => [attempt, 'HTTP 500']),
-  )
-})
+t.test(
+  'a failed delivery is sent again as the same bytes under the same delivery id, after 1, 5, 30, 120 and 720 minutes',
+  async (t) => {
+    const yard = openYard(t)
+    const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
+    const id = await yard.register(receiver)
+    await yard.publish()
+    await yard.attempted(1)
+    for (const [n, minutes] of [1, 5, 30, 120, 720].entries()) {
+      await yard.pass(minutes * minute - 1)
+      t.equal(receiver.received.length, n + 1, `nothing is sent before ${minutes} min`)
+      await yard.pass(0.05 * minutes * minute + 1)
+      t.equal(receiver.received.length, n + 2, `attempt ${n + 2} is sent within 5 % after ${minutes} min`)
+    }
+    await yard.pass(24 * 60 * minute)
+    t.equal(receiver.received.length, 6)
+    t.equal(new Set(receiver.received.map((r) => r.deliveryId)).size, 1)
+    t.equal(new Set(receiver.received.map((r) => r.body.toString('hex'))).size, 1)
+    t.equal(new Set(receiver.received.map((r) => r.headers['x-service-timestamp'])).size, 1)
+    const [delivery] = await yard.deliveries(id)
+    t.match(delivery, { state: 'exhausted', attemptCount: 6, nextAttemptAt: null })
+    t.strictSame(
+      delivery.attempts.map((a: { attempt: number; error: string }) => [a.attempt, a.error]),
+      [1, 2, 3, 4, 5, 6].map((attempt) => [attempt, 'HTTP 500']),
+    )
+  },
+)
 
 t.test('Retry-After puts the next attempt off, a replaced secret signs it', async (t) => {
   const yard = openYard(t)
@@ -96,7 +108,10 @@ t.test('Retry-After puts the next attempt off, a replaced secret signs it', asyn
   t.equal(receiver.received.length, 1)
   await yard.pass(1)
   t.equal(receiver.received.length, 2)
-  t.strictSame(receiver.received.map((r) => r.signatureValid), [false, true])
+  t.strictSame(
+    receiver.received.map((r) => r.signatureValid),
+    [false, true],
+  )
 })
 
 t.test('everything but a 2xx in time is a failed attempt', async (t) => {
@@ -140,8 +155,14 @@ t.test('everything but a 2xx in time is a failed attempt', async (t) => {
 
 t.test('a name that leads inside is refused at the connection, whatever it said at registration', async (t) => {
   let inside = false
-  const yard = openYard(t, { resolve: async () => [inside ? '10.0.0.8' : '198.41.0.4'], settings: { allowNetworks: [] } })
-  const reply = await yard.call('POST', '/api/webhooks', { url: 'https://erp.example/hook', events: ['whms.placement'] })
+  const yard = openYard(t, {
+    resolve: async () => [inside ? '10.0.0.8' : '198.41.0.4'],
+    settings: { allowNetworks: [] },
+  })
+  const reply = await yard.call('POST', '/api/webhooks', {
+    url: 'https://erp.example/hook',
+    events: ['whms.placement'],
+  })
   t.equal(reply.status, 201)
   inside = true
   await yard.publish()
@@ -247,7 +268,11 @@ t.test('six failures in a row mark a webhook failing, alert the admin once, and 
   t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 8 })
   t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, pending: 8 })
   const alerts = (await yard.call('GET', '/api/alerts')).body
-  t.match(alerts, { success: true, data: [{ kind: 'webhook.failing', subject: id, acknowledgedAt: null }], pagination: { total: 1 } })
+  t.match(alerts, {
+    success: true,
+    data: [{ kind: 'webhook.failing', subject: id, acknowledgedAt: null }],
+    pagination: { total: 1 },
+  })
   t.match(alerts.data[0].message, /127\.0\.0\.1:\d+ is failing.*HTTP 500/)
   receiver.behave(() => ({ status: 200 }))
   await yard.publish()
@@ -255,60 +280,74 @@ t.test('six failures in a row mark a webhook failing, alert the admin once, and 
   t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
 })
 
-t.test('a hundred failures in a row switch a webhook off; its deliveries are held until an admin enables it', async (t) => {
-  const yard = openYard(t)
-  const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
-  const id = await yard.register(receiver)
-  await yard.publish(100)
-  await yard.attempted(100)
-  t.match(await yard.webhook(id), { active: true, status: 'disabled', consecutiveFailures: 100 })
-  await yard.publish(2)
-  await yard.pass(24 * 60 * minute)
-  t.equal(receiver.received.length, 100)
-  t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 1, pending: 102 })
-  t.match((await yard.deliveries(id))[0], { state: 'pending', attemptCount: 0, nextAttemptAt: null })
-  const kinds = (await yard.call('GET', '/api/alerts?acknowledged=false')).body.data.map((a: { kind: string }) => a.kind)
-  t.strictSame(kinds, ['webhook.disabled', 'webhook.failing'])
-  receiver.behave(() => ({ status: 204 }))
-  t.match((await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })).body, { status: 'active', consecutiveFailures: 0 })
-  await yard.attempted(202)
-  t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 0, pending: 0 })
-  t.equal((await yard.deliveries(id, '?state=delivered&limit=500')).length, 102)
-})
+t.test(
+  'a hundred failures in a row switch a webhook off; its deliveries are held until an admin enables it',
+  async (t) => {
+    const yard = openYard(t)
+    const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
+    const id = await yard.register(receiver)
+    await yard.publish(100)
+    await yard.attempted(100)
+    t.match(await yard.webhook(id), { active: true, status: 'disabled', consecutiveFailures: 100 })
+    await yard.publish(2)
+    await yard.pass(24 * 60 * minute)
+    t.equal(receiver.received.length, 100)
+    t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 1, pending: 102 })
+    t.match((await yard.deliveries(id))[0], { state: 'pending', attemptCount: 0, nextAttemptAt: null })
+    const kinds = (await yard.call('GET', '/api/alerts?acknowledged=false')).body.data.map(
+      (a: { kind: string }) => a.kind,
+    )
+    t.strictSame(kinds, ['webhook.disabled', 'webhook.failing'])
+    receiver.behave(() => ({ status: 204 }))
+    t.match((await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })).body, {
+      status: 'active',
+      consecutiveFailures: 0,
+    })
+    await yard.attempted(202)
+    t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 0, pending: 0 })
+    t.equal((await yard.deliveries(id, '?state=delivered&limit=500')).length, 102)
+  },
+)
 
-t.test('what is published while a person has switched a webhook off is held, not skipped, and goes out in order', async (t) => {
-  const yard = openYard(t)
-  const receiver = await yard.receiver()
-  const id = await yard.register(receiver, ['whms.placement'], { active: false })
-  t.match(await yard.webhook(id), { active: false, status: 'disabled' })
-  await yard.publish(5)
-  await yard.pass(minute)
-  t.equal(receiver.received.length, 0)
-  t.equal(yard.webhooks.status().pending, 5)
-  await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })
-  await yard.attempted(5)
-  t.strictSame(
-    (await yard.deliveries(id)).map((d) => d.attempts[0].statusCode),
-    [204, 204, 204, 204, 204],
-  )
-})
+t.test(
+  'what is published while a person has switched a webhook off is held, not skipped, and goes out in order',
+  async (t) => {
+    const yard = openYard(t)
+    const receiver = await yard.receiver()
+    const id = await yard.register(receiver, ['whms.placement'], { active: false })
+    t.match(await yard.webhook(id), { active: false, status: 'disabled' })
+    await yard.publish(5)
+    await yard.pass(minute)
+    t.equal(receiver.received.length, 0)
+    t.equal(yard.webhooks.status().pending, 5)
+    await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })
+    await yard.attempted(5)
+    t.strictSame(
+      (await yard.deliveries(id)).map((d) => d.attempts[0].statusCode),
+      [204, 204, 204, 204, 204],
+    )
+  },
+)
 
-t.test('a delivery under way when the process is killed is sent again under its id, without waiting for its lease', async (t) => {
-  const yard = openYard(t)
-  const receiver = await yard.receiver({ behave: (_, nth) => (nth === 1 ? 'hang' : { status: 204 }) })
-  const id = await yard.register(receiver)
-  await yard.publish()
-  await receiver.waitFor(() => true)
-  yard.crash()
-  receiver.release()
-  yard.webhooks.worker.start()
-  await yard.attempted(1)
-  const [first, second] = receiver.received
-  t.equal(receiver.received.length, 2)
-  t.equal(second?.deliveryId, first?.deliveryId)
-  t.strictSame(second?.body, first?.body)
-  t.match(await yard.deliveries(id), [{ state: 'delivered', attemptCount: 1 }])
-})
+t.test(
+  'a delivery under way when the process is killed is sent again under its id, without waiting for its lease',
+  async (t) => {
+    const yard = openYard(t)
+    const receiver = await yard.receiver({ behave: (_, nth) => (nth === 1 ? 'hang' : { status: 204 }) })
+    const id = await yard.register(receiver)
+    await yard.publish()
+    await receiver.waitFor(() => true)
+    yard.crash()
+    receiver.release()
+    yard.webhooks.worker.start()
+    await yard.attempted(1)
+    const [first, second] = receiver.received
+    t.equal(receiver.received.length, 2)
+    t.equal(second?.deliveryId, first?.deliveryId)
+    t.strictSame(second?.body, first?.body)
+    t.match(await yard.deliveries(id), [{ state: 'delivered', attemptCount: 1 }])
+  },
+)
 
 t.test('events that were published before a restart are delivered after it', async (t) => {
   const yard = new WebhookYard()
@@ -396,26 +435,31 @@ t.test('a deleted webhook takes its deliveries with it, also the one under way',
   t.equal(receiver.received.length, 4)
 })
 
-t.test('after 30 days notifications go with their settled deliveries; what still waits keeps its notification', async (t) => {
-  const yard = openYard(t)
-  const receiver = await yard.receiver()
-  await yard.register(receiver)
-  const held = await yard.register(receiver, ['scale.reading'], { active: false })
-  await yard.publish(120)
-  await yard.publish(1, 'scale.reading')
-  await yard.attempted(120)
-  await yard.passMonth()
-  await yard.publish(1)
-  await yard.attempted(121)
-  await yard.pass(60 * minute)
-  const types = yard.work.read((tx) => tx.allOf<{ type: string }>('SELECT type FROM outbox ORDER BY seq')).map(({ type }) => type)
-  t.strictSame(types, ['scale.reading', 'whms.placement', 'event.created'])
-  t.equal(yard.count('delivery'), 2)
-  t.equal(yard.count('delivery_attempt'), 1)
-  await yard.call('PATCH', `/api/webhooks/${held}`, { active: true })
-  await yard.attempted(122)
-  t.equal(receiver.received.at(-1)?.type, 'scale.reading')
-})
+t.test(
+  'after 30 days notifications go with their settled deliveries; what still waits keeps its notification',
+  async (t) => {
+    const yard = openYard(t)
+    const receiver = await yard.receiver()
+    await yard.register(receiver)
+    const held = await yard.register(receiver, ['scale.reading'], { active: false })
+    await yard.publish(120)
+    await yard.publish(1, 'scale.reading')
+    await yard.attempted(120)
+    await yard.passMonth()
+    await yard.publish(1)
+    await yard.attempted(121)
+    await yard.pass(60 * minute)
+    const types = yard.work
+      .read((tx) => tx.allOf<{ type: string }>('SELECT type FROM outbox ORDER BY seq'))
+      .map(({ type }) => type)
+    t.strictSame(types, ['scale.reading', 'whms.placement', 'event.created'])
+    t.equal(yard.count('delivery'), 2)
+    t.equal(yard.count('delivery_attempt'), 1)
+    await yard.call('PATCH', `/api/webhooks/${held}`, { active: true })
+    await yard.attempted(122)
+    t.equal(receiver.received.at(-1)?.type, 'scale.reading')
+  },
+)
 
 t.test('a wall clock that ran ahead and was set back does not strand a delivery', async (t) => {
   const yard = openYard(t)
@@ -443,7 +487,10 @@ t.test('changing the events leaves what was published before to the old subscrip
   yard.webhooks.worker.start()
   await yard.attempted(3)
   await yard.webhooks.worker.settled()
-  t.strictSame((await yard.deliveries(id)).map((d) => d.type), ['scale.reading', 'whms.placement', 'whms.placement'])
+  t.strictSame(
+    (await yard.deliveries(id)).map((d) => d.type),
+    ['scale.reading', 'whms.placement', 'whms.placement'],
+  )
 })
 
 t.test('secrets stand nowhere in the files', async (t) => {

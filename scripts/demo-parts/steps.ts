@@ -1,0 +1,55 @@
+import { within } from './bounds.ts'
+
+/** One step of a story that went as it should. */
+export type PlayedStep = { readonly step: string; readonly ms: number; readonly detail: string }
+
+/** The step that did not; the message says what was wrong. */
+export class StepFailed extends Error {
+  override readonly name = 'StepFailed'
+  readonly step: string
+  /** Where everything that the story wrote was left to be looked at. */
+  readonly folder: string | undefined
+
+  constructor(step: string, cause: unknown, folder?: string) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.step = step
+    this.folder = folder
+  }
+}
+
+const stepLimitMs = 120_000
+
+/** Plays steps one after the other, each within a time limit, and tells each at once. */
+export class Steps {
+  readonly played: PlayedStep[] = []
+  readonly #print: (line: string) => void
+  readonly #signal: AbortSignal | undefined
+
+  constructor(options: { print: (line: string) => void; signal?: AbortSignal | undefined }) {
+    this.#print = options.print
+    this.#signal = options.signal
+  }
+
+  /** Throws StepFailed. Whatever else `act` finds out goes on to the steps behind it. */
+  async play<T extends { readonly detail: string }>(step: string, act: () => Promise<T>): Promise<T> {
+    const startedMs = performance.now()
+    try {
+      const done = await within(act(), stepLimitMs, this.#signal)
+      const played = { step, ms: Math.round(performance.now() - startedMs), detail: done.detail }
+      this.played.push(played)
+      this.#print(`ok      ${step} (${played.ms} ms)`)
+      return done
+    } catch (error) {
+      throw new StepFailed(step, error)
+    }
+  }
+}
+
+/** The steps as a table, for people. */
+export function tableOf(played: readonly PlayedStep[]): string {
+  const stepWidth = Math.max(...played.map(({ step }) => step.length))
+  const row = (n: string, step: string, ms: string, detail: string) =>
+    `${n.padStart(2)}  ${step.padEnd(stepWidth)}  ${ms.padStart(6)}  ${detail}`.trimEnd()
+  const rows = played.map(({ step, ms, detail }, i) => row(String(i + 1), step, String(ms), detail))
+  return [row('', 'step', 'ms', 'what happened'), ...rows].join('\n')
+}

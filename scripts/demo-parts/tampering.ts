@@ -1,0 +1,163 @@
+/**
+ * Tries to change the past, as somebody who can write to the database file but does not use gatehouse:
+ *
+ *   node tampering.ts DATABASE
+ *
+ * with a plain connection of its own and, where it is installed, with the sqlite3 command. Prints what came of it as
+ * JSON. Anything that gets through stays in the file.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import BetterSqlite3, { type Database } from 'better-sqlite3'
+
+type Attempt = { readonly table: string; readonly what: string; readonly sql: string }
+
+export type Tried = {
+  /** better-sqlite3, sqlite3 3.40.1 */
+  readonly by: string
+  /** PRAGMA recursive_triggers of that connection: with 0, REPLACE deletes without asking the DELETE trigger. */
+  readonly recursiveTriggers: number
+  /** Rows that the same connection could change in a table that may change (rolled back): it really can write. */
+  readonly writableElsewhere: number
+  readonly attempts: readonly { readonly table: string; readonly what: string; readonly refusal: string | null }[]
+}
+
+export type Tampering = {
+  readonly tried: readonly Tried[]
+  /** Why the sqlite3 command was left out; null when it was not. */
+  readonly leftOut: string | null
+  /** SHA-256 over all rows that were there at first, by table. */
+  readonly before: Readonly<Record<string, string>>
+  readonly after: Readonly<Record<string, string>>
+}
+
+/** Each with its key, and a column of which every row could tell another story. */
+const tables = [
+  { table: 'placement_event', key: 'id', column: 'asset_barcode', value: `'FORGED'` },
+  { table: 'log_leaf', key: 'seq', column: 'bytes', value: `x'7b7d'` },
+  { table: 'audit_entry', key: 'id', column: 'action', value: `'nothing.happened'` },
+] as const
+
+const busyMs = 10_000
+/** STRICT tables are known from here on. */
+const oldestSqlite = [3, 37] as const
+const harmless = 'BEGIN IMMEDIATE; UPDATE zone SET color = color; SELECT changes(); ROLLBACK;'
+
+if (import.meta.main) process.stdout.write(`${JSON.stringify(tamper(process.argv[2] ?? ''))}\n`)
+
+function tamper(file: string): Tampering {
+  const db = new BetterSqlite3(file, { fileMustExist: true, timeout: busyMs })
+  // Their checks would only be in the way of the attempts.
+  db.pragma('foreign_keys = OFF')
+  const ends = tables.map(({ table, key }) => db.prepare(`SELECT max(${key}) FROM ${table}`).pluck().get() as number)
+  const before = contents(db, ends)
+  const attempts = attemptsOn(db)
+  const command = sqliteCommand()
+  const tried = [
+    tryWithLibrary(db, attempts),
+    ...('version' in command ? [tryWithCommand(file, command.version, attempts)] : []),
+  ]
+  const after = contents(db, ends)
+  db.close()
+  return { tried, leftOut: 'leftOut' in command ? command.leftOut : null, before, after }
+}
+
+function attemptsOn(db: Database): Attempt[] {
+  const onEach = tables.flatMap(({ table, key, column, value }) => {
+    const columns = columnsOf(db, table)
+    const first = `${key} = (SELECT min(${key}) FROM ${table})`
+    const forged = columns.map((name) => (name === column ? value : name)).join(', ')
+    const again = `INTO ${table} (${columns.join(', ')}) SELECT ${forged} FROM ${table} WHERE ${first}`
+    return [
+      { table, what: 'UPDATE', sql: `UPDATE ${table} SET ${column} = ${value} WHERE ${first}` },
+      { table, what: 'UPDATE of all', sql: `UPDATE ${table} SET ${column} = ${value}` },
+      { table, what: 'DELETE', sql: `DELETE FROM ${table} WHERE ${first}` },
+      {
+        table,
+        what: 'DELETE of the newest',
+        sql: `DELETE FROM ${table} WHERE ${key} = (SELECT max(${key}) FROM ${table})`,
+      },
+      { table, what: 'INSERT OR REPLACE', sql: `INSERT OR REPLACE ${again}` },
+      { table, what: 'upsert', sql: `INSERT ${again} ON CONFLICT DO UPDATE SET ${column} = excluded.${column}` },
+    ]
+  })
+  return [...onEach, replacing(db, 'event_id'), replacing(db, 'leaf_seq')]
+}
+
+/** A row with the next id, as an honest one has, that collides with the first event in another column only. */
+function replacing(db: Database, collides: 'event_id' | 'leaf_seq'): Attempt {
+  const instead: Record<string, string> = {
+    id: '(SELECT max(id) + 1 FROM placement_event)',
+    event_id: `'another'`,
+    leaf_seq: '(SELECT max(seq) + 1 FROM log_leaf)',
+    asset_barcode: `'FORGED'`,
+  }
+  const columns = columnsOf(db, 'placement_event')
+  const values = columns.map((name) => (name === collides ? name : (instead[name] ?? name))).join(', ')
+  const sql = `INSERT OR REPLACE INTO placement_event (${columns.join(', ')}) SELECT ${values} FROM placement_event WHERE id = 1`
+  return { table: 'placement_event', what: `INSERT OR REPLACE through ${collides}, with the next id`, sql }
+}
+
+function columnsOf(db: Database, table: string): string[] {
+  return (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name)
+}
+
+function tryWithLibrary(db: Database, attempts: readonly Attempt[]): Tried {
+  const refusalOf = (sql: string) => {
+    try {
+      db.exec(sql)
+      return null
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  db.exec('BEGIN IMMEDIATE')
+  const writableElsewhere = db.prepare('UPDATE zone SET color = color').run().changes
+  db.exec('ROLLBACK')
+  return {
+    by: 'better-sqlite3',
+    recursiveTriggers: db.pragma('recursive_triggers', { simple: true }) as number,
+    writableElsewhere,
+    attempts: attempts.map(({ table, what, sql }) => ({ table, what, refusal: refusalOf(sql) })),
+  }
+}
+
+function tryWithCommand(file: string, version: string, attempts: readonly Attempt[]): Tried {
+  const refusalOf = (sql: string) => {
+    const { code, stderr } = sqlite(file, `${sql};`)
+    return code === 0 ? null : stderr.trim()
+  }
+  return {
+    by: `sqlite3 ${version}`,
+    recursiveTriggers: Number(sqlite(file, 'PRAGMA recursive_triggers;').stdout),
+    writableElsewhere: Number(sqlite(file, harmless).stdout),
+    attempts: attempts.map(({ table, what, sql }) => ({ table, what, refusal: refusalOf(sql) })),
+  }
+}
+
+function sqlite(file: string, sql: string): { code: number | null; stdout: string; stderr: string } {
+  const args = ['-batch', '-bail', '-init', '/dev/null', '-cmd', `.timeout ${busyMs}`, file]
+  const { status, stdout, stderr } = spawnSync('sqlite3', args, { input: sql, encoding: 'utf8', timeout: 2 * busyMs })
+  return { code: status, stdout, stderr }
+}
+
+function sqliteCommand(): { version: string } | { leftOut: string } {
+  const { status, stdout } = spawnSync('sqlite3', ['--version'], { encoding: 'utf8', timeout: busyMs })
+  const [, version, major, minor] = stdout?.match(/^((\d+)\.(\d+)[\d.]*)/) ?? []
+  if (status !== 0 || !version) return { leftOut: 'there is no sqlite3 command here' }
+  const isOld =
+    Number(major) < oldestSqlite[0] || (Number(major) === oldestSqlite[0] && Number(minor) < oldestSqlite[1])
+  return isOld ? { leftOut: `sqlite3 ${version} is too old to open the file` } : { version }
+}
+
+/** Only the rows up to `ends`: the gateway goes on writing meanwhile. */
+function contents(db: Database, ends: readonly number[]): Record<string, string> {
+  return Object.fromEntries(
+    tables.map(({ table, key }, i) => {
+      const hash = createHash('sha256')
+      const rows = db.prepare(`SELECT * FROM ${table} WHERE ${key} <= ? ORDER BY ${key}`).raw()
+      for (const row of rows.iterate(ends[i])) hash.update(JSON.stringify(row))
+      return [table, hash.digest('hex')]
+    }),
+  )
+}
