@@ -36,7 +36,10 @@ async function runTests(paths: readonly string[]): Promise<Count> {
 let insideFailure = false
 function show(line: string, count: Count): void {
   const summary = line.match(/^# \{\s*(.*?)\s*\}$/)?.[1]
-  if (summary !== undefined) return addUp(summary, count)
+  if (summary !== undefined) {
+    addUp(summary, count)
+    return
+  }
   const file = line.match(/^(not )?ok \d+ - (\S+)(.*)$/)
   if (file) process.stdout.write(`${file[1] ? 'FAILED' : 'ok    '} ${file[2]}${file[3]?.replace(/ \{$/, '')}\n`)
   if (/^\s+not ok /.test(line)) insideFailure = true

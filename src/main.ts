@@ -1,6 +1,12 @@
 /** The entry of gatehouse: hands the arguments to the command line. */
 import { run } from './cli/run.ts'
 
+// A reader that has seen enough (`gatehouse config example | head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
 run(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code

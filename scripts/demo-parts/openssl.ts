@@ -16,7 +16,7 @@ export async function opensslHmac(key: string, message: Buffer): Promise<string 
 function padded(key: string, pad: number): Buffer {
   const bytes = Buffer.from(key, 'utf8')
   if (bytes.length > blockBytes) throw new Error(`a key of more than ${blockBytes} bytes would have to be hashed first`)
-  return Buffer.from({ length: blockBytes }, (_, i) => (bytes[i] ?? 0) ^ pad)
+  return Buffer.from(Uint8Array.from({ length: blockBytes }, (_, i) => (bytes[i] ?? 0) ^ pad))
 }
 
 function opensslSha256(input: Buffer): Promise<Buffer | undefined> {

@@ -12,6 +12,8 @@ export function serveCommand(): Command {
 }
 
 async function serve(options: { config?: string }): Promise<void> {
+  // Names, photos and keys are nobody else's business on this box.
+  process.umask(0o027)
   const { config, warnings } = loadConfig(options.config)
   const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info' })
   for (const warning of warnings) log.warn(warning)

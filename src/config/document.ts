@@ -16,7 +16,7 @@ import {
 import { dotted } from './keys.ts'
 import type { Place, Problem } from './problems.ts'
 
-/** A YAML value that knows where it was written. */
+/** A YAML value that knows where it was written. A scalar of undefined is one that could not be read. */
 export type Located = Scalar | Mapping | List
 export type Scalar = { readonly kind: 'scalar'; readonly place: Place; readonly value: unknown }
 export type Mapping = { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Entry> }
@@ -35,13 +35,15 @@ export type Reading = {
   /** Undefined for an empty file. */
   readonly root: Mapping | undefined
   readonly problems: readonly Problem[]
-  /** False: the text is no YAML, and `root` only what could be made of it. */
+  /** False: something could not be read, and what it says is missing from `root`. */
   readonly whole: boolean
 }
 
 /** A file that refers to its own anchors can mean far more than it says; more than this is no config. */
 const mostValues = 200_000
 const deepest = 32
+/** One slip makes the parser stumble many times. */
+const mostFaults = 10
 const tooDeep = 'nested too deeply for a config'
 
 /** Reads one YAML file. Never throws for what stands in it. */
@@ -53,29 +55,23 @@ export function readDocument(source: Source): Reading {
   }
   const document = parse(source.text, lines)
   if (!document) return { root: undefined, problems: [{ place: place(0), path: '', message: tooDeep }], whole: false }
-  const targets = aliasTargets(document)
-  const faults = [...document.errors, ...document.warnings]
+  const faults = [...document.errors, ...document.warnings].slice(0, mostFaults)
   const problems = faults.map((fault) => ({ place: place(fault.pos[0]), path: '', message: inWords(fault) }))
-  const builder = new Builder(targets, place)
+  // What a broken file seems to say is not worth a word.
+  if (document.errors.length > 0) return { root: undefined, problems, whole: false }
+  const builder = new Builder(aliasTargets(document), place)
   const root = builder.build(document.contents)
   return { root, problems: [...problems, ...builder.problems], whole: faults.length === 0 && builder.whole }
 }
 
-/** Our own checks replace the library's for duplicate keys (quadratic there) and aliases (only counted there). */
+/**
+ * Undefined when it is nested more deeply than the stack is. Our own checks replace the library's for duplicate keys
+ * (quadratic there) and aliases (only counted there).
+ */
 function parse(text: string, lineCounter: LineCounter): Document.Parsed | undefined {
-  try {
-    return parseDocument(text, {
-      lineCounter,
-      schema: 'core',
-      resolveKnownTags: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    })
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
+  const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false }
+  const document = parseDocument(text, { ...options, lineCounter })
+  return document.errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION') ? undefined : document
 }
 
 /** The library's messages may quote the file; ours say what to do and quote nothing. */
@@ -135,15 +131,23 @@ class Builder {
       throw new TooMuch(`with its aliases written out this is more than ${mostValues} values`)
     if (path.length > deepest)
       throw new TooMuch(`${dotted(path.slice(0, 3))} … is nested more than ${deepest} levels deep`)
-    const target = isAlias(node) ? this.#target(node, place, path) : node
-    if (isMap(target)) return { kind: 'map', place, entries: this.#entries(target, path) }
-    if (!isSeq(target)) return { kind: 'scalar', place, value: isScalar(target) ? target.value : null }
-    const items = target.items as (Node | null)[]
+    if (isAlias(node)) return this.#aliased(node, place, path)
+    if (isMap(node)) return { kind: 'map', place, entries: this.#entries(node, path) }
+    if (!isSeq(node)) return { kind: 'scalar', place, value: isScalar(node) ? node.value : null }
+    const items = node.items as (Node | null)[]
     return {
       kind: 'list',
       place,
       items: items.map((item, i) => this.#value(item, this.#start(item, place), [...path, i])),
     }
+  }
+
+  #aliased(alias: Alias, place: Place, path: readonly (string | number)[]): Located {
+    const target = this.#targets.get(alias)
+    if (target) return this.#value(target, place, path)
+    this.#problem(place, path, 'no anchor of this name stands before it')
+    this.whole = false
+    return { kind: 'scalar', place, value: undefined }
   }
 
   #entries(map: YAMLMap, path: readonly (string | number)[]): Map<string, Entry> {
@@ -161,14 +165,6 @@ class Builder {
       else entries.set(name, { key, value })
     }
     return entries
-  }
-
-  #target(alias: Alias, place: Place, path: readonly (string | number)[]): Node | null {
-    const target = this.#targets.get(alias)
-    if (target) return target
-    this.#problem(place, path, 'no anchor of this name stands before it')
-    this.whole = false
-    return null
   }
 
   #start(node: Node | null, otherwise?: Place): Place {

@@ -24,7 +24,8 @@ export function explain(issues: readonly z.core.$ZodIssue[], root: Located, sche
 /** Whether an issue may come only from what is missing, as it does when part of the config could not be read. */
 export function maybeIncomplete(issue: z.core.$ZodIssue, root: Located): boolean {
   const crossCheck = issue.code === 'custom' && issue.message !== 'Invalid input'
-  return crossCheck || locate(root, issue.path as Path).value === undefined
+  const { value } = locate(root, issue.path as Path)
+  return crossCheck || value === undefined || (value.kind === 'scalar' && value.value === undefined)
 }
 
 function unknownKey(path: Path, root: Located, schema: Schema): Problem {
@@ -47,10 +48,11 @@ function badName(path: Path, place: Place, schema: Schema): Problem {
 function wrongValue(value: Located | undefined, path: Path, schema: Schema): string {
   const wanted = schemaAt(schema, path) ?? schema
   const kind = kinds.get(bare(wanted))
-  const expected = `${kind?.expected ?? container(wanted)}${allowsNull(wanted) ? ' or null' : ''}`
+  const expected = kind?.expected ?? container(wanted)
   if (!value) return `is required: ${expected}`
   const near = value.kind === 'scalar' ? nearestNames(String(value.value), kind?.choices ?? []) : []
-  return `expected ${expected}${butFound(value, expected, kind?.discreet === true)}${didYouMean(near)}`
+  const orNull = allowsNull(wanted) ? 'null or ' : ''
+  return `expected ${orNull}${expected}${butFound(value, expected, kind?.discreet === true)}${didYouMean(near)}`
 }
 
 function container(schema: Schema): string {

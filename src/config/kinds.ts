@@ -117,7 +117,7 @@ export function serverUrl() {
 const serverSchemes = ['https', 'http']
 
 function urlKind(schemes: readonly string[], what: string): Kind {
-  const expected = `a ${schemes.join(' or ')} ${what} of up to 2048 characters, without user name or password in it`
+  const expected = `an ${schemes.join(' or ')} ${what} of up to 2048 characters, without user name or password in it`
   return { name: `${schemes.join(' or ')} URL`, expected, discreet: true }
 }
 

@@ -1,6 +1,5 @@
 import { isAbsolute, join } from 'node:path'
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: it is written like this in the config
 const credentials = '${CREDENTIALS_DIRECTORY}'
 
 /**

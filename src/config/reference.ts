@@ -74,7 +74,7 @@ function typeOf(schema: Schema): string {
   const kind = kinds.get(bare(schema))
   if (kind) return kind.name
   const of = repeated(schema)
-  return of ? `${of.container} of ${typeOf(of.of)}` : 'map'
+  return of ? `${of.container} of ${fixedKeys(of.of) ? 'maps' : typeOf(of.of)}` : 'map'
 }
 
 /** A config that says what every key means: `site.id` is set, everything else stands at its default, commented out. */

@@ -79,7 +79,7 @@ function filledList<S extends z.ZodType>(entry: S, max: number, expected: string
     .array(entry)
     .min(1)
     .max(max)
-    .register(kinds, { name: `list of ${kinds.get(entry)?.name ?? 'map'}`, expected })
+    .register(kinds, { name: `list of ${kinds.get(entry)?.name ?? 'maps'}`, expected })
 }
 
 const role = () => oneOf(roleNames)

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { derivedUrlIsSure } from './derived.ts'
 import { type Located, locate } from './document.ts'
 import { bare, dotted, type Schema, within } from './keys.ts'
@@ -55,7 +56,8 @@ function* files(node: Located, schema: Schema | undefined, path: Path): Generato
 }
 
 function fileTrouble(file: string, kind: 'folder' | 'file' | 'secret' | undefined): string | undefined {
-  if (kind === undefined || kind === 'folder') return undefined
+  // A relative path is one of credentials that only the service gets.
+  if (kind === undefined || kind === 'folder' || !isAbsolute(file)) return undefined
   const state = fileState(file)
   if (state === 'missing') return `${file} does not exist`
   if (state === 'open to all' && kind === 'secret')

@@ -137,7 +137,10 @@ function checkLeaf(leaf: LeafRow, identity: { logId: string; siteId: string }, f
   const where = `leaf ${leaf.seq}`
   if (!leafHash(leaf.bytes).equals(leaf.hash)) findings.add(where, 'its bytes do not have its hash')
   const stated = parse(leaf.bytes)
-  if (stated === undefined) return findings.add(where, 'its bytes are not canonical JSON')
+  if (stated === undefined) {
+    findings.add(where, 'its bytes are not canonical JSON')
+    return
+  }
   const head = { v: 1, kind: leaf.kind, seq: leaf.seq, ...identity }
   for (const [key, value] of Object.entries(head)) {
     if (stated[key] !== value) findings.add(where, `says ${key} ${String(stated[key])}, expected ${value}`)
@@ -160,7 +163,10 @@ function checkPlacement(
   identity: { logId: string; siteId: string },
   findings: Findings,
 ): void {
-  if (!row) return findings.add(`leaf ${leaf.seq}`, `states event ${leaf.ref}, which is not there`)
+  if (!row) {
+    findings.add(`leaf ${leaf.seq}`, `states event ${leaf.ref}, which is not there`)
+    return
+  }
   const where = `event ${row.id} (leaf ${leaf.seq})`
   if (String(row.id) !== leaf.ref) findings.add(where, `the leaf states event ${leaf.ref}`)
   if (sha256(leaf.bytes).toString('hex') !== row.evidence_hash)

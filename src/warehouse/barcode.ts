@@ -87,7 +87,7 @@ function elementStrings(body: string): Map<string, string> | undefined {
     const digits = aiDigits[rest.slice(0, 2)]
     const ai = digits ? rest.slice(0, digits) : ''
     if (!/^\d{2,4}$/.test(ai) || ai.length !== digits || elements.has(ai)) return undefined
-    const value = valueOf(ai, rest.slice(ai.length))
+    const value = fieldOf(ai, rest.slice(ai.length))
     if (!isValue(ai, value)) return undefined
     elements.set(ai, value)
     rest = rest.slice(ai.length + value.length).replace(/^\x1d/, '')
@@ -95,7 +95,7 @@ function elementStrings(body: string): Map<string, string> | undefined {
   return elements.size > 0 ? elements : undefined
 }
 
-function valueOf(ai: string, rest: string): string {
+function fieldOf(ai: string, rest: string): string {
   const fixed = fixedDigits[ai.slice(0, 2)]
   if (fixed) return rest.slice(0, fixed)
   const end = rest.indexOf(GS)

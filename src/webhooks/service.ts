@@ -131,7 +131,7 @@ export class WebhookService {
     return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
   }
 
-  #update(tx: Tx, webhook: Webhook, request: WebhookPatch, by: RequestOrigin): Webhook {
+  #update(tx: Tx, webhook: Webhook, request: Partial<WebhookPatch>, by: RequestOrigin): Webhook {
     const { box, audit, clock, makeId, settings } = this.#o
     const changes = changesOf(webhook, request, (secret) => box.seal(secret, contextOf(webhook.id)))
     if (Object.keys(changes).length === 0) return webhook
@@ -148,21 +148,23 @@ export class WebhookService {
   }
 
   /**
-   * Removes an endpoint and its deliveries, also those that wait. It is switched off first; a crash before the end
-   * leaves it off, and the request can be repeated. Throws NOT_FOUND.
+   * Removes an endpoint and its deliveries, also those that wait. One with a long history goes in several commits,
+   * switched off by the first; a crash between them leaves it off, and the request can be repeated. Throws NOT_FOUND.
    */
   async remove(id: string, by: RequestOrigin): Promise<void> {
-    const { work, audit, clock } = this.#o
-    await work.write((tx) => {
-      if (get(tx, id).active) updateWebhook(tx, id, { active: false }, clock.now())
-    })
-    while ((await work.write((tx) => removeDeliveriesOf(tx, id, removedAtOnce))) === removedAtOnce);
-    await work.write((tx) => {
-      const { url, events } = get(tx, id)
-      deleteWebhook(tx, id)
-      const changes = { origin: new URL(url).origin, events }
-      audit.write(tx, by, { action: 'webhook.deleted', entity: 'webhook', entityId: id, changes })
-    })
+    while (!(await this.#o.work.write((tx) => this.#removeSome(tx, id, by))));
+  }
+
+  #removeSome(tx: Tx, id: string, by: RequestOrigin): boolean {
+    const webhook = get(tx, id)
+    if (removeDeliveriesOf(tx, id, removedAtOnce) === removedAtOnce) {
+      this.#update(tx, webhook, { active: false }, by)
+      return false
+    }
+    deleteWebhook(tx, id)
+    const changes = { origin: new URL(webhook.url).origin, events: webhook.events }
+    this.#o.audit.write(tx, by, { action: 'webhook.deleted', entity: 'webhook', entityId: id, changes })
+    return true
   }
 
   /**
@@ -240,7 +242,7 @@ function isHeld(webhook: Webhook): boolean {
 }
 
 /** Only what really changes. Asking for active is never idle: it ends a failing or disabled state. */
-function changesOf(webhook: Webhook, request: WebhookPatch, seal: (secret: string) => Buffer): WebhookChanges {
+function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
   const { url, events, active, secret } = request
   const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
   return {

@@ -30,6 +30,10 @@ function open(t: Test) {
   return { dataDir, db: writer.db, close: writer.close, reader, work: new UnitOfWork({ writer: writer.db, reader }) }
 }
 
+const headOf = (save: () => number, restore: (saved: number) => void): Head => ({
+  save,
+  restore: (saved) => restore(saved as number),
+})
 const addWarehouse = (name: string) =>
   sql
     .insertInto('warehouse')
@@ -131,8 +135,14 @@ t.test(
 t.test('values in memory follow the commits: a failed member is put back, the others stay', async (t) => {
   const { work } = open(t)
   let size = 0
-  const head: Head = { save: () => size, restore: (saved) => void (size = saved as number) }
-  work.follow(head)
+  work.follow(
+    headOf(
+      () => size,
+      (saved) => {
+        size = saved
+      },
+    ),
+  )
   const grow = (fail: boolean) =>
     work.write((tx) => {
       size += 1
@@ -151,7 +161,14 @@ t.test(
   async (t) => {
     const { work, db } = open(t)
     let size = 0
-    work.follow({ save: () => size, restore: (saved) => void (size = saved as number) })
+    work.follow(
+      headOf(
+        () => size,
+        (saved) => {
+          size = saved
+        },
+      ),
+    )
     const big = (name: string) =>
       work.write((tx) => {
         size += 1

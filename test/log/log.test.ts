@@ -110,7 +110,7 @@ t.test('canonical JSON is that of RFC 8785', async (t) => {
     '{"\\r":"Carriage Return","1":"One","\u0080":"Control","ö":"o","€":"Euro Sign","😂":"Smiley","\ufb33":"Hebrew"}',
   )
   t.equal(
-    canonicalJson([333333333.33333329, 1e30, 4.5, 2e-3, 1e-27, -0]),
+    canonicalJson([Number('333333333.33333329'), 1e30, 4.5, 2e-3, 1e-27, -0]),
     '[333333333.3333333,1e+30,4.5,0.002,1e-27,0]',
   )
   t.throws(() => canonicalJson(Number.NaN), 'what JSON can not say is refused')

@@ -208,7 +208,8 @@ t.test('connections are used again, and one that went stale meanwhile fails nobo
   receiver.behave((request) => (request.port === [...ports][0] ? 'reset' : { status: 200 }))
   await yard.publish()
   await yard.attempted(4)
-  t.ok((await yard.deliveries(id)).every((d) => d.state === 'delivered'))
+  t.equal(receiver.received.length, 5)
+  t.ok((await yard.deliveries(id)).every((d) => d.state === 'delivered' && d.attemptCount === 1))
 })
 
 t.test('first attempts start in order, four at a time', async (t) => {

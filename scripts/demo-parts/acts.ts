@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Received } from '../../test/support/receiver.ts'
+import type { Client } from './client.ts'
+import { holds, same } from './expect.ts'
+import { flipByteOfLeaf } from './flip.ts'
+import type { Gateway } from './gateway.ts'
+import type { Inbox } from './inbox.ts'
+import { opensslHmac } from './openssl.ts'
+import { palletPhoto } from './photo.ts'
+import { countEvents, eventsPath, type Scan, uploadPhoto } from './scans.ts'
+import type { Tampering } from './tampering.ts'
+import type { DemoSlot, Floor } from './warehouse.ts'
+
+/** The acts of the story, each with all that it claims checked. What they return tells what happened. */
+
+const webhookEvents = ['whms.placement', 'whms.removal', 'whms.verification', 'whms.dispute']
+const arrivalLimitMs = 30_000
+const tamperingLimitMs = 60_000
+
+export async function isHealthy(gateway: Gateway): Promise<{ detail: string }> {
+  const answer = await fetch(`${gateway.url}/api/health`, { signal: AbortSignal.timeout(10_000) })
+  const { status, version, checks } = (await answer.json()) as {
+    status: string
+    version: string
+    checks: Record<string, { status: string }>
+  }
+  same('status of /api/health', answer.status, 200)
+  same('check "database" of /api/health', checks['database']?.status, 'healthy')
+  return { detail: `version ${version} at ${gateway.url}, ${status}` }
+}
+
+export async function registerWebhook(admin: Client, inbox: Inbox): Promise<string> {
+  const { url } = inbox.receiver
+  const webhook = await admin.create('/api/webhooks', { url, events: webhookEvents, secret: inbox.secret })
+  same('secret in the answer', webhook.secret, undefined)
+  return webhook.id
+}
+
+export async function holdPhoto(by: Client): Promise<{ url: string; sha256: string; sizeBytes: number }> {
+  const photo = palletPhoto(1)
+  const held = await uploadPhoto(by, photo)
+  same('sha256 of the photo', held.sha256, createHash('sha256').update(photo).digest('hex'))
+  const back = await by.get(new URL(held.url).pathname)
+  holds(photo.equals(back as Buffer), 'the photo came back with other bytes')
+  return { ...held, sizeBytes: photo.length }
+}
+
+/** Waits for the notification of an event, and checks it the way that a receiver's author would. */
+export async function arrives(inbox: Inbox, type: string, event: { eventId: string }): Promise<Received> {
+  const { receiver, secret } = inbox
+  const came = await receiver.waitFor((request) => request.event.id === event.eventId, arrivalLimitMs)
+  same('X-Service-Event', came.headers['x-service-event'], type)
+  same('type', came.event.type, type)
+  same('X-Service-Timestamp', came.headers['x-service-timestamp'], came.event.timestamp)
+  holds(came.deliveryId !== '', 'X-Service-Delivery is missing')
+  holds(came.signatureValid, `X-Service-Signature is not the HMAC of the body: ${came.headers['x-service-signature']}`)
+  const hmac = await opensslHmac(secret, came.body)
+  if (hmac !== undefined) same('X-Service-Signature by openssl', came.headers['x-service-signature'], `sha256=${hmac}`)
+  return came
+}
+
+type Standing = { floor: Floor; slot: DemoSlot; pallet: string }
+
+/** Slot, location and utilization, while that one pallet stands verified and all else is empty. */
+export async function floorShows(by: Client, { floor, slot, pallet }: Standing): Promise<{ detail: string }> {
+  for (const path of [slot.id, slot.label]) {
+    const { isOccupied, assetBarcode, isVerified } = await by.get(`/api/whms/slots/${path}`)
+    same(`slot ${path}`, { isOccupied, assetBarcode, isVerified }, { isOccupied: true, assetBarcode: pallet, isVerified: true })
+  }
+  const location = await by.get(`/api/whms/assets/${pallet}/location`)
+  same('location of the pallet', location.slot?.slot_id, slot.label)
+  const { success: _, ...utilization } = await by.get('/api/whms/dashboard/utilization')
+  same('utilization', utilization, {
+    totalSlots: floor.slots.length,
+    occupiedSlots: 1,
+    utilizationPercent: Math.round((100 / floor.slots.length) * 100) / 100,
+    pendingVerifications: 0,
+    byZone: floor.zones.map((zone) => ({
+      zone,
+      occupied: zone === slot.zone ? 1 : 0,
+      total: floor.slots.filter((one) => one.zone === zone).length,
+    })),
+  })
+  return { detail: `${slot.label} occupied and verified, 1 of ${floor.slots.length} slots (${utilization.utilizationPercent} %)` }
+}
+
+/** The same scan under the same key, then under another key but with its own id: neither is recorded. */
+export async function repeats(by: Client, scan: Scan, first: { id: number }): Promise<{ detail: string }> {
+  const before = await countEvents(by)
+  const headers = { 'Idempotency-Key': scan.key }
+  const replayed = await by.expect(201, 'POST', eventsPath, { body: scan.body, headers })
+  same('the answer under the same Idempotency-Key', replayed.body, first)
+  same('Idempotency-Replayed', replayed.headers.get('idempotency-replayed'), 'true')
+  const otherKey = { 'Idempotency-Key': `${scan.key}-after-a-reset` }
+  const recognised = await by.expect(200, 'POST', eventsPath, { body: scan.body, headers: otherKey })
+  same('id under the same client_event_id', recognised.body.id, first.id)
+  same('events in the ledger', await countEvents(by), before)
+  return { detail: `same Idempotency-Key: same answer; same client_event_id: event ${first.id}; still ${before} events` }
+}
+
+/** Another process with a connection of its own tries to rewrite the file that the gateway has open. */
+export async function cannotBeRewritten(gateway: Gateway, by: Client, event: { id: number }): Promise<{ detail: string }> {
+  const asBefore = await by.get(`${eventsPath}/${event.id}`)
+  const { tried, leftOut, before, after } = await tamper(join(gateway.dataDir, 'gatehouse.db'))
+  for (const { by: whom, attempts, recursiveTriggers, writableElsewhere } of tried) {
+    same(`PRAGMA recursive_triggers of ${whom}`, recursiveTriggers, 0)
+    holds(writableElsewhere > 0, `${whom} could not write to any table, so its attempts prove nothing`)
+    for (const { table, what, refusal } of attempts) {
+      holds(refusal !== null, `${what} on ${table} by ${whom} got through`)
+      holds(refusal.includes(`${table} is append-only`), `${what} on ${table} by ${whom} failed for another reason: ${refusal}`)
+    }
+  }
+  same('the rows that were there', after, before)
+  same(`event ${event.id}`, await by.get(`${eventsPath}/${event.id}`), asBefore)
+  const counts = tried.map(({ by: whom, attempts }) => `${attempts.length} attempts by ${whom}`).join(', ')
+  return { detail: `refused as it must: ${counts}${leftOut ? ` (${leftOut})` : ''}; nothing changed` }
+}
+
+async function tamper(file: string): Promise<Tampering> {
+  const program = fileURLToPath(new URL('./tampering.ts', import.meta.url))
+  const args = ['--disable-warning=ExperimentalWarning', program, file]
+  const limits = { timeout: tamperingLimitMs, killSignal: 'SIGKILL' } as const
+  const { stdout } = await promisify(execFile)(process.execPath, args, limits)
+  return JSON.parse(stdout) as Tampering
+}
+
+export async function verifies(gateway: Gateway, events: number): Promise<{ detail: string }> {
+  const { code, found } = await gateway.verify()
+  same('mismatches', found.mismatches, [])
+  same('ok', found.ok, true)
+  same('exit code', code, 0)
+  same('events', found.events, events)
+  holds(found.size >= events, `${events} events, but only ${found.size} leaves`)
+  return { detail: `${found.size} leaves, ${found.events} events, root ${found.root.slice(0, 16)}…` }
+}
+
+/** A webhook whose receiver holds another secret: all is right but the signature, and the receiver must say so. */
+export async function refusesWrongSecret(admin: Client, stranger: Inbox, registered: string): Promise<{ detail: string }> {
+  const { url } = stranger.receiver
+  const webhook = await admin.create('/api/webhooks', { url, events: ['whms.removal'], secret: registered })
+  const { body } = await admin.expect(200, 'POST', `/api/webhooks/${webhook.id}/test`)
+  same('the test as the gateway sees it', { delivered: body.delivered, statusCode: body.statusCode }, { delivered: false, statusCode: 401 })
+  const came = await stranger.receiver.waitFor(({ type }) => type === 'webhook.test', arrivalLimitMs)
+  same('delivery id', came.deliveryId, body.deliveryId)
+  same('signature under the secret of the receiver', came.signatureValid, false)
+  const hmac = await opensslHmac(registered, came.body)
+  if (hmac !== undefined) same('signature under the registered secret', came.headers['x-service-signature'], `sha256=${hmac}`)
+  return { detail: 'refused as it must: it came over TLS with all headers, its signature did not fit, answered with 401' }
+}
+
+export async function stopsCleanly(gateway: Gateway): Promise<{ detail: string }> {
+  same('exit code', await gateway.stop(), 0)
+  return { detail: 'exit code 0' }
+}
+
+/** A copy of the ledger verifies; with one bit of one leaf changed in the file, exactly that leaf is named. */
+export async function findsFlippedByte(gateway: Gateway, seq: number): Promise<{ detail: string }> {
+  const copy = join(gateway.folder, 'copy')
+  const configFile = join(gateway.folder, 'copy.yaml')
+  cpSync(gateway.dataDir, copy, { recursive: true })
+  gateway.configure({}, configFile, copy)
+  const whole = await gateway.verify(configFile)
+  same('the copy before the flip', { code: whole.code, mismatches: whole.found.mismatches }, { code: 0, mismatches: [] })
+  const { offset, from, to } = flipByteOfLeaf(join(copy, 'gatehouse.db'), seq)
+  const { code, found } = await gateway.verify(configFile)
+  same('exit code of ledger verify', code, 1)
+  same('ok', found.ok, false)
+  const [first] = found.mismatches
+  holds(first, 'ledger verify names no leaf')
+  for (const { where } of found.mismatches) holds(namesLeaf(where, seq), `the flip was in leaf ${seq}, but this is named: ${where}`)
+  return { detail: `refused as it must: byte ${offset}, ${from} to ${to}; "${first.where}: ${first.what}"` }
+}
+
+const namesLeaf = (where: string, seq: number) => new RegExp(`\\bleaf ${seq}\\b`).test(where)

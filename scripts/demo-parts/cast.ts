@@ -1,0 +1,41 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Account, Client } from './client.ts'
+import type { Gateway } from './gateway.ts'
+import type { Inbox } from './inbox.ts'
+
+/** Requests a minute of those who work with a scanner; the default is made for people. */
+const scannerPerMinute = 600
+
+export type Role = Account['role']
+
+/**
+ * Everything that must be there before the gateway may start: accounts, made by its own command as an admin makes them,
+ * and the config that holds their hashes. @returns the account of each user name
+ */
+export async function prepare<Name extends string>(
+  gateway: Gateway,
+  people: Readonly<Record<Name, Role>>,
+  receivers: readonly Inbox[],
+): Promise<Record<Name, Account>> {
+  // Without users first: `gatehouse credential` takes the site's address from the config.
+  gateway.configure()
+  const entries = Object.entries(people) as [Name, Role][]
+  const made = await Promise.all(entries.map(async ([name, role]) => [name, await gateway.credential(name, role)] as const))
+  const accounts = Object.fromEntries(made) as Record<Name, Account>
+  const caFile = join(gateway.folder, 'receivers.pem')
+  writeFileSync(caFile, receivers.map(({ receiver }) => `${receiver.caPem}\n`).join(''))
+  gateway.configure({
+    auth: { users: made.map(([username, { role, secretHash }]) => ({ username, role, secretHash })) },
+    webhooks: { allowNetworks: ['127.0.0.0/8'], caFile },
+    rateLimit: { users: Object.fromEntries(entries.map(([name]) => [name, scannerPerMinute])) },
+  })
+  return accounts
+}
+
+/** A client of that gateway for each account. */
+export function clientsOf<Name extends string>(gateway: Gateway, accounts: Record<Name, Account>): Record<Name, Client> {
+  const entries = Object.entries<Account>(accounts)
+  const clients = entries.map(([name, account]) => [name, new Client({ url: gateway.url, account })])
+  return Object.fromEntries(clients) as Record<Name, Client>
+}

@@ -1,0 +1,103 @@
+import type { Answer, Client } from './client.ts'
+import { holds, same } from './expect.ts'
+import type { Gateway } from './gateway.ts'
+import type { Inbox } from './inbox.ts'
+import { countEvents, eventsPath, placement, type Scan, send } from './scans.ts'
+import type { DemoSlot, Floor } from './warehouse.ts'
+
+const scanCount = 12
+const handhelds = 3
+/** The gateway dies at this answer, with other requests still in the air. */
+const lastAnswer = 5
+
+type Scene = {
+  readonly gateway: Gateway
+  readonly scanner: Client
+  readonly floor: Floor
+  readonly inbox: Inbox
+  readonly photo: { readonly url: string; readonly sha256: string }
+}
+
+/**
+ * Several handhelds scan at once, the gateway is killed among their requests and started again. What was answered must be
+ * there exactly as answered; what was not is sent again, and is there once.
+ */
+export async function powerCut(scene: Scene): Promise<{ detail: string; events: number }> {
+  const { gateway, scanner, inbox } = scene
+  const scans = scansOf(scene)
+  const slotsBefore = await otherSlots(scene, scans)
+  const eventsBefore = await countEvents(scanner)
+  const answered = await scanUntilKilled(scene, scans)
+  const startedMs = performance.now()
+  await gateway.start()
+  const upMs = Math.round(performance.now() - startedMs)
+  for (const answer of answered.values()) await isAsAnswered(scanner, answer)
+  same('the other slots', await otherSlots(scene, scans), slotsBefore)
+  await sendAllAgain(scanner, scans, answered)
+  const events = await countEvents(scanner)
+  same('events in the ledger', events, eventsBefore + scans.length)
+  await allNotified(inbox, scans)
+  const kept = `killed after answer ${answered.size} of ${scans.length}, up again in ${upMs} ms; what was answered is there`
+  return { detail: `${kept}, the rest sent again is there once, every webhook came`, events }
+}
+
+type KeyedScan = Scan & { readonly slot: DemoSlot }
+
+function scansOf({ floor, photo }: Scene): KeyedScan[] {
+  return floor.slots.slice(1, 1 + scanCount).map((slot, i) => {
+    const pallet = floor.pallets[i + 1] ?? ''
+    return { slot, ...placement({ slot, pallet, photoUrl: photo.url, key: `power-cut-${i + 1}` }) }
+  })
+}
+
+/** @returns the answers that came, by key */
+async function scanUntilKilled({ gateway, scanner }: Scene, scans: readonly KeyedScan[]): Promise<Map<string, Answer>> {
+  const answered = new Map<string, Answer>()
+  const waiting = [...scans]
+  let killed: Promise<void> | undefined
+  const handheld = async () => {
+    for (let scan = waiting.shift(); scan && !killed; scan = waiting.shift()) {
+      const answer = await send(scanner, scan).catch(() => undefined)
+      if (!answer) return
+      same(`status of scan ${scan.key}`, answer.status, 201)
+      answered.set(scan.key, answer)
+      if (answered.size >= lastAnswer) killed ??= gateway.kill()
+    }
+  }
+  await Promise.all(Array.from({ length: handhelds }, handheld))
+  holds(killed, `the gateway stopped answering after ${answered.size} scans, before anybody killed it`)
+  await killed
+  return answered
+}
+
+async function isAsAnswered(scanner: Client, { body }: Answer): Promise<void> {
+  const { effect: _, slot, ...event } = body
+  same(`event ${event.id}`, await scanner.get(`${eventsPath}/${event.id}`), event)
+  const { id, isOccupied, assetBarcode, isVerified } = await scanner.get(`/api/whms/slots/${slot.id}`)
+  const { isOccupied: wasOccupied, assetBarcode: wasBarcode, isVerified: wasVerified } = slot
+  same(`slot ${id}`, [isOccupied, assetBarcode, isVerified], [wasOccupied, wasBarcode, wasVerified])
+}
+
+async function sendAllAgain(scanner: Client, scans: readonly Scan[], answered: ReadonlyMap<string, Answer>): Promise<void> {
+  for (const scan of scans) {
+    const again = await send(scanner, scan)
+    same(`status of scan ${scan.key}, sent again`, again.status, 201)
+    const first = answered.get(scan.key)
+    if (!first) continue
+    same(`the answer to scan ${scan.key}, sent again`, again.body, first.body)
+    same('Idempotency-Replayed', again.headers.get('idempotency-replayed'), 'true')
+  }
+}
+
+async function otherSlots({ scanner }: Scene, scans: readonly KeyedScan[]): Promise<unknown[]> {
+  const used = new Set(scans.map(({ slot }) => slot.id))
+  const { data } = await scanner.get('/api/whms/slots')
+  return (data as { id: number }[]).filter(({ id }) => !used.has(id))
+}
+
+async function allNotified({ receiver }: Inbox, scans: readonly Scan[]): Promise<void> {
+  await receiver.waitFor((_, all) => {
+    const told = new Set(all.filter((r) => r.signatureValid).map((r) => r.event.data['client_event_id']))
+    return scans.every(({ key }) => told.has(key))
+  }, 60_000)
+}

@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import t, { type Test } from 'tap'
+import { configCommand } from '../../src/cli/config.ts'
+import { checkConfig, configExample, configReference, loadConfig } from '../../src/config/index.ts'
+import { EXIT_CONFIG } from '../../src/errors/index.ts'
+
+/** What `gatehouse config …` prints, and the exit code it leaves with. */
+async function run(t: Test, ...args: string[]): Promise<{ out: string; exitCode: number; message: string }> {
+  const printed = t.capture(process.stdout, 'write', () => true)
+  const program = new Command('gatehouse').addCommand(configCommand())
+  const failure = await program.parseAsync(['config', ...args], { from: 'user' }).then(
+    () => ({ exitCode: 0, message: '' }),
+    (error) => error,
+  )
+  const out = printed()
+    .map(({ args: [text] }) => String(text))
+    .join('')
+  printed.restore()
+  return { out, exitCode: failure.exitCode, message: failure.message }
+}
+
+t.test('the example loads without a word, and is the default config of its site', async (t) => {
+  const folder = t.testdir({ 'example.yaml': configExample(), 'short.yaml': 'site: {id: dc-7}' })
+  const { config, warnings } = loadConfig(join(folder, 'example.yaml'))
+  t.strictSame(warnings, [])
+  t.strictSame(config, loadConfig(join(folder, 'short.yaml')).config)
+})
+
+t.test('the example also loads with everything in it switched on', async (t) => {
+  const file = join(t.testdir({}), 'gatehouse.yaml')
+  writeFileSync(file, configExample().replaceAll(/^( *)#(?! )/gm, '$1'))
+  const { config, problems, warnings } = checkConfig(file, { env: {} })
+  t.strictSame(problems, [])
+  t.ok(warnings.every(({ message }) => message.endsWith('does not exist')))
+  t.match(config, {
+    cameras: [{ name: 'Dock door 1' }],
+    metrics: { listen: { port: 9480 } },
+    ledger: { maxAge: 604_800_000 },
+  })
+})
+
+t.test('the reference says of every key what it is, its default, unit, and whether a reload applies it', async (t) => {
+  const reference = configReference()
+  const rows = reference.split('\n').filter((line) => line.startsWith('| `'))
+  t.ok(rows.length > 90)
+  for (const row of rows) {
+    const [, key, type, standard, , applies, sentence] = row.split(/(?<!\\)\|/).map((cell) => cell.trim())
+    t.match(applies, /^(live|restart)$/, key)
+    t.match(sentence, /^[A-Z].*\.$/, key)
+    t.ok(type, key)
+    // Sections have no default of their own; what is required stands only in a list or in a block that may be left out.
+    if (standard === '*required*') t.match(key, /site\.id|\[\]|tls|upload/)
+  }
+  for (const row of [
+    '| `auth.freshFor` | duration | `5m` | ms, s, m, h, d | live | How long a verified answer is believed without asking the storage server again. |',
+    '| `cameras[].motion.cooldownSeconds` | 0 to 3600 | `5` | seconds | live | Shortest time from the end of a clip to the start of the next, in seconds. |',
+    '| `dataDir` | path | `/var/lib/gatehouse` |  | restart | Folder of the ledger, clips, photos and keys. |',
+    '| `retention.minFreeBytes` | size | `2GiB` | B, KiB, MiB, GiB | live | Free disk space below which the oldest clips that nothing holds are removed. |',
+    '| `metrics.listen` | map or null | `null` |  | restart | A listener of its own for a collector that can not send the X-Storage headers; null: none. |',
+  ]) {
+    t.ok(rows.includes(row), row)
+  }
+  const known = rows.map((row) => row.split('`')[1]).filter((key) => key && !/[[\]]/.test(key))
+  for (const key of ['webhooks.probe.initial', 'rateLimit.users', 'uplink.probes', 'ffmpeg.path'])
+    t.ok(known.includes(key), key)
+})
+
+t.test('gatehouse config check tells problems from warnings, for people and for programs', async (t) => {
+  const folder = t.testdir({
+    'good.yaml': 'site: {id: a}',
+    'open.yaml': 'site: {id: a, url: https://a.example}\nlisten: [{host: 10.0.0.1}]',
+    'bad.yaml': 'site: {id: a}\nlitsen: []',
+  })
+  const file = (name: string) => join(folder, name)
+  t.match(await run(t, 'check', file('good.yaml')), { out: `${file('good.yaml')}: ok\n`, exitCode: 0 })
+  t.match((await run(t, 'check', file('open.yaml'))).out, /^warning: .*open\.yaml:2:10: listen\[0\]: .*\n.*: ok\n$/)
+  const bad = await run(t, 'check', file('bad.yaml'))
+  t.match(bad, { out: '', exitCode: EXIT_CONFIG, message: '1 problem in the config\n' })
+  t.match(bad.message, `${file('bad.yaml')}:2:1: litsen: unknown key; did you mean listen?`)
+
+  const asJson = await run(t, 'check', file('bad.yaml'), '--json')
+  t.equal(asJson.exitCode, EXIT_CONFIG)
+  t.strictSame(JSON.parse(asJson.out), {
+    ok: false,
+    files: [file('bad.yaml')],
+    problems: [
+      { file: file('bad.yaml'), line: 2, column: 1, path: 'litsen', message: 'unknown key; did you mean listen?' },
+    ],
+    warnings: [],
+  })
+  t.match(JSON.parse((await run(t, 'check', file('open.yaml'), '--json')).out), {
+    ok: true,
+    warnings: [{ path: 'listen[0]', line: 2 }],
+  })
+})
+
+t.test('gatehouse config reference and example print what the schema says', async (t) => {
+  t.equal((await run(t, 'reference')).out, configReference())
+  t.equal((await run(t, 'example')).out, configExample())
+})
