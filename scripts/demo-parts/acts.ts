@@ -12,7 +12,7 @@ import type { Gateway } from './gateway.ts'
 import type { Inbox } from './inbox.ts'
 import { opensslHmac } from './openssl.ts'
 import { palletPhoto } from './photo.ts'
-import { countEvents, eventsPath, type Scan, uploadPhoto } from './scans.ts'
+import { countEvents, eventsPath, record, type Scan, send, uploadPhoto } from './scans.ts'
 import type { Tampering } from './tampering.ts'
 import type { DemoSlot, Floor } from './warehouse.ts'
 
@@ -89,18 +89,22 @@ export async function floorShows(by: Client, { floor, slot, pallet }: Standing):
   return { detail: `${slot.label} occupied and verified, 1 of ${floor.slots.length} slots (${utilization.utilizationPercent} %)` }
 }
 
-/** The same scan under the same key, then under another key but with its own id: neither is recorded. */
-export async function repeats(by: Client, scan: Scan, first: { id: number }): Promise<{ detail: string }> {
+type Recorded = { readonly scan: Scan; readonly event: { readonly id: number } }
+
+/** A scan under the key that it had, and one under another key but with its own id: neither is recorded again. */
+export async function repeats(
+  { by, scan, event }: Recorded & { by: Client },
+  judged: Recorded & { by: Client },
+): Promise<{ detail: string }> {
   const before = await countEvents(by)
-  const headers = { 'Idempotency-Key': scan.key }
-  const replayed = await by.expect(201, 'POST', eventsPath, { body: scan.body, headers })
-  same('the answer under the same Idempotency-Key', replayed.body, first)
+  const replayed = await record(by, scan)
+  same('the answer under the same Idempotency-Key', replayed.body, event)
   same('Idempotency-Replayed', replayed.headers.get('idempotency-replayed'), 'true')
-  const otherKey = { 'Idempotency-Key': `${scan.key}-after-a-reset` }
-  const recognised = await by.expect(200, 'POST', eventsPath, { body: scan.body, headers: otherKey })
-  same('id under the same client_event_id', recognised.body.id, first.id)
+  const recognised = await send(judged.by, { ...judged.scan, key: 'after-a-reset' })
+  same('status under the same client_event_id', recognised.status, 200)
+  same('id under the same client_event_id', recognised.body.id, judged.event.id)
   same('events in the ledger', await countEvents(by), before)
-  return { detail: `same Idempotency-Key: same answer; same client_event_id: event ${first.id}; still ${before} events` }
+  return { detail: `same Idempotency-Key: same answer; same client_event_id: event ${judged.event.id}; still ${before} events` }
 }
 
 /** Another process with a connection of its own tries to rewrite the file that the gateway has open. */

@@ -7,18 +7,18 @@ import BetterSqlite3 from 'better-sqlite3'
  */
 export function flipByteOfLeaf(file: string, seq: number): { offset: number; from: string; to: string } {
   const leaf = leafBytes(file, seq)
-  const content = readFileSync(file)
-  const start = content.indexOf(leaf)
-  if (start < 0) throw new Error(`the bytes of leaf ${seq} do not stand in ${file} in one piece`)
-  if (content.indexOf(leaf, start + 1) >= 0) throw new Error(`the bytes of leaf ${seq} stand in ${file} twice`)
   const field = '"assetBarcode":"'
-  const offset = start + leaf.indexOf(field) + field.length
-  const before = content[offset] ?? 0
+  const inLeaf = leaf.indexOf(field) + field.length
+  const before = leaf[inLeaf] ?? 0
   const after = before ^ 1
-  const fd = openSync(file, 'r+')
-  writeSync(fd, Buffer.of(after), 0, 1, offset)
-  closeSync(fd)
-  return { offset, from: String.fromCharCode(before), to: String.fromCharCode(after) }
+  for (const start of placesOf(leaf, readFileSync(file))) {
+    const offset = start + inLeaf
+    writeByte(file, offset, after)
+    if (!leafBytes(file, seq).equals(leaf)) return { offset, from: String.fromCharCode(before), to: String.fromCharCode(after) }
+    // A page that SQLite has split keeps what it moved away in its unused space: this was such a shadow.
+    writeByte(file, offset, before)
+  }
+  throw new Error(`the bytes of leaf ${seq} do not stand in ${file} in one piece`)
 }
 
 function leafBytes(file: string, seq: number): Buffer {
@@ -27,5 +27,20 @@ function leafBytes(file: string, seq: number): Buffer {
     return db.prepare('SELECT bytes FROM log_leaf WHERE seq = ?').pluck().get(seq) as Buffer
   } finally {
     db.close()
+  }
+}
+
+function placesOf(part: Buffer, whole: Buffer): number[] {
+  const places: number[] = []
+  for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + 1)) places.push(at)
+  return places
+}
+
+function writeByte(file: string, offset: number, value: number): void {
+  const fd = openSync(file, 'r+')
+  try {
+    writeSync(fd, Buffer.of(value), 0, 1, offset)
+  } finally {
+    closeSync(fd)
   }
 }

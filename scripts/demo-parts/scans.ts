@@ -4,7 +4,7 @@ import type { DemoSlot } from './warehouse.ts'
 export const eventsPath = '/api/whms/events'
 const photosPath = '/api/whms/evidence/photos'
 
-/** A scan that a handheld keeps until it is answered: sent again, it is the same request under the same key. */
+/** A scan that a handheld keeps until it is answered; sent again, it goes under the same Idempotency-Key. */
 export type Scan = { readonly key: string; readonly body: Readonly<Record<string, unknown>> }
 
 type Placed = { slot: DemoSlot; pallet: string; photoUrl: string; weightKg?: number; key: string }
@@ -20,12 +20,11 @@ export function placement({ slot, pallet, photoUrl, weightKg = 420, key }: Place
       photo_url: photoUrl,
       scale_weight_kg: weightKg,
       scan: { slot: slot.label, asset: `]C1${pallet}`, symbology: 'gs1-128' },
-      client_event_id: key,
     },
   }
 }
 
-/** Removal, verification or dispute of what stands in the slot. */
+/** Removal, verification or dispute of what stands in the slot, under an id of the client's own that is good for ever. */
 export function judgement(type: 'REMOVED' | 'VERIFIED' | 'DISPUTED', slot: DemoSlot, pallet: string, key: string): Scan {
   return { key, body: { event_type: type, slot_id: slot.id, asset_barcode: pallet, client_event_id: key } }
 }

@@ -102,15 +102,18 @@ async function play(steps: Steps, options: GatewayCommand, folder: string, atEnd
     await arrives(inbox, 'whms.placement', placed.event)
     return { detail: delay(inbox, placed) }
   })
-  await steps.play(titles.verify, async () => {
-    const { body } = await record(supervisor, judgement('VERIFIED', slot, pallet, 'first-verification'))
+  const judgementScan = judgement('VERIFIED', slot, pallet, 'first-verification')
+  const verified = await steps.play(titles.verify, async () => {
+    const { body } = await record(supervisor, judgementScan)
     const answeredMs = performance.now()
     same('warnings', body.warnings, [])
     await arrives(inbox, 'whms.verification', body)
-    return { detail: `event ${body.id} by ${body.operator}; ${delay(inbox, { event: body, answeredMs })}` }
+    return { event: body, detail: `event ${body.id} by ${body.operator}; ${delay(inbox, { event: body, answeredMs })}` }
   })
   await steps.play(titles.floor, () => floorShows(scanner, { floor, slot, pallet }))
-  await steps.play(titles.repeat, () => repeats(scanner, scan, placed.event))
+  await steps.play(titles.repeat, () => 
+    repeats({ by: scanner, scan, event: placed.event }, { by: supervisor, scan: judgementScan, event: verified.event }),
+  )
 
   await steps.play(titles.rewrite, () => cannotBeRewritten(gateway, scanner, placed.event))
   const { events } = await steps.play(titles.powerCut, () => powerCut({ gateway, scanner, floor, inbox, photo }))

@@ -18,7 +18,7 @@ import type { Place, Problem } from './problems.ts'
 
 /** A YAML value that knows where it was written. A scalar of undefined is one that could not be read. */
 export type Located = Scalar | Mapping | List
-export type Scalar = { readonly kind: 'scalar'; readonly place: Place; readonly value: unknown }
+type Scalar = { readonly kind: 'scalar'; readonly place: Place; readonly value: unknown }
 export type Mapping = { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Entry> }
 export type List = { readonly kind: 'list'; readonly place: Place; readonly items: readonly Located[] }
 export type Entry = { readonly key: Place; readonly value: Located }
@@ -31,7 +31,7 @@ export type Source = {
   readonly text: string
 }
 
-export type Reading = {
+type Reading = {
   /** Undefined for an empty file. */
   readonly root: Mapping | undefined
   readonly problems: readonly Problem[]

@@ -4,7 +4,7 @@ import { parseDuration } from './duration.ts'
 import { parseSize } from './size.ts'
 
 /** What a single value may be, said once: the messages and the reference are made from it. */
-export type Kind = {
+type Kind = {
   /** For the reference: `duration`, `0 to 1`. */
   readonly name: string
   /** Completes "expected …". */

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 
-const credentials = '${CREDENTIALS_DIRECTORY}'
+const credentials = /\$\{CREDENTIALS_DIRECTORY\}/g
 
 /**
  * Makes the paths of one file absolute. `${CREDENTIALS_DIRECTORY}` stands for the folder that systemd makes for the
@@ -9,10 +9,10 @@ const credentials = '${CREDENTIALS_DIRECTORY}'
 export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: string) => string {
   return (path) => {
     const expanded = expandCredentials(path, env)
-    return isAbsolute(expanded) || expanded.startsWith(credentials) ? expanded : join(folder, expanded)
+    return isAbsolute(expanded) || expanded.search(credentials) === 0 ? expanded : join(folder, expanded)
   }
 }
 
 export function expandCredentials(path: string, env: NodeJS.ProcessEnv): string {
-  return path.replaceAll(credentials, () => env['CREDENTIALS_DIRECTORY'] || credentials)
+  return path.replaceAll(credentials, (written) => env['CREDENTIALS_DIRECTORY'] || written)
 }

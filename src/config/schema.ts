@@ -73,7 +73,7 @@ function section<S extends z.core.$ZodShape>(shape: S) {
   return z.strictObject(shape).prefault({} as never)
 }
 
-/** An empty list of anything is fine by YAML; of these it is not. */
+/** A list that must say something. */
 function filledList<S extends z.ZodType>(entry: S, max: number, expected: string) {
   return z
     .array(entry)
@@ -227,9 +227,7 @@ const camera = {
   detectUrl: key(
     url(['rtsp', 'rtsps']).nullable().prefault(null),
     'A smaller stream of the same camera for detection; null: url.',
-    {
-      example: 'rtsp://10.0.0.21:554/sub',
-    },
+    { example: 'rtsp://10.0.0.21:554/sub' },
   ),
   username: key(text(128).nullable().prefault(null), 'User name at the camera; null: it asks for none.', {
     example: 'viewer',
@@ -426,9 +424,7 @@ const everything = z.strictObject({
       path: key(
         file().nullable().prefault(null),
         'The ffmpeg to use; null: the one of the system, else the one that came with gatehouse.',
-        {
-          example: '/usr/bin/ffmpeg',
-        },
+        { example: '/usr/bin/ffmpeg' },
       ),
     }),
     'The program that reads and cuts video.',

@@ -396,7 +396,7 @@ t.test('secrets are read when they are needed, from files or from credentials of
     bytes: Buffer.from([0xff]),
   })
   const env = { CREDENTIALS_DIRECTORY: folder }
-  const credential = '${CREDENTIALS_DIRECTORY}/plain'
+  const credential = `\${CREDENTIALS_DIRECTORY}/plain`
   t.equal(readSecretFile(join(folder, 'plain')), 'hunter2')
   t.equal(readSecretFile(join(folder, 'windows')), 'hunter2')
   t.equal(readSecretFile(join(folder, 'two')), 'a\n')
