@@ -37,8 +37,8 @@ export async function powerCut(scene: Scene): Promise<{ detail: string; events: 
   const events = await countEvents(scanner)
   same('events in the ledger', events, eventsBefore + scans.length)
   await allNotified(inbox, eventIds)
-  const kept = `killed after answer ${answered.size} of ${scans.length}, up again in ${upMs} ms; what was answered is there`
-  return { detail: `${kept}, the rest sent again is there once, every webhook came`, events }
+  const killed = `killed after ${answered.size} of ${scans.length} answers, up again in ${upMs} ms`
+  return { detail: `${killed}; all ${answered.size} there, the others once, all webhooks came`, events }
 }
 
 type KeyedScan = Scan & { readonly slot: DemoSlot }

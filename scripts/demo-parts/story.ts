@@ -99,8 +99,8 @@ async function play(steps: Steps, options: GatewayCommand, folder: string, atEnd
     return { event: body, answeredMs, detail: `${pallet} in ${slot.label}, event ${body.id}, leaf ${body.seq}` }
   })
   await steps.play(titles.notify, async () => {
-    await arrives(inbox, 'whms.placement', placed.event)
-    return { detail: delay(inbox, placed) }
+    const checked = await arrives(inbox, 'whms.placement', placed.event)
+    return { detail: `${delay(inbox, placed)}; ${checked}` }
   })
   const judgementScan = judgement('VERIFIED', slot, pallet, 'first-verification')
   const verified = await steps.play(titles.verify, async () => {
@@ -117,10 +117,10 @@ async function play(steps: Steps, options: GatewayCommand, folder: string, atEnd
 
   await steps.play(titles.rewrite, () => cannotBeRewritten(gateway, scanner, placed.event))
   const { events } = await steps.play(titles.powerCut, () => powerCut({ gateway, scanner, floor, inbox, photo }))
-  await steps.play(titles.ledger, () => verifies(gateway, events))
+  const { root } = await steps.play(titles.ledger, () => verifies(gateway, events))
   await steps.play(titles.wrongSecret, () => refusesWrongSecret(admin, stranger, inbox.secret))
   await steps.play(titles.stop, () => stopsCleanly(gateway))
-  await steps.play(titles.ledgerAfter, () => verifies(gateway, events))
+  await steps.play(titles.ledgerAfter, () => verifies(gateway, events, root))
   await steps.play(titles.flip, () => findsFlippedByte(gateway, placed.event.seq))
 }
 
@@ -142,5 +142,5 @@ async function open(options: GatewayCommand, folder: string, atEnd: (ending: End
 
 function delay({ arrivedMs }: Inbox, sent: { event: { eventId: string }; answeredMs: number }): string {
   const ms = (arrivedMs.get(sent.event.eventId) ?? Number.NaN) - sent.answeredMs
-  return `webhook ${Math.abs(ms).toFixed(1)} ms ${ms < 0 ? 'before' : 'after'} the answer to the POST was read`
+  return `webhook ${Math.abs(ms).toFixed(1)} ms ${ms < 0 ? 'before' : 'after'} the answer to the POST`
 }

@@ -1,5 +1,5 @@
 /** Failed attempts, of one delivery or in a row over all, after which an endpoint is failing. */
-export const failingAfter = 6
+const failingAfter = 6
 
 /** Failed attempts in a row over all deliveries after which an endpoint is switched off. */
 export const disabledAfter = 100

@@ -2,7 +2,7 @@
 export const longestRetryAfterMs = 24 * 60 * 60 * 1000
 
 /** Delays get longer by up to this share, so that endpoints are not called by many at one instant. Never shorter. */
-export const jitterShare = 0.05
+const jitterShare = 0.05
 
 export type FailedAttempt = {
   /** Delay before attempt 1, 2, 3 …, each counted from the attempt before; its length is the number of attempts. */

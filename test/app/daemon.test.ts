@@ -254,7 +254,7 @@ t.test('a credential works as it is printed, as bearer and as password, once its
     const answer = await fetch(`${daemon.url}/api/whms/zones`, {
       headers: { ...headers('scanner-1', ''), Authorization },
     })
-    t.equal(answer.status, 200, Authorization.split(' ')[0])
+    t.equal(answer.status, 200, `as ${Authorization.split(' ')[0]}`)
   }
   t.match(await runToEnd(gatehouse, ['credential', '--username', 'x', '--role', 'king'], { cwd }), {
     code: 1,

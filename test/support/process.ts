@@ -51,7 +51,7 @@ export async function startDaemon(
         found()
       }
       child.stderr?.on('data', look)
-      closed.then(() => missed(new Error(`ended without "${words}":\n${out.stderr()}`)))
+      void closed.then(() => missed(new Error(`ended without "${words}":\n${out.stderr()}`)))
       look()
     })
   await logged('gatehouse is up')

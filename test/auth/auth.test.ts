@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { Authenticator, hashSecret, permissionsOf, SlidingWindow } from '../../src/auth/index.ts'
+import { checkSecret } from '../../src/auth/secret-hash.ts'
+import { systemRandom } from '../../src/world/index.ts'
+import { cheapHash } from '../support/gateway.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+
+t.test('no minute, wherever it begins, holds more requests than the limit, and Retry-After is enough', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 300 }),
+      fc.integer({ min: 1, max: 20 }),
+      (gaps, limit) => {
+        const clock = new SimulatedClock()
+        const window = new SlidingWindow({ clock })
+        const passed: number[] = []
+        for (const gap of gaps) {
+          clock.advance(gap)
+          const wait = window.take('k', limit)
+          if (wait === 0) passed.push(clock.monotonic())
+          else {
+            if (!Number.isInteger(wait) || wait < 1 || wait > 60) return false
+            clock.advance(wait * 1000)
+            if (window.take('k', limit) !== 0) return false
+            passed.push(clock.monotonic())
+          }
+        }
+        // To the second: a request counts until the second of its minute is over.
+        return passed.every((at, i) => at - (passed[i - limit] ?? Number.NEGATIVE_INFINITY) >= 59_000)
+      },
+    ),
+  )
+})
+
+t.test('a secret is right for its own hash only', async (t) => {
+  const hash = await hashSecret('correct horse', systemRandom)
+  t.match(hash, /^scrypt:16384:8:1:[\w-]+:[\w-]+$/)
+  t.equal(await checkSecret('correct horse', hash), true)
+  t.equal(await checkSecret('correct horsf', hash), false)
+  t.notSame(hash, await hashSecret('correct horse', systemRandom), 'salted')
+  for (const bad of ['', 'scrypt', 'plain:1:1:1:a:b', 'scrypt:2:1:1::'])
+    t.equal(await checkSecret('x', bad), false, bad)
+})
+
+t.test('a changed or removed account counts at once, whatever was believed before', async (t) => {
+  const clock = new SimulatedClock()
+  let secretHash: string | undefined = cheapHash('one')
+  const authenticator = new Authenticator({
+    accounts: (username) => (secretHash && username === 'ada' ? { username, role: 'admin', secretHash } : undefined),
+    settings: () => ({ siteUrl: 'https://gate.example', freshForMs: 300_000 }),
+    clock,
+    random: systemRandom,
+  })
+  const verify = (secret: string) =>
+    authenticator.verify({ scheme: 'bearer', secret, instance: 'https://GATE.example:443/', username: 'ada' })
+  t.match(await verify('one'), { username: 'ada', role: 'admin', authMode: 'local', instance: 'https://gate.example' })
+  secretHash = cheapHash('two')
+  await t.rejects(verify('one'), { code: 'INVALID_CREDENTIALS' })
+  t.match(await verify('two'), { username: 'ada' })
+  secretHash = undefined
+  await t.rejects(verify('two'), { code: 'INVALID_CREDENTIALS' })
+  await t.rejects(
+    authenticator.verify({ scheme: 'bearer', secret: 'two', instance: 'https://gate.example/other', username: 'ada' }),
+    {
+      code: 'STORAGE_INSTANCE_NOT_ALLOWED',
+    },
+  )
+})
+
+t.test('each role has what the one below it has', async (t) => {
+  const ladder = (['viewer', 'operator', 'supervisor', 'admin'] as const).map(permissionsOf)
+  for (const [i, role] of ladder.entries()) {
+    const below = ladder[i - 1]
+    if (below) t.ok(below.isSubsetOf(role) && below.size < role.size)
+  }
+})
