@@ -1,9 +1,88 @@
+/**
+ * A gateway to look at, or one story played from start to end:
+ *
+ *   scripts/demo                 a gateway with a busy small warehouse on http://127.0.0.1:8480, until Ctrl-C
+ *   scripts/demo --once          one story on free ports, step by step; exit code 0 when every step went as it must
+ *
+ *   --port N         another port than 8480
+ *   --command PATH   another gatehouse command than scripts/gatehouse, such as the single binary
+ *   --bare           run it with an empty environment
+ */
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { join } from 'node:path'
+import { DemoRefused, defaultPort, show } from './demo-parts/showing.ts'
+import { StepFailed, tableOf } from './demo-parts/steps.ts'
 import { playStory } from './demo-parts/story.ts'
-import { tableOf } from './demo-parts/steps.ts'
 
-const root = join(import.meta.dirname, '..')
-const { values } = parseArgs({ options: { once: { type: 'boolean' }, command: { type: 'string' }, bare: { type: 'boolean' } } })
-const played = await playStory({ command: values.command ?? join(root, 'scripts/gatehouse'), bare: values.bare ?? false, print: console.log })
-console.log(tableOf(played))
+const root = resolve(import.meta.dirname, '..')
+const print = (line: string) => console.log(line)
+
+class Misused extends Error {}
+
+type Chosen = { readonly once: boolean; readonly port: number; readonly command: string; readonly bare: boolean }
+
+/** Fires at Ctrl-C, SIGTERM, a closed terminal, and when nobody reads what is printed. */
+function stopSignal(): AbortSignal {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort())
+  process.stdout.on('error', () => stopping.abort())
+  return stopping.signal
+}
+
+function choose(): Chosen {
+  const { once = false, bare = false, command, port } = parse()
+  if (once && port !== undefined) throw new Misused('--once takes free ports by itself')
+  const number = Number(port ?? defaultPort)
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) throw new Misused(`${port} is not a port`)
+  return {
+    once,
+    bare,
+    port: number,
+    command: command === undefined ? join(root, 'scripts/gatehouse') : resolve(command),
+  }
+}
+
+function parse() {
+  const options = {
+    once: { type: 'boolean' },
+    bare: { type: 'boolean' },
+    command: { type: 'string' },
+    port: { type: 'string' },
+  } as const
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    throw new Misused((error as Error).message)
+  }
+}
+
+async function tellStory(chosen: Chosen, signal: AbortSignal): Promise<void> {
+  const played = await playStory({ ...chosen, print, signal })
+  print(`\n${tableOf(played)}\n\nall ${played.length} steps went as they must`)
+}
+
+/** @returns the exit code, after the reason has been told */
+function explain(error: unknown): number {
+  if (error instanceof StepFailed) {
+    console.error(`FAILED  ${error.step}: ${error.message}`)
+    if (error.folder) console.error(`        what it wrote was left in ${error.folder}`)
+    return 1
+  }
+  if (!(error instanceof Misused || error instanceof DemoRefused)) throw error
+  console.error(`demo: ${error.message}`)
+  return error instanceof Misused ? 2 : 1
+}
+
+async function main(): Promise<number> {
+  const signal = stopSignal()
+  try {
+    const chosen = choose()
+    await (chosen.once ? tellStory(chosen, signal) : show({ ...chosen, root, print, signal }))
+    return 0
+  } catch (error) {
+    return explain(error)
+  }
+}
+
+// At once: after an interruption a request may still wait for its answer.
+process.exit(await main())

@@ -70,7 +70,11 @@ type Standing = { floor: Floor; slot: DemoSlot; pallet: string }
 export async function floorShows(by: Client, { floor, slot, pallet }: Standing): Promise<{ detail: string }> {
   for (const path of [slot.id, slot.label]) {
     const { isOccupied, assetBarcode, isVerified } = await by.get(`/api/whms/slots/${path}`)
-    same(`slot ${path}`, { isOccupied, assetBarcode, isVerified }, { isOccupied: true, assetBarcode: pallet, isVerified: true })
+    same(
+      `slot ${path}`,
+      { isOccupied, assetBarcode, isVerified },
+      { isOccupied: true, assetBarcode: pallet, isVerified: true },
+    )
   }
   const location = await by.get(`/api/whms/assets/${pallet}/location`)
   same('location of the pallet', location.slot?.slot_id, slot.label)
@@ -86,7 +90,9 @@ export async function floorShows(by: Client, { floor, slot, pallet }: Standing):
       total: floor.slots.filter((one) => one.zone === zone).length,
     })),
   })
-  return { detail: `${slot.label} occupied and verified, 1 of ${floor.slots.length} slots (${utilization.utilizationPercent} %)` }
+  return {
+    detail: `${slot.label} occupied and verified, 1 of ${floor.slots.length} slots (${utilization.utilizationPercent} %)`,
+  }
 }
 
 type Recorded = { readonly scan: Scan; readonly event: { readonly id: number } }
@@ -104,11 +110,17 @@ export async function repeats(
   same('status under the same client_event_id', recognised.status, 200)
   same('id under the same client_event_id', recognised.body.id, judged.event.id)
   same('events in the ledger', await countEvents(by), before)
-  return { detail: `same Idempotency-Key: same answer; same client_event_id: event ${judged.event.id}; still ${before} events` }
+  return {
+    detail: `same Idempotency-Key: same answer; same client_event_id: event ${judged.event.id}; still ${before} events`,
+  }
 }
 
 /** Another process with a connection of its own tries to rewrite the file that the gateway has open. */
-export async function cannotBeRewritten(gateway: Gateway, by: Client, event: { id: number }): Promise<{ detail: string }> {
+export async function cannotBeRewritten(
+  gateway: Gateway,
+  by: Client,
+  event: { id: number },
+): Promise<{ detail: string }> {
   const asBefore = await by.get(`${eventsPath}/${event.id}`)
   const { tried, leftOut, before, after } = await tamper(join(gateway.dataDir, 'gatehouse.db'))
   for (const { by: whom, attempts, recursiveTriggers, writableElsewhere } of tried) {
@@ -116,7 +128,10 @@ export async function cannotBeRewritten(gateway: Gateway, by: Client, event: { i
     holds(writableElsewhere > 0, `${whom} could not write to any table, so its attempts prove nothing`)
     for (const { table, what, refusal } of attempts) {
       holds(refusal !== null, `${what} on ${table} by ${whom} got through`)
-      holds(refusal.includes(`${table} is append-only`), `${what} on ${table} by ${whom} failed for another reason: ${refusal}`)
+      holds(
+        refusal.includes(`${table} is append-only`),
+        `${what} on ${table} by ${whom} failed for another reason: ${refusal}`,
+      )
     }
   }
   same('the rows that were there', after, before)
@@ -134,7 +149,11 @@ async function tamper(file: string): Promise<Tampering> {
 }
 
 /** Recomputes everything. @param root what it was before, if it must not have changed since */
-export async function verifies(gateway: Gateway, events: number, root?: string): Promise<{ detail: string; root: string }> {
+export async function verifies(
+  gateway: Gateway,
+  events: number,
+  root?: string,
+): Promise<{ detail: string; root: string }> {
   const { code, found } = await gateway.verify()
   same('mismatches', found.mismatches, [])
   same('ok', found.ok, true)
@@ -146,11 +165,19 @@ export async function verifies(gateway: Gateway, events: number, root?: string):
 }
 
 /** A webhook whose receiver holds another secret: all is right but the signature, and the receiver must say so. */
-export async function refusesWrongSecret(admin: Client, stranger: Inbox, registered: string): Promise<{ detail: string }> {
+export async function refusesWrongSecret(
+  admin: Client,
+  stranger: Inbox,
+  registered: string,
+): Promise<{ detail: string }> {
   const { url } = stranger.receiver
   const webhook = await admin.create('/api/webhooks', { url, events: ['whms.removal'], secret: registered })
   const { body } = await admin.expect(200, 'POST', `/api/webhooks/${webhook.id}/test`)
-  same('the test as the gateway sees it', { delivered: body.delivered, statusCode: body.statusCode }, { delivered: false, statusCode: 401 })
+  same(
+    'the test as the gateway sees it',
+    { delivered: body.delivered, statusCode: body.statusCode },
+    { delivered: false, statusCode: 401 },
+  )
   const came = await stranger.receiver.waitFor(({ type }) => type === 'webhook.test', arrivalLimitMs)
   same('delivery id', came.deliveryId, body.deliveryId)
   same('signature under the secret of the receiver', came.signatureValid, false)
@@ -171,14 +198,19 @@ export async function findsFlippedByte(gateway: Gateway, seq: number): Promise<{
   cpSync(gateway.dataDir, copy, { recursive: true })
   gateway.configure({}, configFile, copy)
   const whole = await gateway.verify(configFile)
-  same('the copy before the flip', { code: whole.code, mismatches: whole.found.mismatches }, { code: 0, mismatches: [] })
+  same(
+    'the copy before the flip',
+    { code: whole.code, mismatches: whole.found.mismatches },
+    { code: 0, mismatches: [] },
+  )
   const { offset, from, to } = flipByteOfLeaf(join(copy, 'gatehouse.db'), seq)
   const { code, found } = await gateway.verify(configFile)
   same('exit code of ledger verify', code, 1)
   same('ok', found.ok, false)
   const [first] = found.mismatches
   holds(first, 'ledger verify names no leaf')
-  for (const { where } of found.mismatches) holds(namesLeaf(where, seq), `the flip was in leaf ${seq}, but this is named: ${where}`)
+  for (const { where } of found.mismatches)
+    holds(namesLeaf(where, seq), `the flip was in leaf ${seq}, but this is named: ${where}`)
   return { detail: `refused as it must: byte ${offset}, ${from} to ${to}; "${first.where}: ${first.what}"` }
 }
 

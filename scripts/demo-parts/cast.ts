@@ -21,7 +21,9 @@ export async function prepare<Name extends string>(
   // Without users first: `gatehouse credential` takes the site's address from the config.
   gateway.configure()
   const entries = Object.entries(people) as [Name, Role][]
-  const made = await Promise.all(entries.map(async ([name, role]) => [name, await gateway.credential(name, role)] as const))
+  const made = await Promise.all(
+    entries.map(async ([name, role]) => [name, await gateway.credential(name, role)] as const),
+  )
   const accounts = Object.fromEntries(made) as Record<Name, Account>
   const caFile = join(gateway.folder, 'receivers.pem')
   writeFileSync(caFile, receivers.map(({ receiver }) => `${receiver.caPem}\n`).join(''))
@@ -34,7 +36,10 @@ export async function prepare<Name extends string>(
 }
 
 /** A client of that gateway for each account. */
-export function clientsOf<Name extends string>(gateway: Gateway, accounts: Record<Name, Account>): Record<Name, Client> {
+export function clientsOf<Name extends string>(
+  gateway: Gateway,
+  accounts: Record<Name, Account>,
+): Record<Name, Client> {
   const entries = Object.entries<Account>(accounts)
   const clients = entries.map(([name, account]) => [name, new Client({ url: gateway.url, account })])
   return Object.fromEntries(clients) as Record<Name, Client>

@@ -14,7 +14,8 @@ export function flipByteOfLeaf(file: string, seq: number): { offset: number; fro
   for (const start of placesOf(leaf, readFileSync(file))) {
     const offset = start + inLeaf
     writeByte(file, offset, after)
-    if (!leafBytes(file, seq).equals(leaf)) return { offset, from: String.fromCharCode(before), to: String.fromCharCode(after) }
+    if (!leafBytes(file, seq).equals(leaf))
+      return { offset, from: String.fromCharCode(before), to: String.fromCharCode(after) }
     // A page that SQLite has split keeps what it moved away in its unused space: this was such a shadow.
     writeByte(file, offset, before)
   }

@@ -47,6 +47,8 @@ export class Gateway {
   readonly #workingFolder: string
   #child: ChildProcess | undefined
   #ended: Promise<Ended> | undefined
+  readonly #commands = new Set<ChildProcess>()
+  #closed = false
 
   constructor(options: GatewayCommand & { folder: string; port: number }) {
     this.folder = options.folder
@@ -100,18 +102,7 @@ export class Gateway {
 
   /** Starts the daemon and waits until it answers. */
   async start(): Promise<void> {
-    const log = openSync(this.logFile, 'a')
-    const child = spawn(this.#command, ['serve', '--config', this.configFile], {
-      ...this.#surroundings(),
-      stdio: ['ignore', log, log],
-    })
-    closeSync(log)
-    this.#child = child
-    const ended = new Promise<Ended>((done) => {
-      child.once('error', (error) => done({ code: null, signal: null, error }))
-      child.once('exit', (code, signal) => done({ code, signal }))
-    })
-    this.#ended = ended
+    const ended = this.#spawn()
     const answering = new AbortController()
     const failed = ended.then((how) => Promise.reject(new Error(`the gateway ended: ${this.#describe(how)}`)))
     try {
@@ -119,6 +110,25 @@ export class Gateway {
     } finally {
       answering.abort()
     }
+  }
+
+  #spawn(): Promise<Ended> {
+    this.#refuseWhenClosed()
+    const log = openSync(this.logFile, 'a')
+    const args = ['serve', '--config', this.configFile]
+    const child = spawn(this.#command, args, { ...this.#surroundings(), stdio: ['ignore', log, log] })
+    closeSync(log)
+    // Should this program fall over, the daemon must not outlive it.
+    const last = () => child.kill('SIGKILL')
+    process.once('exit', last)
+    const ended = new Promise<Ended>((done) => {
+      child.once('error', (error) => done({ code: null, signal: null, error }))
+      child.once('exit', (code, signal) => done({ code, signal }))
+    })
+    child.once('exit', () => process.off('exit', last))
+    this.#child = child
+    this.#ended = ended
+    return ended
   }
 
   /** Resolves with a sentence when the daemon ends, whoever ended it. */
@@ -144,15 +154,29 @@ export class Gateway {
     }
   }
 
+  /** Kills what still runs, and lets nothing start any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const command of this.#commands) command.kill('SIGKILL')
+    await this.kill()
+  }
+
   /** Runs one command to its end. */
   run(args: readonly string[]): Promise<Output> {
+    this.#refuseWhenClosed()
     const limits = { timeout: commandLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 << 20 } as const
     return new Promise((done, reject) => {
-      execFile(this.#command, args, { ...this.#surroundings(), ...limits }, (error, stdout, stderr) => {
+      const child = execFile(this.#command, args, { ...this.#surroundings(), ...limits }, (error, stdout, stderr) => {
+        this.#commands.delete(child)
         if (error && typeof error.code === 'string') reject(new Error(`${this.#command} can't be run: ${error.code}`))
         else done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr })
       })
+      this.#commands.add(child)
     })
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw new Error('interrupted')
   }
 
   #surroundings() {

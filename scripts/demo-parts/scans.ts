@@ -25,7 +25,12 @@ export function placement({ slot, pallet, photoUrl, weightKg = 420, key }: Place
 }
 
 /** Removal, verification or dispute of what stands in the slot, under an id of the client's own that is good for ever. */
-export function judgement(type: 'REMOVED' | 'VERIFIED' | 'DISPUTED', slot: DemoSlot, pallet: string, key: string): Scan {
+export function judgement(
+  type: 'REMOVED' | 'VERIFIED' | 'DISPUTED',
+  slot: DemoSlot,
+  pallet: string,
+  key: string,
+): Scan {
   return { key, body: { event_type: type, slot_id: slot.id, asset_barcode: pallet, client_event_id: key } }
 }
 

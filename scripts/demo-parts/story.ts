@@ -73,7 +73,12 @@ export async function playStory(options: StoryOptions): Promise<PlayedStep[]> {
   }
 }
 
-async function play(steps: Steps, options: GatewayCommand, folder: string, atEnd: (ending: Ending) => void): Promise<void> {
+async function play(
+  steps: Steps,
+  options: GatewayCommand,
+  folder: string,
+  atEnd: (ending: Ending) => void,
+): Promise<void> {
   const { gateway, admin, scanner, supervisor, inbox, stranger } = await steps.play(titles.start, () =>
     open(options, folder, atEnd),
   )
@@ -87,7 +92,10 @@ async function play(steps: Steps, options: GatewayCommand, folder: string, atEnd
   const { photo } = await steps.play(titles.prepare, async () => {
     await registerWebhook(admin, inbox)
     const held = await holdPhoto(scanner)
-    return { photo: held, detail: `${inbox.receiver.url}; PNG of ${held.sizeBytes} bytes, sha256 ${held.sha256.slice(0, 16)}…` }
+    return {
+      photo: held,
+      detail: `${inbox.receiver.url}; PNG of ${held.sizeBytes} bytes, sha256 ${held.sha256.slice(0, 16)}…`,
+    }
   })
 
   const scan = placement({ slot, pallet, photoUrl: photo.url, key: 'first-scan' })
@@ -111,7 +119,7 @@ async function play(steps: Steps, options: GatewayCommand, folder: string, atEnd
     return { event: body, detail: `event ${body.id} by ${body.operator}; ${delay(inbox, { event: body, answeredMs })}` }
   })
   await steps.play(titles.floor, () => floorShows(scanner, { floor, slot, pallet }))
-  await steps.play(titles.repeat, () => 
+  await steps.play(titles.repeat, () =>
     repeats({ by: scanner, scan, event: placed.event }, { by: supervisor, scan: judgementScan, event: verified.event }),
   )
 
@@ -133,7 +141,7 @@ async function open(options: GatewayCommand, folder: string, atEnd: (ending: End
   const stranger = await openInbox(randomBytes(24).toString('hex'))
   atEnd(() => stranger.receiver.stop())
   const gateway = new Gateway({ ...options, folder, port: await freePort() })
-  atEnd(() => gateway.kill())
+  atEnd(() => gateway.close())
   const accounts = await prepare(gateway, people, [inbox, stranger])
   await gateway.start()
   const { admin, supervisor, 'scanner-1': scanner } = clientsOf(gateway, accounts)

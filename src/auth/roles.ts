@@ -1,6 +1,7 @@
+import { roleNames as roles } from '../config/index.ts'
 import { type Permission, permissions } from '../http/index.ts'
 
-export const roles = ['viewer', 'operator', 'supervisor', 'admin'] as const
+export { roles }
 export type Role = (typeof roles)[number]
 
 const viewer: readonly Permission[] = ['whms:read', 'cameras:read']

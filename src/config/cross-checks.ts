@@ -8,19 +8,26 @@ type CrossCheck = (value: unknown, context: z.core.$RefinementCtx) => void
 
 export const always = { when: () => true }
 
+/** Whether an issue comes from here: only these bring words of their own. */
+export const isCrossCheck = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === 'custom' && issue.params?.['crossCheck'] === true
+
+function tell(context: z.core.$RefinementCtx, path: (string | number)[], message: string): void {
+  context.addIssue({ code: 'custom', path, message, params: { crossCheck: true } })
+}
+
 /** No two entries of a list with the same value under `name`. */
 export function distinct(name: string): CrossCheck {
   return (entries, context) => {
-    for (const { index, first, value } of repeats(entries, (entry) => field(entry, name))) {
-      const message = `${name} ${value} is taken by entry ${first + 1} of the list`
-      context.addIssue({ code: 'custom', path: [index, name], message })
+    for (const { index, first } of repeats(entries, (entry) => field(entry, name))) {
+      tell(context, [index, name], `entry ${first + 1} of the list has the same ${name}`)
     }
   }
 }
 
 export const distinctAddresses: CrossCheck = (listeners, context) => {
   for (const { index, value } of repeats(listeners, address)) {
-    context.addIssue({ code: 'custom', path: [index], message: `another listener has ${value} already` })
+    tell(context, [index], `another listener has ${value} already`)
   }
 }
 
@@ -31,12 +38,12 @@ export const uploadIsKnown: CrossCheck = (storage, context) => {
   const instances = field(storage, 'instances')
   if (typeof wanted !== 'string' || !Array.isArray(instances)) return
   if (instances.some((instance) => field(instance, 'url') === wanted)) return
-  context.addIssue({ code: 'custom', path: ['upload', 'instance'], message: 'expected one of storage.instances' })
+  tell(context, ['upload', 'instance'], 'expected one of storage.instances')
 }
 
 export const passwordHasUser: CrossCheck = (camera, context) => {
   if (typeof field(camera, 'passwordFile') !== 'string' || field(camera, 'username') !== null) return
-  context.addIssue({ code: 'custom', path: ['passwordFile'], message: 'needs username beside it' })
+  tell(context, ['passwordFile'], 'needs username beside it')
 }
 
 export const metricsHaveTheirOwnAddress: CrossCheck = (config, context) => {
@@ -44,7 +51,7 @@ export const metricsHaveTheirOwnAddress: CrossCheck = (config, context) => {
   const listeners = field(config, 'listen')
   if (metrics === undefined || !Array.isArray(listeners)) return
   if (!listeners.some((listener) => address(listener) === metrics)) return
-  context.addIssue({ code: 'custom', path: ['metrics', 'listen'], message: `a listener has ${metrics} already` })
+  tell(context, ['metrics', 'listen'], `a listener has ${metrics} already`)
 }
 
 /** Otherwise a name in X-Storage-Instance would mean two sets of accounts. */
@@ -53,8 +60,7 @@ export const siteIsNoInstance: CrossCheck = (config, context) => {
   const instances = field(config, 'storage', 'instances')
   if (typeof url !== 'string' || !Array.isArray(instances)) return
   const index = instances.findIndex((instance) => field(instance, 'url') === url)
-  const path = ['storage', 'instances', index, 'url']
-  if (index >= 0) context.addIssue({ code: 'custom', path, message: 'is site.url, which names the local accounts' })
+  if (index >= 0) tell(context, ['storage', 'instances', index, 'url'], 'is site.url, which names the local accounts')
 }
 
 type Repeat = { readonly index: number; readonly first: number; readonly value: unknown }

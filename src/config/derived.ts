@@ -17,7 +17,9 @@ type Address = { readonly host: string; readonly port: number; readonly tls: obj
 /** Where a listener can be asked; one on every address of the machine under the machine's name. */
 function listenerUrl({ host, port, tls }: Address, hostName: string): string {
   const name = host === '0.0.0.0' || host === '::' ? hostName : host
-  return new URL(`${tls ? 'https' : 'http'}://${isIPv6(name) ? `[${name}]` : name}:${port}`).origin
+  const url = `${tls ? 'https' : 'http'}://${isIPv6(name) ? `[${name}]` : name}:${port}`
+  // A machine may be called what no URL can hold (`1.2.3.4.5`).
+  return URL.canParse(url) ? new URL(url).origin : listenerUrl({ host: 'localhost', port, tls }, hostName)
 }
 
 /** Whether the derived `site.url` can be meant: from another machine only the admin knows the right address. */

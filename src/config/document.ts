@@ -103,6 +103,7 @@ class Builder {
   whole = true
   readonly #targets: ReadonlyMap<Alias, Node>
   readonly #place: (offset: number) => Place
+  readonly #told = new Set<string>()
   #values = 0
 
   constructor(targets: ReadonlyMap<Alias, Node>, place: (offset: number) => Place) {
@@ -173,6 +174,10 @@ class Builder {
   }
 
   #problem(place: Place, path: readonly (string | number)[], message: string): void {
+    // What an alias repeats is wrong only once.
+    const spot = `${place.line}:${place.column}`
+    if (this.#told.has(spot)) return
+    this.#told.add(spot)
     this.problems.push({ place, path: dotted(path), message })
   }
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { scrubText } from '../world/index.ts'
+import { isCrossCheck } from './cross-checks.ts'
 import { type Located, locate } from './document.ts'
 import { allowsNull, bare, dotted, facts, fixedKeys, repeated, type Schema, schemaAt } from './keys.ts'
 import { kinds } from './kinds.ts'
@@ -15,17 +16,15 @@ export function explain(issues: readonly z.core.$ZodIssue[], root: Located, sche
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], root, schema))
     const { value, place } = locate(root, path)
     if (issue.code === 'invalid_key') return [badName(path, keyPlace(root, path), schema)]
-    // Only cross checks bring words of their own.
-    const own = issue.code === 'custom' && issue.message !== 'Invalid input' ? issue.message : undefined
-    return [{ place, path: dotted(path), message: own ?? wrongValue(value, path, schema) }]
+    const message = isCrossCheck(issue) ? issue.message : wrongValue(value, path, schema)
+    return [{ place, path: dotted(path), message }]
   })
 }
 
 /** Whether an issue may come only from what is missing, as it does when part of the config could not be read. */
 export function maybeIncomplete(issue: z.core.$ZodIssue, root: Located): boolean {
-  const crossCheck = issue.code === 'custom' && issue.message !== 'Invalid input'
   const { value } = locate(root, issue.path as Path)
-  return crossCheck || value === undefined || (value.kind === 'scalar' && value.value === undefined)
+  return isCrossCheck(issue) || value === undefined || (value.kind === 'scalar' && value.value === undefined)
 }
 
 function unknownKey(path: Path, root: Located, schema: Schema): Problem {
@@ -60,13 +59,13 @@ function container(schema: Schema): string {
   return of === 'list' ? 'a list' : 'a map of keys'
 }
 
-function butFound(value: Located, expected: string, discreet: boolean): string {
-  if (value.kind !== 'scalar') return expected.startsWith(`a ${value.kind}`) ? '' : `, not a ${value.kind}`
-  if (typeof value.value !== 'string') {
-    const quotes = expected.includes('text') || expected.includes('name') ? ' (put it in quotes)' : ''
-    return value.value === null ? ', not nothing' : `, not ${String(value.value)}${quotes}`
-  }
-  return discreet ? '' : `, not ${JSON.stringify(scrubText(shortened(value.value)))}`
+function butFound({ kind, ...found }: Located, expected: string, discreet: boolean): string {
+  if (!('value' in found)) return expected.startsWith(`a ${kind}`) ? '' : `, not a ${kind}`
+  const { value } = found
+  if (value === null) return ', not nothing'
+  if (discreet) return typeof value === 'string' ? '' : `, not a ${typeof value}`
+  if (typeof value === 'string') return `, not ${JSON.stringify(scrubText(shortened(value)))}`
+  return `, not ${String(value)}${/text|name|path/.test(expected) ? ' (put it in quotes)' : ''}`
 }
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)

@@ -7,8 +7,6 @@ export { configExample, configReference } from './reference.ts'
 export {
   type CameraConfig,
   type Config,
-  type ListenerConfig,
-  type MotionSettings,
   motionRanges,
   roleNames,
   warningCodes,

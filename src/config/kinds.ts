@@ -174,7 +174,7 @@ function path(what: NonNullable<Kind['path']>) {
   return z
     .string()
     .refine((value) => value.length > 0 && value.length <= 4096 && !value.includes('\0'))
-    .register(kinds, { name: 'path', expected, path: what })
+    .register(kinds, { name: 'path', expected, path: what, ...(what === 'secret' && { discreet: true }) })
 }
 
 /** A folder of a file storage server. Comes out without a final slash, so that `/` is the empty text. */

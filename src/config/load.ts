@@ -79,11 +79,11 @@ function embedded(cwd: string, hostName: string): Sources {
 function readAll(read: Sources, env: NodeJS.ProcessEnv): { root: Mapping; problems: Problem[]; whole: boolean } {
   const place = { file: read.files[0] ?? '', line: 1, column: 1 }
   let root: Mapping = { kind: 'map', place, entries: new Map() }
-  const problems = [...read.problems]
+  let problems = [...read.problems]
   let whole = problems.length === 0
   for (const source of read.sources) {
     const reading = readDocument(source)
-    problems.push(...reading.problems)
+    problems = [...problems, ...reading.problems]
     whole &&= reading.whole
     if (!reading.root) continue
     const settled = settle(reading.root, configSchema, pathResolver(source.folder, env))

@@ -52,6 +52,8 @@ export const warningCodes = [
   'NO_EFFECT',
   'PHOTO_NOT_HELD',
   'PHOTO_TIME_MISMATCH',
+  'BARCODE_CHECK_DIGIT',
+  'BARCODE_NOT_GS1',
 ] as const
 
 /** Bounds of a camera's motion settings, both ends allowed; seconds but for `sensitivity`. The API refuses by the same. */
@@ -457,5 +459,3 @@ export type Config = DeepReadonly<
 >
 
 export type CameraConfig = Config['cameras'][number]
-export type MotionSettings = CameraConfig['motion']
-export type ListenerConfig = Config['listen'][number]

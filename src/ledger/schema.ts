@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { barcode, httpUrl, optional, rowId, sha256Hex, text, time, timeOut } from '../http/index.ts'
-import { type WarningCode, warningText } from './warnings.ts'
+import { warningCodes } from './warnings.ts'
 
 export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'] as const
 const EventType = z.enum(placementEventTypes)
-export const warningCodes = Object.keys(warningText) as [WarningCode, ...WarningCode[]]
 
 const Scan = z
   .object({

@@ -28,7 +28,7 @@ const photoToleranceMs = 15 * 60 * 1000
 
 export type LedgerSettings = {
   /** Warnings that refuse instead. */
-  readonly enforce: readonly string[]
+  readonly enforce: readonly WarningCode[]
   readonly maxAgeMs: number | null
 }
 

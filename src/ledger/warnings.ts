@@ -1,3 +1,8 @@
+import { warningCodes } from '../config/index.ts'
+
+export { warningCodes }
+export type WarningCode = (typeof warningCodes)[number]
+
 /**
  * What the gateway says of an event that it records all the same: physical truth is never refused. The sentence is
  * for the person who holds the scanner. `ledger.enforce` in the config can turn any of these into a refusal.
@@ -20,9 +25,7 @@ export const warningText = {
   PHOTO_TIME_MISMATCH: 'the photo was taken at another time than the event',
   BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
   BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
-} as const
-
-export type WarningCode = keyof typeof warningText
+} as const satisfies Record<WarningCode, string>
 
 /** Recorded at the time; the wording is today's. */
 export function explain(codes: readonly WarningCode[]): { code: WarningCode; message: string }[] {

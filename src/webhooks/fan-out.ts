@@ -33,7 +33,7 @@ export function fanOut(tx: Tx, webhookId: string, { makeId, nowMs, firstDelayMs 
     [webhook.fanned_out_seq, batchRows],
   )
   // 0 is "at once": such rows go out in the order of seq whatever the wall clock did in between.
-  const nextAttemptAtMs = nowMs + firstDelayMs
+  const nextAttemptAtMs = firstDelayMs === 0 ? 0 : nowMs + firstDelayMs
   for (const { seq, type } of rows) {
     if (!wanted.has(type)) continue
     tx.runOf(

@@ -221,14 +221,14 @@ units: { stages: [] }
     'gatehouse.yaml:7:30: webhooks.probe.max: expected a duration with its unit, such as 500ms, 30s, 5m, 12h or 7d, not "5 min"',
     'gatehouse.yaml:10:30: auth.users[0].role: expected one of viewer, operator, supervisor, admin, not "operater"; did you mean operator?',
     'gatehouse.yaml:10:52: auth.users[0].secretHash: expected a hash that begins with scrypt:, as "gatehouse credential" prints it',
-    'gatehouse.yaml:11:19: auth.users[1].username: username ann is taken by entry 1 of the list',
+    'gatehouse.yaml:11:19: auth.users[1].username: entry 1 of the list has the same username',
     'gatehouse.yaml:14:10: cameras[0].url: expected an rtsp or rtsps URL of up to 2048 characters, without user name or password in it',
     'gatehouse.yaml:15:5: cameras[0].sensitivity: unknown key; did you mean cameras[].motion.sensitivity?',
     'gatehouse.yaml:16:28: cameras[0].motion.sensitivity: expected a number from 0 to 1, not 1.1',
     'gatehouse.yaml:16:51: cameras[0].motion.preRecordSeconds: expected a number from 0 to 60, not "5"',
     'gatehouse.yaml:16:65: cameras[0].motion.enabled: expected true or false, not "yes"',
     'gatehouse.yaml:17:5: cameras[1].url: is required: an rtsp or rtsps URL of up to 2048 characters, without user name or password in it',
-    'gatehouse.yaml:17:11: cameras[1].id: id 1 is taken by entry 1 of the list',
+    'gatehouse.yaml:17:11: cameras[1].id: entry 1 of the list has the same id',
     'gatehouse.yaml:17:28: cameras[1].passwordFile: needs username beside it',
     'gatehouse.yaml:17:47: cameras[1].name: expected null or text of 1 to 200 characters, without control characters or spaces at its ends, not 7 (put it in quotes)',
     'gatehouse.yaml:19:22: rateLimit.requestsPerMinute: expected a whole number from 1 to 1000000, not 0',
@@ -303,6 +303,26 @@ t.test('anchors may be used, and can not be used to blow the config up', async (
   t.match(problemsOf(t, '['.repeat(50_000)), [/nested too deeply|no YAML/])
 })
 
+t.test('what may be a secret is never repeated, whatever it was written as', async (t) => {
+  const problems = problemsOf(
+    t,
+    `site: {id: a}
+auth: { users: [{ username: a, secretHash: 4711 }, { username: b, secretHash: hunter2 }] }
+cameras: [{ id: 1, url: "rtsp://u:hunter2@a/", username: u, passwordFile: 4711 }, { id: 2, url: 4711, password: hunter2 }]
+storage: { instances: [{ url: "https://u:hunter2@a/" }, { url: "https://u:hunter2@a/" }] }
+http: { trustedProxies: ["https://u:hunter2@a/"] }
+`,
+  )
+  t.notMatch(problems.join('\n'), /hunter2|4711/)
+  t.match(problems, [
+    /secretHash: .*, not a number$/,
+    /secretHash/,
+    /url/,
+    /passwordFile: .*, not a number$/,
+    /url: .*, not a number$/,
+  ])
+})
+
 t.test('a file that is not there, no text or no file is said to be so', async (t) => {
   const folder = t.testdir({ folder: {}, 'latin.yaml': Buffer.from([0x73, 0xe9]) })
   const problemOf = (name: string) => checkConfig(join(folder, name), surroundings).problems.map(formatProblem)
@@ -318,6 +338,10 @@ t.test('site.url is the address of the first listener, and a guess is pointed ou
   const open = configOf(t, 'site: {id: a}\nlisten: [{host: "::", port: 443, tls: {certFile: c, keyFile: k}}]')
   t.equal(open.config.site.url, 'https://box7')
   t.match(open.warnings[0], /gatehouse\.yaml:1:7: site\.url: is not set; https:\/\/box7 is assumed$/)
+  const nameless = checkConfig(folderOf(t, { 'gatehouse.yaml': 'site: {id: a}\nlisten: [{host: 0.0.0.0}]' }), {
+    hostName: '1.2.3.4.5',
+  })
+  t.equal(nameless.config?.site.url, 'http://localhost:8480')
   const local = configOf(t, 'site: {id: a}\nlisten: [{host: "::1", port: 81}]')
   t.equal(local.config.site.url, 'http://[::1]:81')
   t.strictSame(local.warnings, [])
@@ -352,10 +376,10 @@ t.test('names, addresses and lists that would be ambiguous are refused', async (
   t.match(refused('listen: [{port: 1}, {port: 1}]'), ['listen[1]: another listener has 127.0.0.1:1 already'])
   t.match(refused('metrics: {listen: {port: 8480}}'), ['metrics.listen: a listener has 127.0.0.1:8480 already'])
   t.match(refused('storage: {instances: [{url: https://a.example}, {url: "https://A.example:443/"}]}'), [
-    /is taken by entry 1/,
+    /entry 1 of the list has the same url/,
   ])
   t.match(refused('units: {stages: [a, b, a]}'), ['units.stages: expected a list of 1 to 100 stages, each only once'])
-  t.match(refused('warehouses: [{id: 1}, {id: 1}]'), [/^warehouses\[1\]\.id: id 1 is taken/])
+  t.match(refused('warehouses: [{id: 1}, {id: 1}]'), [/^warehouses\[1\]\.id: entry 1 of the list has the same id/])
   for (const host of ['10.0.0', '256.1.1.1', '[::1]', 'a b', '-a', 'a:80', 'fe80::1%eth0', '""']) {
     t.match(refused(`listen: [{host: "${host.replaceAll('"', '')}"}]`), [/an IP address or a host name/], host)
   }

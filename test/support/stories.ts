@@ -187,7 +187,6 @@ export type Story = z.output<typeof storyFile> & {
 }
 export type StoryStep = Story['steps'][number]
 export type StoryCheck = Story['then'][number]
-export type WarningCode = (typeof warningCodes)[number]
 
 /** Every story, by file name. Throws when a file has the wrong form, and when there is none at all. */
 export function loadStories(folder: URL = new URL('../stories/', import.meta.url)): Story[] {

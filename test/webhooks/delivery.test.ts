@@ -212,6 +212,17 @@ t.test('connections are used again, and one that went stale meanwhile fails nobo
   t.ok((await yard.deliveries(id)).every((d) => d.state === 'delivered' && d.attemptCount === 1))
 })
 
+t.test('of a body only 64 KiB are read; then the connection is cut', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver({ behave: () => ({ status: 200, body: Buffer.alloc(1024 * 1024) }) })
+  await yard.register(receiver)
+  for (let n = 1; n <= 2; n += 1) {
+    await yard.publish()
+    await yard.attempted(n)
+  }
+  t.equal(new Set(receiver.received.map((r) => r.port)).size, 2)
+})
+
 t.test('first attempts start in order, four at a time', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver({ behave: () => 'hang' })
@@ -362,6 +373,25 @@ t.test('events that were published before a restart are delivered after it', asy
   const numbers = new Set(receiver.received.map((r) => r.event.data['n']))
   t.equal(numbers.size, 450)
 })
+
+t.test(
+  'an attempt at an address that was replaced meanwhile is recorded and not held against the new one',
+  async (t) => {
+    const yard = openYard(t)
+    const old = await yard.receiver({ behave: () => 'hang' })
+    const next = await yard.receiver()
+    const id = await yard.register(old)
+    await yard.publish()
+    await old.waitFor(() => true)
+    await yard.call('PATCH', `/api/webhooks/${id}`, { url: next.url })
+    old.release(500)
+    await yard.attempted(1)
+    t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
+    await yard.pass(2 * minute)
+    t.match(await yard.deliveries(id), [{ state: 'delivered', attempts: [{ statusCode: 500 }, { statusCode: 204 }] }])
+    t.equal(next.received[0]?.deliveryId, old.received[0]?.deliveryId)
+  },
+)
 
 t.test('stopping waits for the attempt under way and leaves the rest', async (t) => {
   const yard = openYard(t)

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Received } from '../../test/support/receiver.ts'
+import { within } from './bounds.ts'
+import { clientsOf, prepare } from './cast.ts'
+import { type Account, type Client, signIn } from './client.ts'
+import { Gateway, type GatewayCommand } from './gateway.ts'
+import { work } from './handheld.ts'
+import { openInbox } from './inbox.ts'
+import { notificationLine } from './lines.ts'
+import { portIsFree } from './ports.ts'
+import { furnish } from './warehouse.ts'
+import { Yard } from './yard.ts'
+
+export const defaultPort = 8480
+const openingLimitMs = 180_000
+
+/** A reason not to go on, told to the user as it stands. */
+export class DemoRefused extends Error {
+  override readonly name = 'DemoRefused'
+}
+
+export type ShowingOptions = GatewayCommand & {
+  readonly port: number
+  /** The source tree; state goes to its var folder. */
+  readonly root: string
+  readonly print: (line: string) => void
+  /** Ends the demo. */
+  readonly signal: AbortSignal
+}
+
+const people = {
+  admin: 'admin',
+  supervisor: 'supervisor',
+  viewer: 'viewer',
+  'scanner-1': 'operator',
+  'scanner-2': 'operator',
+} as const
+
+type Name = keyof typeof people
+
+/**
+ * Runs a gateway with a small busy warehouse until the signal fires. Throws DemoRefused when the port is taken or the
+ * gateway ends by itself. Nothing that it started runs on afterwards.
+ */
+export async function show(options: ShowingOptions): Promise<void> {
+  const { port, print, signal } = options
+  if (!(await portIsFree(port))) {
+    throw new DemoRefused(
+      `port ${port} of 127.0.0.1 is taken by another program; end it, or choose another port with --port.`,
+    )
+  }
+  const gateway = new Gateway({ ...options, folder: freshFolder(options) })
+  const inbox = await openInbox(randomBytes(24).toString('hex'), (request) => {
+    print(notificationLine(request))
+    forgetReceived(inbox.receiver)
+  })
+  try {
+    const opened = await within(open(gateway, inbox, print), openingLimitMs, signal)
+    print(welcome(options, gateway, opened.accounts))
+    await keepBusy(options, gateway, opened)
+    print('stopping …')
+    const code = await gateway.stop()
+    if (code !== 0)
+      throw new DemoRefused(`the gateway did not stop as it should (exit code ${code}); see ${gateway.logFile}`)
+    print('stopped; everything is still there to be looked at until the next start')
+  } catch (error) {
+    if (error instanceof DemoRefused || !signal.aborted) throw error
+  } finally {
+    await gateway.close()
+    await inbox.receiver.stop()
+  }
+}
+
+/** `var/demo`, made anew; another port has a folder of its own, so that two demos don't share one. */
+function freshFolder({ root, port }: ShowingOptions): string {
+  const folder = join(root, 'var', port === defaultPort ? 'demo' : `demo-${port}`)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/** A demo may run for days: what has been printed is not kept. */
+function forgetReceived({ received }: { readonly received: readonly Received[] }): void {
+  ;(received as Received[]).length = 0
+}
+
+type Opened = { accounts: Record<Name, Account>; clients: Record<Name, Client>; yard: Yard }
+
+async function open(
+  gateway: Gateway,
+  inbox: Awaited<ReturnType<typeof openInbox>>,
+  print: (line: string) => void,
+): Promise<Opened> {
+  print('making accounts and starting the gateway …')
+  const accounts = await prepare(gateway, people, [inbox])
+  await gateway.start()
+  const clients = clientsOf(gateway, accounts)
+  print('furnishing a small warehouse …')
+  const floor = await furnish(clients.admin)
+  const events = ['whms.placement', 'whms.removal', 'whms.verification', 'whms.dispute']
+  await clients.admin.create('/api/webhooks', { url: inbox.receiver.url, events, secret: inbox.secret })
+  return { accounts, clients, yard: new Yard({ floor, chance: Math.random }) }
+}
+
+/** Two move pallets, one judges; until the signal fires, or the gateway is gone. */
+async function keepBusy({ print, signal }: ShowingOptions, gateway: Gateway, { clients, yard }: Opened): Promise<void> {
+  const gone = new AbortController()
+  const ended = gateway.ended().then((how) => {
+    gone.abort()
+    return how
+  })
+  const shared = { yard, print, signal: AbortSignal.any([signal, gone.signal]) }
+  const moving = (one: Yard) => one.moving()
+  await Promise.all([
+    work({ ...shared, client: clients['scanner-1'], next: moving }),
+    work({ ...shared, client: clients['scanner-2'], next: moving }),
+    work({ ...shared, client: clients.supervisor, next: (one) => one.judging() }),
+  ])
+  if (!signal.aborted) throw new DemoRefused(`the gateway ended by itself: ${await ended}`)
+}
+
+function welcome({ command, root }: ShowingOptions, gateway: Gateway, accounts: Record<Name, Account>): string {
+  const shown = [accounts.admin, accounts.supervisor, accounts.viewer]
+  const headers = Object.entries(signIn(accounts.admin)).map(([name, value]) => `-H '${name}: ${value}'`)
+  const short = (path: string) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
+  return `
+The gateway is up, with a small warehouse in which two people move pallets and one verifies.
+
+  address   ${gateway.url}
+  sign in   ${shown.map(({ username, secret }) => `${username.padEnd(10)}  ${secret}`).join('\n            ')}
+            (made for this run; bearer token or Basic password, with X-Storage-Instance: ${gateway.url})
+  try it    curl ${headers.join(' ')} ${gateway.url}/api/whms/slots
+  ledger    ${join(gateway.dataDir, 'gatehouse.db')} (made anew at each start)
+  check it  ${short(command)} ledger verify --config ${short(gateway.configFile)}
+  its log   ${short(gateway.logFile)}
+  stop it   Ctrl-C
+`
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { freePort, portIsFree } from '../../scripts/demo-parts/ports.ts'
+import { defaultPort } from '../../scripts/demo-parts/showing.ts'
+import { StepFailed } from '../../scripts/demo-parts/steps.ts'
+import { playStory, titles } from '../../scripts/demo-parts/story.ts'
+
+t.setTimeout(600_000)
+
+const root = resolve(import.meta.dirname, '../..')
+const gatehouse = join(root, 'scripts/gatehouse')
+
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+type Running = {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Resolves once that text has been printed, or with the end. */
+  said(text: string): Promise<unknown>
+}
+
+/** A folder for everything temporary that a demo makes. */
+function temporary(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'demo-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** scripts/demo as a person starts it: nothing of the test runner is handed on. */
+function demo(t: Test, args: readonly string[], folder = temporary(t)): Running {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: folder }
+  const child = spawn(join(root, 'scripts/demo'), args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const heard = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (part: Buffer) => {
+      heard[name] += part.toString('utf8')
+    })
+  }
+  const ended = new Promise<Ended>((done) => child.once('close', (code) => done({ code, ...heard })))
+  const said = (text: string) => {
+    const heardIt = new Promise<void>((done) => {
+      const look = () => heard.stdout.includes(text) && done()
+      child.stdout.on('data', look)
+      look()
+    })
+    return Promise.race([heardIt, ended])
+  }
+  return { child, ended, said }
+}
+
+/** Processes whose command line holds that text. */
+function processesWith(text: string): string[] {
+  return globSync('/proc/[0-9]*/cmdline').flatMap((file) => {
+    try {
+      const line = readFileSync(file, 'utf8').replaceAll('\0', ' ')
+      return line.includes(text) ? [line] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+function leavesNothing(t: Test, folder: string): void {
+  t.strictSame(readdirSync(folder), [], 'no file is left behind')
+  t.strictSame(processesWith(folder), [], 'no process is left behind')
+}
+
+/** A gatehouse command that does `instead` first. */
+function altered(t: Test, instead: string): string {
+  const file = join(temporary(t), 'gatehouse')
+  writeFileSync(file, `#!/bin/sh\n${instead}\nexec '${gatehouse}' "$@"\n`, { mode: 0o755 })
+  return file
+}
+
+t.test('the story of the demo goes as it must from the first start to the last proof', async (t) => {
+  const folder = temporary(t)
+  const { code, stdout, stderr } = await demo(t, ['--once'], folder).ended
+  t.equal(stderr, '')
+  t.equal(code, 0)
+  const table = stdout.slice(stdout.indexOf('what happened'))
+  for (const title of Object.values(titles)) t.match(table, title)
+  t.match(table, /webhook \d+\.\d ms (after|before) the answer to the POST/)
+  leavesNothing(t, folder)
+})
+
+t.test('the story goes as well from an empty folder with an empty environment', async (t) => {
+  const lines: string[] = []
+  const played = await playStory({ command: gatehouse, bare: true, print: (line) => lines.push(line) })
+  t.strictSame(
+    played.map(({ step }) => step),
+    Object.values(titles),
+  )
+  t.equal(lines.length, played.length, 'every step is told as it ends')
+  t.ok(played.every(({ ms, detail }) => ms >= 0 && detail.length > 0))
+})
+
+t.test('a gateway that does not start is the step that failed, and its folder is kept', async (t) => {
+  const failed = await playStory({ command: '/bin/false', bare: true, print: () => {} }).catch(
+    (error: unknown) => error,
+  )
+  t.ok(failed instanceof StepFailed)
+  const { step, folder = '' } = failed as StepFailed
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  t.equal(step, titles.start)
+  t.ok(existsSync(folder))
+})
+
+t.test('a verification that says yes to everything is caught by the flipped byte', async (t) => {
+  const folder = temporary(t)
+  const saysYes = `[ "$1" = ledger ] && { '${gatehouse}' "$@" | sed 's/"ok":false/"ok":true/'; exit 0; }`
+  const { code, stderr } = await demo(t, ['--once', '--command', altered(t, saysYes)], folder).ended
+  t.equal(code, 1)
+  t.match(stderr, `FAILED  ${titles.flip}: exit code of ledger verify`)
+  const [kept = ''] = readdirSync(folder)
+  t.match(stderr, join(folder, kept), 'it says where to look')
+  t.strictSame(processesWith(folder), [], 'no process is left behind')
+})
+
+t.test('a gateway that comes back from a power cut without its ledger is caught', async (t) => {
+  const forgets = `[ "$1" = serve ] && rm -f "$(dirname "$3")"/state/gatehouse.db*`
+  const failed = await playStory({ command: altered(t, forgets), bare: true, print: () => {} }).catch((e: unknown) => e)
+  t.ok(failed instanceof StepFailed)
+  const { step, folder = '' } = failed as StepFailed
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  t.equal(step, titles.powerCut)
+})
+
+t.test('a story that is interrupted leaves nothing behind', async (t) => {
+  const folder = temporary(t)
+  const { child, ended, said } = demo(t, ['--once'], folder)
+  await said(titles.place)
+  child.kill('SIGTERM')
+  t.equal((await ended).code, 1)
+  leavesNothing(t, folder)
+})
+
+t.test('a demo whose port is taken says so in one sentence', async (t) => {
+  t.equal(defaultPort, 8480)
+  const taken = createServer()
+  await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done))
+  t.teardown(() => taken.close())
+  const { port } = taken.address() as { port: number }
+  const { code, stdout, stderr } = await demo(t, ['--port', String(port)]).ended
+  t.equal(code, 1)
+  t.equal(stdout, '')
+  t.equal(
+    stderr,
+    `demo: port ${port} of 127.0.0.1 is taken by another program; end it, or choose another port with --port.\n`,
+  )
+  t.notOk(existsSync(join(root, `var/demo-${port}`)), 'the state of an earlier demo is not touched')
+})
+
+t.test('a running demo shows how to sign in, prints notifications, and stops when told to', async (t) => {
+  const port = await freePort()
+  const folder = join(root, `var/demo-${port}`)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const { child, ended, said } = demo(t, ['--port', String(port)])
+  await said('signature right')
+  child.kill('SIGTERM')
+  const { code, stdout, stderr } = await ended
+  t.equal(stderr, '')
+  t.equal(code, 0)
+  t.match(stdout, `http://127.0.0.1:${port}`)
+  for (const name of ['admin', 'supervisor', 'viewer', 'X-Storage-Username: admin', 'gatehouse.db', 'Ctrl-C'])
+    t.match(stdout, name)
+  t.match(stdout, /scanner-\d {2,}PLACED/)
+  t.match(stdout, /receiver {2,}whms\.placement .* signature right/)
+  t.ok(await portIsFree(port))
+  t.strictSame(processesWith(folder), [], 'no process is left behind')
+})
+
+t.test('a demo that is asked for nonsense explains itself', async (t) => {
+  for (const args of [['--once', '--port', '9000'], ['--port', 'x'], ['--nonsense']]) {
+    const { code, stderr } = await demo(t, args).ended
+    t.equal(code, 2)
+    t.match(stderr, /^demo: .+\n$/)
+  }
+})
