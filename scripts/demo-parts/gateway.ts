@@ -47,7 +47,7 @@ export class Gateway {
   readonly #workingFolder: string
   #child: ChildProcess | undefined
   #ended: Promise<Ended> | undefined
-  readonly #commands = new Set<ChildProcess>()
+  readonly #commands = new Map<ChildProcess, Promise<unknown>>()
   #closed = false
 
   constructor(options: GatewayCommand & { folder: string; port: number }) {
@@ -157,22 +157,31 @@ export class Gateway {
   /** Kills what still runs, and lets nothing start any more. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const command of this.#commands) command.kill('SIGKILL')
-    await this.kill()
+    for (const child of this.#commands.keys()) child.kill('SIGKILL')
+    await Promise.allSettled([...this.#commands.values(), this.kill()])
   }
 
-  /** Runs one command to its end. */
+  /** Runs one gatehouse command to its end. */
   run(args: readonly string[]): Promise<Output> {
+    return this.#runToEnd(this.#command, args, this.#surroundings())
+  }
+
+  /** Runs another program to its end, which this gateway's `close` ends as well. */
+  runBeside(program: string, args: readonly string[]): Promise<Output> {
+    return this.#runToEnd(program, args, {})
+  }
+
+  #runToEnd(program: string, args: readonly string[], surroundings: { cwd?: string; env?: NodeJS.ProcessEnv }) {
     this.#refuseWhenClosed()
+    const { promise, resolve: done, reject } = Promise.withResolvers<Output>()
     const limits = { timeout: commandLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 << 20 } as const
-    return new Promise((done, reject) => {
-      const child = execFile(this.#command, args, { ...this.#surroundings(), ...limits }, (error, stdout, stderr) => {
-        this.#commands.delete(child)
-        if (error && typeof error.code === 'string') reject(new Error(`${this.#command} can't be run: ${error.code}`))
-        else done({ code: error ? ((error.code as number | undefined) ?? null) : 0, stdout, stderr })
-      })
-      this.#commands.add(child)
+    const child = execFile(program, args, { ...surroundings, ...limits }, (error, stdout, stderr) => {
+      this.#commands.delete(child)
+      if (typeof error?.code === 'string') reject(new Error(`${program} can't be run: ${error.code}`))
+      else done({ code: error ? (error.code ?? null) : 0, stdout, stderr })
     })
+    this.#commands.set(child, promise)
+    return promise
   }
 
   #refuseWhenClosed(): void {

@@ -76,6 +76,7 @@ export class UnitOfWork {
 
   /** Runs `work` on one snapshot of what is committed. Keep it short: a long reader lets the WAL grow. */
   read<T>(work: (tx: ReadTx) => T, ..._sync: NoPromise<T>): T {
+    if (this.#closed) throw new AppError('NOT_READY', 'The gateway is stopping')
     this.#reader.exec('BEGIN')
     try {
       return work(this.#read)
