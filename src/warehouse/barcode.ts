@@ -21,7 +21,8 @@ export function readBarcode(raw: string): Barcode {
   const prefix = raw.match(aimPrefix)?.[0] ?? ''
   const text = raw.slice(prefix.length)
   const announced = gs1Prefixes.has(prefix) || text.startsWith(GS) || /^\(\d{2,4}\)/.test(text)
-  const body = text.replace(/^\x1d+/, '') || text
+  // Of a prefix with nothing behind it, the prefix is all there is to match.
+  const body = text.replace(/^\x1d+/, '') || raw
   if (announced) return readGs1(body)
   if (/^00\d{18}$/.test(body)) {
     return hasCheckDigit(body.slice(2))

@@ -42,7 +42,7 @@ t.test('one pallet is one key, however its label was read', async (t) => {
 })
 
 t.test('what is no GS1 stays the text that it is', async (t) => {
-  for (const raw of ['4711', 'P-1', 'a]C1b', '106141412345678908', '(x)1', 'Ä-1', '00', ' 4711'])
+  for (const raw of ['4711', 'P-1', 'a]C1b', '106141412345678908', '(x)1', ']A0', 'Ä-1', '00', ' 4711'])
     t.strictSame(seen(raw), { key: raw, isGs1: false, warnings: [] }, raw)
 })
 
