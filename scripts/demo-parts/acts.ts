@@ -119,7 +119,7 @@ export async function cannotBeRewritten(
   event: { id: number },
 ): Promise<{ detail: string }> {
   const asBefore = await by.get(`${eventsPath}/${event.id}`)
-  const { tried, leftOut, before, after } = await tamper(gateway)
+  const { tried, leftOut, before, after, walStayed } = await tamper(gateway)
   for (const { by: whom, attempts, recursiveTriggers, writableElsewhere } of tried) {
     same(`PRAGMA recursive_triggers of ${whom}`, recursiveTriggers, 0)
     holds(writableElsewhere > 0, `${whom} could not write to any table, so its attempts prove nothing`)
@@ -132,6 +132,10 @@ export async function cannotBeRewritten(
     }
   }
   same('the rows that were there', after, before)
+  holds(
+    walStayed,
+    'whoever looks into the file takes its write-ahead log away: what the gateway writes now will be lost',
+  )
   same(`event ${event.id}`, await by.get(`${eventsPath}/${event.id}`), asBefore)
   const counts = tried.map(({ by: whom, attempts }) => `${attempts.length} attempts by ${whom}`).join(', ')
   return { detail: `refused as it must: ${counts}${leftOut ? ` (${leftOut})` : ''}` }

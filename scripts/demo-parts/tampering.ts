@@ -8,6 +8,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 
 type Attempt = { readonly table: string; readonly what: string; readonly sql: string }
@@ -29,6 +30,11 @@ export type Tampering = {
   /** SHA-256 over all rows that were there at first, by table. */
   readonly before: Readonly<Record<string, string>>
   readonly after: Readonly<Record<string, string>>
+  /**
+   * Whether the write-ahead log is still the same file. SQLite removes it when the last connection closes; were the
+   * gateway's connection not seen by others, all that it writes from then on would be lost at its end.
+   */
+  readonly walStayed: boolean
 }
 
 /** Each with its key, and a column of which every row could tell another story. */
@@ -46,20 +52,38 @@ const harmless = 'BEGIN IMMEDIATE; UPDATE zone SET color = color; SELECT changes
 if (import.meta.main) process.stdout.write(`${JSON.stringify(tamper(process.argv[2] ?? ''))}\n`)
 
 function tamper(file: string): Tampering {
-  const db = new BetterSqlite3(file, { fileMustExist: true, timeout: busyMs })
-  // Their checks would only be in the way of the attempts.
-  db.pragma('foreign_keys = OFF')
-  const ends = tables.map(({ table, key }) => db.prepare(`SELECT max(${key}) FROM ${table}`).pluck().get() as number)
-  const before = contents(db, ends)
-  const attempts = attemptsOn(db)
+  const walBefore = walOf(file)
+  const { ends, before, attempts, byLibrary } = withConnection(file, (db) => {
+    const last = tables.map(({ table, key }) => db.prepare(`SELECT max(${key}) FROM ${table}`).pluck().get() as number)
+    const list = attemptsOn(db)
+    return { ends: last, attempts: list, before: contents(db, last), byLibrary: tryWithLibrary(db, list) }
+  })
+  // Without a connection of ours beside it: only the gateway's own locks then tell SQLite that the file is in use.
   const command = sqliteCommand()
-  const tried = [
-    tryWithLibrary(db, attempts),
-    ...('version' in command ? [tryWithCommand(file, command.version, attempts)] : []),
-  ]
-  const after = contents(db, ends)
-  db.close()
-  return { tried, leftOut: 'leftOut' in command ? command.leftOut : null, before, after }
+  const byCommand = 'version' in command ? [tryWithCommand(file, command.version, attempts)] : []
+  return {
+    tried: [byLibrary, ...byCommand],
+    leftOut: 'leftOut' in command ? command.leftOut : null,
+    before,
+    after: withConnection(file, (db) => contents(db, ends)),
+    walStayed: walBefore !== undefined && walOf(file) === walBefore,
+  }
+}
+
+function withConnection<T>(file: string, work: (db: Database) => T): T {
+  const db = new BetterSqlite3(file, { fileMustExist: true, timeout: busyMs })
+  try {
+    // Their checks would only be in the way of the attempts.
+    db.pragma('foreign_keys = OFF')
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** Which file the write-ahead log is; undefined when there is none. */
+function walOf(file: string): number | undefined {
+  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.ino
 }
 
 function attemptsOn(db: Database): Attempt[] {

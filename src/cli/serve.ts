@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { startGateway } from '../app/index.ts'
-import { loadConfig } from '../config/index.ts'
+import { type Config, loadConfig } from '../config/index.ts'
 import { buildInfo } from '../world/bundle.ts'
 import { createLogger, systemClock, systemRandom } from '../world/index.ts'
 
@@ -11,12 +11,21 @@ export function serveCommand(): Command {
     .action(serve)
 }
 
+/** What the config asks for and this version does not do; silence would be taken for yes. */
+function leftAlone(config: Config): string[] {
+  return [
+    ...(config.cameras.length > 0 ? ['cameras are configured; this version does not connect to any'] : []),
+    ...(config.storage.instances.length > 0 ? ['storage.instances are configured; this version asks none'] : []),
+    ...(config.metrics.listen ? ['metrics.listen is configured; this version serves /api/metrics only'] : []),
+  ]
+}
+
 async function serve(options: { config?: string }): Promise<void> {
   // Names, photos and keys are nobody else's business on this box.
   process.umask(0o027)
   const { config, warnings } = loadConfig(options.config)
   const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info' })
-  for (const warning of warnings) log.warn(warning)
+  for (const warning of [...warnings, ...leftAlone(config)]) log.warn(warning)
   const { version, commit } = buildInfo()
   const ended = Promise.withResolvers<NodeJS.Signals>()
   // Before anything is open: a signal during the start must not leave half of it.

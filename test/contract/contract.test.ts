@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { differs, hostile, inline, type Schema, valuesOf } from '../support/json-schema.ts'
+
+const runsPerOperation = 60
+
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; schema: Schema }
+type Operation = {
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+type Described = { method: string; path: string; operation: Operation }
+
+t.test('every operation answers what its description says, whatever it is sent', async (t) => {
+  const gateway = await testGateway({ config: { webhooks: { allowNetworks: [], timeout: '1ms' } } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A', 'B', '3'])
+  const photo_url = await heldPhoto(gateway)
+  const event = {
+    event_type: 'PLACED',
+    slot_code: 'A',
+    asset_barcode: 'P-1',
+    photo_url,
+    verification_notes: 'n',
+    scan: { slot: 'A' },
+  }
+  await gateway.ask('POST', '/api/whms/events', { by: people.ada, body: event })
+  const { body: description } = await gateway.ask('GET', '/api/openapi', { by: people.ada })
+  const components = description.components.schemas as Record<string, Schema>
+  const operations = Object.entries(description.paths as Record<string, Record<string, Operation>>).flatMap(
+    ([path, item]) =>
+      Object.entries(item).map(([method, operation]): Described => ({ method: method.toUpperCase(), path, operation })),
+  )
+  t.ok(operations.length > 25, `${operations.length} operations`)
+  for (const described of operations) {
+    const statuses = new Map<number, number>()
+    await fc.assert(
+      fc.asyncProperty(requestsFor(described, components), async (request) => {
+        const status = await check(gateway, described, request, components)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }),
+      { numRuns: runsPerOperation },
+    )
+    t.ok(
+      statuses.size > 0,
+      `${described.method} ${described.path}: ${[...statuses].map(([s, n]) => `${s} × ${n}`).join(', ')}`,
+    )
+  }
+})
+
+type Request = {
+  path: Record<string, string>
+  query: [string, string][]
+  headers: Record<string, string>
+  body: unknown
+  by: Person | undefined
+}
+
+/** Ids that are there, ids that are not, and what is no id. */
+const pathValue = fc.oneof(
+  { arbitrary: fc.constantFrom('1', '2', 'A', 'P-1'), weight: 3 },
+  { arbitrary: hostile.map(asText), weight: 1 },
+)
+
+function requestsFor({ operation }: Described, components: Record<string, Schema>): fc.Arbitrary<Request> {
+  const parameters = operation.parameters ?? []
+  const of = (where: string) => parameters.filter((p) => p.in === where)
+  const schema = operation.requestBody?.content['application/json']?.schema
+  const body = schema && inline(schema, components)
+  return fc.record({
+    path: fc.record(Object.fromEntries(of('path').map((p) => [p.name, pathValue]))),
+    query: fc
+      .record(
+        Object.fromEntries(of('query').map((p) => [p.name, valuesOf(inline(p.schema, components), 0.3).map(asText)])),
+        { requiredKeys: [] },
+      )
+      .map((record) => Object.entries(record)),
+    headers: fc.record(
+      Object.fromEntries(
+        of('header').map((p) => [p.name, fc.constantFrom('k-1', '1', '"2"', '2026-03-02T08:00:00Z', 'ä', '')]),
+      ),
+      { requiredKeys: [] },
+    ),
+    body: body ? fc.oneof(valuesOf(body, 0), valuesOf(body, 0.05), valuesOf(body, 0.3)) : fc.constant(undefined),
+    by: fc.constantFrom(people.ada, people.ada, people.ada, people.sven, people.vera, undefined),
+  })
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value.toWellFormed() : String(JSON.stringify(value))
+}
+
+/** Sends it, and throws when the status or the body is none that the description names. */
+async function check(
+  gateway: TestGateway,
+  { method, path, operation }: Described,
+  request: Request,
+  components: Record<string, Schema>,
+): Promise<number> {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(request.path[name] || '-').replaceAll('.', '%2E'),
+  )
+  const query = new URLSearchParams(request.query).toString()
+  const answer = await gateway.ask(method, query ? `${filled}?${query}` : filled, {
+    headers: Object.fromEntries(Object.entries(request.headers).filter(([, v]) => /^[\x20-\x7e]*$/.test(v))),
+    ...(request.by && { by: request.by }),
+    ...(request.body !== undefined && { body: request.body }),
+  })
+  const described = operation.responses[String(answer.status)]
+  if (!described) throw new Error(`${answer.status} is not described: ${answer.text}`)
+  if (answer.status >= 500 && answer.status !== 503) throw new Error(`${answer.status}: ${answer.text}`)
+  const schema = described.content?.['application/json']?.schema
+  const wrong = schema && answer.body !== undefined ? differs(answer.body, inline(schema, components)) : undefined
+  if (wrong !== undefined) throw new Error(`${answer.status} has another body: ${wrong}\n${answer.text.slice(0, 2000)}`)
+  return answer.status
+}
