@@ -143,9 +143,25 @@ function ofType(type: string, schema: Schema, badness: number): fc.Arbitrary<unk
   }
 }
 
+/** References lead somewhere more often than not, or no request would get past them. */
+const known: Record<string, fc.Arbitrary<unknown>> = {
+  slot_code: fc.constantFrom('A', 'A', 'B', 'nope'),
+  photo_url: fc.constantFrom('https://photos.example/1.jpg', 'http://photos.example/2'),
+  timestamp: fc.constantFrom('2026-03-02T08:00:00Z', '2026-03-01T08:00:00.5+01:00', '2027-01-01T00:00:00Z'),
+}
+const knownIds = fc.constantFrom(1, 1, 2, 99)
+
 function objects(schema: Schema, badness: number): fc.Arbitrary<unknown> {
-  const properties = Object.entries(schema.properties ?? {}).map(([key, s]) => [key, valuesOf(s, badness)] as const)
+  const properties = Object.entries(schema.properties ?? {}).map(
+    ([key, s]) => [key, property(key, s, badness)] as const,
+  )
   return fc.record(Object.fromEntries(properties), { requiredKeys: badness < 0.1 ? (schema.required ?? []) : [] })
+}
+
+function property(key: string, schema: Schema, badness: number): fc.Arbitrary<unknown> {
+  const isId = /_id$|Id$/.test(key) && [schema.type ?? schema.anyOf?.map((s) => s.type)].flat(2).includes('integer')
+  const likely = isId ? knownIds : known[key]
+  return likely && badness < 0.1 ? fc.oneof(likely, fc.constant(undefined)) : valuesOf(schema, badness)
 }
 
 function texts({ format, pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<unknown> {

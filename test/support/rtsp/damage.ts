@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * What can be wrong with a picture that is on its way. `freeze`: nothing comes. `garbage`: noise in place of packets,
+ * which breaks the framing. `corrupt`: whole packets with wrong bits inside.
+ */
+export type Damage = 'freeze' | 'garbage' | 'corrupt'
+
+/** As many bytes, the same for the same seed, any value as likely as another. */
+export function noise(bytes: number, seed: number): Buffer {
+  return createHash('shake256', { outputLength: bytes }).update(String(seed)).digest()
+}
+
+/** Copies in which every 97th byte is inverted, behind the headers of fragmentation. */
+export function damaged(payloads: readonly Buffer[]): Buffer[] {
+  return payloads.map((payload) => {
+    const copy = Buffer.from(payload)
+    for (let at = 16; at < copy.length; at += 97) copy[at] = ~(copy[at] ?? 0)
+    return copy
+  })
+}
