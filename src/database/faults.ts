@@ -19,7 +19,10 @@ export function translateSqlite(error: unknown): AppError {
       details: code,
     })
   }
-  const damaged = code?.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
+  if (code === 'SQLITE_NOTADB') {
+    return new AppError('INTERNAL_ERROR', 'This is not an SQLite database', { cause: error, details: code })
+  }
+  const damaged = code?.startsWith('SQLITE_CORRUPT')
   const message = damaged ? 'The database file is damaged' : 'The database failed'
   return new AppError('INTERNAL_ERROR', message, { cause: error, details: code ?? 'unknown fault' })
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../world/index.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
-type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined }
+type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined; replayed?: boolean }
 
 /**
  * Replies by Idempotency-Key, written in the transaction of what they answer: an event and its reply are there
@@ -29,7 +29,7 @@ export class Idempotency {
     produce: () => Produced<Body>,
     toStore: (body: Body) => object = (body) => body,
   ): Reply<Body> {
-    if (!claim) return { ...produce(), replayed: false }
+    if (!claim) return { replayed: false, ...produce() }
     const oldestMs = this.#clock.now() - keptMs
     const stored = this.#find(tx, claim, oldestMs)
     if (stored) return stored as Reply<Body>
@@ -46,7 +46,7 @@ export class Idempotency {
       JSON.stringify(toStore(made.body)),
       this.#clock.now(),
     ])
-    return { ...made, replayed: false }
+    return { replayed: false, ...made }
   }
 
   #find(tx: Tx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {

@@ -97,14 +97,14 @@ export class LedgerService {
    */
   record(request: NewPlacementEvent, asked: Asked): Promise<Reply<RecordedEvent>> {
     demandFor(request, asked.by.caller)
-    return this.#work.write((tx) => {
-      const repeated = this.#repeated(tx, request, asked.by.caller)
-      if (repeated) return { status: 200 as const, body: repeated, location: pathOf(repeated.id), replayed: true }
-      return this.#idempotency.once(tx, asked.claim, () => {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, asked.claim, () => {
+        const repeated = this.#repeated(tx, request, asked.by.caller)
+        if (repeated) return { status: 200 as const, body: repeated, location: pathOf(repeated.id), replayed: true }
         const event = this.#append(tx, request, asked)
         return { status: 201 as const, body: event, location: pathOf(event.id) }
-      })
-    })
+      }),
+    )
   }
 
   /** Throws NOT_FOUND. */

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
@@ -89,6 +89,19 @@ t.test(
     t.match(shell('DELETE FROM audit_entry').stderr, /append-only/)
   },
 )
+
+t.test('somebody who looks in with sqlite3 takes nothing from under a running gateway', async (t) => {
+  const { dataDir, work } = open(t)
+  const wal = () => statSync(`${databaseFile(dataDir)}-wal`, { throwIfNoEntry: false })?.ino
+  await work.write((tx) => tx.run(addWarehouse('before')))
+  const inUse = wal()
+  const look = () =>
+    execFileSync('sqlite3', [databaseFile(dataDir), 'SELECT name FROM warehouse ORDER BY id'], { encoding: 'utf8' })
+  t.equal(look(), 'before\n')
+  t.equal(wal(), inUse, 'the write-ahead log is still the one in use')
+  await work.write((tx) => tx.run(addWarehouse('after')))
+  t.equal(look(), 'before\nafter\n', 'and what is written goes where others see it')
+})
 
 t.test(
   'uniqueness of an append-only table is its guards’ business, since REPLACE would delete through a UNIQUE index',

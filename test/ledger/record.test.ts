@@ -178,6 +178,23 @@ t.test('a client’s own event id is good for ever: a repeat is answered, anothe
   t.match(await post(gateway, event, {}, people.sven), { status: 201, body: { id: 3 } }, 'another caller may use it')
 })
 
+t.test(
+  'a key and a client’s own id together: the key answers as before, the id guards what the key does not',
+  async (t) => {
+    const gateway = await yard(t)
+    const event = { ...placed, client_event_id: 'c-1' }
+    const first = await post(gateway, event, { 'Idempotency-Key': 'k-1' })
+    await post(gateway, { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' })
+    t.match(await post(gateway, event, { 'Idempotency-Key': 'k-1' }), { status: 201, text: first.text })
+    t.match(await post(gateway, { ...event, slot_code: 'B' }, { 'Idempotency-Key': 'k-1' }), { status: 422 })
+    t.match(await post(gateway, event, { 'Idempotency-Key': 'k-2' }), {
+      status: 200,
+      body: { id: 1, effect: 'superseded' },
+    })
+    t.match(await post(gateway, { ...event, slot_code: 'B' }, { 'Idempotency-Key': 'k-3' }), { status: 400 })
+  },
+)
+
 t.test('twenty scanners that send the same scan at the same moment make one event', async (t) => {
   const gateway = await yard(t)
   const answers = await Promise.all(

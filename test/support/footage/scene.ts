@@ -1,0 +1,73 @@
+import { type Canvas, canvasOn } from './canvas.ts'
+import { type Figure, forklift, person } from './figures.ts'
+import { sensorNoise } from './grain.ts'
+import { paintHall } from './hall.ts'
+
+/** Something moves somewhere in the picture from `fromMs` on and before `toMs`; in all other pictures nothing does. */
+export type Act = { readonly what: 'person' | 'forklift'; readonly fromMs: number; readonly toMs: number }
+
+/** From `atMs` on the hall is lit with this share of the full light. */
+export type LightStep = { readonly atMs: number; readonly share: number }
+
+/** What happens in a hall; it may be repeated without a seam. */
+export type Scene = {
+  readonly durationMs: number
+  readonly acts: readonly Act[]
+  readonly lightSteps: readonly LightStep[]
+}
+
+export type Format = { readonly width: number; readonly height: number; readonly fps: number }
+
+const figures: Record<Act['what'], Figure> = { person, forklift }
+const lumaNoise = sensorNoise(1 << 18, 2.5)
+const colourNoise = sensorNoise(1 << 16, 1.2)
+const black = 16
+
+/** The pictures of a scene in rawvideo's yuv420p. */
+export function* pictures(scene: Scene, { width, height, fps }: Format): Generator<Uint8Array> {
+  const hall = new Uint8Array((width * height * 3) / 2).fill(128)
+  paintHall(canvasOn(hall, width, height))
+  const clean = new Uint8Array(hall.length)
+  for (let i = 0; i < (scene.durationMs * fps) / 1000; i += 1) {
+    const ms = (i * 1000) / fps
+    clean.set(hall)
+    paintActs(scene.acts, ms, canvasOn(clean, width, height))
+    // Of its own bytes: who takes it may still be writing it while the next one is painted.
+    const seen = new Uint8ClampedArray(hall.length)
+    expose(clean, seen, { luma: width * height, light: lightAt(scene, ms), nth: i })
+    yield new Uint8Array(seen.buffer)
+  }
+}
+
+/** A figure comes in from the left and is gone at the right, walking evenly. */
+function paintActs(acts: readonly Act[], ms: number, canvas: Canvas): void {
+  for (const act of acts) {
+    if (ms < act.fromMs || ms >= act.toMs) continue
+    const { reach, paint } = figures[act.what]
+    const way = ((ms - act.fromMs) / (act.toMs - act.fromMs)) * (canvas.width / canvas.height + 2 * reach)
+    paint(canvas, way - reach, way)
+  }
+}
+
+/** The switched light, and the lamps' flicker: about 1 %, beating with the shutter in whole waves a round. */
+function lightAt({ durationMs, lightSteps }: Scene, ms: number): number {
+  const switched = lightSteps.findLast((step) => step.atMs <= ms)?.share ?? 1
+  const wave = (periodMs: number) => Math.sin((2 * Math.PI * ms * Math.round(durationMs / periodMs)) / durationMs)
+  return switched * (1 + 0.008 * wave(700) + 0.004 * wave(230))
+}
+
+/** What the sensor makes of it: brightness scaled above black, noise over everything. */
+function expose(
+  clean: Uint8Array,
+  seen: Uint8ClampedArray,
+  { luma, light, nth }: { luma: number; light: number; nth: number },
+): void {
+  const lit = Float32Array.from({ length: 256 }, (_, value) => black + (value - black) * light)
+  // Strides that share no factor with the size of the tables, so that no picture has the noise of one before.
+  const lumaOffset = nth * 104_729
+  for (let at = 0; at < luma; at += 1)
+    seen[at] = (lit[clean[at] ?? 0] ?? 0) + (lumaNoise[(at + lumaOffset) & (lumaNoise.length - 1)] ?? 0)
+  const colourOffset = nth * 15_485
+  for (let at = luma; at < clean.length; at += 1)
+    seen[at] = (clean[at] ?? 0) + (colourNoise[(at + colourOffset) & (colourNoise.length - 1)] ?? 0)
+}
