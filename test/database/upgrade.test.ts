@@ -1,0 +1,63 @@
+import { cpSync, mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { migrations } from '../../src/database/migrations/index.ts'
+import { verifyLedger } from '../../src/evidence/index.ts'
+import { people, siteUrl, testGateway } from '../support/gateway.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+
+const fixtures = new URL('../fixtures/db/', import.meta.url)
+
+t.test('every schema but the one in the making has its frozen database', async (t) => {
+  const frozen = readdirSync(fixtures).filter((name) => /^v\d+$/.test(name))
+  const needed = migrations.slice(0, Math.max(migrations.length - 1, 1)).map((m) => `v${m.version}`)
+  t.ok(
+    needed.every((name) => frozen.includes(name)),
+    `${needed} of ${frozen}`,
+  )
+})
+
+t.test('the ledger of the first schema is opened, and says what it has always said', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v1/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  const { ok, size, root, openings, media, mismatches } = verifyLedger(gateway.live.config.dataDir)
+  t.strictSame({ ok, size, openings, media, mismatches }, { ok: true, size: 6, openings: 5, media: 1, mismatches: [] })
+  t.equal(root, 'e5bfa5381eda9fc69ec08e77ca3cc963e35425939283f16de8fadb3c7e9da91b', 'the root that it had then')
+  const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.vera })).body
+  const states = (await get('slots')).data.map((s: Record<string, unknown>) => [
+    s['slot_id'],
+    s['assetBarcode'],
+    s['isVerified'],
+    s['isDisputed'],
+  ])
+  t.strictSame(states, [
+    ['A-01', 'P-1', true, false],
+    ['A-02', ']C100106141412345678908', false, false],
+    ['A-03', 'P-9', false, true],
+  ])
+  t.match(await get('events/1'), {
+    operator: 'olga',
+    verification_notes: 'Ecke eingedrückt',
+    scale_weight_kg: 412.5,
+    photoEvidence: 'held',
+  })
+  t.match(await get('events/4'), {
+    timestamp: '2026-03-02T08:00:30.000Z',
+    work_order_ref: 'WO-7',
+    warnings: [{ code: 'SLOT_EMPTY' }],
+  })
+  t.match(await get('events/5'), { time_quality: 'synced', photoEvidence: 'claimed', clock_offset_ms: -30_000 })
+  const body = { event_type: 'REMOVED', slot_code: 'A-01', asset_barcode: 'P-1' }
+  t.match(await gateway.ask('POST', '/api/whms/events', { by: people.olga, body }), {
+    status: 201,
+    body: { id: 7, seq: 7, effect: 'applied' },
+  })
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, size: 7 })
+})
