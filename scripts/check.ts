@@ -18,8 +18,11 @@ const tool =
     await exec(process.execPath, [path, ...args], { maxBuffer: 64 << 20 })
   }
 
+const types = (project: string) => tool('node_modules/typescript-native/bin/tsc', '-p', project, '--noEmit')
+
 export const checks: readonly Check[] = [
-  { name: 'types', run: tool('node_modules/typescript-native/bin/tsc', '-p', '.', '--noEmit') },
+  { name: 'types', run: types('.') },
+  { name: 'types of the console', run: types('src/console/page') },
   { name: 'format and lint', run: tool('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.') },
   { name: 'dead code', run: tool('node_modules/knip/bin/knip.js', '--no-progress') },
   { name: 'direction of imports', run: importDirection },

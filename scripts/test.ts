@@ -5,10 +5,15 @@
  *   scripts/test test/ledger     checks left out, only the tests of these files or folders
  */
 import { spawn } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { runChecks } from './check.ts'
 
-const only = process.argv.slice(2)
+let insideFailure = false
+
+const only = process.argv
+  .slice(2)
+  .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
 const tests = await runTests(only)
 const failed = checks.failed + tests.failed
@@ -33,7 +38,6 @@ async function runTests(paths: readonly string[]): Promise<Count> {
 }
 
 /** Files as they end, failures with all that tap says of them; the rest is noise. */
-let insideFailure = false
 function show(line: string, count: Count): void {
   const summary = line.match(/^# \{\s*(.*?)\s*\}$/)?.[1]
   if (summary !== undefined) {

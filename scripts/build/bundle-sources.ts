@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, formatMessages } from 'esbuild'
 import { type Arch, type AssetName, assets, sourceBuildInfo, workers } from '../../src/world/bundle.ts'
-import { productionPackages } from '../notices/locked-packages.ts'
+import { buildConsole } from './console.ts'
+import { refuseForeignPackages } from './foreign-packages.ts'
 import { required, root, say } from './inputs.ts'
 
 export type BundleOrder = {
@@ -20,6 +21,7 @@ export async function bundleSources({ arch, packages, work }: BundleOrder): Prom
   // Stack traces name it: /snapshot/gatehouse/main.cjs.
   const stage = join(work, 'gatehouse')
   mkdirSync(stage)
+  await buildConsole()
   const sha256 = stageAssets(arch, packages, stage)
   const entryPoints = Object.fromEntries([
     ['main', entry('src/main.ts')],
@@ -83,12 +85,4 @@ async function bundle(options: BuildOptions): Promise<void> {
     throw new Error(`the bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
   }
   refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
-}
-
-/** THIRD-PARTY-NOTICES speaks of the production dependencies, so nothing else may get in. */
-function refuseForeignPackages(files: readonly string[]): void {
-  const allowed = new Set(productionPackages(root).map(({ path }) => path))
-  const packages = new Set(files.map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? ''))
-  const foreign = [...packages].filter((path) => path !== '' && !allowed.has(path))
-  if (foreign.length > 0) throw new Error(`bundled, but no production dependency: ${foreign.join(', ')}`)
 }

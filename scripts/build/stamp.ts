@@ -19,7 +19,10 @@ export function stampOf(arch: Arch): string {
 }
 
 function inputFiles(arch: Arch): string[] {
-  const own = Object.values(assets).map((place) => place(arch))
+  // What is made from sources is told by them.
+  const own = Object.values(assets)
+    .map((place) => place(arch))
+    .filter((file) => !file.startsWith('.cache/'))
   const single = ['package-lock.json', 'scripts/build.ts', ...own.filter((file) => !file.startsWith('node_modules/'))]
   return [
     ...single.filter((file) => existsSync(join(root, file))),

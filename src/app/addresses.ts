@@ -5,20 +5,31 @@ import ipaddr from 'ipaddr.js'
  * one of ours. What a client writes into that header itself is never reached.
  */
 export function addressResolver(trustedProxies: readonly string[]) {
-  const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr))
-  const isTrusted = (text: string) => {
-    if (!ipaddr.isValid(text)) return false
-    const address = ipaddr.process(text)
-    return networks.some(
-      ([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits),
-    )
-  }
+  const isTrusted = within(trustedProxies)
   return ({ peer, forwarded }: { peer: string | undefined; forwarded: string | undefined }): string => {
     const direct = normalise(peer ?? 'unknown')
     if (!forwarded || !isTrusted(direct)) return direct
     const hops = forwarded.split(',').map((hop) => hop.trim())
     const client = hops.findLast((hop) => !isTrusted(hop))
     return client !== undefined && ipaddr.isValid(client) ? normalise(client) : direct
+  }
+}
+
+/** Whether the client speaks TLS: with us, or with a configured proxy that says so. */
+export function tlsResolver(trustedProxies: readonly string[]) {
+  const isTrusted = within(trustedProxies)
+  return (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }): boolean =>
+    raw.encrypted || (raw.proto === 'https' && isTrusted(normalise(raw.peer ?? 'unknown')))
+}
+
+function within(cidrs: readonly string[]): (address: string) => boolean {
+  const networks = cidrs.map((cidr) => ipaddr.parseCIDR(cidr))
+  return (text) => {
+    if (!ipaddr.isValid(text)) return false
+    const address = ipaddr.process(text)
+    return networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits),
+    )
   }
 }
 

@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { type Authenticator, door, type RateSettings, type SlidingWindow } from '../auth/index.ts'
+import { type Admission, type Authenticator, door, type Sessions } from '../auth/index.ts'
+import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
+import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
 
@@ -13,9 +15,11 @@ export type ApiParts = {
   readonly version: string
   readonly makeId: () => string
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
+  readonly isOverTls: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
   readonly authenticator: Pick<Authenticator, 'verify'>
-  readonly window: SlidingWindow
-  readonly rates: () => RateSettings
+  readonly sessions: Sessions
+  readonly admission: Admission
+  readonly site: () => { readonly siteId: string; readonly instance: string }
   readonly metrics: Metrics
   readonly probes: Readonly<Record<string, Probe>>
   readonly uptimeSeconds: () => number
@@ -23,10 +27,15 @@ export type ApiParts = {
   readonly floor: FloorService
   readonly ledger: LedgerService
   readonly photos: Photos
+  readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping'])
+
+/** Whoever signs in has no caller yet; whoever signs out has. */
+const isPublic = (path: string, method: string) =>
+  publicPaths.has(path) || (path === sessionPath && ['GET', 'HEAD', 'POST'].includes(method))
 
 const getDescription = operation({
   method: 'get',
@@ -44,9 +53,10 @@ export function buildApi(parts: ApiParts): Api {
     log: parts.log,
     makeRequestId: parts.makeId,
     addressOf: parts.addressOf,
+    isOverTls: parts.isOverTls,
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
-  root.use('/api/*', door({ ...parts, isPublic: (path) => publicPaths.has(path) }))
+  root.use('/api/*', door({ ...parts, isPublic }))
   root.use(
     '/api/*',
     jsonBodies((path) => path === photosPath),
@@ -55,7 +65,9 @@ export function buildApi(parts: ApiParts): Api {
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
   ledgerRoutes(root, parts.ledger, parts.photos)
+  motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
+  consoleRoutes(root, parts)
   let description: { openapi: string } | undefined
   root.openapi(getDescription, (c) => {
     description ??= describeApi(root, parts.version)
@@ -68,6 +80,12 @@ export function buildApi(parts: ApiParts): Api {
 export function describeApi(api: Api, version: string): { openapi: string } {
   api.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   api.openAPIRegistry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
+  api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gatehouse',
+    description: 'From POST /api/session; over TLS its name is __Host-gatehouse. Changes need X-CSRF-Token besides.',
+  })
   return api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -76,7 +94,7 @@ export function describeApi(api: Api, version: string): { openapi: string } {
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       description:
         'Placement ledger, evidence and webhooks of one warehouse. Every operation but health and ping needs Authorization, ' +
-        'X-Storage-Instance and X-Storage-Username.',
+        'X-Storage-Instance and X-Storage-Username, or the session cookie of the console.',
     },
     servers: [{ url: '/' }],
   })

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import {
+  Admission,
   Authenticator,
   firstAdminFile,
   newFirstAdmin,
+  Refusals,
+  Sessions,
   SlidingWindow,
   storedAccounts,
   storeFirstAdmin,
@@ -15,6 +18,7 @@ import type { Api } from '../http/index.ts'
 import { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead, LedgerService, Photos } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
+import { MotionService } from '../motion/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import {
@@ -26,8 +30,9 @@ import {
   secretBox,
   uuidv7Maker,
 } from '../world/index.ts'
-import { addressResolver } from './addresses.ts'
+import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
+import { Cameras } from './cameras.ts'
 import { Jobs } from './jobs.ts'
 
 /** No gatehouse existed before: a clock that stands earlier has lost its battery. */
@@ -45,10 +50,10 @@ export type Gateway = {
   readonly api: Api
   readonly live: { config: Config }
   readonly jobs: Jobs
+  readonly cameras: Cameras
+  readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
-  /** The path of the file with a first admin's secret, when this start made one. */
-  readonly firstAdmin: string | undefined
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
 }
@@ -69,7 +74,15 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const identity = atOnce(() => identifyLog(tx, config.site.id, makeId, clock.now()))
   const firstAdmin = withFirstAdmin && storedAccounts(tx).size === 0 ? await newFirstAdmin(random) : undefined
   if (firstAdmin) atOnce(() => storeFirstAdmin(tx, config.dataDir, firstAdmin.account, firstAdmin.secret, clock.now()))
-  const stored = storedAccounts(tx)
+  // With a config its accounts are all there are; the one that a start without a config made is for such starts.
+  const stored = withFirstAdmin ? storedAccounts(tx) : new Map<string, never>()
+  if (withFirstAdmin) {
+    const secretFile = firstAdminFile(config.dataDir)
+    log.info(
+      { username: 'admin', instance: config.site.url, secretFile },
+      firstAdmin ? 'first start: an admin was made' : 'sign in as admin',
+    )
+  }
 
   const work = new UnitOfWork({ writer: db, reader })
   const logRoom = new Log({ identity, size: Log.sizeOf(tx) })
@@ -86,6 +99,18 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
     clock,
     random,
+  })
+  const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit })
+  const refusals = new Refusals({ work, audit, clock })
+  const sessions = new Sessions({
+    work,
+    clock,
+    random,
+    audit,
+    authenticator,
+    admission,
+    refusals,
+    siteUrl: () => live.config.site.url,
   })
   const warehouse = new WarehouseService({
     work,
@@ -138,6 +163,25 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     log,
     onAttempt: ({ outcome }) => metrics.attempted(outcome),
   })
+  const cameras = new Cameras({ clipsFolder: join(config.dataDir, 'clips'), ffmpeg: config.ffmpeg.path, log, clock })
+  const motion = new MotionService({
+    work,
+    clock,
+    logger: log,
+    log: logRoom,
+    outbox,
+    audit,
+    makeId,
+    clipsDir: join(config.dataDir, 'clips'),
+    site: () => ({
+      cameras: live.config.cameras,
+      siteUrl: live.config.site.url,
+      warehouseId: live.config.site.warehouseId,
+      uploads: live.config.storage.upload !== null,
+    }),
+    link: cameras,
+  })
+  cameras.listen(motion)
   const metrics: Metrics = new Metrics({
     logSize: () => logRoom.size,
     webhooks: () => webhooks.status(),
@@ -153,9 +197,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
     makeId,
     addressOf: (raw) => addressResolver(live.config.http.trustedProxies)(raw),
+    isOverTls: (raw) => tlsResolver(live.config.http.trustedProxies)(raw),
     authenticator,
-    window: new SlidingWindow({ clock }),
-    rates: () => live.config.rateLimit,
+    sessions,
+    admission,
+    site: () => ({ siteId: live.config.site.id, instance: live.config.site.url }),
     metrics,
     probes: {
       database: () => {
@@ -166,24 +212,27 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       clock: () => (clockIsTrusted(clock.now(), noClockBeforeMs) ? 'healthy' : 'degraded'),
       storage: () => 'healthy',
       webhooks: () => (webhooks.status().failing + webhooks.status().disabled > 0 ? 'degraded' : 'healthy'),
-      cameras: () => 'healthy',
+      cameras: () => (motion.areWell() ? 'healthy' : 'degraded'),
     },
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
     warehouse,
     floor,
     ledger,
     photos,
+    motion,
     webhooks,
   })
   return {
     api,
     live,
     jobs,
+    cameras,
+    motion,
     webhooks,
     audit: (action, changes) =>
       work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
-    firstAdmin: firstAdmin && firstAdminFile(config.dataDir),
     close: () => {
+      refusals.flush()
       work.close()
       reader.close()
       closeWriter()

@@ -26,6 +26,9 @@ export async function startGateway(config: Config, outside: Outside, configFile:
   }
   try {
     started.push(() => gateway.jobs.stop())
+    // Last to stop: what its clips still have to tell must find the database open.
+    started.push(() => gateway.cameras.stop())
+    if (config.cameras.length > 0) gateway.cameras.start()
     gateway.webhooks.worker.start()
     started.push(() => gateway.webhooks.worker.stop())
     const control = new ControlSocket({
@@ -59,6 +62,8 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
     { live: changes.live, restart: changes.restart },
     'config reloaded; keys under "restart" wait for the next start',
   )
+  if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
+  gateway.motion.tellCameras()
   await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
 }
 

@@ -54,14 +54,13 @@ export class Authenticator {
     // An unknown name costs as much as a wrong secret, so that time tells nobody which names exist.
     const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash))
     if (!account || !right) throw new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
-    return {
-      username: account.username,
-      instance,
-      role: account.role,
-      groups: [],
-      permissions: permissionsOf(account.role),
-      authMode: 'local',
-    }
+    return callerOf(account, instance, 'local')
+  }
+
+  /** Who a signed-in user is by now, and what the account's secret was last; undefined when there is no such account. */
+  recall(username: string, instance: string): { caller: Caller; secretHash: string } | undefined {
+    const account = instance === normaliseInstance(this.#settings().siteUrl) ? this.#accounts(username) : undefined
+    return account && { caller: callerOf(account, instance, 'session'), secretHash: account.secretHash }
   }
 
   async #isRight(presented: Presented, secretHash: string): Promise<boolean> {
@@ -84,4 +83,8 @@ export class Authenticator {
     const untilMs = this.#clock.monotonic() + (right ? this.#settings().freshForMs : wrongForMs)
     this.#known.set(id, { right, secretHash, untilMs })
   }
+}
+
+function callerOf({ username, role }: LocalAccount, instance: string, authMode: string): Caller {
+  return { username, instance, role, groups: [], permissions: permissionsOf(role), authMode }
 }

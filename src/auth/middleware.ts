@@ -1,65 +1,61 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv, Caller } from '../http/index.ts'
+import type { Admission } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
-import type { SlidingWindow } from './sliding-window.ts'
+import { isCsrfTokenOf, sessionToken } from './session-token.ts'
+import type { Sessions } from './sessions.ts'
 
-export type RateSettings = {
-  readonly requestsPerMinute: number
-  readonly users: Readonly<Record<string, number>>
-  readonly roles: Readonly<Record<string, number>>
+type Keys = {
+  readonly authenticator: Pick<Authenticator, 'verify'>
+  readonly sessions: Pick<Sessions, 'callerOf'>
 }
-
-/** Health and ping answer everybody, so they have a generous bucket of their own by address. */
-const publicPerMinute = 6000
 
 /**
  * The door of /api: who is it, and may that one ask again already. Sets `caller`. Refusals before any route is
  * looked up, so a stranger learns nothing about which paths exist.
  */
-export function door(options: {
-  authenticator: Pick<Authenticator, 'verify'>
-  window: SlidingWindow
-  rates: () => RateSettings
-  isPublic: (path: string) => boolean
-}): MiddlewareHandler<AppEnv> {
-  const { authenticator, window, rates, isPublic } = options
-  const admit = (key: string, limit: number) => {
-    const waitSeconds = window.take(key, limit)
-    if (waitSeconds > 0) throw rateLimited(waitSeconds)
-  }
+export function door(
+  options: Keys & { admission: Admission; isPublic: (path: string, method: string) => boolean },
+): MiddlewareHandler<AppEnv> {
+  const { admission, isPublic } = options
   return async (c, next) => {
-    const address = c.get('address')
-    if (isPublic(c.req.path)) {
-      admit(`public ${address}`, publicPerMinute)
+    if (isPublic(c.req.path, c.req.method)) {
+      admission.anybody('public', c.get('address'))
       return next()
     }
     try {
-      const presented = readCredentials({
-        authorization: c.req.header('authorization'),
-        instance: c.req.header('x-storage-instance'),
-        username: c.req.header('x-storage-username'),
-      })
-      c.set('caller', await authenticator.verify(presented))
+      c.set('caller', await whoAsks(c, options))
     } catch (error) {
-      // Only refusals count by address: a stranger's attempts never use up what a colleague behind the same address has.
-      admit(`address ${address}`, rates().requestsPerMinute)
+      admission.refused(c.get('address'))
       throw error
     }
-    const caller = c.get('caller')
-    admit(`user ${caller.username}@${caller.instance}`, rateOf(caller, rates()))
+    admission.caller(c.get('caller'))
     return next()
   }
 }
 
-function rateOf(caller: Caller, rates: RateSettings): number {
-  return rates.users[caller.username] ?? rates.roles[caller.role] ?? rates.requestsPerMinute
+/** By the document's headers, or, when there is no Authorization, by the console's cookie. */
+async function whoAsks(c: Context<AppEnv>, { authenticator, sessions }: Keys): Promise<Caller> {
+  const authorization = c.req.header('authorization')
+  const token = authorization === undefined ? sessionToken(c) : undefined
+  if (token !== undefined) return bySession(c, token, sessions)
+  const presented = readCredentials({
+    authorization,
+    instance: c.req.header('x-storage-instance'),
+    username: c.req.header('x-storage-username'),
+  })
+  return authenticator.verify(presented)
 }
 
-function rateLimited(waitSeconds: number): AppError {
-  return new AppError('RATE_LIMITED', 'Too many requests', {
-    details: `try again in ${waitSeconds} s`,
-    retryAfterSeconds: waitSeconds,
-  })
+/** A browser sends a cookie whoever made it ask, so what changes something needs the token that only our page can read. */
+async function bySession(c: Context<AppEnv>, token: string, sessions: Keys['sessions']): Promise<Caller> {
+  const caller = await sessions.callerOf(token)
+  if (!caller) throw new AppError('SESSION_ENDED', 'Sign in again: the session has ended')
+  const changesNothing = c.req.method === 'GET' || c.req.method === 'HEAD'
+  if (!changesNothing && !isCsrfTokenOf(token, c.req.header('x-csrf-token'))) {
+    throw new AppError('CSRF_TOKEN_WRONG', 'With the session cookie this needs the header X-CSRF-Token')
+  }
+  return caller
 }

@@ -14,7 +14,7 @@ export function serveCommand(): Command {
 /** What the config asks for and this version does not do; silence would be taken for yes. */
 function leftAlone(config: Config): string[] {
   return [
-    ...(config.cameras.length > 0 ? ['cameras are configured; this version does not connect to any'] : []),
+    ...(config.storage.upload ? ['storage.upload is configured; this version uploads nothing'] : []),
     ...(config.storage.instances.length > 0 ? ['storage.instances are configured; this version asks none'] : []),
     ...(config.metrics.listen ? ['metrics.listen is configured; this version serves /api/metrics only'] : []),
   ]
@@ -35,9 +35,6 @@ async function serve(options: { config?: string }): Promise<void> {
   process.on('SIGHUP', () => {
     running.reload().catch((err: unknown) => log.error({ err }, 'reload failed'))
   })
-  const { firstAdmin } = running.gateway
-  if (firstAdmin)
-    log.info({ username: 'admin', instance: config.site.url, secretFile: firstAdmin }, 'first start: an admin was made')
   const addresses = config.listen.map((l, i) => `${l.tls ? 'https' : 'http'}://${l.host}:${running.ports[i]}`)
   log.info({ version, commit, site: config.site.id, addresses, dataDir: config.dataDir }, 'gatehouse is up')
   const signal = await ended.promise

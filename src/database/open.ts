@@ -83,9 +83,12 @@ function prepareFile(db: Database, { nowMs, migrations = ours }: OpenOptions): v
   db.pragma('temp_store = MEMORY')
   migrate(db, migrations, nowMs)
   db.pragma(`application_id = ${applicationId}`)
-  const missing = missingGuards(db, migrations)
+  const { lost: missing, strange } = schemaDifferences(db, migrations)
   if (missing.length > 0) {
     throw new ExitError(1, `has lost or changed guards (${missing.join(', ')}): somebody altered the schema`)
+  }
+  if (strange.length > 0) {
+    throw new ExitError(1, `has triggers, views or indexes of somebody else (${strange.join(', ')})`)
   }
 }
 
@@ -109,25 +112,42 @@ function refuseNewer(db: Database, migrations: readonly Migration[]): void {
   }
 }
 
-/** Names of triggers that a fresh database of our schema has and this file lacks or has in other words. */
-export function missingGuards(db: Database, migrations: readonly Migration[] = ours): string[] {
+export type SchemaDifferences = {
+  /** Tables, triggers, views and indexes that the file lacks or has in other words. */
+  readonly lost: readonly string[]
+  /** Triggers, views and indexes that are not ours: they could swallow rows or answer in a table's place. */
+  readonly strange: readonly string[]
+}
+
+/**
+ * Compares the file's schema, word for word, with that of a fresh database of the same version. A newer version may
+ * well have more than we know, so there nothing is strange. Tables of others hurt nobody and are not looked at.
+ */
+export function schemaDifferences(db: Database, migrations: readonly Migration[] = ours): SchemaDifferences {
+  const version = db.pragma('user_version', { simple: true }) as number
+  const isNewer = version > (migrations.at(-1)?.version ?? 0)
   const fresh = new BetterSqlite3(':memory:')
   try {
-    migrate(fresh, migrations, 0)
-    const triggers = (of: Database) =>
-      new Map(
-        (
-          of.prepare(`SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'`).all() as {
-            name: string
-            sql: string
-          }[]
-        ).map((row) => [row.name, row.sql]),
-      )
-    const found = triggers(db)
-    return [...triggers(fresh)].filter(([name, sql]) => found.get(name) !== sql).map(([name]) => name)
+    const known = migrations.filter((m) => m.version <= version)
+    migrate(fresh, known, 0)
+    const found = schemaOf(db)
+    const expected = schemaOf(fresh)
+    const names = (schema: typeof found, those: (key: string) => boolean) =>
+      [...schema].filter(([key]) => those(key)).map(([, { name }]) => name)
+    const lost = names(expected, (key) => found.get(key)?.sql !== expected.get(key)?.sql)
+    const strange = isNewer ? [] : names(found, (key) => !key.startsWith('table ') && !expected.has(key))
+    return { lost, strange }
   } finally {
     fresh.close()
   }
+}
+
+/** What CREATE statements made, by type and name; SQLite's own tables and the indexes of constraints have no statement. */
+function schemaOf(db: Database): Map<string, { name: string; sql: string }> {
+  const rows = db
+    .prepare(`SELECT type, name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'`)
+    .all() as { type: string; name: string; sql: string }[]
+  return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, { name, sql }]))
 }
 
 function fileBytes(db: Database): number {

@@ -51,7 +51,9 @@ export type Tables = {
     provisional: number
   }
   placement_event: PlacementEventRow
+  caller_key: { one: number; key: Buffer }
   client_event: { caller: string; client_event_id: string; event_id: number; request_sha256: string }
+  detection_event: DetectionEventRow
   outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
   audit_entry: {
     id: number
@@ -120,6 +122,27 @@ export type Tables = {
 }
 
 type Versioned = { version: Generated<number>; created_at_ms: number; updated_at_ms: number }
+
+export type DetectionEventRow = {
+  row: number
+  id: number
+  event_id: string
+  leaf_seq: number
+  cctv_id: number
+  timestamp_ms: number
+  score: number
+  scene_change: number
+  clip_status: 'recorded' | 'cooldown' | 'lost'
+  reason: string | null
+  clip_sha256: string | null
+  snapshot_sha256: string | null
+  clip_start_ms: number | null
+  clip_end_ms: number | null
+  pre_roll_seconds: number | null
+  duration_seconds: number | null
+  recorded_at_ms: number
+  evidence_hash: string
+}
 
 export type PlacementEventRow = {
   id: number

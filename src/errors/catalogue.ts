@@ -4,7 +4,7 @@
  */
 export type CatalogueEntry = {
   /** HTTP status of the answer. */
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 416 | 422 | 429 | 500 | 503
   /** Whether the same request may succeed later without a change. */
   readonly retry: boolean
   /** What the admin can do about it; in the reference, not in the answer. */
@@ -25,8 +25,10 @@ export const catalogue = {
   STORAGE_HEADERS_REQUIRED: { status: 401, retry: false, hint: 'Send X-Storage-Instance and X-Storage-Username.' },
   STORAGE_INSTANCE_NOT_ALLOWED: { status: 401, retry: false, hint: 'Name a configured instance, or site.url.' },
   INVALID_CREDENTIALS: { status: 401, retry: false, hint: 'The secret is wrong or the account is gone.' },
+  SESSION_ENDED: { status: 401, retry: false, hint: 'Signed out, expired, or the account changed; sign in again.' },
   USER_MISMATCH: { status: 401, retry: false, hint: 'X-Storage-Username must be the user of the credentials.' },
   PERMISSION_DENIED: { status: 403, retry: false, hint: 'The role of this caller lacks the permission.' },
+  CSRF_TOKEN_WRONG: { status: 403, retry: false, hint: 'With the session cookie send X-CSRF-Token.' },
   NOT_FOUND: { status: 404, retry: false, hint: 'No such thing, or not for this caller.' },
   METHOD_NOT_ALLOWED: { status: 405, retry: false, hint: 'See the Allow header.' },
   LEDGER_IMMUTABLE: { status: 405, retry: false, hint: 'Ledger events are never changed; append a correcting one.' },
@@ -34,10 +36,12 @@ export const catalogue = {
   VERSION_MISMATCH: { status: 412, retry: false, hint: 'Somebody changed it; read it again.' },
   BODY_TOO_LARGE: { status: 413, retry: false, hint: 'See the limits in the API description.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false, hint: 'Send the media type that the operation names.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, retry: false, hint: 'Content-Range names the size.' },
   IDEMPOTENCY_MISMATCH: { status: 422, retry: false, hint: 'The key was used with another body.' },
   RATE_LIMITED: { status: 429, retry: true, hint: 'rateLimit in the config sets the rates.' },
   INTERNAL_ERROR: { status: 500, retry: true, hint: 'The log has the cause under the request id.' },
   STORAGE_FULL: { status: 503, retry: true, hint: 'The disk is full; free space, nothing was lost.' },
+  CLIP_PENDING: { status: 503, retry: true, hint: 'The clip is still being recorded.' },
   NOT_READY: { status: 503, retry: true, hint: 'The gateway is starting or stopping.' },
 } as const satisfies Record<string, CatalogueEntry>
 

@@ -3,10 +3,11 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import {
   databaseFile,
   executor,
-  missingGuards,
   openReader,
   type PlacementEventRow,
   type ReadTx,
+  type SchemaDifferences,
+  schemaDifferences,
 } from '../database/index.ts'
 import { photoFile, placementFacts } from '../ledger/index.ts'
 import { canonicalJson, commitmentOf, type Json, leafHash, leafV1, MerkleFrontier, sha256 } from '../log/index.ts'
@@ -53,7 +54,7 @@ export function verifyLedger(dataDir: string): Verification {
   try {
     const tx = executor(db)
     const findings = new Findings()
-    checkFile(tx, findings, missingGuards(db))
+    checkFile(tx, findings, schemaDifferences(db))
     const identity = tx.oneOf<{ log_id: string; site_id: string }>('SELECT log_id, site_id FROM log_identity')
     if (!identity) findings.add('log', 'has no identity')
     const logId = identity?.log_id ?? ''
@@ -61,6 +62,7 @@ export function verifyLedger(dataDir: string): Verification {
     const size = tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM log_leaf')?.n ?? 0
     const walked = walkLeaves(tx, findings, { logId, siteId }, size)
     checkRowsHaveLeaves(tx, findings, size, walked.placements)
+    checkAuditIds(tx, findings)
     const openings = checkOpenings(tx, findings)
     const media = checkMedia(tx, findings, dataDir)
     const ok = findings.mismatches.length === 0
@@ -82,9 +84,11 @@ export function verifyLedger(dataDir: string): Verification {
   }
 }
 
-function checkFile(tx: ReadTx, findings: Findings, missing: readonly string[]): void {
-  for (const name of missing) findings.add('schema', `guard ${name} is missing or changed`)
-  for (const { quick_check: problem } of tx.allOf<{ quick_check: string }>('PRAGMA quick_check(10)')) {
+function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDifferences): void {
+  for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
+  for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
+  // quick_check does not compare indexes with their tables, and a row that an index hides is one that nobody reads.
+  for (const { integrity_check: problem } of tx.allOf<{ integrity_check: string }>('PRAGMA integrity_check(10)')) {
     if (problem !== 'ok') findings.add('file', problem)
   }
   for (const row of tx.allOf<{ table: string; rowid: number }>('PRAGMA foreign_key_check')) {
@@ -108,6 +112,7 @@ function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; s
     const last = leaves.at(-1)
     if (!first || !last) break
     const rows = placementRows(tx, first.seq, last.seq)
+    for (const row of rows.values()) checkReferences(tx, row, findings)
     for (const leaf of leaves) {
       if (leaf.seq !== expected) findings.add(`leaf ${expected}`, `is missing up to ${leaf.seq - 1}`)
       expected = leaf.seq + 1
@@ -174,6 +179,27 @@ function checkPlacement(
   const rebuilt = canonicalJson(leafV1({ kind: 'placement', seq: leaf.seq, ...identity }, placementFacts(row)))
   if (rebuilt !== leaf.bytes.toString('utf8'))
     findings.add(where, `the row differs from its leaf${differences(rebuilt, leaf.bytes)}`)
+}
+
+/** What an event leans on outside of its leaf: the label of its slot, and the row of a photo that is held. */
+function checkReferences(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
+  const label = tx.oneOf<{ slot_id: string }>('SELECT slot_id FROM main.slot WHERE id = +?', [row.slot_id])?.slot_id
+  if (label !== undefined && label !== row.slot_code) {
+    findings.add(`slot ${row.slot_id}`, `is called ${label} now, and was ${row.slot_code} in event ${row.id}`)
+  }
+  if (row.photo_evidence !== 'held') return
+  const kind = tx.oneOf<{ kind: string }>('SELECT kind FROM main.media WHERE sha256 = ?', [row.photo_sha256])?.kind
+  if (kind !== 'photo') findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
+}
+
+/** Entries of the audit trail are numbered 1, 2, 3 …; their contents have no digest yet. */
+function checkAuditIds(tx: ReadTx, findings: Findings): void {
+  const gaps = tx.allOf<{ id: number }>(
+    `SELECT id FROM main.audit_entry a
+     WHERE id <> 1 AND NOT EXISTS (SELECT 1 FROM main.audit_entry b WHERE b.id = a.id - 1) ORDER BY id LIMIT ?`,
+    [listed],
+  )
+  for (const { id } of gaps) findings.add(`audit entry ${id}`, 'the one in front of it is missing')
 }
 
 function differences(rebuilt: string, bytes: Buffer): string {

@@ -21,8 +21,12 @@ export type RootOptions = {
   readonly makeRequestId: () => string
   /** The peer's address, or the client's behind a trusted proxy. */
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
+  /** Whether the client's connection is encrypted; the default looks at this one only. */
+  readonly isOverTls?: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
 }
+
+type Socket = { readonly remoteAddress?: string; readonly encrypted?: boolean }
 
 const requestIdForm = /^[A-Za-z0-9._-]{8,64}$/
 
@@ -33,13 +37,14 @@ export function newRoot(options: RootOptions): Api {
     const startedMs = performance.now()
     const given = c.req.header('x-request-id')
     const requestId = given && requestIdForm.test(given) ? given : options.makeRequestId()
-    const incoming = (c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)?.incoming
+    const socket = (c.env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket
+    const peer = socket?.remoteAddress
     c.set('requestId', requestId)
     c.set('log', options.log.child({ requestId }))
-    c.set(
-      'address',
-      options.addressOf({ peer: incoming?.socket?.remoteAddress, forwarded: c.req.header('x-forwarded-for') }),
-    )
+    c.set('address', options.addressOf({ peer, forwarded: c.req.header('x-forwarded-for') }))
+    const encrypted = socket?.encrypted === true
+    const proto = c.req.header('x-forwarded-proto')
+    c.set('overTls', options.isOverTls?.({ encrypted, peer, proto }) ?? encrypted)
     await next()
     c.header('X-Request-Id', requestId)
     c.header('X-Content-Type-Options', 'nosniff')
@@ -54,6 +59,7 @@ export function newRoot(options: RootOptions): Api {
     if (refusal.status >= 500) c.get('log').error({ err: refusal.cause ?? error, code: refusal.code }, refusal.message)
     if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
     if (refusal.status === 405 && refusal.details) c.header('Allow', refusal.details)
+    if (refusal.status === 416) c.header('Content-Range', refusal.details)
     if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
     return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
   })

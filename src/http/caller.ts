@@ -28,6 +28,6 @@ export type Caller = {
   readonly role: string
   readonly groups: readonly string[]
   readonly permissions: ReadonlySet<Permission>
-  /** How it was verified: `local` by an account of the config. */
+  /** How it was verified: `local` by an account of the config, `session` by the console's cookie. */
   readonly authMode: string
 }

@@ -10,6 +10,8 @@ export type AppEnv = {
     log: Logger
     /** Address of the peer, or of the client that a trusted proxy names. */
     address: string
+    /** Whether the client's connection is encrypted, up to here or up to a trusted proxy. */
+    overTls: boolean
     caller: Caller
     /** The JSON body as received, for idempotency; absent without one. */
     rawBody: Uint8Array

@@ -16,6 +16,7 @@ export {
   time,
   timeOut,
 } from './fields.ts'
+export { type FileAnswer, sendFile } from './file-answer.ts'
 export { claimOf, type IdempotencyClaim, type Reply, send } from './once.ts'
 export { operation } from './operation.ts'
 export { allQuery, countLimit, historyLimit, historyQuery, listOf, type Pagination, pageOfAll } from './pagination.ts'

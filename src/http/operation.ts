@@ -15,7 +15,14 @@ type Input = {
 }
 
 /** An answer in JSON unless `mediaType` says otherwise. */
-type Success<S extends z.ZodType> = { description: string; schema: S; mediaType?: string; location?: boolean }
+type Success<S extends z.ZodType> = {
+  description: string
+  schema: S
+  mediaType?: string
+  location?: boolean
+  /** Ranges and conditions are answered too: 206, 304, 416. */
+  ranges?: boolean
+}
 
 /** 204: done, and nothing to say about it. */
 type Silence = { description: string }
@@ -27,6 +34,7 @@ const withCaller: readonly ErrorCode[] = [
   'STORAGE_INSTANCE_NOT_ALLOWED',
   'INVALID_CREDENTIALS',
   'USER_MISMATCH',
+  'SESSION_ENDED',
 ]
 const withBody: readonly ErrorCode[] = [
   'VALIDATION_ERROR',
@@ -64,7 +72,7 @@ export function operation<
     tags: [spec.tag],
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
-    security: spec.access === 'public' ? [] : [{ bearer: [] }, { basic: [] }],
+    security: spec.access === 'public' ? [] : [{ bearer: [] }, { basic: [] }, { session: [] }],
     'x-permission': spec.access,
     middleware: [permissionCheck(spec.access)] as const,
     request: {
@@ -82,22 +90,44 @@ type RequestOf<In extends Input> = Omit<In, 'body'> &
     ? { body: { required: true; content: { 'application/json': { schema: B } } } }
     : Record<never, never>)
 
-function codesOf(spec: { access: Access; input: Input; errors?: readonly ErrorCode[] }): ErrorCode[] {
+function codesOf(spec: {
+  method: string
+  access: Access
+  input: Input
+  success: object
+  errors?: readonly ErrorCode[]
+}): ErrorCode[] {
   return [
     ...onEveryRoute,
     ...(spec.access === 'public' ? [] : withCaller),
+    ...(spec.access === 'public' || spec.method === 'get' ? [] : (['CSRF_TOKEN_WRONG'] as const)),
     ...(spec.access === 'public' || spec.access === 'caller' ? [] : (['PERMISSION_DENIED'] as const)),
     ...(spec.input.body ? withBody : []),
     ...(spec.input.query ? (['VALIDATION_ERROR'] as const) : []),
     ...(spec.input.params ? (['NOT_FOUND'] as const) : []),
+    ...(hasRanges(spec.success) ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
     ...(spec.errors ?? []),
   ]
 }
 
 function successes(success: Record<number, Success<z.ZodType> | Silence>): RouteConfig['responses'] {
-  return Object.fromEntries(
-    Object.entries(success).map(([status, one]) => [status, 'schema' in one ? withContent(one) : one]),
-  ) as RouteConfig['responses']
+  const declared = Object.entries(success).map(([status, one]) => [status, 'schema' in one ? withContent(one) : one])
+  const ranged = Object.values(success).find((one) => 'schema' in one && one.ranges)
+  const partial =
+    ranged && 'schema' in ranged ? { ...withContent(ranged), description: 'The range asked for' } : undefined
+  return Object.fromEntries([
+    ...declared,
+    ...(partial
+      ? [
+          ['206', partial],
+          ['304', { description: 'Not modified' }],
+        ]
+      : []),
+  ]) as RouteConfig['responses']
+}
+
+function hasRanges(success: object): boolean {
+  return Object.values(success).some((one: Success<z.ZodType> | Silence) => 'ranges' in one && one.ranges)
 }
 
 function withContent(one: Success<z.ZodType>) {

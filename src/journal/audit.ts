@@ -32,6 +32,8 @@ export type AuditFacts = {
   readonly changes?: Record<string, unknown>
 }
 
+export type AuditOrigin = Omit<RequestOrigin, 'caller'> & { readonly caller?: RequestOrigin['caller'] }
+
 /** The audit trail, written in the transaction of what it tells. */
 export class AuditTrail {
   readonly #openings: Openings
@@ -42,10 +44,10 @@ export class AuditTrail {
     this.#clock = options.clock
   }
 
-  /** `by` absent: the gateway itself did it. */
-  write(tx: Tx, by: RequestOrigin | undefined, facts: AuditFacts): void {
+  /** `by` absent: the gateway itself did it. Without a caller: somebody whom nobody vouched for. */
+  write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
     const operator =
-      facts.operator === undefined || facts.operator === by?.caller.username
+      facts.operator === undefined || facts.operator === by?.caller?.username
         ? null
         : this.#openings.person(tx, facts.operator)
     tx.runOf(
@@ -55,14 +57,14 @@ export class AuditTrail {
       [
         this.#clock.now(),
         operator,
-        by ? this.#openings.person(tx, by.caller.username) : null,
+        by?.caller ? this.#openings.person(tx, by.caller.username) : null,
         facts.action,
         facts.entity,
         facts.entityId === undefined ? null : String(facts.entityId),
         facts.changes ? JSON.stringify(facts.changes) : null,
         by?.requestId ?? null,
         by?.address ?? null,
-        by?.caller.authMode ?? null,
+        by?.caller?.authMode ?? null,
       ],
     )
   }

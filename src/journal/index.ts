@@ -1,3 +1,3 @@
-export { type AuditEntity, type AuditFacts, AuditTrail } from './audit.ts'
+export { type AuditEntity, type AuditFacts, type AuditOrigin, AuditTrail } from './audit.ts'
 export { Idempotency } from './idempotency.ts'
 export { type Envelope, type EventType, eventTypes, Outbox, type PublishedEvent, payloadVersion } from './outbox.ts'

@@ -57,7 +57,17 @@ export class Outbox {
 
   /** Publishes the event, and `event.created` about it. */
   publish(tx: Tx, event: PublishedEvent): void {
+    this.announce(tx, event)
+    this.created(tx, event)
+  }
+
+  /** Publishes the event alone, for what is told before its row exists; `created` follows with the row. */
+  announce(tx: Tx, event: PublishedEvent): void {
     this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
+  }
+
+  /** Publishes `event.created` about an event. */
+  created(tx: Tx, event: PublishedEvent): void {
     const created = { kind: event.type, event: event.data }
     this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
   }

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 /**
  * The one place that knows whether this is the source tree or the single binary. In the binary everything lies side by
@@ -25,7 +26,7 @@ declare const GATEHOUSE_BUILD: BuildInfo & { readonly sha256: Readonly<Record<As
 export const isBundled = typeof GATEHOUSE_BUILD !== 'undefined'
 
 /** The threads beside the main one; the entry of each is `src/app/NAME-worker.ts`. The build bundles what stands here. */
-export const workers = ['jobs'] as const
+export const workers = ['jobs', 'cameras'] as const
 export type WorkerName = (typeof workers)[number]
 
 /** Files that the binary carries, by the name they have in it, each with its place in the source tree. */
@@ -33,6 +34,8 @@ export const assets = {
   ffmpeg: (arch: Arch) => `node_modules/@ffmpeg-installer/linux-${arch}/ffmpeg`,
   'THIRD-PARTY-NOTICES': () => 'THIRD-PARTY-NOTICES',
   LICENSE: () => 'LICENSE',
+  // Made from src/console/page by scripts/build/console.ts.
+  'console.json': () => '.cache/console.json',
 } as const satisfies Record<string, (arch: Arch) => string>
 export type AssetName = keyof typeof assets
 
@@ -51,6 +54,13 @@ export function workerEntry(name: WorkerName): string | URL {
  */
 export function assetPath(name: AssetName): string {
   return isBundled ? join(import.meta.dirname, name) : join(root, assets[name](processorArch()))
+}
+
+/** In the source tree: makes an asset that is made from sources, unless it is newer than they are. */
+export async function makeAsset(name: 'console.json'): Promise<void> {
+  if (isBundled) return
+  const program = join(root, 'scripts', 'build', name.replace('.json', '.ts'))
+  await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', program])
 }
 
 /** SHA-256 of an asset in hex: known since the build in the binary, computed in the source tree. */

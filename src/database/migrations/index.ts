@@ -1,5 +1,8 @@
 import type { Migration } from '../migrate.ts'
 import { floor } from './0001-floor.ts'
+import { cameras } from './0002-cameras.ts'
+import { consoleSessions } from './0003-console.ts'
+import { ledgerGuards } from './0004-ledger-guards.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
-export const migrations: readonly Migration[] = [floor]
+export const migrations: readonly Migration[] = [floor, cameras, consoleSessions, ledgerGuards]

@@ -53,7 +53,7 @@ export class CameraStream {
     return this.#fault
   }
 
-  set fault(fault: Fault | undefined) {
+  setFault(fault: Fault | undefined): void {
     this.#fault = fault
     this.video.setDamage(isDamage(fault) ? fault : undefined)
   }
@@ -78,6 +78,11 @@ export class CameraStream {
 
   leave(client: Client): void {
     this.#clients.delete(client)
+    this.#options.changed()
+  }
+
+  /** A client that is here began or ended to play. */
+  clientChanged(): void {
     this.#options.changed()
   }
 

@@ -103,11 +103,12 @@ export class Connection implements Client {
       case 'SETUP':
         return this.#setUp(request, stream)
       case 'PLAY':
-        return this.#play()
+        return this.#play(stream)
       case 'GET_PARAMETER':
         return this.#inSession()
       case 'TEARDOWN':
         this.#stopPlaying()
+        stream.clientChanged()
         return this.#inSession()
       default:
         return { status: 405, headers: { Allow: methods.join(', ') } }
@@ -133,9 +134,10 @@ export class Connection implements Client {
     return this.#inSession({ Transport: `RTP/AVP/TCP;unicast;interleaved=${channel}-${channel + 1};ssrc=${hex}` })
   }
 
-  #play(): Response {
+  #play(stream: CameraStream): Response {
     if (this.#seats.size === 0) return { status: 454 }
     this.#playing = true
+    stream.clientChanged()
     const seats = [...this.#seats.values()].map((seat) => {
       const first = seat.track.join(seat.viewer)
       return `url=${seat.url};seq=${seat.rtp.sequence};rtptime=${first}`

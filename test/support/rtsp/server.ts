@@ -63,7 +63,7 @@ export async function startRtspServer(options: RtspServerOptions): Promise<RtspS
     url: (name, withCredentials = false) => `rtsp://${withCredentials ? signIn : ''}127.0.0.1:${port}/${name}`,
     clients: (name) => camera.stream(name).clients,
     waitFor: (condition, timeoutMs = 10_000) => camera.waitFor(condition, timeoutMs),
-    fault: (fault, name) => camera.each(name, (stream) => void (stream.fault = fault)),
+    fault: (fault, name) => camera.each(name, (stream) => stream.setFault(fault)),
     drop: (name, how = 'close') => camera.each(name, (stream) => stream.drop(how)),
     switchTo: (name, clip) => camera.stream(name).switchTo(clip),
     positionMs: (name) => camera.stream(name).video.positionMs,
@@ -87,7 +87,7 @@ class Camera {
     const open = ([name, clip]: [string, Clip]) =>
       [name, new CameraStream(name, clip, { join, sound, changed })] as const
     this.#streams = new Map(Object.entries(streams).map(open))
-    const host = { credentials: auth, mostClients, find: (url: string) => this.#find(url), changed }
+    const host = { credentials: auth, mostClients, find: (url: string) => this.#find(url) }
     this.#server = createServer((socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))

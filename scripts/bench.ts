@@ -1,0 +1,125 @@
+/**
+ * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
+ * table on stdout.
+ *   --only PART,…      some of: commit, appends, lists, webhooks, binary
+ *   --events N,…       sizes of the ledger at which lists are measured, up to 1,000,000 (default: 10000,100000)
+ *   --no-binary        leaves out the single binary, which may have to be built first
+ *   --folder PATH      the disk to measure (default: var)
+ *   --save NAME        writes the figures to test/bench/baseline/NAME.json as well
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { measureAppends } from './bench/appends.ts'
+import { measureBinary } from './bench/binary.ts'
+import { measureCommit } from './bench/commit.ts'
+import { measureEventLoop } from './bench/event-loop.ts'
+import { type Figure, table } from './bench/figure.ts'
+import { measureLists } from './bench/lists.ts'
+import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
+import { stateOf } from './bench/site.ts'
+import { measureWebhooks } from './bench/webhooks.ts'
+import { Workshop } from './bench/workshop.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const mostEvents = 1_000_000
+
+const parts = {
+  commit: (workshop) => measureCommit(workshop),
+  appends: (workshop) => measureAppends(workshop),
+  lists: async (workshop, sizes) => {
+    const folder = workshop.newFolder('hall')
+    const lists = await measureLists(stateOf(folder), sizes)
+    return [...lists, ...(await measureEventLoop(workshop, folder))]
+  },
+  webhooks: (workshop) => measureWebhooks(workshop),
+  binary: (workshop) => measureBinary(workshop),
+} satisfies Record<string, (workshop: Workshop, sizes: readonly number[]) => Promise<Figure[]>>
+
+type Part = keyof typeof parts
+
+type Asked = {
+  readonly parts: readonly Part[]
+  readonly sizes: readonly number[]
+  readonly folder: string
+  readonly save: string | undefined
+}
+
+const say = (line: string) => process.stderr.write(`bench: ${line}\n`)
+
+/** Throws with a sentence on an option that means nothing. */
+function readOptions(args: string[]): Asked {
+  const { values } = parseArgs({
+    args,
+    allowNegative: true,
+    options: {
+      only: { type: 'string', default: Object.keys(parts).join(',') },
+      events: { type: 'string', default: '10000,100000' },
+      binary: { type: 'boolean', default: true },
+      folder: { type: 'string', default: join(root, 'var') },
+      save: { type: 'string' },
+    },
+  })
+  const sizes = values.events.split(',').map(Number)
+  if (!sizes.every((n, i) => Number.isInteger(n) && n > (sizes[i - 1] ?? 0) && n <= mostEvents))
+    throw new Error(`--events takes ascending whole numbers up to ${mostEvents}, not ${values.events}`)
+  const unknown = values.only.split(',').filter((name) => !Object.hasOwn(parts, name))
+  if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(parts).join(', ')}, not ${unknown.join(', ')}`)
+  if (values.save !== undefined && !/^[\w.-]+$/.test(values.save)) throw new Error('--save takes the name of a file')
+  const chosen = (values.only.split(',') as Part[]).filter((name) => name !== 'binary' || values.binary)
+  return { parts: chosen, sizes, folder: resolve(values.folder), save: values.save }
+}
+
+async function run(asked: Asked): Promise<void> {
+  const workshop = new Workshop(asked.folder)
+  const interrupted = () => process.exit(130)
+  process.once('SIGINT', interrupted)
+  process.once('SIGTERM', interrupted)
+  try {
+    const load = loadavg()[0] ?? 0
+    const machine = describeMachine(workshop.folder)
+    const figures: Figure[] = []
+    for (const part of asked.parts) {
+      const startedMs = performance.now()
+      figures.push(...(await parts[part](workshop, asked.sizes)))
+      say(`${part} took ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
+    }
+    const made = { date: new Date().toISOString().slice(0, 10), commit: commitOf(), loadAtStart: load, machine }
+    print(figures, made)
+    if (asked.save !== undefined) save(asked.save, figures, made)
+  } finally {
+    process.off('SIGINT', interrupted)
+    process.off('SIGTERM', interrupted)
+    await workshop.close()
+  }
+}
+
+type Made = { readonly date: string; readonly commit: string; readonly loadAtStart: number; readonly machine: Machine }
+
+function print(figures: readonly Figure[], { date, commit, loadAtStart, machine }: Made): void {
+  const around = loadAtStart > 0.5 ? ` The machine was shared: load ${loadAtStart.toFixed(1)} before the start.` : ''
+  process.stdout.write(`${table(figures)}\n\nMeasured ${date} at ${commit} on ${machineLine(machine)}${around}\n`)
+}
+
+function save(name: string, figures: readonly Figure[], made: Made): void {
+  const folder = join(root, 'test/bench/baseline')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify({ ...made, figures }, null, 2)}\n`)
+}
+
+function commitOf(): string {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim()
+  } catch {
+    return 'an unknown commit'
+  }
+}
+
+try {
+  await run(readOptions(process.argv.slice(2)))
+} catch (error) {
+  say((error as Error).message)
+  process.exitCode = 1
+}

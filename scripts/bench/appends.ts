@@ -1,0 +1,126 @@
+import { cpSync } from 'node:fs'
+import { systemClock } from '../../src/world/index.ts'
+import { startDaemon } from '../../test/support/process.ts'
+import type { PeerStart } from './append-peer.ts'
+import { type Figure, millis, rounded, thousands } from './figure.ts'
+import type { Load, LoadResult } from './load.ts'
+import { openRooms } from './rooms.ts'
+import { furnish, keepPhoto, turn } from './seed.ts'
+import { jsonHeaders, makeAccount, stateOf, writeConfig } from './site.ts'
+import { median } from './statistics.ts'
+import { cpuMs, type Helper, type Workshop } from './workshop.ts'
+
+const slots = 1000
+const rounds = 3
+const secondsEach = 2
+
+type Side = { readonly url: string; readonly pid: number }
+type Sample = LoadResult & { readonly cpuPerEventMs: number }
+type Samples = { readonly daemon: Sample[]; readonly peer: Sample[] }
+
+/**
+ * Placements and removals over HTTP against a daemon, and against a peer that does the same with its SQL left out; one
+ * and 64 clients, the two sides in turns.
+ */
+export async function measureAppends(workshop: Workshop): Promise<Figure[]> {
+  const folder = workshop.newFolder('appends')
+  const peerFolder = workshop.newFolder('appends-peer')
+  const photoUrl = await prepare(stateOf(folder))
+  cpSync(stateOf(folder), stateOf(peerFolder), { recursive: true })
+  const account = await makeAccount()
+  const peerHelper = workshop.start('append-peer')
+  const configFile = writeConfig(peerFolder, account)
+  const { url } = await peerHelper.ask<{ url: string }>({ configFile } satisfies PeerStart)
+  const peer = { url, pid: peerHelper.pid }
+  const running = await startDaemon(['--config', writeConfig(folder, account)], { cwd: folder })
+  const daemon = { url: running.url, pid: workshop.owns(running.child).pid ?? 0 }
+  const load = workshop.start('load')
+  const bodies = Array.from({ length: 2 * slots }, (_, n) => JSON.stringify(turn(n, slots, photoUrl)))
+  await sameAnswers(daemon, peer, bodies)
+  await inTurns(load, { daemon, peer }, bodies, 64, 1)
+  const many = await inTurns(load, { daemon, peer }, bodies, 64, rounds)
+  const one = await inTurns(load, { daemon, peer }, bodies, 1, rounds - 1)
+  await Promise.all([load.end(), peerHelper.end(), running.end('SIGTERM')])
+  return [
+    figureOf('append-64', 'HTTP appends of 64 clients, against the same without SQL', many, 0.75),
+    figureOf('append-1', 'HTTP appends of one client, against the same without SQL', one),
+  ]
+}
+
+async function prepare(dataDir: string): Promise<string> {
+  const rooms = openRooms(dataDir, systemClock)
+  try {
+    await furnish(rooms, slots, slots)
+    return await keepPhoto(rooms)
+  } finally {
+    rooms.close()
+  }
+}
+
+/** One pallet in and out on both sides. Throws when the peer answers anything else than the daemon does. */
+async function sameAnswers(daemon: Side, peer: Side, bodies: readonly string[]): Promise<void> {
+  for (const body of [bodies[0], bodies[slots]]) {
+    const [ours, theirs] = await Promise.all([daemon, peer].map(({ url }) => answerTo(url, body ?? '')))
+    if (ours !== theirs) throw new Error(`the peer does not do what the daemon does:\n${ours}\n${theirs}`)
+  }
+}
+
+/** What is the same on both sides: status and answer, without what is made anew for each event. */
+async function answerTo(url: string, body: string): Promise<string> {
+  const response = await fetch(`${url}/api/whms/events`, { method: 'POST', headers: jsonHeaders, body })
+  const answer = (await response.json()) as Record<string, unknown>
+  const { eventId: _e, timestamp: _t, received_at: _r, evidence_hash: _h, ...same } = answer
+  return JSON.stringify({ status: response.status, ...same })
+}
+
+async function inTurns(
+  load: Helper,
+  sides: { daemon: Side; peer: Side },
+  bodies: readonly string[],
+  clients: number,
+  times: number,
+): Promise<Samples> {
+  const samples: Samples = { daemon: [], peer: [] }
+  for (let round = 0; round < times; round += 1) {
+    samples.daemon.push(await sample(load, sides.daemon, bodies, clients))
+    samples.peer.push(await sample(load, sides.peer, bodies, clients))
+  }
+  return samples
+}
+
+async function sample(load: Helper, { url, pid }: Side, bodies: readonly string[], clients: number): Promise<Sample> {
+  const usedMs = cpuMs(pid)
+  const result = await load.ask<LoadResult>({
+    url: `${url}/api/whms/events`,
+    method: 'POST',
+    headers: jsonHeaders,
+    bodies,
+    clients,
+    seconds: secondsEach,
+  } satisfies Load)
+  if (result.failures > 0 || result.answers === 0) throw new Error(`${result.failures} appends failed at ${url}`)
+  return { ...result, cpuPerEventMs: (cpuMs(pid) - usedMs) / result.answers }
+}
+
+function figureOf(id: string, what: string, { daemon, peer }: Samples, atLeast?: number): Figure {
+  const of = (samples: readonly Sample[], key: keyof Sample) => median(samples.map((one) => one[key]))
+  const numbers = {
+    daemonPerSecond: of(daemon, 'perSecond'),
+    peerPerSecond: of(peer, 'perSecond'),
+    daemonCpuPerEventMs: of(daemon, 'cpuPerEventMs'),
+    peerCpuPerEventMs: of(peer, 'cpuPerEventMs'),
+    daemonP50Ms: of(daemon, 'p50Ms'),
+    daemonP99Ms: of(daemon, 'p99Ms'),
+  }
+  const rates = `${thousands(numbers.daemonPerSecond)} against ${thousands(numbers.peerPerSecond)} events/s`
+  const cpu = `${rounded(numbers.daemonCpuPerEventMs * 1000)} against ${rounded(numbers.peerCpuPerEventMs * 1000)} µs of CPU an event`
+  return {
+    id,
+    what,
+    value: median(daemon.map((one, i) => one.perSecond / (peer[i]?.perSecond ?? Number.NaN))),
+    unit: '×',
+    ...(atLeast !== undefined && { target: { limit: atLeast, sense: 'at least' as const } }),
+    raw: `${rates}; ${cpu}; answered in ${millis(numbers.daemonP50Ms)} (p50), ${millis(numbers.daemonP99Ms)} (p99)`,
+    numbers,
+  }
+}

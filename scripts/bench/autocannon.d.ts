@@ -1,0 +1,26 @@
+/** The part of autocannon that the load generator uses; the package comes without types. */
+declare module 'autocannon' {
+  type Options = {
+    url: string
+    method: string
+    headers: Readonly<Record<string, string>>
+    connections: number
+    /** Seconds. */
+    duration: number
+    requests: readonly { setupRequest?: (request: object) => object }[]
+  }
+
+  type Result = {
+    readonly '2xx': number
+    readonly non2xx: number
+    readonly errors: number
+    /** Seconds that it took. */
+    readonly duration: number
+  }
+
+  type Run = PromiseLike<Result> & {
+    on(event: 'response', listener: (client: unknown, status: number, bytes: number, ms: number) => void): void
+  }
+
+  export default function autocannon(options: Options): Run
+}

@@ -1,0 +1,98 @@
+import type { Database } from 'better-sqlite3'
+import { permissionsOf } from '../../src/auth/index.ts'
+import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
+import { FloorService } from '../../src/floor/index.ts'
+import type { RequestOrigin } from '../../src/http/index.ts'
+import { AuditTrail, Idempotency, Outbox } from '../../src/journal/index.ts'
+import { headOf, LedgerHead, LedgerService, Photos } from '../../src/ledger/index.ts'
+import { identifyLog, Log, Openings } from '../../src/log/index.ts'
+import { WarehouseService } from '../../src/warehouse/index.ts'
+import { type Clock, clockIsTrusted, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
+
+export const siteId = 'bench'
+export const siteUrl = 'http://127.0.0.1:8480'
+
+/** Who does everything here. */
+export const origin: RequestOrigin = {
+  caller: {
+    username: 'ada',
+    instance: siteUrl,
+    role: 'admin',
+    groups: [],
+    permissions: permissionsOf('admin'),
+    authMode: 'local',
+  },
+  requestId: 'bench-request',
+  address: '127.0.0.1',
+}
+
+/** The rooms that record and list, without the HTTP kit and without webhooks; and what an event's rows are made with. */
+export type Rooms = {
+  readonly work: UnitOfWork
+  readonly warehouse: WarehouseService
+  readonly photos: Photos
+  readonly ledger: LedgerService
+  readonly floor: FloorService
+  readonly log: Log
+  readonly head: LedgerHead
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly makeId: () => string
+}
+
+/** Wires the rooms over two connections: of a real database, or of one that keeps nothing. */
+export function buildRooms(options: { db: Database; reader: Database; dataDir: string; clock: Clock }): Rooms {
+  const { db, reader, dataDir, clock } = options
+  const tx = executor(db)
+  const makeId = uuidv7Maker(clock, systemRandom)
+  const identity = identifyLog(tx, siteId, makeId, clock.now())
+  const work = new UnitOfWork({ writer: db, reader })
+  const log = new Log({ identity, size: Log.sizeOf(tx) })
+  const head = new LedgerHead(headOf(tx))
+  work.follow(log)
+  work.follow(head)
+  const openings = new Openings({ random: systemRandom })
+  const audit = new AuditTrail({ openings, clock })
+  const idempotency = new Idempotency({ clock })
+  const outbox = new Outbox({ siteId, warehouseId: 1, makeId })
+  const settings = () => ({ warehouseId: 1, viewers: [] })
+  const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings })
+  const photos = new Photos({ work, clock, openings, audit, dataDir, siteUrl: () => siteUrl })
+  const ledger = new LedgerService({
+    work,
+    clock,
+    log,
+    openings,
+    head,
+    warehouse,
+    photos,
+    outbox,
+    audit,
+    idempotency,
+    makeId,
+    clockIsTrusted: (nowMs) => clockIsTrusted(nowMs, 0),
+    settings: () => ({ enforce: [], maxAgeMs: null }),
+  })
+  const floor = new FloorService({ work, warehouse, idempotency })
+  return { work, warehouse, photos, ledger, floor, log, head, outbox, audit, makeId }
+}
+
+/** The rooms over the database of a data folder; `close` lets a daemon take it over. */
+export function openRooms(
+  dataDir: string,
+  clock: Clock,
+): Rooms & { db: Database; reader: Database; close: () => void } {
+  const { db, close } = openWriter({ dataDir, nowMs: clock.now() })
+  const reader = openReader(databaseFile(dataDir))
+  const rooms = buildRooms({ db, reader, dataDir, clock })
+  return {
+    ...rooms,
+    db,
+    reader,
+    close: () => {
+      rooms.work.close()
+      reader.close()
+      close()
+    },
+  }
+}

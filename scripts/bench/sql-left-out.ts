@@ -1,0 +1,77 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { databaseFile } from '../../src/database/index.ts'
+
+type Row = Record<string, unknown>
+type Answers = {
+  get: (...parameters: unknown[]) => unknown
+  all: (...parameters: unknown[]) => unknown[]
+  run: (...parameters: unknown[]) => { changes: number; lastInsertRowid: number }
+}
+
+const done = { changes: 1, lastInsertRowid: 1 }
+const nothing: Answers = { get: () => undefined, all: () => [], run: () => done }
+
+/**
+ * From now on no statement of this process reaches SQLite. Each is answered at once with what an append asks for, out
+ * of maps filled from the database in `dataDir`; kept is nothing but the newest move of each slot and pallet, so that
+ * placements and removals are judged, hashed and answered exactly as they would be.
+ */
+export function leaveSqlOut(dataDir: string): void {
+  const db = new BetterSqlite3(databaseFile(dataDir), { readonly: true })
+  const answersTo = memoryOf((key, sql) => new Map((db.prepare(sql).all() as Row[]).map((row) => [row[key], row])))
+  const statements = Object.getPrototypeOf(db.prepare('SELECT 1')) as Answers
+  db.close()
+  const answers = new WeakMap<object, Answers>()
+  const of = (statement: object) => {
+    const known = answers.get(statement)
+    if (known) return known
+    const made = answersTo((statement as { source: string }).source)
+    answers.set(statement, made)
+    return made
+  }
+  statements.get = function (this: object, ...parameters) {
+    return of(this).get(...parameters)
+  }
+  statements.all = function (this: object, ...parameters) {
+    return of(this).all(...parameters)
+  }
+  statements.run = function (this: object, ...parameters) {
+    return of(this).run(...parameters)
+  }
+  BetterSqlite3.prototype.exec = function exec() {
+    return this
+  }
+}
+
+/** @param rowsBy all rows of a query, by one of their columns */
+function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql: string) => Answers {
+  const lookUp = (rows: ReadonlyMap<unknown, Row>): Answers => ({ ...nothing, get: (key) => rows.get(key) })
+  const slot = 'SELECT slot.*, zone.zone_type AS type_of_zone FROM slot LEFT JOIN zone ON zone.id = slot.zone_id'
+  const inSlot = new Map<unknown, Row>()
+  const ofAsset = new Map<unknown, Row>()
+  const known: readonly (readonly [RegExp, Answers])[] = [
+    [/FROM slot LEFT JOIN zone .* WHERE slot\.id = /, lookUp(rowsBy('id', slot))],
+    [/FROM asset WHERE asset_key = /, lookUp(rowsBy('asset_key', 'SELECT * FROM asset'))],
+    [/FROM media WHERE sha256 = /, lookUp(rowsBy('sha256', 'SELECT * FROM media'))],
+    [/FROM opening WHERE kind = 'person' AND value = /, lookUp(rowsBy('value', 'SELECT * FROM opening'))],
+    [/FROM main\.placement_event WHERE slot_id = \+\? AND event_type IN \('PLACED'/, lookUp(inSlot)],
+    [/FROM main\.placement_event WHERE asset_key = \+\? AND event_type IN \('PLACED'/, lookUp(ofAsset)],
+  ]
+  const keep = (columns: readonly string[]): Answers => ({
+    ...nothing,
+    run: (...values) => {
+      const row = Object.fromEntries(columns.map((column, i) => [column, values[i]]))
+      inSlot.set(row['slot_id'], row)
+      ofAsset.set(row['asset_key'], row)
+      return done
+    },
+  })
+  return (sql) => {
+    if (sql.startsWith('INSERT INTO main.placement_event ')) return keep(columnsOf(sql))
+    return known.find(([form]) => form.test(sql))?.[1] ?? nothing
+  }
+}
+
+function columnsOf(insert: string): string[] {
+  return insert.match(/\(([^)]*)\)/)?.[1]?.split(', ') ?? []
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Scripts that run as processes of their own; each takes one message after the other and answers each. */
+const helpers = {
+  load: new URL('./load.ts', import.meta.url),
+  'append-peer': new URL('./append-peer.ts', import.meta.url),
+  'watched-gateway': new URL('./watched-gateway.ts', import.meta.url),
+} as const
+
+const clockTicksPerSecond = 100
+
+/** Folders and processes of one run. `close` ends what still runs, by its id, and removes the folders. */
+export class Workshop {
+  readonly folder: string
+  readonly #children = new Set<ChildProcess>()
+  readonly #lastly = () => this.#clear()
+
+  /** @param base where the folders are made: the disk that is measured */
+  constructor(base: string) {
+    mkdirSync(base, { recursive: true })
+    this.folder = mkdtempSync(join(base, 'bench-'))
+    process.once('exit', this.#lastly)
+  }
+
+  newFolder(name: string): string {
+    const path = join(this.folder, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
+  /** Has `child` ended with the run. */
+  owns<C extends ChildProcess>(child: C): C {
+    this.#children.add(child)
+    child.once('exit', () => this.#children.delete(child))
+    return child
+  }
+
+  /** Starts a helper. Its last words go to stderr. */
+  start(name: keyof typeof helpers): Helper {
+    const execArgv = ['--disable-warning=ExperimentalWarning']
+    return new Helper(name, this.owns(fork(helpers[name], { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })))
+  }
+
+  async close(): Promise<void> {
+    const ended = [...this.#children].map((child) => once(child, 'exit'))
+    this.#clear()
+    await Promise.all(ended)
+    process.off('exit', this.#lastly)
+  }
+
+  #clear(): void {
+    for (const child of this.#children) child.kill('SIGKILL')
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A process that answers messages. */
+export class Helper {
+  readonly #name: string
+  readonly #child: ChildProcess
+
+  constructor(name: string, child: ChildProcess) {
+    this.#name = name
+    this.#child = child
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** One message, one answer. Rejects when the process ends instead, or answers with an error. */
+  ask<Answer>(message: object): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const ended = () => reject(new Error(`${this.#name} ended before it answered`))
+      this.#child.once('exit', ended)
+      this.#child.once('message', (answer: { error?: string }) => {
+        this.#child.off('exit', ended)
+        if (answer.error === undefined) resolve(answer as Answer)
+        else reject(new Error(`${this.#name}: ${answer.error}`))
+      })
+      this.#child.send(message)
+    })
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    await ended
+  }
+}
+
+/** The other side of `ask`: answers every message with what `work` makes of it. */
+export function answering<Message>(work: (message: Message) => Promise<object> | object): void {
+  // Whoever asked is gone, in whatever way: nobody needs the answers any more.
+  process.once('disconnect', () => process.exit())
+  process.on('message', (message: Message) => {
+    Promise.resolve()
+      .then(() => work(message))
+      .then(
+        (answer) => process.send?.(answer),
+        (error: Error) => process.send?.({ error: error.stack ?? error.message }),
+      )
+  })
+}
+
+/** Processor time that a process has used so far, all threads, milliseconds. */
+export function cpuMs(pid: number): number {
+  // The name in parentheses may hold spaces; utime and stime are the 14th and 15th field.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicksPerSecond
+}
+
+/** Resident memory of a process, bytes. */
+export function residentBytes(pid: number): number {
+  const kibibytes = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+) kB/m)?.[1]
+  return Number(kibibytes) * 1024
+}

@@ -1,0 +1,104 @@
+/**
+ * Makes the console's page: one JSON file with all that a browser gets of it, by name. The build puts it into the binary;
+ * in the source tree the gateway runs this program before it serves the page.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BuildOptions, build, formatMessages } from 'esbuild'
+import { assets } from '../../src/world/bundle.ts'
+import { writeFileDurably } from '../../src/world/files.ts'
+import { refuseForeignPackages } from './foreign-packages.ts'
+import { root, say } from './inputs.ts'
+
+type File = { readonly type: string; readonly immutable: boolean; readonly text: string }
+
+const page = join(root, 'src/console/page')
+const output = join(root, assets['console.json']())
+const stampFile = `${output}.stamp`
+
+const settings: BuildOptions = {
+  absWorkingDir: root,
+  entryPoints: [join(page, 'main.tsx'), join(page, 'style.css')],
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  // What runs on tablets that have not been updated for some years.
+  target: ['chrome111', 'firefox115', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'hono/jsx/dom',
+  legalComments: 'none',
+  charset: 'utf8',
+  entryNames: '[name]-[hash]',
+  outdir: 'assets',
+  write: false,
+  metafile: true,
+  logLevel: 'silent',
+}
+
+/** Makes the file unless it is there already and made from the same sources; returns its path. */
+export async function buildConsole(): Promise<string> {
+  const stamp = stampOf()
+  if (existsSync(output) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return output
+  const files = await bundle()
+  writeFileDurably(output, JSON.stringify(files), 0o644)
+  writeFileDurably(stampFile, stamp, 0o644)
+  return output
+}
+
+function stampOf(): string {
+  const hash = createHash('sha256')
+  const sources = globSync('src/console/page/*', { cwd: root }).toSorted()
+  for (const file of ['package-lock.json', 'scripts/build/console.ts', ...sources]) {
+    const content = readFileSync(join(root, file))
+    hash.update(`\n${file} ${content.length}\n`).update(content)
+  }
+  return hash.digest('hex')
+}
+
+async function bundle(): Promise<Record<string, File>> {
+  const { warnings, metafile, outputFiles = [] } = await build(settings)
+  if (warnings.length > 0) {
+    const texts = await formatMessages(warnings, { kind: 'warning', terminalWidth: 120 })
+    throw new Error(`the console's bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
+  }
+  refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
+  const files: Record<string, File> = {}
+  for (const { path, text } of outputFiles) add(files, path.slice(path.lastIndexOf('/') + 1), text)
+  const icon = readFileSync(join(page, 'icon.svg'), 'utf8').trim()
+  add(files, `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8).toUpperCase()}.svg`, icon)
+  return { 'index.html': { type: types.html, immutable: false, text: index(Object.keys(files)) }, ...files }
+}
+
+const types = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const
+
+function add(files: Record<string, File>, name: string, text: string): void {
+  const type = types[name.slice(name.lastIndexOf('.') + 1) as keyof typeof types]
+  files[`assets/${name}`] = { type, immutable: true, text }
+}
+
+/** The template names each file as it is called in the source; here it gets the name that it is served under. */
+function index(names: readonly string[]): string {
+  return readFileSync(join(page, 'index.html'), 'utf8').replace(
+    /"\.\/(\w+)\.(\w+)"/g,
+    (_, stem: string, ending: string) => {
+      const name = names.find(
+        (one) => one.startsWith(`assets/${stem}-`) && one.endsWith(ending === 'tsx' ? '.js' : ending),
+      )
+      if (name === undefined) throw new Error(`the console's index.html names ./${stem}.${ending}, which is not made`)
+      return `"/${name}"`
+    },
+  )
+}
+
+if (import.meta.main) {
+  await buildConsole().catch((error: Error) => {
+    say(error.message)
+    process.exitCode = 1
+  })
+}

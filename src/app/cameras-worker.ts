@@ -1,0 +1,21 @@
+/** The cameras thread: ingest, rings, scores and clips of all cameras. It has no database, so no disk can hold it up. */
+import { mkdirSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { readSecretFile } from '../config/index.ts'
+import { CamerasThread } from '../motion/index.ts'
+import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+import type { CamerasWorkerData } from './cameras.ts'
+
+const { clipsFolder, ffmpeg, logLevel } = workerData as CamerasWorkerData
+
+mkdirSync(clipsFolder, { recursive: true, mode: 0o750 })
+const thread = new CamerasThread({
+  ffmpeg,
+  clipsFolder,
+  clock: systemClock,
+  random: systemRandom,
+  log: createLogger({ level: logLevel, name: 'cameras' }),
+  readSecret: (path) => readSecretFile(path),
+  post: (message) => parentPort?.postMessage(message),
+})
+parentPort?.on('message', (message) => thread.receive(message))

@@ -1,0 +1,52 @@
+import { AppError } from '../errors/index.ts'
+import type { Caller } from '../http/index.ts'
+import type { SlidingWindow } from './sliding-window.ts'
+
+export type RateSettings = {
+  readonly requestsPerMinute: number
+  readonly users: Readonly<Record<string, number>>
+  readonly roles: Readonly<Record<string, number>>
+}
+
+/** Health, ping and the console's files answer everybody, so they have generous buckets of their own by address. */
+const publicPerMinute = 6000
+
+/** Who may ask again already. Everything here throws RATE_LIMITED when it is too soon. */
+export class Admission {
+  readonly #window: SlidingWindow
+  readonly #rates: () => RateSettings
+
+  constructor(options: { window: SlidingWindow; rates: () => RateSettings }) {
+    this.#window = options.window
+    this.#rates = options.rates
+  }
+
+  /** One request for what is public; each kind of it has its own bucket. */
+  anybody(kind: 'public' | 'console', address: string): void {
+    this.#take(`${kind} ${address}`, publicPerMinute)
+  }
+
+  /** One refusal. Only those count by address: a stranger's attempts never use up what a colleague behind it has. */
+  refused(address: string): void {
+    this.#take(`address ${address}`, this.#rates().requestsPerMinute)
+  }
+
+  /** One request of a verified caller. An open console never takes the rate away from the same user's scanner. */
+  caller({ username, instance, role, authMode }: Caller): void {
+    const rates = this.#rates()
+    const bucket = authMode === 'session' ? 'console user' : 'user'
+    this.#take(
+      `${bucket} ${username}@${instance}`,
+      rates.users[username] ?? rates.roles[role] ?? rates.requestsPerMinute,
+    )
+  }
+
+  #take(key: string, limit: number): void {
+    const waitSeconds = this.#window.take(key, limit)
+    if (waitSeconds === 0) return
+    throw new AppError('RATE_LIMITED', 'Too many requests', {
+      details: `try again in ${waitSeconds} s`,
+      retryAfterSeconds: waitSeconds,
+    })
+  }
+}

@@ -1,0 +1,234 @@
+import type { Problem } from './problems.ts'
+
+/**
+ * Decides when a stream's ffmpeg is started, ended and started again. Pure: time and chance come in, commands go out.
+ * At most one process a stream: only `offline` and `backing-off` have none, and only they spawn.
+ */
+export type Phase =
+  /** Not wanted, and no process. */
+  | { readonly kind: 'offline' }
+  /** A process runs and has not given a picture yet. */
+  | { readonly kind: 'connecting'; readonly sinceMs: number }
+  | { readonly kind: 'live'; readonly sinceMs: number; readonly lastPictureMs: number }
+  /** Pictures have stopped; the process has been told to end, and is killed at `killAtMs`. */
+  | { readonly kind: 'stalled'; readonly problem: Problem; readonly killAtMs: number }
+  /** Nobody wants it any more; the process has been told to end. `again`: it is wanted once more when it is gone. */
+  | { readonly kind: 'stopping'; readonly again: boolean; readonly killAtMs: number }
+  /** No process until `untilMs`. */
+  | { readonly kind: 'backing-off'; readonly problem: Problem; readonly untilMs: number }
+
+export type Connection = {
+  readonly phase: Phase
+  /** Failed attempts in a row. */
+  readonly failures: number
+  /** Refused credentials since the last picture, or since somebody pressed start. */
+  readonly refusals: number
+  /** Whether this configuration of the stream has ever given a picture. */
+  readonly worked: boolean
+}
+
+export type ConnectionEvent =
+  /** Somebody wants the stream; also the button that ends a long wait. */
+  | { readonly kind: 'start' }
+  /** Nobody wants it any more. */
+  | { readonly kind: 'stop' }
+  /** Address, credentials or outputs are others now: what was learned is forgotten, a process is replaced. */
+  | { readonly kind: 'reconfigured' }
+  /** A picture has arrived. */
+  | { readonly kind: 'picture' }
+  /** The process is gone, or could not be started. */
+  | { readonly kind: 'ended'; readonly problem: Problem }
+  /** Time has passed. */
+  | { readonly kind: 'tick' }
+
+export type Command = 'spawn' | 'terminate' | 'kill'
+export type Step = { readonly connection: Connection; readonly commands: readonly Command[] }
+
+/** Milliseconds; `backoffMs` is the delay after the first failure in a row, the second …, the last one for ever. */
+export const times = {
+  /** First pictures took 2 to 3.6 s; with a key frame every 10 s they take longer. */
+  graceMs: 20_000,
+  frozenMs: 5000,
+  killMs: 5000,
+  backoffMs: [1000, 2000, 5000, 10_000, 30_000],
+  /** A stream that was live for less has not recovered: the next delay is the longer one. */
+  steadyMs: 10_000,
+  jitterShare: 0.2,
+  /** Cameras lock accounts, so credentials that never worked are tried this often, then rarely. */
+  refusedTries: 3,
+  refusedMs: 30 * 60_000,
+  /** Credentials that worked can be refused because there are too many connections. */
+  refusedAgainMs: { first: 5000, longest: 5 * 60_000 },
+} as const
+
+/** Before the first start. */
+export const newConnection: Connection = { phase: { kind: 'offline' }, failures: 0, refusals: 0, worked: false }
+
+/** What becomes of a connection. `chance` is from 0 up to 1 and spreads the delays. */
+export function step(connection: Connection, event: ConnectionEvent, nowMs: number, chance: number): Step {
+  switch (event.kind) {
+    case 'start':
+      return start(connection, nowMs)
+    case 'stop':
+      return stop(connection, nowMs)
+    case 'reconfigured':
+      return reconfigured(connection, nowMs)
+    case 'picture':
+      return picture(connection, nowMs)
+    case 'ended':
+      return ended(connection, event.problem, nowMs, chance)
+    case 'tick':
+      return tick(connection, nowMs)
+  }
+}
+
+/** When the next tick is due; undefined when nothing happens by time alone. */
+export function dueMs({ phase }: Connection): number | undefined {
+  switch (phase.kind) {
+    case 'offline':
+      return undefined
+    case 'connecting':
+      return phase.sinceMs + times.graceMs
+    case 'live':
+      return phase.lastPictureMs + times.frozenMs
+    case 'stalled':
+    case 'stopping':
+      return Number.isFinite(phase.killAtMs) ? phase.killAtMs : undefined
+    case 'backing-off':
+      return phase.untilMs
+  }
+}
+
+/** Whether a process of this connection runs. */
+export function hasProcess({ phase }: Connection): boolean {
+  return phase.kind !== 'offline' && phase.kind !== 'backing-off'
+}
+
+function start(connection: Connection, nowMs: number): Step {
+  const { phase } = connection
+  switch (phase.kind) {
+    case 'offline':
+    case 'backing-off':
+      return spawn({ ...connection, failures: 0, refusals: 0 }, nowMs)
+    case 'stopping':
+      return stay({ ...connection, phase: { ...phase, again: true } })
+    case 'connecting':
+    case 'live':
+    case 'stalled':
+      return stay(connection)
+  }
+}
+
+function stop(connection: Connection, nowMs: number): Step {
+  const { phase } = connection
+  switch (phase.kind) {
+    case 'offline':
+      return stay(connection)
+    case 'backing-off':
+      return stay({ ...connection, phase: { kind: 'offline' } })
+    case 'stopping':
+      return stay({ ...connection, phase: { ...phase, again: false } })
+    case 'stalled':
+      return stay({ ...connection, phase: { kind: 'stopping', again: false, killAtMs: phase.killAtMs } })
+    case 'connecting':
+    case 'live':
+      return terminate(connection, { kind: 'stopping', again: false, killAtMs: nowMs + times.killMs })
+  }
+}
+
+function reconfigured(connection: Connection, nowMs: number): Step {
+  const { phase } = connection
+  const fresh = { ...newConnection, phase }
+  switch (phase.kind) {
+    case 'offline':
+    case 'stopping':
+      return stay(fresh)
+    case 'backing-off':
+      return spawn(fresh, nowMs)
+    case 'stalled':
+      return stay({ ...fresh, phase: { kind: 'stopping', again: true, killAtMs: phase.killAtMs } })
+    case 'connecting':
+    case 'live':
+      return terminate(fresh, { kind: 'stopping', again: true, killAtMs: nowMs + times.killMs })
+  }
+}
+
+function picture(connection: Connection, nowMs: number): Step {
+  const { phase } = connection
+  if (phase.kind === 'connecting') {
+    const live: Phase = { kind: 'live', sinceMs: nowMs, lastPictureMs: nowMs }
+    return stay({ ...connection, phase: live, refusals: 0, worked: true })
+  }
+  if (phase.kind !== 'live') return stay(connection)
+  const steady = nowMs - phase.sinceMs >= times.steadyMs
+  return stay({ ...connection, phase: { ...phase, lastPictureMs: nowMs }, failures: steady ? 0 : connection.failures })
+}
+
+function ended(connection: Connection, problem: Problem, nowMs: number, chance: number): Step {
+  const { phase } = connection
+  switch (phase.kind) {
+    case 'offline':
+    case 'backing-off':
+      return stay(connection)
+    case 'stopping':
+      return phase.again ? spawn(connection, nowMs) : stay({ ...connection, phase: { kind: 'offline' } })
+    case 'stalled':
+      return backOff(connection, phase.problem, nowMs, chance)
+    case 'connecting':
+    case 'live':
+      return backOff(connection, problem, nowMs, chance)
+  }
+}
+
+function tick(connection: Connection, nowMs: number): Step {
+  const due = dueMs(connection)
+  if (due === undefined || nowMs < due) return stay(connection)
+  const { phase } = connection
+  switch (phase.kind) {
+    case 'offline':
+      return stay(connection)
+    case 'connecting':
+      return terminate(connection, { kind: 'stalled', problem: 'no-picture', killAtMs: nowMs + times.killMs })
+    case 'live':
+      return terminate(connection, { kind: 'stalled', problem: 'frozen', killAtMs: nowMs + times.killMs })
+    case 'stalled':
+    case 'stopping':
+      return { connection: { ...connection, phase: { ...phase, killAtMs: Infinity } }, commands: ['kill'] }
+    case 'backing-off':
+      return spawn(connection, nowMs)
+  }
+}
+
+function backOff(connection: Connection, problem: Problem, nowMs: number, chance: number): Step {
+  const refused = problem === 'refused'
+  const counted = {
+    ...connection,
+    failures: connection.failures + 1,
+    refusals: refused ? connection.refusals + 1 : connection.refusals,
+  }
+  const delayMs = refused ? refusedDelayMs(counted) : atMost(times.backoffMs, counted.failures - 1)
+  const spread = 1 + times.jitterShare * (2 * chance - 1)
+  return stay({ ...counted, phase: { kind: 'backing-off', problem, untilMs: nowMs + delayMs * spread } })
+}
+
+function refusedDelayMs({ worked, refusals, failures }: Connection): number {
+  const { first, longest } = times.refusedAgainMs
+  if (worked) return Math.min(first * 2 ** (refusals - 1), longest)
+  return refusals < times.refusedTries ? atMost(times.backoffMs, failures - 1) : times.refusedMs
+}
+
+function atMost(delays: readonly number[], index: number): number {
+  return delays[Math.min(index, delays.length - 1)] ?? 0
+}
+
+function spawn(connection: Connection, nowMs: number): Step {
+  return { connection: { ...connection, phase: { kind: 'connecting', sinceMs: nowMs } }, commands: ['spawn'] }
+}
+
+function terminate(connection: Connection, phase: Phase): Step {
+  return { connection: { ...connection, phase }, commands: ['terminate'] }
+}
+
+function stay(connection: Connection): Step {
+  return { connection, commands: [] }
+}

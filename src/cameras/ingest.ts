@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import type { FfmpegDialect } from './ffmpeg-dialect.ts'
+import { frameSize, framesPerSecond } from './frames.ts'
+import { type Problem, problemOf } from './problems.ts'
+import { concatList, redactor, resolveHost, type StreamSource } from './stream-source.ts'
+
+/** What is taken from a stream: the compressed video, small raw pictures, or both. */
+export type Outputs = { readonly video: boolean; readonly frames: boolean }
+
+export type Ended = {
+  readonly problem: Problem
+  /** The last words of ffmpeg, without credentials; for the log. */
+  readonly said: string
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export type IngestOptions = {
+  readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
+  readonly source: StreamSource
+  readonly outputs: Outputs
+  /** Bytes of an MPEG transport stream. */
+  readonly onVideo: (bytes: Buffer) => void
+  /** Bytes of raw RGBA pictures, cut anywhere. */
+  readonly onFrames: (bytes: Buffer) => void
+  /** Once, when the process is gone and all that it wrote has been handed over. */
+  readonly onEnded: (ended: Ended) => void
+}
+
+/** Stderr that is kept: its end says why, its beginning seldom more. */
+const keptChars = 4000
+
+/**
+ * One ffmpeg with one connection to the camera. It starts with the object and is never started again: what comes next is
+ * the connection's decision. Nothing here waits: pipes are emptied as they fill.
+ */
+export class Ingest {
+  readonly #o: IngestOptions
+  readonly #redact: (text: string) => string
+  #child: ChildProcess | undefined
+  #said = ''
+  #hadVideo = false
+  #asked: NodeJS.Signals | undefined
+  #ended = false
+
+  constructor(options: IngestOptions) {
+    this.#o = options
+    this.#redact = redactor(options.source)
+    void this.#start()
+  }
+
+  /** Of the process, while it runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** SIGTERM: ffmpeg takes leave of the camera, which frees its place there. A frozen one does not react. */
+  terminate(): void {
+    this.#signal('SIGTERM')
+  }
+
+  kill(): void {
+    this.#signal('SIGKILL')
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    this.#asked = signal
+    this.#child?.kill(signal)
+  }
+
+  async #start(): Promise<void> {
+    const { ffmpeg, source, outputs } = this.#o
+    let list: string
+    try {
+      list = concatList(source, await resolveHost(source), ffmpeg.dialect)
+    } catch (error) {
+      this.#end({ problem: 'name-unknown', said: String(error), code: null, signal: null })
+      return
+    }
+    if (this.#asked) this.#end({ problem: 'closed', said: '', code: null, signal: null })
+    else this.#run(spawn(ffmpeg.path, ingestArgs(outputs), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] }), list)
+  }
+
+  #run(child: ChildProcess, list: string): void {
+    this.#child = child
+    const [stdin, frames, stderr, video] = child.stdio as unknown as [Writable, Readable, Readable, Readable]
+    stdin.on('error', () => {})
+    stdin.end(list)
+    frames.on('data', (bytes: Buffer) => this.#o.onFrames(bytes))
+    video.on('data', (bytes: Buffer) => {
+      this.#hadVideo = true
+      this.#o.onVideo(bytes)
+    })
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-keptChars)
+    })
+    child.on('error', (error) => {
+      if (child.pid === undefined)
+        this.#end({ problem: 'program-failed', said: error.message, code: null, signal: null })
+    })
+    child.on('close', (code, signal) => this.#closed(code, signal))
+  }
+
+  #closed(code: number | null, signal: NodeJS.Signals | null): void {
+    const foreign = this.#asked ? null : signal
+    const problem = problemOf({ said: this.#said, hadVideo: this.#hadVideo, code, signal: foreign })
+    this.#end({ problem, said: this.#said, code, signal })
+  }
+
+  #end(ended: Ended): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#child = undefined
+    this.#o.onEnded({ ...ended, said: this.#redact(ended.said).trim() })
+  }
+}
+
+/** The arguments hold nothing about the camera. `-timeout` and the transport stand in the list, where it can have them. */
+export function ingestArgs({ video, frames }: Outputs): string[] {
+  const size = `${frameSize.width}:${frameSize.height}`
+  const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
+  return [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'error'],
+    ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtsps,rtp,udp,tcp,tls'],
+    ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1'],
+    ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0'],
+    ...(video ? ['-map', '0:v:0', '-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),
+    ...(video ? ['-flush_packets', '1', 'pipe:3'] : []),
+    // fps comes before scale: five pictures a second are scaled then, not all of them.
+    ...(frames ? ['-map', '0:v:0', '-an', '-vf', filter, '-pix_fmt', 'rgba', '-f', 'rawvideo', 'pipe:1'] : []),
+  ]
+}

@@ -1,0 +1,159 @@
+/**
+ * What the main thread and the cameras thread say to each other: plain data, so that it can be posted. Times named `…At`
+ * are milliseconds since the epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
+ */
+import type { PlainWords, Problem } from './problems.ts'
+import type { StreamState } from './stream.ts'
+
+export type MotionOptions = {
+  readonly sensitivity: number
+  readonly cooldownSeconds: number
+  readonly preRecordSeconds: number
+  readonly postRecordSeconds: number
+  /** Polygons of points from 0 to 1; motion inside does not count. */
+  readonly masks: readonly (readonly { readonly x: number; readonly y: number }[])[]
+}
+
+/** All that the thread knows of a camera. */
+export type CameraSettings = {
+  readonly cameraId: number
+  readonly url: string
+  /** The stream for detection; null: `url`. */
+  readonly detectUrl: string | null
+  readonly username: string | null
+  /** Read before each connection; the password itself is in no message. */
+  readonly passwordFile: string | null
+  /** Whether motion detection runs. Its counters begin at 0 each time that this becomes true. */
+  readonly detecting: boolean
+  /** Whether the stream is needed besides: for its history, or for somebody who watches. */
+  readonly streaming: boolean
+  readonly motion: MotionOptions
+}
+
+export type ToCameras =
+  /** A camera that is new, or whose settings have changed: all of them, every time. */
+  | { readonly type: 'camera'; readonly settings: CameraSettings }
+  /** The camera is gone from the config. Clips that are open are closed. */
+  | { readonly type: 'remove'; readonly cameraId: number }
+  /** Somebody pressed start: the next attempt is now, also after refused credentials. */
+  | { readonly type: 'retry'; readonly cameraId: number }
+  /** The answer to `idsWanted`: ids of detections that nobody else uses. What is not used is lost with the thread. */
+  | { readonly type: 'ids'; readonly ids: readonly number[] }
+  /** `clipClosed` or `clipLost` of this detection is in the database; until then it is told again at each start. */
+  | { readonly type: 'recorded'; readonly detectionId: number }
+  /** Ends every stream, closes every clip; `stopped` is the last message. */
+  | { readonly type: 'stop' }
+
+export type CameraState = {
+  readonly type: 'state'
+  readonly cameraId: number
+  /** With two streams, that of the one that is worse off. */
+  readonly state: StreamState
+  /** Null while all is well, and while nothing is known to be wrong. */
+  readonly problem: Problem | null
+  readonly words: PlainWords | null
+  readonly at: number
+}
+
+/** Once a second for each camera that has a stream, and once after its detection was started or stopped. */
+export type CameraStatus = {
+  readonly type: 'status'
+  readonly cameraId: number
+  /** Frames scored since detection was started; goes on through reconnects. */
+  readonly frameCount: number
+  readonly motionFrames: {
+    /** Frames whose score was over the sensitivity. */
+    readonly count: number
+    /** Of frameCount, 0 to 100, two decimals. */
+    readonly percentage: number
+    readonly lastScore: number
+    readonly maxScore: number
+  }
+  /** When the newest frame came; null before the first. */
+  readonly lastFrameAt: number | null
+  /** Frames scored a second, over the last five; 5 is all there are. */
+  readonly fps: number
+  /** Pictures a second of the recorded stream; null before it is known. */
+  readonly streamFps: number | null
+  /** Processes of the camera's streams beyond the first of each. */
+  readonly restarts: number
+  /** Frames dropped because scoring was too slow. */
+  readonly droppedFrames: number
+  /** Steps of light, or of the whole picture, that were no motion. */
+  readonly suppressedSceneChanges: number
+  /** How long every frame has been the same, bit by bit: a camera that shows a still picture is broken. */
+  readonly stillSeconds: number
+  /** Bytes held in memory. */
+  readonly ringBytes: number
+  /** Distance of the key frames; null before it is known. Over preRecordSeconds it deserves a warning. */
+  readonly keyFrameSeconds: number | null
+}
+
+export type MotionFired = {
+  readonly type: 'motionFired'
+  readonly cameraId: number
+  readonly detectionId: number
+  /** When the motion began. */
+  readonly motionAt: number
+  /** The score that was over the sensitivity. */
+  readonly score: number
+  readonly sceneChange: boolean
+  /** False: no clip follows, because of the cooldown. */
+  readonly clip: boolean
+}
+
+/** What is known of a detection beside its clip; it stands on disk beside an unfinished clip. */
+export type DetectionFacts = {
+  readonly detectionId: number
+  readonly cameraId: number
+  readonly motionAt: number
+  /** Of the frame that fired. */
+  readonly score: number
+  readonly sceneChange: boolean
+}
+
+export type StoredFile = {
+  /** Name in the folder of the clips. */
+  readonly file: string
+  readonly sha256: string
+  readonly sizeBytes: number
+}
+
+/** A clip is on disk, whole and readable. */
+export type ClipClosed = DetectionFacts &
+  StoredFile & {
+    readonly type: 'clipClosed'
+    readonly startedAt: number
+    readonly endedAt: number
+    /** What the clip shows before the motion, as measured: less than asked for when the ring did not reach back so far. */
+    readonly preRollSeconds: number
+    readonly durationSeconds: number
+    readonly width: number
+    readonly height: number
+    /** The largest score during the clip; null for a clip that was finished after a restart. */
+    readonly peakScore: number | null
+    /** A picture at the moment of motion, in the size of the stream; null when none could be taken. */
+    readonly snapshot: StoredFile | null
+    readonly closedBy: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'
+  }
+
+export type ClipLostReason = 'no-video' | 'disk-full' | 'disk-too-slow' | 'disk-failed' | 'unreadable' | 'nothing-left'
+
+/** There will be no clip of this detection; why, as a sentence. */
+export type ClipLost = DetectionFacts & {
+  readonly type: 'clipLost'
+  readonly reason: ClipLostReason
+  readonly words: string
+}
+
+export type FromCameras =
+  /** Answered by `ids`; until then motion that fires waits. */
+  | { readonly type: 'idsWanted'; readonly count: number }
+  | CameraState
+  | CameraStatus
+  | MotionFired
+  | ClipClosed
+  | ClipLost
+  /** All that was left from before the start has been told. */
+  | { readonly type: 'leftoversDone'; readonly count: number }
+  | { readonly type: 'stopped' }

@@ -1,0 +1,104 @@
+/** Why a camera gives no usable pictures, as far as the gateway can tell. */
+export type Problem =
+  | 'unreachable'
+  | 'name-unknown'
+  | 'refused'
+  | 'wrong-path'
+  | 'busy'
+  | 'no-video'
+  | 'not-a-stream'
+  | 'no-picture'
+  | 'frozen'
+  | 'closed'
+  | 'password-unreadable'
+  | 'program-failed'
+
+/** What is wrong and what to do about it, each a sentence for the admin. */
+export type PlainWords = { readonly what: string; readonly hint: string }
+
+const words: Record<Problem, PlainWords> = {
+  unreachable: {
+    what: 'Nothing answers at the address of the camera.',
+    hint: 'Check its power, its cable and the host and port of the url.',
+  },
+  'name-unknown': {
+    what: 'The host name of the camera is not known.',
+    hint: 'Check the host of the url, or write its IP address instead.',
+  },
+  refused: {
+    what: 'The camera refuses the user name or the password.',
+    hint: 'Check username and passwordFile, and whether the account is locked or has too many connections.',
+  },
+  'wrong-path': {
+    what: 'The camera answers, but has no stream under this path.',
+    hint: 'Check the path of the url in the manual of the camera.',
+  },
+  busy: {
+    what: 'The camera answers, but can not give the stream now.',
+    hint: 'It may serve too many viewers already, or be starting.',
+  },
+  'no-video': {
+    what: 'The stream has no video.',
+    hint: 'Switch video on at the camera, or take the url of another stream.',
+  },
+  'not-a-stream': {
+    what: 'What answers at this address does not speak RTSP, or sends video that can not be read.',
+    hint: 'Check the port of the url, and the codec that the camera is set to: H.264 is the safest.',
+  },
+  'no-picture': {
+    what: 'The camera was asked for its stream, but no picture came.',
+    hint: 'Restart the camera; a very long key frame interval can be the cause too.',
+  },
+  frozen: {
+    what: 'The stream is frozen: it is open, but pictures have stopped.',
+    hint: 'It is opened anew; if this goes on, restart the camera or look at the network.',
+  },
+  closed: {
+    what: 'The camera ended the stream.',
+    hint: 'It is opened anew; if this goes on, look at the log of the camera.',
+  },
+  'password-unreadable': {
+    what: 'The file with the password of the camera can not be read.',
+    hint: 'Check that passwordFile exists and that gatehouse may read it.',
+  },
+  'program-failed': {
+    what: 'The program that reads the stream (ffmpeg) failed.',
+    hint: 'It is started again; the log has its last words.',
+  },
+}
+
+/** What an admin is told about a problem. */
+export function plainWords(problem: Problem): PlainWords {
+  return words[problem]
+}
+
+/** The first pattern that matches decides; the order is from what is certain to what is likely. */
+const signs: readonly (readonly [RegExp, Problem])[] = [
+  [/\b(401 Unauthorized|403 Forbidden|authorization failed)\b/i, 'refused'],
+  [/\b(404 Not Found|454 Session Not Found|410 Gone)\b/i, 'wrong-path'],
+  [/\b(453 |503 Service Unavailable|Server returned 5XX|failed: 5\d\d )/i, 'busy'],
+  [/Failed to resolve hostname|Name or service not known|Temporary failure in name resolution/i, 'name-unknown'],
+  [/Connection refused|No route to host|Network is unreachable|Host is unreachable|timed out/i, 'unreachable'],
+  [/matches no streams|does not contain any stream/i, 'no-video'],
+  [/Invalid data found|Could not find codec parameters|Protocol not found|unexpected TLS packet/i, 'not-a-stream'],
+]
+
+export type Ending = {
+  /** What the program said on stderr. */
+  readonly said: string
+  /** Whether any video had arrived. */
+  readonly hadVideo: boolean
+  readonly code: number | null
+  /** The signal that ended it, unless we sent it. */
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Why a stream's ffmpeg has ended. A camera that closes a running stream makes it end with code 0. */
+export function problemOf({ said, hadVideo, code, signal }: Ending): Problem {
+  if (signal !== null) return 'program-failed'
+  const sign = signs.find(([pattern]) => pattern.test(said))
+  // What a running stream's decoder complains about is no reason for its end.
+  if (hadVideo) return sign && !['no-video', 'not-a-stream'].includes(sign[1]) ? sign[1] : 'closed'
+  if (sign) return sign[1]
+  return code === 0 || /Input\/output error|End of file/i.test(said) ? 'no-picture' : 'not-a-stream'
+}

@@ -1,0 +1,134 @@
+/** As much of MPEG-TS as is needed to cut one video stream at its key frames: ISO/IEC 13818-1, 2.4.3. */
+
+export const packetBytes = 188
+const syncByte = 0x47
+const wrap = 2 ** 33
+const ticksPerMs = 90
+
+export type Codec = 'h264' | 'hevc' | 'other'
+
+/** One picture with all packets up to the next one, and what stands between them. */
+export type Unit = {
+  readonly bytes: Buffer
+  /** Presentation time in milliseconds, without the wrap after 26.5 hours; from an arbitrary start. */
+  readonly ptsMs: number
+  /** Whether a decoder can begin here. */
+  readonly key: boolean
+  /** Monotonic time at which its first packet arrived, at the latest. */
+  readonly arrivedMs: number
+}
+
+/**
+ * Cuts a transport stream with one video into units. Bytes before the first picture are dropped; program tables are kept
+ * apart, so that what is cut out later can begin with them.
+ */
+export class UnitSplitter {
+  #rest: Buffer = Buffer.alloc(0)
+  #packets: Buffer[] = []
+  #open: Omit<Unit, 'bytes'> | undefined
+  #lastPts: number | undefined
+  #pat: Buffer | undefined
+  #pmt: Buffer | undefined
+  #pmtPid = -1
+  #videoPid = -1
+  #codec: Codec = 'other'
+
+  /** Program tables as they came last; a file that begins with them and a key unit can be played. */
+  get tables(): Buffer {
+    return this.#pat && this.#pmt ? Buffer.concat([this.#pat, this.#pmt]) : Buffer.alloc(0)
+  }
+
+  get codec(): Codec {
+    return this.#codec
+  }
+
+  /** The units that `bytes` completes: each is complete when the next one begins. */
+  push(bytes: Buffer, arrivedMs: number): Unit[] {
+    const all = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes
+    const units: Unit[] = []
+    let at = 0
+    while (at + packetBytes <= all.length) {
+      if (all[at] !== syncByte) {
+        at += 1
+        continue
+      }
+      const unit = this.#packet(all.subarray(at, at + packetBytes), arrivedMs)
+      if (unit) units.push(unit)
+      at += packetBytes
+    }
+    this.#rest = Buffer.from(all.subarray(at))
+    return units
+  }
+
+  #packet(packet: Buffer, arrivedMs: number): Unit | undefined {
+    const pid = packet.readUInt16BE(1) & 0x1fff
+    const starts = (packet.readUInt8(1) & 0x40) !== 0
+    if (pid === 0 && starts) this.#readPat(packet)
+    else if (pid === this.#pmtPid && starts) this.#readPmt(packet)
+    if (pid !== this.#videoPid || !starts) {
+      if (this.#open) this.#packets.push(packet)
+      return undefined
+    }
+    return this.#picture(packet, arrivedMs)
+  }
+
+  #picture(packet: Buffer, arrivedMs: number): Unit | undefined {
+    const pts = presentationTime(packet)
+    if (pts === undefined) {
+      if (this.#open) this.#packets.push(packet)
+      return undefined
+    }
+    const unit = this.#open && { ...this.#open, bytes: Buffer.concat(this.#packets) }
+    this.#lastPts = unwrapped(pts, this.#lastPts)
+    this.#open = { ptsMs: this.#lastPts / ticksPerMs, key: isRandomAccess(packet), arrivedMs }
+    this.#packets = [packet]
+    return unit
+  }
+
+  #readPat(packet: Buffer): void {
+    const section = packet.subarray(payloadAt(packet) + 1)
+    if (section.length < 12) return
+    this.#pat = Buffer.from(packet)
+    this.#pmtPid = section.readUInt16BE(10) & 0x1fff
+  }
+
+  #readPmt(packet: Buffer): void {
+    const section = packet.subarray(payloadAt(packet) + 1)
+    if (section.length < 17) return
+    const stream = 12 + (section.readUInt16BE(10) & 0x0fff)
+    if (section.length < stream + 3) return
+    this.#pmt = Buffer.from(packet)
+    this.#codec = codecOf(section.readUInt8(stream))
+    this.#videoPid = section.readUInt16BE(stream + 1) & 0x1fff
+  }
+}
+
+function codecOf(streamType: number): Codec {
+  if (streamType === 0x1b) return 'h264'
+  return streamType === 0x24 ? 'hevc' : 'other'
+}
+
+function payloadAt(packet: Buffer): number {
+  const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0
+  return hasAdaptation ? Math.min(5 + packet.readUInt8(4), packetBytes - 1) : 4
+}
+
+function isRandomAccess(packet: Buffer): boolean {
+  const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0
+  return hasAdaptation && packet.readUInt8(4) > 0 && (packet.readUInt8(5) & 0x40) !== 0
+}
+
+/** In ticks of 90 kHz; undefined when the packet begins no picture with a time. */
+function presentationTime(packet: Buffer): number | undefined {
+  const pes = packet.subarray(payloadAt(packet))
+  if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || (pes.readUInt8(7) & 0x80) === 0) return undefined
+  const high = (pes.readUInt8(9) >> 1) & 0x07
+  return high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1)
+}
+
+/** The time nearest to the one before among those that end in the same 33 bits. */
+function unwrapped(pts: number, before: number | undefined): number {
+  if (before === undefined) return pts
+  const turns = Math.round((before - pts) / wrap)
+  return pts + turns * wrap
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { assetPath, makeAsset } from '../world/bundle.ts'
+
+export type ConsoleFile = {
+  /** Content-Type. */
+  readonly type: string
+  /** Its name holds a hash of what it says. */
+  readonly immutable: boolean
+  readonly text: string
+}
+
+let reading: Promise<ReadonlyMap<string, ConsoleFile>> | undefined
+
+/**
+ * The page and its files by name (`index.html`, `assets/main-HASH.js`), read at the first request and kept. In the source
+ * tree they are made first when the sources are newer; rejects when that fails, and tries again at the next request.
+ */
+export function consoleFiles(): Promise<ReadonlyMap<string, ConsoleFile>> {
+  reading ??= read().catch((error: unknown) => {
+    reading = undefined
+    throw error
+  })
+  return reading
+}
+
+async function read(): Promise<ReadonlyMap<string, ConsoleFile>> {
+  await makeAsset('console.json')
+  const files = JSON.parse(await readFile(assetPath('console.json'), 'utf8')) as Record<string, ConsoleFile>
+  return new Map(Object.entries(files))
+}

@@ -1,0 +1,1 @@
+export { consoleRoutes, sessionPath } from './routes.ts'

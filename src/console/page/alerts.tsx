@@ -1,0 +1,39 @@
+import { useState } from 'hono/jsx/dom'
+import type { Alert } from './answers.ts'
+import { ask } from './ask.ts'
+import { Icon } from './icons.tsx'
+import { whenWords } from './words.ts'
+
+type Props = { alerts: readonly Alert[]; timeZone: string | undefined; onSeen: () => void }
+
+/** What the admin has to see, until somebody says that it was seen. */
+export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
+  const [problem, setProblem] = useState('')
+  const acknowledge = (id: number) => {
+    ask(`/api/alerts/${id}/acknowledge`, { method: 'POST' }).then(onSeen, (error: Error) =>
+      setProblem(`${error.message}.`),
+    )
+  }
+  return (
+    <section class="card alerts" aria-labelledby="alerts-title">
+      <h2 id="alerts-title">
+        <Icon name="bell" /> Needs attention
+      </h2>
+      <ul class="rows">
+        {alerts.map((alert) => (
+          <li key={alert.id}>
+            <span>
+              {alert.message} <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
+            </span>
+            <button type="button" onClick={() => acknowledge(alert.id)}>
+              Acknowledge
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,84 @@
+/** The gateway said no, and why. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  readonly retryAfterSeconds: number
+
+  constructor(status: number, code: string, message: string, retryAfterSeconds: number) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+
+  get isSignedOut(): boolean {
+    return this.status === 401
+  }
+}
+
+/** No answer came at all. */
+export class Unreachable extends Error {}
+
+const longestAnswerMs = 15_000
+
+let csrfToken = ''
+let aheadMs = 0
+
+/** From the session; goes with whatever changes something. */
+export function keepCsrfToken(token: string | null): void {
+  csrfToken = token ?? ''
+}
+
+/** Milliseconds since the epoch by the gateway's clock, to a second: the clock of a tablet is often wrong. */
+export const gatewayNow = (): number => Date.now() + aheadMs
+
+/** One request to the API of the gateway that this page came from. Throws Refused or Unreachable. */
+export async function ask<T>(path: string, options: { method?: string; body?: unknown } = {}): Promise<T> {
+  const { method = 'GET', body } = options
+  const response = await send(path, {
+    method,
+    headers: {
+      Accept: 'application/json',
+      ...(method !== 'GET' && { 'X-CSRF-Token': csrfToken }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  keepTime(response.headers.get('date'))
+  if (response.status === 204) return undefined as T
+  const answer = (await response.json().catch(() => ({}))) as T & { error?: { code?: string; message?: string } }
+  if (response.ok) return answer
+  const { code = '', message = `The gateway answered with status ${response.status}` } = answer.error ?? {}
+  throw new Refused(response.status, code, message, Number(response.headers.get('retry-after') ?? 0))
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, {
+      ...init,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      redirect: 'error',
+      signal: AbortSignal.timeout(longestAnswerMs),
+    })
+  } catch (cause) {
+    throw new Unreachable('The gateway can’t be reached', { cause })
+  }
+}
+
+function keepTime(date: string | null): void {
+  const ms = Date.parse(date ?? '')
+  // The header has no milliseconds: half a second is the fairest guess.
+  if (Number.isFinite(ms)) aheadMs = ms + 500 - Date.now()
+}
+
+/** The path of one of the gateway's own addresses, whatever name of the gateway it was made with; undefined for others. */
+export function ownPath(address: string | null | undefined): string | undefined {
+  if (!address) return undefined
+  try {
+    const { pathname, search } = new URL(address, location.origin)
+    return pathname.startsWith('/api/') ? pathname + search : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+import { useState } from 'hono/jsx/dom'
+import type { Camera, Detection } from './answers.ts'
+import { ownPath } from './ask.ts'
+import { Icon } from './icons.tsx'
+import { exactTime, whenWords } from './words.ts'
+
+type Props = {
+  cameras: readonly Camera[] | undefined
+  detections: readonly Detection[] | undefined
+  isAbsent: boolean
+  timeZone: string | undefined
+}
+
+export const Cameras = ({ cameras, detections = [], isAbsent, timeZone }: Props) => (
+  <section class="card cameras" aria-labelledby="cameras-title">
+    <h2 id="cameras-title">
+      <Icon name="camera" /> Cameras
+    </h2>
+    {isAbsent || cameras?.length === 0 ? <p class="blank">No cameras here yet.</p> : null}
+    {cameras === undefined && !isAbsent ? <p class="blank">Loading …</p> : null}
+    {cameras && cameras.length > 0 ? (
+      <>
+        <ul class="rows">
+          {cameras.map((camera) => (
+            <CameraRow key={camera.id} camera={camera} timeZone={timeZone} />
+          ))}
+        </ul>
+        <Clips cameras={cameras} detections={detections} timeZone={timeZone} />
+      </>
+    ) : null}
+  </section>
+)
+
+const stateWords: Record<string, string> = {
+  live: 'live',
+  connecting: 'connecting …',
+  offline: 'offline',
+  stalled: 'no new pictures',
+  'backing off': 'can’t be reached, trying again',
+  backing_off: 'can’t be reached, trying again',
+  disabled: 'switched off',
+}
+
+const CameraRow = ({ camera, timeZone }: { camera: Camera; timeZone: string | undefined }) => {
+  const state = camera.enabled === false ? 'disabled' : (camera.state ?? (camera.online ? 'live' : 'offline'))
+  const tone = camera.enabled === false ? 'off' : camera.online ? 'ok' : 'danger'
+  return (
+    <li>
+      <span>
+        <strong>{camera.name}</strong> <span class={`chip ${tone}`}>{stateWords[state] ?? state}</span>
+      </span>
+      <span class="muted">
+        {camera.lastFrameAt ? `last picture ${whenWords(camera.lastFrameAt, timeZone)}` : 'no picture yet'}
+      </span>
+    </li>
+  )
+}
+
+type ClipsProps = { cameras: readonly Camera[]; detections: readonly Detection[]; timeZone: string | undefined }
+
+/** The newest clip, or the one that was chosen; while one plays, a newer one waits for its turn. */
+const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
+  const [kept, setKept] = useState<Detection | undefined>(undefined)
+  const clips = detections.filter((one) => pathOf(one) !== undefined && (one.clipStatus ?? 'recorded') === 'recorded')
+  const clip = kept ?? clips[0]
+  if (!clip) return <p class="blank">No motion was recorded yet.</p>
+  const nameOf = (one: Detection) => cameras.find((camera) => camera.id === one.cctvId)?.name ?? `Camera ${one.cctvId}`
+  return (
+    <>
+      <figure class="clip">
+        <video
+          key={clip.id}
+          controls
+          muted
+          playsinline
+          preload="metadata"
+          poster={ownPath(clip.clipUrls?.snapshot)}
+          src={pathOf(clip)}
+          aria-label={`Clip of ${nameOf(clip)}`}
+          onPlay={() => setKept(clip)}
+        />
+        <figcaption>
+          <strong>{nameOf(clip)}</strong>{' '}
+          <span class="muted">
+            {exactTime(clip.timestamp, timeZone)}
+            {clip.duration ? ` · ${Math.round(clip.duration)} s` : ''}
+          </span>
+        </figcaption>
+      </figure>
+      {clips.length > 1 ? (
+        <ul class="clip-choice" aria-label="Last clips">
+          {clips.map((one) => (
+            <li key={one.id}>
+              <button type="button" aria-pressed={one.id === clip.id ? 'true' : 'false'} onClick={() => setKept(one)}>
+                {nameOf(one)} <span class="muted">{whenWords(one.timestamp, timeZone)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </>
+  )
+}
+
+const pathOf = (detection: Detection) => ownPath(detection.clipUrls?.playback)

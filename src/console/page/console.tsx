@@ -1,0 +1,159 @@
+import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { Alerts } from './alerts.tsx'
+import type { SignedIn, Slot } from './answers.ts'
+import { ask, Refused } from './ask.ts'
+import { Cameras } from './cameras.tsx'
+import { EventList } from './event-list.tsx'
+import { Feed, type Known } from './feed.ts'
+import { FloorPlan } from './floor-plan.tsx'
+import { Icon } from './icons.tsx'
+import { Numbers } from './numbers.tsx'
+import { SlotPanel } from './slot-panel.tsx'
+import { Webhooks } from './webhooks.tsx'
+import { spokenEvent, timeOfDay } from './words.ts'
+
+type Props = { siteId: string; caller: SignedIn; onLeft: (why: string) => void }
+
+export const Console = ({ siteId, caller, onLeft }: Props) => {
+  const [known, setKnown] = useState<Known>({ absent: new Set() })
+  const [chosenWarehouse, setChosenWarehouse] = useState<number | undefined>(undefined)
+  const [slotId, setSlotId] = useState<number | undefined>(undefined)
+  const feed = useRef<Feed | null>(null)
+  useEffect(() => {
+    const signedOut = () => onLeft('You were signed out. Sign in again to go on.')
+    const made = new Feed({ caller, tell: setKnown, signedOut })
+    feed.current = made
+    made.start()
+    return () => made.stop()
+  }, [])
+
+  const warehouses = known.warehouses?.data ?? []
+  const warehouse = warehouses.find((one) => one.id === chosenWarehouse) ?? warehouses[0]
+  const slots = useMemo(() => slotsOf(known, warehouse?.id), [known.slots, warehouse?.id])
+  const slot = known.slots?.data.find((one) => one.id === slotId)
+  const events = known.events?.data
+  const timeZone = warehouse?.timezone
+
+  return (
+    <>
+      <a class="skip" href="#floor">
+        To the floor plan
+      </a>
+      <header class="bar">
+        <p class="brand">
+          <Icon name="logo" /> Gatehouse
+        </p>
+        <p class="site">
+          <span class="unseen">Site </span>
+          {siteId}
+        </p>
+        <Connection known={known} timeZone={timeZone} />
+        <p class="who">
+          <strong>{caller.username}</strong> <span class="muted">{caller.role}</span>
+        </p>
+        <SignOut onLeft={onLeft} />
+      </header>
+      <Trouble known={known} timeZone={timeZone} />
+      <main class="board">
+        <div class="top">
+          {known.alerts?.data.length ? (
+            <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={() => feed.current?.refresh('alerts')} />
+          ) : null}
+          <Numbers
+            utilization={known.utilization}
+            disputed={known.slots?.data.filter((one) => one.isDisputed).length}
+            zones={known.zones?.data ?? []}
+          />
+        </div>
+        <FloorPlan
+          warehouses={warehouses}
+          warehouse={warehouse}
+          onWarehouse={setChosenWarehouse}
+          zones={known.zones?.data ?? []}
+          slots={slots}
+          isKnown={known.slots !== undefined && known.zones !== undefined}
+          chosen={slot?.id}
+          onChoose={setSlotId}
+        />
+        <div class="side">
+          <SlotPanel
+            slot={slot}
+            newest={events?.find((event) => event.slot_id === slot?.id)?.id}
+            timeZone={timeZone}
+            onClose={() => setSlotId(undefined)}
+          />
+          <EventList events={events} timeZone={timeZone} onSlot={setSlotId} />
+        </div>
+        <div class="more">
+          <Cameras
+            cameras={known.cameras?.data}
+            detections={known.detections?.data}
+            isAbsent={known.absent.has('cameras')}
+            timeZone={timeZone}
+          />
+          {caller.permissions.includes('webhooks:manage') ? <Webhooks webhooks={known.webhooks?.data} /> : null}
+        </div>
+      </main>
+      <p class="unseen" role="status">
+        {events?.[0] ? `Newest event: ${spokenEvent(events[0])}` : ''}
+      </p>
+    </>
+  )
+}
+
+const slotsOf = (known: Known, warehouseId: number | undefined): readonly Slot[] =>
+  (known.slots?.data ?? []).filter((slot) => warehouseId === undefined || slot.warehouseId === warehouseId)
+
+const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {
+  const state = known.trouble !== undefined ? 'lost' : known.updatedMs === undefined ? 'waiting' : 'live'
+  const words = { lost: 'Not up to date', waiting: 'Loading …', live: 'Live' }
+  return (
+    <p class={`connection ${state}`}>
+      <span class="dot" aria-hidden="true" />
+      {words[state]}
+      {known.updatedMs !== undefined ? <span class="muted at">{timeOfDay(known.updatedMs, timeZone)}</span> : null}
+    </p>
+  )
+}
+
+/** Always in the page, so that a screen reader notices when it fills. */
+const Trouble = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => (
+  <div class="trouble" role="alert">
+    {known.trouble !== undefined ? (
+      <p>
+        <Icon name="lost" />
+        <span>
+          <strong>{known.trouble}</strong>{' '}
+          {known.updatedMs === undefined
+            ? 'Trying again by itself.'
+            : `What you see is from ${timeOfDay(known.updatedMs, timeZone)}. Trying again by itself.`}
+        </span>
+      </p>
+    ) : null}
+  </div>
+)
+
+const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
+  const [problem, setProblem] = useState('')
+  const signOut = async () => {
+    try {
+      await ask('/api/session', { method: 'DELETE' })
+      onLeft('You are signed out.')
+    } catch (error) {
+      if (error instanceof Refused && error.isSignedOut) return onLeft('You are signed out.')
+      // Somebody signed in anew in another tab: this page still holds the token of the session before.
+      if (error instanceof Refused && error.code === 'CSRF_TOKEN_WRONG') return location.reload()
+      setProblem('Signing out did not work: try again.')
+    }
+  }
+  return (
+    <div class="sign-out">
+      <span class="problem" role="alert">
+        {problem}
+      </span>
+      <button type="button" class="plain" onClick={signOut}>
+        <Icon name="out" /> Sign out
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import type { PlacementEvent } from './answers.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { eventWords, exactTime, whenWords } from './words.ts'
+
+const iconOf: Record<PlacementEvent['event_type'], IconName> = {
+  PLACED: 'placed',
+  REMOVED: 'removed',
+  VERIFIED: 'verified',
+  DISPUTED: 'disputed',
+}
+
+type Props = {
+  events: readonly PlacementEvent[] | undefined
+  timeZone: string | undefined
+  onSlot: (id: number) => void
+}
+
+export const EventList = ({ events, timeZone, onSlot }: Props) => (
+  <section class="card events" aria-labelledby="events-title">
+    <h2 id="events-title">Last events</h2>
+    {events === undefined ? <p class="blank">Loading …</p> : null}
+    {events?.length === 0 ? <p class="blank">Nothing has been placed or removed yet.</p> : null}
+    <ol class="event-rows">
+      {(events ?? []).map((event) => (
+        <EventRow key={event.id} event={event} timeZone={timeZone} onSlot={onSlot} />
+      ))}
+    </ol>
+  </section>
+)
+
+type RowProps = { event: PlacementEvent; timeZone: string | undefined; onSlot?: (id: number) => void }
+
+export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
+  <li class={`event ${event.event_type.toLowerCase()}`}>
+    <span class="event-icon">
+      <Icon name={iconOf[event.event_type]} />
+    </span>
+    <div class="event-body">
+      <p class="event-line">
+        <strong>{eventWords[event.event_type]}</strong>
+        {onSlot ? (
+          <button type="button" class="slot-link" onClick={() => onSlot(event.slot_id)}>
+            <span class="unseen">Slot </span>
+            {event.slot_code}
+          </button>
+        ) : null}
+        <time class="muted" datetime={event.timestamp} title={exactTime(event.timestamp, timeZone)}>
+          {whenWords(event.timestamp, timeZone)}
+        </time>
+      </p>
+      <p class="code">{event.asset_barcode}</p>
+      <p class="muted">
+        {event.operator ?? 'name removed'}
+        {event.scale_weight_kg === null ? '' : ` · ${event.scale_weight_kg} kg`}
+      </p>
+      {event.verification_notes ? <p class="quote">{event.verification_notes}</p> : null}
+      {event.warnings.length > 0 ? (
+        <ul class="warnings">
+          {event.warnings.map((warning) => (
+            <li key={warning.code}>
+              <Icon name="warning" /> {warning.message}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  </li>
+)

@@ -1,0 +1,182 @@
+import type {
+  Alert,
+  Camera,
+  Detection,
+  List,
+  PlacementEvent,
+  SignedIn,
+  Slot,
+  Utilization,
+  Warehouse,
+  Webhook,
+  Zone,
+} from './answers.ts'
+import { ask, gatewayNow, Refused, Unreachable } from './ask.ts'
+
+/** What the page knows. A part is undefined until it was answered, and `absent` while the gateway has no such thing. */
+export type Known = {
+  readonly events?: List<PlacementEvent>
+  readonly slots?: List<Slot>
+  readonly zones?: List<Zone>
+  readonly warehouses?: List<Warehouse>
+  readonly utilization?: Utilization
+  readonly cameras?: List<Camera>
+  readonly detections?: List<Detection>
+  readonly webhooks?: List<Webhook>
+  readonly alerts?: List<Alert>
+  readonly absent: ReadonlySet<Part>
+  /** Undefined while all is well. */
+  readonly trouble?: string
+  /** By the gateway's clock; of the last round in which everything was answered. */
+  readonly updatedMs?: number
+}
+
+type Part =
+  | 'events'
+  | 'slots'
+  | 'zones'
+  | 'warehouses'
+  | 'utilization'
+  | 'cameras'
+  | 'detections'
+  | 'webhooks'
+  | 'alerts'
+
+type Source = { readonly path: string; readonly everyMs: number; readonly permission?: string }
+
+const beatMs = 5000
+
+/**
+ * Some 40 requests a minute, well below the usual limit of 100. Slots and utilization are asked whenever an event is new,
+ * and besides now and then, since an admin may change the plan.
+ */
+const sources: Record<Part, Source> = {
+  events: { path: '/api/whms/events?limit=40', everyMs: beatMs },
+  slots: { path: '/api/whms/slots', everyMs: 6 * beatMs },
+  utilization: { path: '/api/whms/dashboard/utilization', everyMs: 6 * beatMs },
+  zones: { path: '/api/whms/zones', everyMs: 12 * beatMs },
+  warehouses: { path: '/api/whms/warehouses', everyMs: 12 * beatMs },
+  cameras: { path: '/api/iot/cctv', everyMs: 2 * beatMs, permission: 'cameras:read' },
+  detections: { path: '/api/iot/detection-events?limit=5', everyMs: 2 * beatMs, permission: 'cameras:read' },
+  webhooks: { path: '/api/webhooks', everyMs: 4 * beatMs, permission: 'webhooks:manage' },
+  alerts: { path: '/api/alerts?acknowledged=false&limit=20', everyMs: 4 * beatMs, permission: 'alerts:manage' },
+}
+const parts = Object.keys(sources) as Part[]
+const absentEveryMs = 12 * beatMs
+const retryMs = [1000, 2000, beatMs, 2 * beatMs] as const
+
+/** Asks the gateway again and again while somebody looks, and tells what it knows. */
+export class Feed {
+  readonly #caller: SignedIn
+  readonly #tell: (known: Known) => void
+  readonly #signedOut: () => void
+  readonly #due = new Map<Part, number>()
+  #known: Known = { absent: new Set() }
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #failures = 0
+  #round: Promise<void> | undefined
+  #stopped = false
+
+  constructor(options: { caller: SignedIn; tell: (known: Known) => void; signedOut: () => void }) {
+    this.#caller = options.caller
+    this.#tell = options.tell
+    this.#signedOut = options.signedOut
+  }
+
+  start(): void {
+    document.addEventListener('visibilitychange', this.#look)
+    addEventListener('online', this.#look)
+    this.#look()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    document.removeEventListener('visibilitychange', this.#look)
+    removeEventListener('online', this.#look)
+  }
+
+  /** Asks for these parts at once, as after a change that this page made. */
+  refresh(...these: Part[]): void {
+    for (const part of these) this.#due.delete(part)
+    this.#look()
+  }
+
+  readonly #look = (): void => {
+    clearTimeout(this.#timer)
+    if (this.#stopped || document.hidden || this.#round) return
+    this.#round = this.#askRound().then((waitMs) => {
+      this.#round = undefined
+      if (!this.#stopped && !document.hidden) this.#timer = setTimeout(this.#look, waitMs)
+    })
+  }
+
+  /** @returns how long to wait until the next one */
+  async #askRound(): Promise<number> {
+    try {
+      const newest = this.#known.events?.data[0]?.id
+      await this.#askFor(parts.filter((part) => this.#isDue(part)))
+      if (newest !== undefined && this.#known.events?.data[0]?.id !== newest)
+        await this.#askFor(['slots', 'utilization'])
+      this.#failures = 0
+      const { trouble: _, ...well } = this.#known
+      this.#known = { ...well, updatedMs: gatewayNow() }
+      return beatMs
+    } catch (error) {
+      return this.#failed(error)
+    } finally {
+      if (!this.#stopped) this.#tell(this.#known)
+    }
+  }
+
+  #isDue(part: Part): boolean {
+    const { permission } = sources[part]
+    if (permission !== undefined && !this.#caller.permissions.includes(permission)) return false
+    return (this.#due.get(part) ?? 0) <= performance.now()
+  }
+
+  /** All at once; what was answered is kept also when another part fails, whose error is thrown then. */
+  async #askFor(these: readonly Part[]): Promise<void> {
+    const answers = await Promise.allSettled(these.map((part) => this.#askPart(part)))
+    const failure = answers.find((answer) => answer.status === 'rejected')
+    if (failure) throw failure.reason
+  }
+
+  async #askPart(part: Part): Promise<void> {
+    const { path, everyMs } = sources[part]
+    try {
+      const answer = await ask<never>(path)
+      // A beat is never exactly as long as the one before.
+      this.#due.set(part, performance.now() + everyMs - beatMs / 2)
+      this.#known = { ...this.#known, [part]: answer, absent: without(this.#known.absent, part) }
+    } catch (error) {
+      if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 403)) throw error
+      this.#due.set(part, performance.now() + absentEveryMs)
+      this.#known = { ...this.#known, absent: new Set([...this.#known.absent, part]) }
+    }
+  }
+
+  #failed(error: unknown): number {
+    this.#failures += 1
+    const waitMs = retryMs[Math.min(this.#failures, retryMs.length) - 1] ?? beatMs
+    if (error instanceof Refused && error.isSignedOut) {
+      this.stop()
+      this.#signedOut()
+      return waitMs
+    }
+    if (error instanceof Refused && error.retryAfterSeconds > 0) {
+      const waits = `The gateway asks to wait ${error.retryAfterSeconds} s`
+      const trouble = error.status === 429 ? `Too many requests by this user. ${waits}.` : `${error.message}. ${waits}.`
+      this.#known = { ...this.#known, trouble }
+      return error.retryAfterSeconds * 1000
+    }
+    const isLost = error instanceof Unreachable
+    const trouble = isLost ? 'No connection to the gateway.' : `The gateway can’t answer: ${(error as Error).message}.`
+    this.#known = { ...this.#known, trouble }
+    return waitMs
+  }
+}
+
+function without(set: ReadonlySet<Part>, part: Part): ReadonlySet<Part> {
+  return set.has(part) ? new Set([...set].filter((one) => one !== part)) : set
+}

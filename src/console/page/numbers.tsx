@@ -1,0 +1,52 @@
+import type { Utilization, Zone } from './answers.ts'
+
+type Props = { utilization: Utilization | undefined; disputed: number | undefined; zones: readonly Zone[] }
+
+/** How full the warehouse is, in numbers. */
+export const Numbers = ({ utilization, disputed, zones }: Props) => (
+  <section class="numbers" aria-label="Numbers">
+    <Tile
+      label="Slots in use"
+      value={utilization && `${utilization.occupiedSlots}`}
+      of={utilization && `of ${utilization.totalSlots}`}
+    />
+    <Tile label="Utilization" value={utilization && `${Math.round(utilization.utilizationPercent)}`} of="%" />
+    <Tile
+      label="Not yet verified"
+      value={utilization && `${utilization.pendingVerifications}`}
+      tone={utilization && utilization.pendingVerifications > 0 ? 'warn' : undefined}
+    />
+    <Tile label="Disputed" value={disputed?.toString()} tone={disputed ? 'danger' : undefined} />
+    <div class="tile by-zone">
+      <h2>By zone</h2>
+      <ul>
+        {(utilization?.byZone ?? []).map(({ zone, occupied, total }) => (
+          <li key={zone}>
+            <span class="name">{zone}</span>
+            <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="meter-all" width="100" height="10" />
+              <rect width={total === 0 ? 0 : (occupied / total) * 100} height="10" fill={colorOf(zone, zones)} />
+            </svg>
+            <span class="count">
+              {occupied}
+              <span class="muted"> / {total}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  </section>
+)
+
+type Words = string | undefined
+
+const Tile = ({ label, value, of, tone }: { label: string; value: Words; of?: Words; tone?: Words }) => (
+  <div class={tone ? `tile ${tone}` : 'tile'}>
+    <h2>{label}</h2>
+    <p>
+      <span class="value">{value ?? '–'}</span> {value === undefined ? null : <span class="muted">{of}</span>}
+    </p>
+  </div>
+)
+
+const colorOf = (name: string, zones: readonly Zone[]) => zones.find((zone) => zone.name === name)?.color ?? '#808a93'

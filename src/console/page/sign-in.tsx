@@ -1,0 +1,107 @@
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import type { Session } from './answers.ts'
+import { ask, Refused, Unreachable } from './ask.ts'
+import { Icon } from './icons.tsx'
+import { hostOf } from './words.ts'
+
+type Props = { session: Session; notice: string; onSignedIn: (session: Session) => void }
+
+/** Exchanges user name and secret for the session cookie. The secret is in this form only, and gone with it. */
+export const SignIn = ({ session, notice, onSignedIn }: Props) => {
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [isShown, setShown] = useState(false)
+  const username = useRef<HTMLInputElement>(null)
+  const secret = useRef<HTMLInputElement>(null)
+  useEffect(() => username.current?.focus(), [])
+
+  const signIn = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
+    setProblem('')
+    const body = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    try {
+      onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
+    } catch (error) {
+      setBusy(false)
+      setProblem(inWords(error))
+      if (error instanceof Refused && error.status === 401) secret.current?.select()
+    }
+  }
+
+  return (
+    <main class="gate">
+      <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
+        <p class="brand">
+          <Icon name="logo" /> Gatehouse
+        </p>
+        <h1 id="gate-title">Sign in</h1>
+        <p class="muted">
+          Gateway <strong>{session.siteId}</strong> at {hostOf(session.instance)}
+        </p>
+        {notice && !problem ? (
+          <p class="note" role="status">
+            {notice}
+          </p>
+        ) : null}
+        <label for="username">User name</label>
+        <input
+          id="username"
+          name="username"
+          ref={username}
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          maxlength={128}
+          required
+        />
+        <label for="secret">Secret</label>
+        <div class="with-button">
+          <input
+            id="secret"
+            name="secret"
+            ref={secret}
+            type={isShown ? 'text' : 'password'}
+            autocomplete="current-password"
+            autocapitalize="none"
+            spellcheck={false}
+            maxlength={1024}
+            required
+          />
+          <button
+            type="button"
+            class="plain"
+            aria-controls="secret"
+            aria-pressed={isShown ? 'true' : 'false'}
+            onClick={() => setShown(!isShown)}
+          >
+            {isShown ? 'Hide' : 'Show'}
+            <span class="unseen"> secret</span>
+          </button>
+        </div>
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
+          {isBusy ? 'Signing in …' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  )
+}
+
+function inWords(error: unknown): string {
+  if (error instanceof Unreachable) return 'The gateway can’t be reached. Is this device still on the network?'
+  if (!(error instanceof Refused)) return 'Something went wrong on this page. Load it again.'
+  switch (error.code) {
+    case 'INVALID_CREDENTIALS':
+      return 'User name or secret is wrong.'
+    case 'RATE_LIMITED':
+      return `Too many attempts. Try again in ${error.retryAfterSeconds} s.`
+    case 'VALIDATION_ERROR':
+      return 'That can’t be a user name and a secret.'
+    default:
+      return `${error.message}.`
+  }
+}

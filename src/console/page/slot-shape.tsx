@@ -1,0 +1,85 @@
+import type { Point, Slot } from './answers.ts'
+import { type IconName, iconPath } from './icons.tsx'
+import { boxAround, isLight, middleOf } from './plan-geometry.ts'
+import { type SlotStatus, spokenSlot, statusOf } from './words.ts'
+
+/** Each status has a mark of its own besides its fill, so that nobody needs to see colours. An empty slot has none. */
+const markOf: Record<SlotStatus, IconName | undefined> = {
+  empty: undefined,
+  occupied: 'occupied',
+  verified: 'verified',
+  disputed: 'disputed',
+  retired: 'retired',
+}
+
+/** The mark of a status in a line of text. */
+export const StatusMark = ({ status }: { status: SlotStatus }) => {
+  const mark = markOf[status]
+  return (
+    <svg class={`status-mark ${status}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <rect class="status-ground" x="1" y="1" width="22" height="22" rx="5" />
+      {mark ? <path d={iconPath(mark)} transform="translate(4.8 4.8) scale(.6)" /> : null}
+    </svg>
+  )
+}
+
+export const fallbackColor = '#7a858e'
+export const safeColor = (color: string | undefined) => (color && /^#[0-9a-f]{6}$/i.test(color) ? color : fallbackColor)
+
+type Props = {
+  slot: Slot
+  color: string
+  isChosen: boolean
+  isTabStop: boolean
+  onChoose: () => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+export const slotElementId = (id: number) => `slot-${id}`
+
+/** A slot on the plan: a button in the shape of its polygon. */
+export const SlotShape = ({ slot, color, isChosen, isTabStop, onChoose, onKeyDown }: Props) => {
+  const status = statusOf(slot)
+  const ground = status === 'verified' ? (isLight(color) ? 'on-light' : 'on-dark') : ''
+  const points = listOf(slot.floor_plan_polygon)
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: HTML has no button in the shape of a polygon.
+    <g
+      id={slotElementId(slot.id)}
+      class={`slot ${status} ${ground}${isChosen ? ' chosen' : ''}`}
+      role="button"
+      tabindex={isTabStop ? 0 : -1}
+      aria-label={spokenSlot(slot)}
+      aria-pressed={isChosen ? 'true' : 'false'}
+      onClick={onChoose}
+      onKeyDown={onKeyDown}
+    >
+      <polygon class="halo" points={points} />
+      <polygon class="ground" points={points} />
+      <polygon class="fill" points={points} fill={color} stroke={color} />
+      {status === 'disputed' ? <polygon points={points} fill="url(#hatch)" /> : null}
+      <Label slot={slot} />
+    </g>
+  )
+}
+
+const Label = ({ slot }: { slot: Slot }) => {
+  const box = boxAround(slot.floor_plan_polygon)
+  const { x, y } = middleOf(box)
+  const mark = markOf[statusOf(slot)]
+  const size = Math.min((box.width * 0.84) / (Math.max(slot.slot_id.length, 3) * 0.6), box.height * 0.37)
+  const markSize = Math.min(box.width, box.height) * 0.42
+  const textY = mark ? y - box.height * 0.19 : y
+  const scale = markSize / 24
+  const markPlace = `translate(${x - markSize / 2} ${y + box.height * 0.22 - markSize / 2}) scale(${scale})`
+  return (
+    <>
+      <text x={x} y={textY} font-size={size} text-anchor="middle" dominant-baseline="central">
+        {slot.slot_id}
+      </text>
+      {mark ? <path class="mark" d={iconPath(mark)} transform={markPlace} /> : null}
+    </>
+  )
+}
+
+export const listOf = (points: readonly Point[]): string => points.map(({ x, y }) => `${x},${y}`).join(' ')

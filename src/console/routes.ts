@@ -1,0 +1,144 @@
+import { gzipSync } from 'node:zlib'
+import type { Context } from 'hono'
+import {
+  type Admission,
+  csrfTokenOf,
+  giveSessionCookie,
+  longestSessionMs,
+  type Sessions,
+  sessionToken,
+  takeSessionCookie,
+} from '../auth/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type Api, type AppEnv, type Caller, operation, originOf } from '../http/index.ts'
+import { type ConsoleFile, consoleFiles } from './files.ts'
+import { NewSession, Session } from './schema.ts'
+
+export const sessionPath = '/api/session'
+const tag = 'Console'
+
+const describing = operation({
+  method: 'get',
+  path: sessionPath,
+  access: 'public',
+  tag,
+  summary: 'Who is signed in by the session cookie, and at which gateway',
+  input: {},
+  success: { 200: { description: 'The session, or null in its place', schema: Session } },
+})
+
+const signingIn = operation({
+  method: 'post',
+  path: sessionPath,
+  access: 'public',
+  tag,
+  summary: 'Exchange a credential for the session cookie of the console',
+  description:
+    'The cookie is HttpOnly and SameSite=Strict, and Secure over TLS. It stands for the caller for 12 hours from its last use, ' +
+    "30 days at most, and ends with the account or its secret. What changes something needs the answer's csrfToken as X-CSRF-Token.",
+  input: { body: NewSession },
+  success: { 201: { description: 'Signed in', schema: Session, location: true } },
+  errors: ['INVALID_CREDENTIALS', 'STORAGE_INSTANCE_NOT_ALLOWED'],
+})
+
+const signingOut = operation({
+  method: 'delete',
+  path: sessionPath,
+  access: 'caller',
+  tag,
+  summary: 'Sign out',
+  input: {},
+  success: { 204: { description: 'Signed out; the cookie stands for nobody' } },
+  errors: ['STORAGE_FULL'],
+})
+
+export type ConsoleParts = {
+  readonly sessions: Sessions
+  readonly admission: Admission
+  readonly site: () => { readonly siteId: string; readonly instance: string }
+}
+
+/** Adds /api/session, the page at / and its files under /assets. */
+export function consoleRoutes(api: Api, parts: ConsoleParts): void {
+  addSession(api, parts)
+  addPage(api, parts.admission)
+}
+
+function addSession(api: Api, { sessions, site }: ConsoleParts): void {
+  api.openapi(describing, async (c) => {
+    const token = sessionToken(c)
+    const caller = token === undefined ? undefined : await sessions.callerOf(token)
+    return c.json(sessionOf(site(), caller, token), 200)
+  })
+  api.openapi(signingIn, async (c) => {
+    const from = { requestId: c.get('requestId'), address: c.get('address') }
+    const { token, caller } = await sessions.begin(c.req.valid('json'), sessionToken(c), from)
+    giveSessionCookie(c, token, longestSessionMs / 1000)
+    c.header('Location', sessionPath)
+    return c.json(sessionOf(site(), caller, token), 201)
+  })
+  api.openapi(signingOut, async (c) => {
+    const token = sessionToken(c)
+    if (token !== undefined) await sessions.end(token, originOf(c))
+    takeSessionCookie(c)
+    return c.body(null, 204)
+  })
+}
+
+function sessionOf(
+  site: { siteId: string; instance: string },
+  caller: Caller | undefined,
+  token: string | undefined,
+): Session {
+  if (!caller || token === undefined) return { success: true, ...site, caller: null, csrfToken: null }
+  const { username, instance, role, permissions } = caller
+  return {
+    success: true,
+    ...site,
+    caller: { username, instance, role, permissions: [...permissions] },
+    csrfToken: csrfTokenOf(token),
+  }
+}
+
+/** Nothing but our own files runs, shows or is asked; no script can turn text into markup. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+function addPage(api: Api, admission: Admission): void {
+  const serve = async (c: Context<AppEnv>, name: string) => {
+    admission.anybody('console', c.get('address'))
+    const file = (await consoleFiles()).get(name)
+    if (!file) throw AppError.notFound('File')
+    c.header('Content-Security-Policy', contentSecurityPolicy)
+    c.header('Referrer-Policy', 'no-referrer')
+    c.header('Cross-Origin-Opener-Policy', 'same-origin')
+    c.header('Cross-Origin-Resource-Policy', 'same-origin')
+    c.header('Content-Type', file.type)
+    c.header('Cache-Control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
+    return sendText(c, file)
+  }
+  api.get('/', (c) => serve(c, 'index.html'))
+  api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
+}
+
+const zipped = new WeakMap<ConsoleFile, Buffer>()
+
+function sendText(c: Context<AppEnv>, file: ConsoleFile) {
+  c.header('Vary', 'Accept-Encoding')
+  if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(file.text)
+  const bytes = zipped.get(file) ?? gzipSync(file.text, { level: 9 })
+  zipped.set(file, bytes)
+  c.header('Content-Encoding', 'gzip')
+  return c.body(new Uint8Array(bytes))
+}

@@ -1,0 +1,22 @@
+import { z } from '@hono/zod-openapi'
+import { optional, permissions, resource, text } from '../http/index.ts'
+
+/** A secret is compared, never shown: any text will do, also one with characters that a name may not have. */
+export const NewSession = z
+  .object({
+    username: text(128),
+    secret: z.string().min(1).max(1024),
+    instance: optional(text(2048)).openapi({ description: "who vouches for the name; default: this gateway's own" }),
+  })
+  .openapi('NewSession')
+
+export const Session = resource({
+  siteId: z.string(),
+  instance: z.string().openapi({ description: 'the X-Storage-Instance that names the local accounts' }),
+  caller: z
+    .object({ username: z.string(), instance: z.string(), role: z.string(), permissions: z.array(z.enum(permissions)) })
+    .nullable()
+    .openapi({ description: 'null: nobody is signed in' }),
+  csrfToken: z.string().nullable().openapi({ description: 'X-CSRF-Token of whatever changes something' }),
+}).openapi('Session')
+export type Session = z.infer<typeof Session>

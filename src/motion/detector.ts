@@ -1,0 +1,246 @@
+/**
+ * Decides when a camera's scores are a motion event, and from when to when its clip goes. Pure: every time is monotonic,
+ * in milliseconds, and comes in.
+ */
+import type { FrameScore } from './score.ts'
+
+export type DetectorSettings = {
+  readonly sensitivity: number
+  readonly cooldownMs: number
+  readonly preRecordMs: number
+  readonly postRecordMs: number
+}
+
+/** A clip that is open: it shows `fromMs`, or as far back as the ring goes, to `lastMotionMs` and the post-roll. */
+type Active = { readonly kind: 'active'; readonly motionMs: number; readonly lastMotionMs: number }
+/** No clip may begin yet. Of the newest motion, which was before the clip's end at first: when, and its score. */
+type Cooling = { readonly kind: 'cooling'; readonly lastMotionMs: number; readonly lastScore: number }
+/** The scene as a whole has changed: a step that settles is no motion, one that goes on is. */
+type Settling = { readonly kind: 'settling'; readonly sinceMs: number; readonly lastChangeMs: number }
+
+export type DetectorState =
+  /** Nothing moves. */
+  | { readonly kind: 'quiet' }
+  /** Something has changed since `sinceMs`; whether it is motion, the next frames say. */
+  | { readonly kind: 'stirring'; readonly sinceMs: number }
+  | Settling
+  | Active
+  | Cooling
+
+export type Detector = {
+  readonly state: DetectorState
+  /** End of the newest clip; -Infinity before the first. */
+  readonly lastClipEndMs: number
+  /** Steps of the whole scene that settled and were no motion. */
+  readonly suppressed: number
+}
+
+/** The end of an open clip by something else than quiet. */
+export type Interruption = 'stopped' | 'stream-ended'
+
+export type DetectorEvent =
+  | { readonly kind: 'scored'; readonly frame: FrameScore }
+  /** Time has passed without a frame. */
+  | { readonly kind: 'tick' }
+  /** The stream ended, or detection was stopped: an open clip ends with what there is. */
+  | { readonly kind: 'interrupted'; readonly why: Interruption }
+
+export type ClosedBy = 'post-roll' | 'longest' | Interruption
+
+export type Fired = {
+  readonly kind: 'fired'
+  /** When the motion began. */
+  readonly motionMs: number
+  readonly score: number
+  /** It was the whole scene that changed, for longer than a light that is switched. */
+  readonly sceneChange: boolean
+  /** The clip shows everything from here; null: none, because of the cooldown. */
+  readonly clipFromMs: number | null
+}
+
+export type Outcome = Fired | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
+
+export type DetectorStep = { readonly detector: Detector; readonly outcomes: readonly Outcome[] }
+
+/** However long something moves, a clip ends this long after its motion began, or after its post-roll if that is longer. */
+export const longestClipMs = 5 * 60_000
+/** A step of the scene that has no more change for this long has settled. */
+const settledMs = 1000
+/** A change of the scene that goes on for longer is motion. */
+const goesOnMs = 2000
+/** Motion this recent is still present. */
+const presentMs = 1000
+
+export const newDetector: Detector = { state: { kind: 'quiet' }, lastClipEndMs: -Infinity, suppressed: 0 }
+
+/** What becomes of a detector. Settings may change from one call to the next. */
+export function detect(
+  detector: Detector,
+  event: DetectorEvent,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const timed = passTime(detector, nowMs, settings)
+  const next = react(timed.detector, event, nowMs, settings)
+  return { detector: next.detector, outcomes: [...timed.outcomes, ...next.outcomes] }
+}
+
+/** When time alone changes something; undefined when only a frame does. */
+export function detectorDueMs(detector: Detector, settings: DetectorSettings): number | undefined {
+  const { state } = detector
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling':
+      return undefined
+    case 'active':
+      return clipEnd(state, settings).dueMs
+    case 'cooling':
+      return earliestClipMs(detector, settings)
+  }
+}
+
+/** No clip shows anything before this. */
+function earliestClipMs({ lastClipEndMs }: Detector, { cooldownMs }: DetectorSettings): number {
+  return lastClipEndMs + cooldownMs
+}
+
+function passTime(detector: Detector, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { state } = detector
+  const dueMs = detectorDueMs(detector, settings)
+  if (dueMs === undefined || nowMs < dueMs) return stay(detector)
+  if (state.kind === 'active') return close(detector, state, clipEnd(state, settings))
+  if (state.kind !== 'cooling' || nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
+  // Motion is still present: the clip that it could not get begins now.
+  const motion = { motionMs: nowMs, score: state.lastScore, sceneChange: false }
+  return fire(detector, motion, nowMs, settings)
+}
+
+function react(detector: Detector, event: DetectorEvent, nowMs: number, settings: DetectorSettings): DetectorStep {
+  switch (event.kind) {
+    case 'scored':
+      return scored(detector, event.frame, nowMs, settings)
+    case 'tick':
+      return stay(detector)
+    case 'interrupted':
+      return interrupted(detector, event.why, nowMs)
+  }
+}
+
+function scored(detector: Detector, frame: FrameScore, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { state } = detector
+  const isMotion = frame.score > settings.sensitivity
+  switch (state.kind) {
+    case 'quiet':
+      return watch(detector, nowMs, frame, nowMs, settings)
+    case 'stirring':
+      return watch(detector, state.sinceMs, frame, nowMs, settings)
+    case 'settling':
+      return settle(detector, state, frame, nowMs, settings)
+    case 'active':
+      return isMotion || frame.scene ? become(detector, { ...state, lastMotionMs: nowMs }) : stay(detector)
+    case 'cooling':
+      return isMotion ? duringCooldown(detector, state, frame.score, nowMs, settings) : stay(detector)
+  }
+}
+
+function watch(
+  detector: Detector,
+  sinceMs: number,
+  { score, raw, scene }: FrameScore,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  if (scene) return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
+  if (score > settings.sensitivity)
+    return fire(detector, { motionMs: sinceMs, score, sceneChange: false }, nowMs, settings)
+  return become(detector, raw > settings.sensitivity ? { kind: 'stirring', sinceMs } : { kind: 'quiet' })
+}
+
+function settle(
+  detector: Detector,
+  state: Settling,
+  { raw, scene }: FrameScore,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const changes = scene || raw > settings.sensitivity
+  if (changes && nowMs - state.sinceMs > goesOnMs) {
+    // A frame that has changed as a whole has no score; it is as much motion as there can be.
+    const motion = { motionMs: state.sinceMs, score: scene ? 1 : raw, sceneChange: true }
+    return fire(detector, motion, nowMs, settings)
+  }
+  if (changes) return become(detector, { ...state, lastChangeMs: nowMs })
+  if (nowMs - state.lastChangeMs < settledMs) return stay(detector)
+  return become({ ...detector, suppressed: detector.suppressed + 1 }, { kind: 'quiet' })
+}
+
+/** Each burst of motion during the cooldown is an event without a clip; motion that goes on from before is no new one. */
+function duringCooldown(
+  detector: Detector,
+  state: Cooling,
+  score: number,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const cooling = { ...detector, state: { ...state, lastMotionMs: nowMs, lastScore: score } }
+  if (nowMs - state.lastMotionMs <= Math.max(presentMs, settings.postRecordMs)) return stay(cooling)
+  const fired = { kind: 'fired', motionMs: nowMs, score, sceneChange: false, clipFromMs: null } as const
+  return { detector: cooling, outcomes: [fired] }
+}
+
+function interrupted(detector: Detector, why: Interruption, nowMs: number): DetectorStep {
+  const { state } = detector
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling':
+      return become(detector, { kind: 'quiet' })
+    case 'active':
+      return close(detector, { ...state, lastMotionMs: -Infinity }, { endMs: nowMs, by: why })
+    case 'cooling':
+      return become(detector, { ...state, lastMotionMs: -Infinity })
+  }
+}
+
+function fire(
+  detector: Detector,
+  motion: { readonly motionMs: number; readonly score: number; readonly sceneChange: boolean },
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const clipFromMs = Math.max(motion.motionMs - settings.preRecordMs, earliestClipMs(detector, settings))
+  return {
+    detector: { ...detector, state: { kind: 'active', motionMs: motion.motionMs, lastMotionMs: nowMs } },
+    outcomes: [{ kind: 'fired', ...motion, clipFromMs }],
+  }
+}
+
+function close(
+  detector: Detector,
+  { lastMotionMs }: Active,
+  { endMs, by }: { readonly endMs: number; readonly by: ClosedBy },
+): DetectorStep {
+  return {
+    detector: { ...detector, lastClipEndMs: endMs, state: { kind: 'cooling', lastMotionMs, lastScore: 0 } },
+    outcomes: [{ kind: 'closed', endMs, by }],
+  }
+}
+
+/** When the clip ends, and when that is known: without a post-roll, only once the motion is no longer present. */
+function clipEnd({ motionMs, lastMotionMs }: Active, { postRecordMs }: DetectorSettings) {
+  const longestMs = motionMs + Math.max(longestClipMs, postRecordMs)
+  if (lastMotionMs + Math.max(postRecordMs, presentMs) >= longestMs) {
+    return { endMs: longestMs, dueMs: longestMs, by: 'longest' } as const
+  }
+  const dueMs = lastMotionMs + Math.max(postRecordMs, presentMs)
+  return { endMs: lastMotionMs + postRecordMs, dueMs, by: 'post-roll' } as const
+}
+
+function become(detector: Detector, state: DetectorState): DetectorStep {
+  return stay({ ...detector, state })
+}
+
+function stay(detector: Detector): DetectorStep {
+  return { detector, outcomes: [] }
+}

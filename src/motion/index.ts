@@ -1,0 +1,5 @@
+export { CameraWorker, type CameraWorkerOptions } from './camera-worker.ts'
+export { CamerasThread, type CamerasThreadOptions } from './cameras-thread.ts'
+export { detectionFacts } from './detection-leaf.ts'
+export { motionRoutes } from './routes.ts'
+export { fileOf, MotionService } from './service.ts'

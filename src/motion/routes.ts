@@ -1,0 +1,133 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type Api,
+  allQuery,
+  historyLimit,
+  historyQuery,
+  listOf,
+  numericPath,
+  operation,
+  originOf,
+  pageOfAll,
+  queryInteger,
+  resource,
+  sendFile,
+  time,
+} from '../http/index.ts'
+import { Camera, DetectionEvent, detectionShape, MotionAction, motionResultShape, motionStatusShape } from './schema.ts'
+import type { MotionService } from './service.ts'
+
+const tag = 'Cameras'
+const idParam = z.object({ id: z.string() })
+const binary = z.string().openapi({ format: 'binary' })
+
+const listCameras = operation({
+  method: 'get',
+  path: '/api/iot/cctv',
+  access: 'cameras:read',
+  tag,
+  summary: 'The cameras that the caller may see; never with their addresses or passwords',
+  input: { query: z.object(allQuery) },
+  success: { 200: { description: 'The cameras', schema: listOf(Camera) } },
+})
+
+const controlMotion = operation({
+  method: 'post',
+  path: '/api/iot/detection/motion-stream',
+  access: 'cameras:read',
+  tag,
+  summary: 'Start or stop motion detection of one camera',
+  description:
+    'For the camera’s owner, and for those who see it and have cameras:control. What start leaves out is as in the config.',
+  input: { body: MotionAction },
+  success: { 200: { description: 'How it is now', schema: resource(motionResultShape) } },
+  errors: ['NOT_FOUND', 'PERMISSION_DENIED'],
+})
+
+const getMotion = operation({
+  method: 'get',
+  path: '/api/iot/detection/motion-stream',
+  access: 'cameras:read',
+  tag,
+  summary: 'How motion detection of one camera goes',
+  input: { query: z.object({ cctvId: queryInteger({ min: 1 }) }) },
+  success: { 200: { description: 'State and counts', schema: resource(motionStatusShape) } },
+  errors: ['NOT_FOUND'],
+})
+
+const listDetections = operation({
+  method: 'get',
+  path: '/api/iot/detection-events',
+  access: 'cameras:read',
+  tag,
+  summary: 'Detections of the cameras that the caller may see, newest first',
+  input: {
+    query: z.object({
+      cctvId: queryInteger({ min: 1 }).optional(),
+      from: time().optional().openapi({ format: 'date-time' }),
+      to: time().optional().openapi({ format: 'date-time' }),
+      ...historyQuery,
+    }),
+  },
+  success: { 200: { description: 'One page', schema: listOf(DetectionEvent) } },
+  errors: ['NOT_FOUND'],
+})
+
+const getDetection = operation({
+  method: 'get',
+  path: '/api/iot/detection-events/{id}',
+  access: 'cameras:read',
+  tag,
+  summary: 'One detection',
+  input: { params: idParam },
+  success: { 200: { description: 'The detection', schema: resource(detectionShape) } },
+  errors: ['CLIP_PENDING'],
+})
+
+const getClip = operation({
+  method: 'get',
+  path: '/api/iot/detection-events/{id}/clip',
+  access: 'cameras:read',
+  tag,
+  summary: 'The clip of a detection, whole or in ranges',
+  input: { params: idParam },
+  success: { 200: { description: 'MP4', schema: binary, mediaType: 'video/mp4', ranges: true } },
+  errors: ['CLIP_PENDING'],
+})
+
+const getSnapshot = operation({
+  method: 'get',
+  path: '/api/iot/detection-events/{id}/snapshot',
+  access: 'cameras:read',
+  tag,
+  summary: 'A picture of the moment of motion',
+  input: { params: idParam },
+  success: { 200: { description: 'PNG', schema: binary, mediaType: 'image/png', ranges: true } },
+  errors: ['CLIP_PENDING'],
+})
+
+export function motionRoutes(api: Api, motion: MotionService): void {
+  api.openapi(listCameras, (c) => c.json(pageOfAll(motion.cameras(c.get('caller')), c.req.valid('query')), 200))
+  api.openapi(controlMotion, async (c) =>
+    c.json({ success: true as const, ...(await motion.control(c.req.valid('json'), originOf(c))) }, 200),
+  )
+  api.openapi(getMotion, (c) =>
+    c.json({ success: true as const, ...motion.status(c.req.valid('query').cctvId, c.get('caller')) }, 200),
+  )
+  api.openapi(listDetections, (c) => {
+    const { limit = historyLimit, offset = 0, ...query } = c.req.valid('query')
+    const { rows, hasMore, total } = motion.detections(query, { limit, offset }, c.get('caller'))
+    return c.json(
+      { success: true as const, data: rows, pagination: { limit, offset, total, hasMore, nextCursor: null } },
+      200,
+    )
+  })
+  api.openapi(getDetection, (c) =>
+    c.json({ success: true as const, ...motion.detection(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
+  )
+  api.openapi(getClip, (c) => sendFile(c, motion.clip(numericPath(c.req.valid('param').id), c.get('caller'))) as never)
+  api.openapi(
+    getSnapshot,
+    (c) => sendFile(c, motion.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))) as never,
+  )
+}

@@ -1,0 +1,453 @@
+import { join } from 'node:path'
+import type {
+  CameraSettings,
+  ClipClosed,
+  ClipLost,
+  DetectionFacts,
+  FromCameras,
+  MotionFired,
+  StoredFile,
+  ToCameras,
+} from '../cameras/index.ts'
+import type { CameraConfig } from '../config/index.ts'
+import type { DetectionEventRow, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Outbox } from '../journal/index.ts'
+import { addMedia, canonicalJson, findMedia, type Log, type Media, sha256 } from '../log/index.ts'
+import { type Clock, isoTime, type Logger } from '../world/index.ts'
+import { CamerasView, demandControl, maySee } from './cameras-view.ts'
+import { detectionFacts } from './detection-leaf.ts'
+import { detectionRecorded, motionDetected } from './events.ts'
+import type { DetectionEvent, MotionAction, MotionSettings } from './schema.ts'
+import * as store from './store.ts'
+
+/** The cameras thread, as far as this room is concerned. */
+export type CamerasLink = { send(message: ToCameras): void }
+
+export type MotionSiteSettings = {
+  readonly cameras: readonly CameraConfig[]
+  readonly siteUrl: string
+  readonly warehouseId: number
+  readonly uploads: boolean
+}
+
+/** How long until a detection that could not be written is tried again. */
+const writeAgainMs = 10_000
+
+/** A camera that restarts is no reason to wake somebody. */
+const downForMs = 60_000
+
+type Wanted = { readonly running: boolean; readonly settings: MotionSettings }
+
+/** Cameras as callers see them, what they are told to do, and the detections that they report. */
+export class MotionService {
+  readonly #work: UnitOfWork
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #log: Log
+  readonly #outbox: Outbox
+  readonly #audit: AuditTrail
+  readonly #makeId: () => string
+  readonly #clipsDir: string
+  readonly #site: () => MotionSiteSettings
+  readonly #link: CamerasLink
+  readonly #view = new CamerasView()
+  readonly #startedAtMs = new Map<number, number>()
+  readonly #sent = new Map<number, string>()
+
+  constructor(options: {
+    work: UnitOfWork
+    clock: Clock
+    logger: Logger
+    log: Log
+    outbox: Outbox
+    audit: AuditTrail
+    makeId: () => string
+    clipsDir: string
+    site: () => MotionSiteSettings
+    link: CamerasLink
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#logger = options.logger
+    this.#log = options.log
+    this.#outbox = options.outbox
+    this.#audit = options.audit
+    this.#makeId = options.makeId
+    this.#clipsDir = options.clipsDir
+    this.#site = options.site
+    this.#link = options.link
+  }
+
+  /** Tells the thread about every camera whose settings it does not know yet, and about those that are gone. */
+  tellCameras(): void {
+    const cameras = this.#site().cameras
+    for (const id of this.#sent.keys()) {
+      if (cameras.some((camera) => camera.id === id)) continue
+      this.#sent.delete(id)
+      this.#link.send({ type: 'remove', cameraId: id })
+    }
+    for (const camera of cameras) this.#tell(camera)
+  }
+
+  /** The thread is new: it knows nothing. */
+  threadStarted(): void {
+    this.#sent.clear()
+    this.#view.forgetAll()
+    this.tellCameras()
+  }
+
+  heard(message: FromCameras): void {
+    switch (message.type) {
+      case 'idsWanted':
+        void this.#give(message.count)
+        break
+      case 'state':
+      case 'status':
+        this.#view.heard(message)
+        break
+      case 'motionFired':
+        void this.#untilWritten(() => this.#fired(message))
+        break
+      case 'clipClosed':
+      case 'clipLost':
+        void this.#untilWritten(() => this.#closed(message))
+        break
+      case 'leftoversDone':
+        if (message.count > 0)
+          this.#logger.info({ clips: message.count }, 'clips that the last run left open are closed')
+        break
+      case 'stopped':
+        break
+    }
+  }
+
+  /** Whether every camera that should give pictures does, or has not failed to for long. */
+  areWell(): boolean {
+    return this.#site().cameras.every((camera) => {
+      const known = this.#view.state(camera.id)
+      const isDown = this.#wanted(camera).running && known !== undefined && known.state !== 'live'
+      return !isDown || this.#clock.now() - known.at < downForMs
+    })
+  }
+
+  cameras(caller: Caller) {
+    return this.#site()
+      .cameras.filter((camera) => maySee(caller, camera))
+      .map((camera) => this.#camera(camera))
+  }
+
+  status(cctvId: number, caller: Caller) {
+    const camera = this.#visible(cctvId, caller)
+    const { running, settings } = this.#wanted(camera)
+    const status = this.#view.status(cctvId)
+    const startedAt = this.#startedAtMs.get(cctvId)
+    const { count = 0, percentage = 0, lastScore = 0, maxScore = 0 } = status?.motionFrames ?? {}
+    return {
+      cctvId,
+      running,
+      ...this.#stateOf(camera),
+      startedAt: running && startedAt !== undefined ? isoTime(startedAt) : null,
+      frameCount: status?.frameCount ?? 0,
+      motionFrames: { count, percentage, lastScore, maxScore },
+      lastFrameAt: timeOf(status?.lastFrameAt),
+      fps: status?.fps ?? 0,
+      restarts: status?.restarts ?? 0,
+      settings,
+      pendingUploads: 0,
+    }
+  }
+
+  /** Starts or stops detection; both may be said twice. Values that start leaves out are the config's. */
+  async control(request: MotionAction, by: RequestOrigin) {
+    const camera = this.#visible(request.cctvId, by.caller)
+    demandControl(by.caller, camera)
+    const { cctvId, action } = request
+    const before = this.#wanted(camera)
+    const settings = action === 'start' ? given(request) : JSON.parse(this.#control(camera)?.settings ?? '{}')
+    await this.#work.write((tx) => {
+      const kept = { cctv_id: cctvId, action, settings: JSON.stringify(settings), config_sha256: motionHash(camera) }
+      store.keepControl(tx, kept, this.#clock.now())
+      const changes = { settings }
+      this.#audit.write(tx, by, {
+        action: `motion.${action === 'start' ? 'started' : 'stopped'}`,
+        entity: 'camera',
+        entityId: cctvId,
+        changes,
+      })
+    })
+    const after = this.#wanted(camera)
+    this.#tell(camera)
+    if (action === 'start') this.#link.send({ type: 'retry', cameraId: cctvId })
+    const changed = canonicalJson(before) !== canonicalJson(after)
+    return { cctvId, action, running: after.running, changed, settings: after.settings }
+  }
+
+  detections(
+    query: { cctvId?: number | undefined; from?: number | undefined; to?: number | undefined },
+    page: { limit: number; offset: number },
+    caller: Caller,
+  ) {
+    if (query.cctvId !== undefined) this.#visible(query.cctvId, caller)
+    const cameras = query.cctvId === undefined ? this.#visibleIds(caller) : [query.cctvId]
+    const found = this.#work.read((tx) =>
+      store.listDetections(tx, { cameras, fromMs: query.from, toMs: query.to }, page),
+    )
+    return { ...found, rows: found.rows.map((row) => this.#present(row)) }
+  }
+
+  /** Throws NOT_FOUND, also for a detection of a camera that is not the caller's. */
+  detection(id: number | undefined, caller: Caller): DetectionEvent {
+    return this.#present(this.#row(id, caller))
+  }
+
+  /** The clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is recorded. */
+  clip(id: number | undefined, caller: Caller): FileAnswer {
+    return this.#file(this.#row(id, caller), 'clip')
+  }
+
+  snapshot(id: number | undefined, caller: Caller): FileAnswer {
+    return this.#file(this.#row(id, caller), 'snapshot')
+  }
+
+  #row(id: number | undefined, caller: Caller): DetectionEventRow {
+    const { row, fired } = this.#work.read((tx) => ({
+      row: id === undefined ? undefined : store.findDetection(tx, id),
+      fired: id === undefined ? undefined : store.findReservation(tx, id),
+    }))
+    const cctvId = row?.cctv_id ?? fired?.cctv_id
+    if (cctvId === undefined || !this.#visibleIds(caller).includes(cctvId)) throw AppError.notFound('Detection')
+    if (row) return row
+    throw new AppError('CLIP_PENDING', 'The clip is still being recorded', { retryAfterSeconds: 5 })
+  }
+
+  #file(row: DetectionEventRow, kind: 'clip' | 'snapshot'): FileAnswer {
+    const hash = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
+    const media = hash === null ? undefined : this.#work.read((tx) => findMedia(tx, hash))
+    if (!media) throw new AppError('NOT_FOUND', `The detection has no ${kind}`, { details: row.reason ?? '' })
+    const { mediaType, sizeBytes } = media
+    return { path: join(this.#clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
+  }
+
+  #camera(camera: CameraConfig) {
+    const state = this.#stateOf(camera)
+    return {
+      id: camera.id,
+      name: camera.name,
+      warehouseId: camera.warehouseId ?? this.#site().warehouseId,
+      zoneId: camera.zoneId,
+      slots: [...camera.slots],
+      enabled: camera.enabled,
+      ...state,
+      online: state.state === 'live',
+      lastFrameAt: timeOf(this.#view.status(camera.id)?.lastFrameAt),
+      owner: camera.owner,
+      motion: this.#wanted(camera),
+    }
+  }
+
+  #stateOf(camera: CameraConfig) {
+    const known = this.#view.state(camera.id)
+    if (!this.#wanted(camera).running) return { state: 'off' as const, problem: null }
+    return {
+      state: known?.state ?? ('offline' as const),
+      problem: known?.words ? `${known.words.what} ${known.words.hint}` : null,
+    }
+  }
+
+  /** Throws NOT_FOUND for a camera that is not there and for one that is not the caller's. */
+  #visible(cctvId: number, caller: Caller): CameraConfig {
+    const camera = this.#site().cameras.find((c) => c.id === cctvId)
+    if (!camera || !maySee(caller, camera)) throw AppError.notFound('Camera')
+    return camera
+  }
+
+  #visibleIds(caller: Caller): number[] {
+    return this.#site()
+      .cameras.filter((c) => maySee(caller, c))
+      .map((c) => c.id)
+  }
+
+  /** What was said through the API, while the camera's motion block is what it was then; else the config. */
+  #control(camera: CameraConfig): store.Control | undefined {
+    const said = this.#work.read((tx) => store.findControl(tx, camera.id))
+    return said?.config_sha256 === motionHash(camera) ? said : undefined
+  }
+
+  #wanted(camera: CameraConfig): Wanted {
+    const { enabled, masks: _, ...fromConfig } = camera.motion
+    const said = this.#control(camera)
+    const running = camera.enabled && (said ? said.action === 'start' : enabled)
+    return {
+      running,
+      settings: { ...fromConfig, ...(said ? (JSON.parse(said.settings) as Partial<MotionSettings>) : {}) },
+    }
+  }
+
+  #tell(camera: CameraConfig): void {
+    const { running, settings } = this.#wanted(camera)
+    const { uploadToStorage: _, ...motion } = settings
+    const message: CameraSettings = {
+      cameraId: camera.id,
+      url: camera.url,
+      detectUrl: camera.detectUrl,
+      username: camera.username,
+      passwordFile: camera.passwordFile,
+      detecting: running,
+      streaming: false,
+      motion: { ...motion, masks: camera.motion.masks },
+    }
+    this.#noteStart(camera.id, running)
+    const text = JSON.stringify(message)
+    if (this.#sent.get(camera.id) === text) return
+    this.#sent.set(camera.id, text)
+    this.#link.send({ type: 'camera', settings: message })
+  }
+
+  #noteStart(cctvId: number, running: boolean): void {
+    if (!running) this.#startedAtMs.delete(cctvId)
+    else if (!this.#startedAtMs.has(cctvId)) {
+      this.#startedAtMs.set(cctvId, this.#clock.now())
+      this.#view.forgetCounts(cctvId)
+    }
+  }
+
+  async #give(count: number): Promise<void> {
+    await this.#untilWritten(async () => {
+      const ids = await this.#work.write((tx) => store.takeIds(tx, count))
+      this.#link.send({ type: 'ids', ids })
+    })
+  }
+
+  /** A detection is never dropped because the disk is full now; the thread also tells what is unwritten at each start. */
+  async #untilWritten(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await write()
+        return
+      } catch (err) {
+        this.#logger.error({ err }, 'a detection could not be written; it is tried again')
+        if (err instanceof AppError && err.code === 'NOT_READY') return
+        await new Promise<void>((resolve) => this.#clock.after(writeAgainMs, resolve))
+      }
+    }
+  }
+
+  async #fired(message: MotionFired): Promise<void> {
+    await this.#work.write((tx) => {
+      const fired = this.#reserve(tx, message, message.clip)
+      if (message.clip || store.findDetection(tx, fired.id)) return
+      this.#append(
+        tx,
+        fired,
+        { clip_status: 'cooldown', reason: 'the camera’s cooldown since its last clip was not over' },
+        null,
+      )
+    })
+    if (!message.clip) this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  async #closed(message: ClipClosed | ClipLost): Promise<void> {
+    await this.#work.write((tx) => {
+      const fired = this.#reserve(tx, message, true)
+      if (store.findDetection(tx, fired.id)) return
+      if (message.type === 'clipLost') {
+        this.#append(tx, fired, { clip_status: 'lost', reason: message.words }, null)
+        return
+      }
+      this.#keep(tx, message, 'clip', 'video/mp4')
+      if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
+      const reason = message.closedBy === 'post-roll' ? null : `closed by ${message.closedBy}`
+      this.#append(tx, fired, { clip_status: 'recorded', reason }, message)
+    })
+    this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  /** What was told when it fired; told now, when the gateway died between firing and writing. */
+  #reserve(
+    tx: Tx,
+    facts: Pick<DetectionFacts, 'detectionId' | 'cameraId' | 'motionAt' | 'score' | 'sceneChange'>,
+    clip: boolean,
+  ): store.Reservation {
+    const known = store.findReservation(tx, facts.detectionId)
+    if (known) return known
+    const fired: store.Reservation = {
+      id: facts.detectionId,
+      event_id: this.#makeId(),
+      cctv_id: facts.cameraId,
+      fired_at_ms: facts.motionAt,
+      score: facts.score,
+      scene_change: facts.sceneChange ? 1 : 0,
+    }
+    store.reserve(tx, fired)
+    const url = clip ? `${this.#site().siteUrl}${store.clipPath(fired.id)}` : null
+    this.#outbox.announce(tx, motionDetected(fired, url, this.#clock.now(), this.#warehouseOf(fired.cctv_id)))
+    return fired
+  }
+
+  #keep(tx: Tx, file: StoredFile, kind: Media['kind'], mediaType: string): void {
+    const media = { sha256: file.sha256, kind, mediaType, sizeBytes: file.sizeBytes, receivedAtMs: this.#clock.now() }
+    addMedia(tx, media, null)
+  }
+
+  #append(
+    tx: Tx,
+    fired: store.Reservation,
+    outcome: { clip_status: DetectionEventRow['clip_status']; reason: string | null },
+    clip: ClipClosed | null,
+  ): void {
+    const unsealed = {
+      row: store.nextRow(tx),
+      id: fired.id,
+      event_id: fired.event_id,
+      cctv_id: fired.cctv_id,
+      timestamp_ms: fired.fired_at_ms,
+      score: clip?.peakScore ?? fired.score,
+      scene_change: fired.scene_change,
+      ...outcome,
+      clip_sha256: clip?.sha256 ?? null,
+      snapshot_sha256: clip?.snapshot?.sha256 ?? null,
+      clip_start_ms: clip?.startedAt ?? null,
+      clip_end_ms: clip?.endedAt ?? null,
+      pre_roll_seconds: clip?.preRollSeconds ?? null,
+      duration_seconds: clip?.durationSeconds ?? null,
+      recorded_at_ms: this.#clock.now(),
+    }
+    const leaf = this.#log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
+    const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    store.append(tx, row)
+    this.#outbox.created(tx, detectionRecorded(this.#present(row), this.#clock.now(), this.#warehouseOf(row.cctv_id)))
+  }
+
+  #present(row: DetectionEventRow): DetectionEvent {
+    const { siteUrl, uploads } = this.#site()
+    return store.toDetectionEvent(row, {
+      siteUrl,
+      uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
+    })
+  }
+
+  #warehouseOf(cctvId: number): number {
+    const { cameras, warehouseId } = this.#site()
+    return cameras.find((c) => c.id === cctvId)?.warehouseId ?? warehouseId
+  }
+}
+
+/** Name of a detection's file in the folder of the clips. */
+export function fileOf(id: number, kind: 'clip' | 'snapshot'): string {
+  return kind === 'clip' ? `${id}.mp4` : `${id}.png`
+}
+
+function motionHash(camera: CameraConfig): string {
+  return sha256(JSON.stringify(camera.motion)).toString('hex')
+}
+
+function given(request: MotionAction): Partial<MotionSettings> {
+  const { cctvId: _, action: __, ...values } = request
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+function timeOf(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : isoTime(ms)
+}

@@ -1,0 +1,141 @@
+/**
+ * Pictures of a warehouse hall with known truth, drawn here and encoded by ffmpeg as a camera would: no B-frames,
+ * parameter sets before every keyframe, a limited bit rate. Made at first use and kept in `.cache/footage`.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
+import { type Act, type Format, type LightStep, pictures, type Scene } from './footage/scene.ts'
+import type { Clip } from './rtsp/server.ts'
+
+/** A clip for a camera, and what is to be seen in it. */
+export type Footage = Clip & {
+  readonly width: number
+  readonly height: number
+  /** Of one round; it is then repeated. */
+  readonly durationMs: number
+  /** Distance of the keyframes. */
+  readonly gopMs: number
+  /** When something moves; at all other times nothing does. In order, without overlap. */
+  readonly motion: readonly Act[]
+  /** When the light is switched; at the seam it is back at full. */
+  readonly lightSteps: readonly LightStep[]
+}
+
+type Recipe = Scene & Format & { readonly codec: Clip['codec']; readonly gopMs: number; readonly kbps: number }
+
+const root = resolve(import.meta.dirname, '../..')
+const small = { width: 640, height: 360, fps: 15, codec: 'h264', gopMs: 1000, kbps: 900 } as const
+const large = { width: 1920, height: 1080, fps: 25, codec: 'h264', gopMs: 2000, kbps: 4000 } as const
+
+/** Both kinds of motion, one after the other, with still times before, between and after. */
+const crossing: Scene = {
+  durationMs: 20_000,
+  acts: [
+    { what: 'person', fromMs: 8000, toMs: 12_000 },
+    { what: 'forklift', fromMs: 15_000, toMs: 18_400 },
+  ],
+  lightSteps: [],
+}
+const nobody: Scene = { durationMs: 10_000, acts: [], lightSteps: [] }
+const lightSwitch: Scene = {
+  durationMs: 12_000,
+  acts: [],
+  lightSteps: [
+    { atMs: 4000, share: 0.55 },
+    { atMs: 8000, share: 1 },
+  ],
+}
+const passer: Scene = { durationMs: 4000, acts: [{ what: 'person', fromMs: 1000, toMs: 3600 }], lightSteps: [] }
+
+const recipes = {
+  /** 20 s: a person 8-12 s, a forklift 15-18.4 s. */
+  crossing: { ...small, ...crossing },
+  /** The empty hall with the same noise and flicker. */
+  empty: { ...small, ...nobody },
+  /** The empty hall; a light goes out at 4 s and on at 8 s. */
+  light: { ...small, ...lightSwitch },
+  /** `crossing` with a keyframe every 10 s. */
+  'crossing-long-gop': { ...small, ...crossing, gopMs: 10_000 },
+  'crossing-hevc': { ...small, ...crossing, codec: 'hevc' },
+  'crossing-1080p': { ...large, ...crossing },
+  'empty-1080p': { ...large, ...nobody },
+  /** 4 s in 320x180: a person 1-3.6 s. */
+  passer: { ...small, ...passer, width: 320, height: 180, kbps: 300 },
+  'passer-hevc': { ...small, ...passer, width: 320, height: 180, kbps: 300, codec: 'hevc' },
+} as const satisfies Record<string, Recipe>
+
+export type FootageName = keyof typeof recipes
+
+/** The footage, made now if it never was; seconds then. Rejects when ffmpeg can't encode it: see `canEncode`. */
+export async function footage(name: FootageName, ffmpeg: string = locateFfmpeg().path): Promise<Footage> {
+  const recipe: Recipe = recipes[name]
+  const folder = join(root, '.cache', 'footage')
+  const file = join(folder, `${name}-${keyOf(recipe)}.${recipe.codec}`)
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true })
+    await encode(recipe, file, ffmpeg)
+  }
+  const { codec, width, height, fps, durationMs, gopMs, acts, lightSteps } = recipe
+  return { file, codec, width, height, fps, durationMs, gopMs, motion: acts, lightSteps }
+}
+
+/** Whether this ffmpeg has the encoder for a codec. */
+export function canEncode(codec: Clip['codec'], ffmpeg: string = locateFfmpeg().path): boolean {
+  const encoders = execFileSync(ffmpeg, ['-hide_banner', '-encoders'], { encoding: 'utf8', stdio: 'pipe' })
+  return encoders.includes(` ${encoderOf[codec]} `)
+}
+
+const encoderOf = { h264: 'libx264', hevc: 'libx265' } as const
+
+/** Changes with the recipe and with what draws and encodes it. */
+function keyOf(recipe: Recipe): string {
+  const hash = createHash('sha256').update(JSON.stringify(recipe)).update(encoderArguments.toString())
+  for (const source of globSync(join(import.meta.dirname, 'footage', '*.ts')).sort()) hash.update(readFileSync(source))
+  return hash.digest('hex').slice(0, 12)
+}
+
+/** Under a name of its own until it is whole: several processes may be at it at once. */
+async function encode(recipe: Recipe, file: string, ffmpeg: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.tmp`
+  try {
+    await run(ffmpeg, [...encoderArguments(recipe), '-y', unfinished], pictures(recipe, recipe))
+    renameSync(unfinished, file)
+  } finally {
+    rmSync(unfinished, { force: true })
+  }
+}
+
+function encoderArguments({ codec, width, height, fps, gopMs, kbps }: Recipe): string[] {
+  const gop = Math.round((gopMs * fps) / 1000)
+  const rate = ['-b:v', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${kbps}k`]
+  const input = ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', `${width}x${height}`, '-r', String(fps), '-i', 'pipe:0']
+  const hevc = `keyint=${gop}:min-keyint=${gop}:scenecut=0:bframes=0:open-gop=0:repeat-headers=1:pools=2:log-level=none`
+  const encoder = {
+    h264: ['-preset', 'veryfast', '-profile:v', 'main', '-bf', '0', '-g', `${gop}`, '-keyint_min', `${gop}`].concat([
+      '-sc_threshold',
+      '0',
+      '-threads',
+      '2',
+      '-f',
+      'h264',
+    ]),
+    hevc: ['-preset', 'ultrafast', '-x265-params', hevc, '-f', 'hevc'],
+  }[codec]
+  return ['-nostdin', '-hide_banner', '-loglevel', 'error', ...input, '-c:v', encoderOf[codec], ...rate, ...encoder]
+}
+
+async function run(ffmpeg: string, args: readonly string[], frames: Iterable<Uint8Array>): Promise<void> {
+  const child = spawn(ffmpeg, args, { stdio: ['pipe', 'ignore', 'pipe'] })
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text
+  })
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
+  const [fed, code] = await Promise.all([pipeline(Readable.from(frames), child.stdin).catch((e: Error) => e), ended])
+  if (code !== 0 || fed) throw new Error(`${ffmpeg} made no footage: ${complaint || fed}`)
+}
