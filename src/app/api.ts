@@ -78,9 +78,26 @@ export function buildApi(parts: ApiParts): Api {
 
 /** The machine-readable description, made from the routes themselves. */
 export function describeApi(api: Api, version: string): { openapi: string } {
-  api.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  api.openAPIRegistry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
-  api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+  const registry = api.openAPIRegistry
+  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  registry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
+  const inHeader = (name: string, description: string) => ({
+    type: 'apiKey' as const,
+    in: 'header' as const,
+    name,
+    description,
+  })
+  registry.registerComponent(
+    'securitySchemes',
+    'storageInstance',
+    inHeader('X-Storage-Instance', 'The storage server that vouches for the user, or the address of this gateway.'),
+  )
+  registry.registerComponent(
+    'securitySchemes',
+    'storageUsername',
+    inHeader('X-Storage-Username', 'The user name there.'),
+  )
+  registry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',
     in: 'cookie',
     name: 'gatehouse',

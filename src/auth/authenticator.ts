@@ -44,15 +44,18 @@ export class Authenticator {
     this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
   }
 
-  /** Throws STORAGE_INSTANCE_NOT_ALLOWED or INVALID_CREDENTIALS. */
-  async verify(presented: Presented): Promise<Caller> {
+  /**
+   * Throws STORAGE_INSTANCE_NOT_ALLOWED or INVALID_CREDENTIALS.
+   * @param address of who asks; each address waits for its own checks only
+   */
+  async verify(presented: Presented, address: string): Promise<Caller> {
     const instance = normaliseInstance(presented.instance)
     if (instance === undefined || instance !== normaliseInstance(this.#settings().siteUrl)) {
       throw new AppError('STORAGE_INSTANCE_NOT_ALLOWED', 'X-Storage-Instance is not an instance of this gateway')
     }
     const account = this.#accounts(presented.username)
     // An unknown name costs as much as a wrong secret, so that time tells nobody which names exist.
-    const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash))
+    const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), address)
     if (!account || !right) throw new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
     return callerOf(account, instance, 'local')
   }
@@ -63,11 +66,11 @@ export class Authenticator {
     return account && { caller: callerOf(account, instance, 'session'), secretHash: account.secretHash }
   }
 
-  async #isRight(presented: Presented, secretHash: string): Promise<boolean> {
+  async #isRight(presented: Presented, secretHash: string, address: string): Promise<boolean> {
     const id = createHmac('sha256', this.#key).update(`${presented.username}\0${presented.secret}`).digest('base64')
     const known = this.#known.get(id)
     if (known && known.secretHash === secretHash && known.untilMs > this.#clock.monotonic()) return known.right
-    const asked = this.#underWay.get(id) ?? checkSecret(presented.secret, secretHash)
+    const asked = this.#underWay.get(id) ?? checkSecret(presented.secret, secretHash, address)
     this.#underWay.set(id, asked)
     try {
       const right = await asked

@@ -46,7 +46,7 @@ async function whoAsks(c: Context<AppEnv>, { authenticator, sessions }: Keys): P
     instance: c.req.header('x-storage-instance'),
     username: c.req.header('x-storage-username'),
   })
-  return authenticator.verify(presented)
+  return authenticator.verify(presented, c.get('address'))
 }
 
 /** A browser sends a cookie whoever made it ask, so what changes something needs the token that only our page can read. */

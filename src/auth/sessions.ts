@@ -61,11 +61,11 @@ export class Sessions {
    */
   async begin(signIn: SignIn, earlier: string | undefined, from: Omit<RequestOrigin, 'caller'>): Promise<Begun> {
     const verified = await this.#verify(signIn, from)
-    this.#admission.caller(verified)
     const account = this.#authenticator.recall(verified.username, verified.instance)
     if (!account) throw new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
-    const token = newSessionToken(this.#random)
     const { caller } = account
+    this.#admission.caller(caller)
+    const token = newSessionToken(this.#random)
     await this.#work.write((tx) => {
       if (earlier !== undefined) remove(tx, earlier)
       this.#insert(tx, token, caller, markOf(account.secretHash))
@@ -99,7 +99,7 @@ export class Sessions {
   async #verify({ username, secret, instance }: SignIn, from: Omit<RequestOrigin, 'caller'>): Promise<Caller> {
     const presented = { scheme: 'bearer', username, secret, instance: instance ?? this.#siteUrl() } as const
     try {
-      return await this.#authenticator.verify(presented)
+      return await this.#authenticator.verify(presented, from.address)
     } catch (error) {
       if (error instanceof AppError && error.status === 401) {
         const local = normaliseInstance(presented.instance)

@@ -11,7 +11,7 @@ export type Api = OpenAPIHono<AppEnv>
 export function newApi(): Api {
   return new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
-      if (!result.success) throw validationError(result.error.issues)
+      if (!result.success) throw validationError(result.error.issues, (result as { data?: unknown }).data)
     },
   })
 }
@@ -69,6 +69,9 @@ export function newRoot(options: RootOptions): Api {
 /** Anything thrown, as a refusal: what is not ours becomes INTERNAL_ERROR with its cause for the log only. */
 function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
+  if (error instanceof HTTPException && error.status === 415) {
+    return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the media type that the operation names', { cause: error })
+  }
   if (error instanceof HTTPException && error.status === 400) {
     return new AppError('MALFORMED_JSON', 'The request could not be read', { cause: error })
   }

@@ -26,28 +26,34 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
 
 /**
  * For every request that carries JSON: reads it within the limit, insists on the media type and on UTF-8, and leaves
- * it to the validators. Bodies of other media types are left to the routes that take them.
+ * it to the validators. A body that can't be taken is refused by the operation, not here: where nothing takes a body,
+ * nobody is told off for one. Bodies of other media types are left to the routes that take them.
  */
 export function jsonBodies(takesBytes: (path: string) => boolean): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { method } = c.req
     if (method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)) return next()
-    const bytes = await readBody(c.req.raw, jsonBodyLimitBytes)
-    c.set('rawBody', bytes)
-    if (bytes.length === 0) {
-      c.req.json = async () => ({}) as never
-      return next()
+    try {
+      const bytes = await readBody(c.req.raw, jsonBodyLimitBytes)
+      c.set('rawBody', bytes)
+      if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
+      const body = bytes.length > 0 ? parseJson(bytes) : {}
+      c.req.json = async () => body as never
+      // The validators have narrower ideas of what JSON may be called; the question is settled.
+      c.req.raw.headers.set('Content-Type', 'application/json')
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      c.set('bodyRefusal', error)
     }
-    const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
-    if (type !== 'application/json' && !/^application\/[a-z0-9.-]+\+json$/.test(type)) {
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', {
-        details: `content-type: ${type || 'absent'}`,
-      })
-    }
-    const body = parseJson(bytes)
-    c.req.json = async () => body as never
     return next()
   }
+}
+
+/** application/json or a type that ends in +json, whatever parameters stand behind it. */
+function insistOnJson(header: string | undefined): void {
+  const type = header?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type === 'application/json' || /^application\/[\w!#$&^.+-]+\+json$/.test(type)) return
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', { details: `content-type: ${type || 'absent'}` })
 }
 
 function parseJson(bytes: Uint8Array): unknown {

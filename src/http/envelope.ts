@@ -33,16 +33,16 @@ export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 /** What a zod refusal means to the caller, field by field. */
-export function refusedFields(issues: readonly z.core.$ZodIssue[]): FieldProblem[] {
-  return issues.map((issue) => ({ path: issue.path.map(String).join('.') || '(body)', message: describe(issue) }))
+function refusedFields(issues: readonly z.core.$ZodIssue[], input: unknown): FieldProblem[] {
+  return issues.map((issue) => ({ path: issue.path.map(String).join('.') || '(body)', message: describe(issue, input) }))
 }
 
-function describe(issue: z.core.$ZodIssue): string {
+function describe(issue: z.core.$ZodIssue, input: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
       return expectation(issue)
     case 'invalid_value':
-      return `expected one of ${issue.values.map(String).join(', ')}`
+      return isAbsent(input, issue.path) ? 'required' : `expected one of ${issue.values.map(String).join(', ')}`
     case 'too_small':
       return `expected at least ${issue.minimum}${unitOf(issue.origin)}`
     case 'too_big':
@@ -52,6 +52,13 @@ function describe(issue: z.core.$ZodIssue): string {
     default:
       return issue.message
   }
+}
+
+/** Whether a thing was sent without this field; zod does not say so of an enum. */
+function isAbsent(input: unknown, path: readonly PropertyKey[]): boolean {
+  const parent = path.slice(0, -1).reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input)
+  const key = path.at(-1)
+  return key !== undefined && typeof parent === 'object' && parent !== null && !Object.hasOwn(parent, key)
 }
 
 /** zod leaves out what was there; its own message says whether that was nothing. A field's own message stands. */
@@ -67,6 +74,7 @@ function unitOf(origin: string): string {
   return ''
 }
 
-export function validationError(issues: readonly z.core.$ZodIssue[]): AppError {
-  return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: refusedFields(issues) })
+/** `input`: what was validated. */
+export function validationError(issues: readonly z.core.$ZodIssue[], input: unknown): AppError {
+  return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: refusedFields(issues, input) })
 }

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
@@ -17,6 +17,8 @@ type Span = { readonly first: number; readonly last: number }
 /**
  * Answers with a file of fixed content, or with the one range that was asked for (RFC 9110, section 14): 200, 206,
  * 304, or 416 as RANGE_NOT_SATISFIABLE. Several ranges at once, and units other than bytes, get the whole file.
+ * The file is opened before anything is answered: one that is gone, or has another size, is told in the log and is
+ * NOT_FOUND here.
  */
 export function sendFile(c: Context<AppEnv>, file: FileAnswer): Response {
   const etag = `"${file.sha256}"`
@@ -32,10 +34,33 @@ export function sendFile(c: Context<AppEnv>, file: FileAnswer): Response {
     c.req.header('if-range') === undefined || c.req.header('if-range') === etag ? c.req.header('range') : undefined
   const span = spanOf(asked, file.sizeBytes)
   const { first, last } = span ?? { first: 0, last: file.sizeBytes - 1 }
+  const fd = openWhole(c, file)
   headers.set('Content-Length', String(last - first + 1))
   if (span) headers.set('Content-Range', `bytes ${first}-${last}/${file.sizeBytes}`)
-  const stream = Readable.toWeb(createReadStream(file.path, { start: first, end: Math.max(last, 0) })) as ReadableStream
-  return c.newResponse(stream, span ? 206 : 200, Object.fromEntries(headers))
+  const status = span ? 206 : 200
+  if (c.req.method === 'HEAD' || file.sizeBytes === 0) {
+    closeSync(fd)
+    return c.newResponse(null, status, Object.fromEntries(headers))
+  }
+  const stream = createReadStream('', { fd, start: first, end: last })
+  return c.newResponse(Readable.toWeb(stream) as ReadableStream, status, Object.fromEntries(headers))
+}
+
+function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
+  const lost = (why: string, cause?: unknown) => {
+    c.get('log').error({ err: cause, sha256: file.sha256 }, `a file that is written down ${why}`)
+    return AppError.notFound('File')
+  }
+  let fd: number
+  try {
+    fd = openSync(file.path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw lost('is not there', error)
+  }
+  if (fstatSync(fd).size === file.sizeBytes) return fd
+  closeSync(fd)
+  throw lost('has another size')
 }
 
 /** The span of a Range header; undefined when the whole file is meant. */

@@ -17,7 +17,7 @@ export {
   timeOut,
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
-export { claimOf, type IdempotencyClaim, type Reply, send } from './once.ts'
+export { claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { operation } from './operation.ts'
 export { allQuery, countLimit, historyLimit, historyQuery, listOf, type Pagination, pageOfAll } from './pagination.ts'
 export { HttpListener, type ListenOptions } from './server.ts'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
@@ -22,10 +23,21 @@ export type Reply<Body extends object = object> = {
   readonly replayed: boolean
 }
 
+/** Headers of every operation that takes an Idempotency-Key. */
+export const onceHeaders = {
+  'idempotency-key': z
+    .string()
+    .optional()
+    .openapi({ description: '1 to 255 visible ASCII characters; the reply is kept for 7 days' }),
+}
+
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
-/** The claim of this request, or undefined when the client sent no key. Throws VALIDATION_ERROR on a malformed one. */
-export function claimOf(c: Context<AppEnv>): IdempotencyClaim | undefined {
+/**
+ * The claim of this request, or undefined when the client sent no key. `body`: of a route that takes bytes itself.
+ * Throws VALIDATION_ERROR on a malformed key.
+ */
+export function claimOf(c: Context<AppEnv>, body = c.get('rawBody')): IdempotencyClaim | undefined {
   const key = c.req.header('idempotency-key')
   if (key === undefined) return undefined
   if (!keyForm.test(key)) throw AppError.field('Idempotency-Key', 'expected 1 to 255 visible ASCII characters')
@@ -36,7 +48,7 @@ export function claimOf(c: Context<AppEnv>): IdempotencyClaim | undefined {
     path: c.req.path,
     key,
     requestSha256: createHash('sha256')
-      .update(c.get('rawBody') ?? '')
+      .update(body ?? '')
       .digest('hex'),
   }
 }

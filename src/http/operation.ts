@@ -1,4 +1,4 @@
-import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
+import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { catalogue, type ErrorCode } from '../errors/index.ts'
 import type { Permission } from './caller.ts'
@@ -12,6 +12,8 @@ type Input = {
   query?: z.ZodObject
   headers?: z.ZodObject
   body?: z.ZodType
+  /** Media types of a body that is no JSON and is taken as it comes. */
+  bytes?: readonly string[]
 }
 
 /** An answer in JSON unless `mediaType` says otherwise. */
@@ -28,6 +30,9 @@ type Success<S extends z.ZodType> = {
 type Silence = { description: string }
 
 const onEveryRoute: readonly ErrorCode[] = ['RATE_LIMITED', 'INTERNAL_ERROR', 'NOT_READY']
+/** The document's two headers go with either scheme; the console's cookie stands for all three. */
+const named = { storageInstance: [], storageUsername: [] }
+const waysIn = [{ bearer: [], ...named }, { basic: [], ...named }, { session: [] }]
 const withCaller: readonly ErrorCode[] = [
   'AUTH_REQUIRED',
   'STORAGE_HEADERS_REQUIRED',
@@ -63,29 +68,32 @@ export function operation<
   description?: string
   input: In
   success: { [K in Status]: K extends 204 ? Silence : Success<S> }
+  /** Bodies that a status may have instead of the envelope of a refusal. */
+  instead?: Readonly<Record<number, z.ZodType>>
   errors?: readonly ErrorCode[]
 }) {
-  const { body, ...rest } = spec.input
+  const { body, bytes, ...rest } = spec.input
   return createRoute({
     method: spec.method,
     path: spec.path,
     tags: [spec.tag],
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
-    security: spec.access === 'public' ? [] : [{ bearer: [] }, { basic: [] }, { session: [] }],
+    security: spec.access === 'public' ? [] : waysIn,
     'x-permission': spec.access,
     middleware: [permissionCheck(spec.access)] as const,
     request: {
-      ...(rest as Omit<In, 'body'>),
+      ...(rest as Omit<In, 'body' | 'bytes'>),
       ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
+      ...(bytes && { body: { required: true, content: binary(bytes) } }),
     } as RequestOf<In>,
-    responses: { ...successes(spec.success), ...refusals(codesOf(spec)) } as unknown as {
+    responses: { ...successes(spec.success), ...refusals(codesOf(spec), spec.instead) } as unknown as {
       [K in Status]: K extends 204 ? Silence : { description: string; content: { 'application/json': { schema: S } } }
     },
   })
 }
 
-type RequestOf<In extends Input> = Omit<In, 'body'> &
+type RequestOf<In extends Input> = Omit<In, 'body' | 'bytes'> &
   (In extends { body: infer B extends z.ZodType }
     ? { body: { required: true; content: { 'application/json': { schema: B } } } }
     : Record<never, never>)
@@ -102,7 +110,9 @@ function codesOf(spec: {
     ...(spec.access === 'public' ? [] : withCaller),
     ...(spec.access === 'public' || spec.method === 'get' ? [] : (['CSRF_TOKEN_WRONG'] as const)),
     ...(spec.access === 'public' || spec.access === 'caller' ? [] : (['PERMISSION_DENIED'] as const)),
-    ...(spec.input.body ? withBody : []),
+    ...(spec.input.body || spec.input.bytes ? withBody : []),
+    ...(spec.input.headers ? (['VALIDATION_ERROR'] as const) : []),
+    ...(spec.input.headers && 'idempotency-key' in spec.input.headers.shape ? (['IDEMPOTENCY_MISMATCH'] as const) : []),
     ...(spec.input.query ? (['VALIDATION_ERROR'] as const) : []),
     ...(spec.input.params ? (['NOT_FOUND'] as const) : []),
     ...(hasRanges(spec.success) ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
@@ -139,23 +149,35 @@ function withContent(one: Success<z.ZodType>) {
 }
 
 /** The documented envelope for every status that one of the codes has; the codes stand in the description. */
-function refusals(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+function refusals(
+  codes: readonly ErrorCode[],
+  instead: Readonly<Record<number, z.ZodType>> = {},
+): RouteConfig['responses'] {
   const byStatus = Map.groupBy(new Set(codes), (code) => catalogue[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, these]) => [
       status,
       {
         description: these.sort().join(' · '),
-        content: { 'application/json': { schema: ErrorBody } },
+        content: { 'application/json': { schema: bodyOf(instead[status]) } },
         ...((status === 429 || status === 503) && { headers: { 'Retry-After': { schema: { type: 'integer' } } } }),
       },
     ]),
   ) as RouteConfig['responses']
 }
 
+const bodyOf = (instead: z.ZodType | undefined) => (instead ? z.union([instead, ErrorBody]) : ErrorBody)
+
+function binary(mediaTypes: readonly string[]) {
+  const schema = z.string().openapi({ format: 'binary' })
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]))
+}
+
 function permissionCheck(access: Access): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     if (access !== 'public' && access !== 'caller') demand(c.get('caller'), access)
+    const refusal = c.get('bodyRefusal')
+    if (refusal) throw refusal
     await next()
   }
 }
