@@ -14,8 +14,18 @@ type Headers = { authorization?: string | undefined; instance?: string | undefin
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** HTTP hands over bytes as Latin-1; clients send UTF-8. What is no UTF-8 stays as it is. */
+function fromHeader(value: string | undefined): string | undefined {
+  try {
+    return value && utf8.decode(Buffer.from(value, 'latin1'))
+  } catch {
+    return value
+  }
+}
+
 /** Reads the three headers of the document. Throws AUTH_REQUIRED, STORAGE_HEADERS_REQUIRED or USER_MISMATCH. */
-export function readCredentials({ authorization, instance, username }: Headers): Presented {
+export function readCredentials({ authorization, instance, username: sent }: Headers): Presented {
+  const username = fromHeader(sent)
   const presented = parseAuthorization(authorization)
   if (!presented) throw new AppError('AUTH_REQUIRED', 'Sign in with Authorization: Bearer or Basic')
   if (!instance || !username) {

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { hashSecret, type Role, roles } from '../auth/index.ts'
-import { loadConfig } from '../config/index.ts'
+import { loadConfig, username as usernameKind } from '../config/index.ts'
+import { ExitError } from '../errors/index.ts'
 import { randomSecret, systemRandom } from '../world/index.ts'
 
 export function credentialCommand(): Command {
@@ -14,6 +15,9 @@ export function credentialCommand(): Command {
 }
 
 async function credential(options: { username: string; role: Role; config?: string; json?: boolean }): Promise<void> {
+  const checked = usernameKind().safeParse(options.username)
+  if (!checked.success)
+    throw new ExitError(1, `this is no user name that the config takes: ${JSON.stringify(options.username)}`)
   const { config } = loadConfig(options.config)
   const secret = randomSecret(systemRandom)
   const secretHash = await hashSecret(secret, systemRandom)

@@ -9,6 +9,7 @@ export {
   type Config,
   motionRanges,
   roleNames,
+  username,
   warningCodes,
 } from './schema.ts'
 export { readSecretFile, SecretFileError, type SecretFileErrorCode } from './secret-file.ts'

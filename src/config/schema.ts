@@ -89,7 +89,8 @@ const id = () => wholeNumber(1, 2_147_483_647)
 const callers = () => z.array(text(128)).prefault([])
 
 /** No colon, because the user name of Basic credentials ends at the first one. */
-const username = () =>
+/** The name of an account, as the config takes it. */
+export const username = () =>
   textLike(/^(?! )[^:\p{Cc}]{1,128}(?<! )$/u, 'a user name of 1 to 128 characters, without a colon')
 
 const site = {

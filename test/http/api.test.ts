@@ -1,6 +1,6 @@
 import t from 'tap'
 import { catalogue } from '../../src/errors/index.ts'
-import { furnish, heldPhoto, type Person, people, signedIn, testGateway, tinyPng } from '../support/gateway.ts'
+import { furnish, heldPhoto, type Person, people, signedIn, siteUrl, testGateway, tinyPng } from '../support/gateway.ts'
 
 t.test('the door: who asks is looked at before anything else, and strangers learn nothing', async (t) => {
   const gateway = await testGateway()
@@ -60,6 +60,19 @@ t.test('the door: who asks is looked at before anything else, and strangers lear
     status: 404,
     body: { error: { code: 'NOT_FOUND' } },
   })
+})
+
+t.test('a name with letters beyond ASCII signs in, as the bytes that HTTP carries', async (t) => {
+  const jürgen: Person = { username: 'jürgen', role: 'viewer' }
+  const gateway = await testGateway({ people: [jürgen] })
+  t.teardown(() => gateway.end())
+  const onTheWire = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+  const named = { 'X-Storage-Instance': siteUrl, 'X-Storage-Username': onTheWire('jürgen') }
+  const basic = Buffer.from('jürgen:jürgen-secret', 'utf8').toString('base64')
+  const { status } = await gateway.ask('GET', '/api/whms/zones', {
+    headers: { ...named, Authorization: `Basic ${basic}` },
+  })
+  t.equal(status, 200)
 })
 
 t.test('every refusal has the documented body, with the field and what was expected', async (t) => {
