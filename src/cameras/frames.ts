@@ -1,3 +1,5 @@
+import { SmallestOffset } from './smallest-offset.ts'
+
 /** Size and rate of the pictures that are scored. */
 export const frameSize = { width: 160, height: 90, bytes: 160 * 90 * 4 } as const
 export const framesPerSecond = 5
@@ -7,12 +9,24 @@ export type Frame = {
   readonly pixels: Uint8Array
   /** Monotonic time at which its last byte arrived. */
   readonly arrivedMs: number
+  /**
+   * Monotonic time at which its picture came from the camera, as near as can be told. A busy box decodes up to a second
+   * late; frames are evenly spaced, so how late this one is can be seen by those before.
+   */
+  readonly takenMs: number
 }
+
+/** ffmpeg's fps filter gives a frame out when it has seen what comes half a frame later. */
+const filterDelayMs = 100
+const frameMs = 1000 / framesPerSecond
 
 /** Cuts a stream of raw pictures, as it comes out of a pipe, into frames. */
 export class FrameSplitter {
   #pixels = new Uint8Array(frameSize.bytes)
   #filled = 0
+  #count = 0
+  #takenMs = -Infinity
+  readonly #offset = new SmallestOffset()
 
   /** The frames that `bytes` completes. */
   push(bytes: Uint8Array, arrivedMs: number): Frame[] {
@@ -30,13 +44,24 @@ export class FrameSplitter {
   /** Forgets a frame that was begun: the next bytes come from another process. */
   reset(): void {
     this.#filled = 0
+    this.#count = 0
+    this.#offset.reset()
   }
 
   #complete(arrivedMs: number): Frame {
-    const frame = { pixels: this.#pixels, arrivedMs }
+    const frame = { pixels: this.#pixels, arrivedMs, takenMs: this.#taken(arrivedMs) }
     this.#pixels = new Uint8Array(frameSize.bytes)
     this.#filled = 0
     return frame
+  }
+
+  /** Never earlier than the frame before. */
+  #taken(arrivedMs: number): number {
+    const streamMs = this.#count * frameMs
+    this.#count += 1
+    this.#offset.note(streamMs, arrivedMs)
+    this.#takenMs = Math.max(this.#takenMs, streamMs + (this.#offset.ms ?? 0) - filterDelayMs)
+    return this.#takenMs
   }
 }
 

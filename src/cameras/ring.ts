@@ -1,3 +1,4 @@
+import { SmallestOffset } from './smallest-offset.ts'
 import { type Codec, type Unit, UnitSplitter } from './transport-stream.ts'
 
 /** What follows the units of a cut. */
@@ -28,8 +29,6 @@ const defaultMaxBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** More than this between the times of two pictures that arrive one after the other is a jump, not a gap. */
 const jumpMs = 10_000
-/** The offset between both clocks is the smallest of this time, because packets come late but never early. */
-const offsetWindowMs = 30_000
 
 /**
  * The newest part of a camera's compressed stream, in memory. Indexed by arrival (monotonic, as everything else in the
@@ -43,7 +42,7 @@ export class Ring {
   #splitter = new UnitSplitter()
   #units: Unit[] = []
   #sizeBytes = 0
-  #offsets: { atMs: number; offsetMs: number }[] = []
+  readonly #offset = new SmallestOffset()
   #newestKey: Unit | undefined
   #groupMs: number | undefined
 
@@ -96,8 +95,8 @@ export class Ring {
 
   /** The presentation time that was the newest at a monotonic time; undefined before the first picture. */
   ptsAt(monotonicMs: number): number | undefined {
-    const offsetMs = Math.min(...this.#offsets.map((o) => o.offsetMs))
-    return Number.isFinite(offsetMs) ? monotonicMs - offsetMs : undefined
+    const offsetMs = this.#offset.ms
+    return offsetMs === undefined ? undefined : monotonicMs - offsetMs
   }
 
   /**
@@ -145,16 +144,9 @@ export class Ring {
     if (before && Math.abs(unit.ptsMs - before.ptsMs - (unit.arrivedMs - before.arrivedMs)) > jumpMs) this.#forget()
     this.#units.push(unit)
     this.#sizeBytes += unit.bytes.length
-    this.#note(unit)
+    this.#offset.note(unit.ptsMs, unit.arrivedMs)
     if (unit.key) this.#noteKey(unit)
     for (const listener of [...this.#listeners]) listener.unit(unit)
-  }
-
-  /** Keeps offsets that can still become the smallest: a later smaller one makes those before it useless. */
-  #note({ arrivedMs, ptsMs }: Unit): void {
-    const offsetMs = arrivedMs - ptsMs
-    const kept = this.#offsets.filter((o) => o.offsetMs < offsetMs && o.atMs > arrivedMs - offsetWindowMs)
-    this.#offsets = [...kept, { atMs: arrivedMs, offsetMs }]
   }
 
   #noteKey(unit: Unit): void {
@@ -166,7 +158,7 @@ export class Ring {
     this.#newestKey = undefined
     this.#units = []
     this.#sizeBytes = 0
-    this.#offsets = []
+    this.#offset.reset()
     for (const listener of [...this.#listeners]) listener.broken()
   }
 

@@ -28,6 +28,9 @@ export type WatchCounts = FrameCounts & {
   readonly suppressed: number
 }
 
+/** Without a frame for so long, time goes on by the clock. */
+const silenceMs = 2000
+
 /** From the bytes of small pictures to motion events: the loop around `score.ts` and `detector.ts`, which decide. */
 export class MotionWatch {
   readonly #o: MotionWatchOptions
@@ -38,7 +41,8 @@ export class MotionWatch {
   #counter = new FrameCounter()
   #peakScore = 0
   #draining = false
-  #due: { readonly dueMs: number; readonly cancel: () => void } | undefined
+  #newest: Pick<Frame, 'arrivedMs' | 'takenMs'> = { arrivedMs: 0, takenMs: 0 }
+  #cancelTimer = () => {}
 
   constructor(options: MotionWatchOptions) {
     this.#o = options
@@ -92,8 +96,7 @@ export class MotionWatch {
   }
 
   stop(): void {
-    this.#due?.cancel()
-    this.#due = undefined
+    this.#cancelTimer()
     this.#queue.clear()
   }
 
@@ -108,9 +111,10 @@ export class MotionWatch {
 
   #score(frame: Frame): void {
     const score = this.#scorer.push(frame.pixels)
+    this.#newest = frame
     this.#counter.add(frame, score, score.score > this.#o.settings().sensitivity)
     this.#peakScore = Math.max(this.#peakScore, score.score)
-    this.#step({ kind: 'scored', frame: score }, frame.arrivedMs)
+    this.#step({ kind: 'scored', frame: score }, frame.takenMs)
   }
 
   #step(event: DetectorEvent, atMs: number): void {
@@ -123,16 +127,20 @@ export class MotionWatch {
     this.#arm()
   }
 
-  /** A clip must end although no frame comes any more. A timer that comes too early is set again. */
+  /**
+   * A clip must end although no frame comes any more. As long as frames come, they alone say what time it is: on a busy box
+   * they are late, and by the clock motion would be over before it was seen.
+   */
   #arm(): void {
     const { clock, settings } = this.#o
+    this.#cancelTimer()
     const dueMs = detectorDueMs(this.#detector, settings())
-    if (dueMs === undefined || (this.#due && this.#due.dueMs <= dueMs)) return
-    this.#due?.cancel()
-    const cancel = clock.after(Math.max(dueMs - clock.monotonic(), 0), () => {
-      this.#due = undefined
-      this.#step({ kind: 'tick' }, clock.monotonic())
+    if (dueMs === undefined) return
+    const { arrivedMs, takenMs } = this.#newest
+    const lateMs = arrivedMs - takenMs
+    const atMs = Math.max(dueMs + lateMs, arrivedMs + silenceMs)
+    this.#cancelTimer = clock.after(Math.max(atMs - clock.monotonic(), 0), () => {
+      this.#step({ kind: 'tick' }, clock.monotonic() - lateMs)
     })
-    this.#due = { dueMs, cancel }
   }
 }

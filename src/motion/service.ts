@@ -115,8 +115,7 @@ export class MotionService {
         void this.#untilWritten(() => this.#closed(message))
         break
       case 'leftoversDone':
-        if (message.count > 0)
-          this.#logger.info({ clips: message.count }, 'clips that the last run left open are closed')
+        void this.#untilWritten(() => this.#giveUp())
         break
       case 'stopped':
         break
@@ -362,6 +361,17 @@ export class MotionService {
       this.#append(tx, fired, { clip_status: 'recorded', reason }, message)
     })
     this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  /**
+   * A new thread has told of all clips that the last one left open, and no camera has started yet: what fired and is
+   * still without a result will never have one.
+   */
+  async #giveUp(): Promise<void> {
+    const reason = 'the gateway ended before anything of the clip was on disk'
+    await this.#work.write((tx) => {
+      for (const fired of store.openReservations(tx)) this.#append(tx, fired, { clip_status: 'lost', reason }, null)
+    })
   }
 
   /** What was told when it fired; told now, when the gateway died between firing and writing. */

@@ -35,6 +35,14 @@ export function findReservation(tx: ReadTx, id: number): Reservation | undefined
   return tx.oneOf('SELECT * FROM detection_reservation WHERE id = ?', [id])
 }
 
+/** Those that fired and have no row. */
+export function openReservations(tx: ReadTx): Reservation[] {
+  return tx.allOf(
+    `SELECT * FROM detection_reservation r
+     WHERE NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id) ORDER BY id`,
+  )
+}
+
 const columns = [
   'row',
   'id',

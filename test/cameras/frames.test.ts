@@ -35,7 +35,19 @@ t.test('a frame that was begun is not finished by another process', async (t) =>
 
 t.test('when scoring does not keep up, the oldest frame goes and is counted', async (t) => {
   const queue = new FrameQueue(2)
-  for (const arrivedMs of [1, 2, 3, 4, 5]) queue.put({ pixels: new Uint8Array(4), arrivedMs })
+  for (const arrivedMs of [1, 2, 3, 4, 5]) queue.put({ pixels: new Uint8Array(4), arrivedMs, takenMs: 0 })
   t.equal(queue.dropped, 3)
   t.same([queue.take()?.arrivedMs, queue.take()?.arrivedMs, queue.take()], [4, 5, undefined])
+})
+
+t.test('a frame that is decoded late still says when its picture came', async (t) => {
+  const splitter = new FrameSplitter()
+  const lateMs = [40, 0, 20, 900, 700, 500, 10]
+  const taken = lateMs.flatMap((late, i) =>
+    splitter.push(new Uint8Array(frameSize.bytes), 5000 + i * 200 + late).map(({ takenMs }) => takenMs),
+  )
+  // The filter's own delay is 100 ms; the first frame has nothing to be compared with.
+  t.same(taken, [4940, 5100, 5300, 5500, 5700, 5900, 6100])
+  splitter.reset()
+  t.same(splitter.push(new Uint8Array(frameSize.bytes), 9000)[0]?.takenMs, 8900, 'another process counts anew')
 })

