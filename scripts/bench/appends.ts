@@ -1,11 +1,11 @@
 import { cpSync } from 'node:fs'
 import { systemClock } from '../../src/world/index.ts'
-import { startDaemon } from '../../test/support/process.ts'
 import type { PeerStart } from './append-peer.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
 import type { Load, LoadResult } from './load.ts'
 import { openRooms } from './rooms.ts'
 import { furnish, keepPhoto, turn } from './seed.ts'
+import { serveGateway } from './served.ts'
 import { jsonHeaders, makeAccount, stateOf, writeConfig } from './site.ts'
 import { median } from './statistics.ts'
 import { cpuMs, type Helper, type Workshop } from './workshop.ts'
@@ -32,15 +32,14 @@ export async function measureAppends(workshop: Workshop): Promise<Figure[]> {
   const configFile = writeConfig(peerFolder, account)
   const { url } = await peerHelper.ask<{ url: string }>({ configFile } satisfies PeerStart)
   const peer = { url, pid: peerHelper.pid }
-  const running = await startDaemon(['--config', writeConfig(folder, account)], { cwd: folder })
-  const daemon = { url: running.url, pid: workshop.owns(running.child).pid ?? 0 }
+  const daemon = await serveGateway(workshop, folder, account)
   const load = workshop.start('load')
   const bodies = Array.from({ length: 2 * slots }, (_, n) => JSON.stringify(turn(n, slots, photoUrl)))
   await sameAnswers(daemon, peer, bodies)
   await inTurns(load, { daemon, peer }, bodies, 64, 1)
   const many = await inTurns(load, { daemon, peer }, bodies, 64, rounds)
   const one = await inTurns(load, { daemon, peer }, bodies, 1, rounds - 1)
-  await Promise.all([load.end(), peerHelper.end(), running.end('SIGTERM')])
+  await Promise.all([load.end(), peerHelper.end(), daemon.end()])
   return [
     figureOf('append-64', 'HTTP appends of 64 clients, against the same without SQL', many, 0.75),
     figureOf('append-1', 'HTTP appends of one client, against the same without SQL', one),
@@ -59,8 +58,8 @@ async function prepare(dataDir: string): Promise<string> {
 
 /** One pallet in and out on both sides. Throws when the peer answers anything else than the daemon does. */
 async function sameAnswers(daemon: Side, peer: Side, bodies: readonly string[]): Promise<void> {
-  for (const body of [bodies[0], bodies[slots]]) {
-    const [ours, theirs] = await Promise.all([daemon, peer].map(({ url }) => answerTo(url, body ?? '')))
+  for (const body of bodies.slice(0, 2)) {
+    const [ours, theirs] = await Promise.all([daemon, peer].map(({ url }) => answerTo(url, body)))
     if (ours !== theirs) throw new Error(`the peer does not do what the daemon does:\n${ours}\n${theirs}`)
   }
 }

@@ -1,5 +1,8 @@
 /** The part of autocannon that the load generator uses; the package comes without types. */
 declare module 'autocannon' {
+  type Request = { method: string; headers: Readonly<Record<string, string>>; body: string }
+  type Client = { setRequests(requests: Request[]): void }
+
   type Options = {
     url: string
     method: string
@@ -7,7 +10,7 @@ declare module 'autocannon' {
     connections: number
     /** Seconds. */
     duration: number
-    requests: readonly { setupRequest?: (request: object) => object }[]
+    setupClient: (client: Client) => void
   }
 
   type Result = {

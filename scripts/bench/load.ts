@@ -10,7 +10,7 @@ export type Load = {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
-  /** Sent one after the other by whichever client is free, from the first again after the last. */
+  /** Dealt out to the clients, pair by pair; each sends its own in turn, over and over. */
   readonly bodies?: readonly string[]
   readonly clients: number
   readonly seconds: number
@@ -25,24 +25,25 @@ export type LoadResult = {
   readonly p99Ms: number
 }
 
-/** Goes on where the last load ended, so that a pallet is put down and taken away in turns. */
-const nextBody = new Map<string, number>()
-
-answering(async (load: Load): Promise<LoadResult> => {
-  const { url, method, headers, bodies, clients, seconds } = load
-  const origin = new URL(url).origin
-  let next = nextBody.get(origin) ?? 0
-  const takeBody = () => {
-    const body = bodies?.[next % bodies.length] ?? ''
-    next += 1
-    return body
-  }
-  const request = bodies ? { setupRequest: (one: object) => ({ ...one, body: takeBody() }) } : {}
-  const run = autocannon({ url, method, headers, connections: clients, duration: seconds, requests: [request] })
+answering(async ({ url, method, headers, bodies = [], clients, seconds }: Load): Promise<LoadResult> => {
+  const hands = Array.from({ length: clients }, (_, client) =>
+    bodies.filter((_body, i) => Math.floor(i / 2) % clients === client).map((body) => ({ method, headers, body })),
+  )
+  const run = autocannon({
+    url,
+    method,
+    headers,
+    connections: clients,
+    duration: seconds,
+    // Whole requests made beforehand: what the generator does meanwhile is missing to what it measures.
+    setupClient: (client) => {
+      const hand = hands.pop()
+      if (hand && hand.length > 0) client.setRequests(hand)
+    },
+  })
   const times: number[] = []
-  run.on('response', (_client: unknown, _status: number, _bytes: number, ms: number) => times.push(ms))
+  run.on('response', (_client, _status, _bytes, ms) => times.push(ms))
   const done = await run
-  nextBody.set(origin, next)
   return {
     answers: done['2xx'],
     failures: done.non2xx + done.errors,

@@ -66,13 +66,13 @@ async function inGroups(count: number, write: (n: number) => Promise<unknown>): 
 }
 
 /**
- * The `n`th event of a shift in which every slot gets its pallet, and then every pallet is taken away again: nothing of
- * it contradicts the ledger, even if as many as `slots` are under way at once.
+ * The `n`th event of a shift in which each slot in turn gets its pallet, and loses it again with the next event. Nothing
+ * of it contradicts the ledger.
  */
 export function turn(n: number, slots: number, photoUrl: string): NewEvent {
-  const place = n % slots
+  const place = Math.floor(n / 2) % slots
   const about = { slot_id: place + 1, asset_barcode: palletOf(place) }
-  if (Math.floor(n / slots) % 2 === 1) return { event_type: 'REMOVED', ...about } as NewEvent
+  if (n % 2 === 1) return { event_type: 'REMOVED', ...about } as NewEvent
   const asset = `]C1${about.asset_barcode}`
   const scan = { slot: labelOf(place), asset, symbology: 'gs1-128' }
   return { event_type: 'PLACED', ...about, photo_url: photoUrl, scale_weight_kg: 420, scan } as NewEvent

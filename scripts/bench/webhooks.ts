@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../src/world/index.ts'
-import { startDaemon } from '../../test/support/process.ts'
 import { type Received, startReceiver } from '../../test/support/receiver.ts'
 import { type Figure, millis, thousands } from './figure.ts'
 import { openRooms } from './rooms.ts'
 import { furnish, keepPhoto, turn } from './seed.ts'
-import { jsonHeaders, makeAccount, stateOf, writeConfig } from './site.ts'
+import { serveGateway } from './served.ts'
+import { jsonHeaders, makeAccount, stateOf } from './site.ts'
 import { quantile } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -33,18 +33,17 @@ export async function measureWebhooks(workshop: Workshop): Promise<Figure[]> {
   const caFile = join(folder, 'receiver.pem')
   writeFileSync(caFile, receiver.caPem)
   const known = { webhooks: { allowNetworks: ['127.0.0.0/8'], caFile } }
-  const running = await startDaemon(['--config', writeConfig(folder, await makeAccount(), known)], { cwd: folder })
-  workshop.owns(running.child)
+  const gateway = await serveGateway(workshop, folder, await makeAccount(), known)
   try {
     const hook = { url: receiver.url, events: ['whms.placement', 'whms.removal'], secret }
-    await post(`${running.url}/api/webhooks`, hook)
-    const send = (n: number) => post(`${running.url}/api/whms/events`, turn(n, slots, photoUrl))
+    await post(`${gateway.url}/api/webhooks`, hook)
+    const send = (n: number) => post(`${gateway.url}/api/whms/events`, turn(n, slots, photoUrl))
     const warmUp = await steadily(send, 0, eventsPerSecond)
     const answers = await steadily(send, warmUp.length, eventsPerSecond * seconds)
     await receiver.waitFor((_, all) => all.length >= warmUp.length + answers.length, lastOneMs)
     return [figureOf(answers, arrivals)]
   } finally {
-    await running.end('SIGTERM')
+    await gateway.end()
     await receiver.stop()
   }
 }

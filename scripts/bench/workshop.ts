@@ -46,8 +46,9 @@ export class Workshop {
 
   async close(): Promise<void> {
     const ended = [...this.#children].map((child) => once(child, 'exit'))
-    this.#clear()
+    for (const child of this.#children) child.kill('SIGKILL')
     await Promise.all(ended)
+    this.#clear()
     process.off('exit', this.#lastly)
   }
 
@@ -113,8 +114,9 @@ export function cpuMs(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicksPerSecond
 }
 
-/** Resident memory of a process, bytes. */
-export function residentBytes(pid: number): number {
-  const kibibytes = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+) kB/m)?.[1]
-  return Number(kibibytes) * 1024
+/** Resident memory of a process, bytes: all of it, and what is its own rather than pages of its files. */
+export function memoryOf(pid: number): { residentBytes: number; ownBytes: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const bytes = (name: string) => Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024
+  return { residentBytes: bytes('VmRSS'), ownBytes: bytes('RssAnon') }
 }

@@ -28,6 +28,7 @@ const settings: BuildOptions = {
   jsx: 'automatic',
   jsxImportSource: 'hono/jsx/dom',
   legalComments: 'none',
+  preserveSymlinks: true,
   charset: 'utf8',
   entryNames: '[name]-[hash]',
   outdir: 'assets',

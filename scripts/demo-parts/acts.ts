@@ -6,8 +6,7 @@ import type { Client } from './client.ts'
 import { holds, same } from './expect.ts'
 import { flipByteOfLeaf } from './flip.ts'
 import type { Gateway } from './gateway.ts'
-import type { Inbox } from './inbox.ts'
-import { opensslHmac } from './openssl.ts'
+import { type Inbox, rightlySigned } from './inbox.ts'
 import { palletPhoto } from './photo.ts'
 import { countEvents, eventsPath, record, type Scan, send, uploadPhoto } from './scans.ts'
 import type { Tampering } from './tampering.ts'
@@ -46,19 +45,11 @@ export async function holdPhoto(by: Client): Promise<{ url: string; sha256: stri
   return { ...held, sizeBytes: photo.length }
 }
 
-/** Waits for the notification of an event, and checks it the way that a receiver's author would. @returns who checked */
+/** Waits for the notification of an event, and checks it. @returns who checked */
 export async function arrives(inbox: Inbox, type: string, event: { eventId: string }): Promise<string> {
   const { receiver, secret } = inbox
   const came = await receiver.waitFor((request) => request.event.id === event.eventId, arrivalLimitMs)
-  same('X-Service-Event', came.headers['x-service-event'], type)
-  same('type', came.event.type, type)
-  same('X-Service-Timestamp', came.headers['x-service-timestamp'], came.event.timestamp)
-  holds(came.deliveryId !== '', 'X-Service-Delivery is missing')
-  holds(came.signatureValid, `X-Service-Signature is not the HMAC of the body: ${came.headers['x-service-signature']}`)
-  const hmac = await opensslHmac(secret, came.body)
-  if (hmac === undefined) return 'signature right (no openssl here to ask as well)'
-  same('X-Service-Signature', came.headers['x-service-signature'], `sha256=${hmac}`)
-  return 'signature right, openssl says so too'
+  return rightlySigned(came, type, secret)
 }
 
 type Standing = { floor: Floor; slot: DemoSlot; pallet: string }
@@ -112,11 +103,15 @@ export async function repeats(
   }
 }
 
-/** Another process with a connection of its own tries to rewrite the file that the gateway has open. */
+/**
+ * Another process with a connection of its own tries to rewrite the file that the gateway has open.
+ * @param tables which of them must have been tried
+ */
 export async function cannotBeRewritten(
   gateway: Gateway,
   by: Client,
   event: { id: number },
+  tables: readonly string[],
 ): Promise<{ detail: string }> {
   const asBefore = await by.get(`${eventsPath}/${event.id}`)
   const { tried, leftOut, before, after, walStayed } = await tamper(gateway)
@@ -132,6 +127,7 @@ export async function cannotBeRewritten(
     }
   }
   same('the rows that were there', after, before)
+  for (const table of tables) holds(table in before, `${table} was empty, so nothing was tried on it`)
   holds(
     walStayed,
     'whoever looks into the file takes its write-ahead log away: what the gateway writes now will be lost',
@@ -149,18 +145,27 @@ async function tamper(gateway: Gateway): Promise<Tampering> {
   return JSON.parse(stdout) as Tampering
 }
 
-/** Recomputes everything. @param root what it was before, if it must not have changed since */
+/** What the ledger must hold. */
+export type Held = {
+  readonly events: number
+  /** Leaves of their own beside those of the events. */
+  readonly detections: number
+  /** What it was before, if it must not have changed since. */
+  readonly root?: string
+}
+
+/** Recomputes everything. */
 export async function verifies(
   gateway: Gateway,
-  events: number,
-  root?: string,
+  { events, detections, root }: Held,
 ): Promise<{ detail: string; root: string }> {
   const { code, found } = await gateway.verify()
   same('mismatches', found.mismatches, [])
   same('ok', found.ok, true)
   same('exit code', code, 0)
   same('events', found.events, events)
-  holds(found.size >= events, `${events} events, but only ${found.size} leaves`)
+  const least = events + detections
+  holds(found.size >= least, `${events} events and ${detections} detections, but only ${found.size} leaves`)
   if (root !== undefined) same('root', found.root, root)
   return { root: found.root, detail: `${found.size} leaves, ${found.events} events, root ${found.root.slice(0, 16)}…` }
 }

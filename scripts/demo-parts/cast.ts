@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Cameras } from './cameras.ts'
 import { type Account, Client } from './client.ts'
 import type { Gateway } from './gateway.ts'
 import type { Inbox } from './inbox.ts'
@@ -17,6 +18,7 @@ export async function prepare<Name extends string>(
   gateway: Gateway,
   people: Readonly<Record<Name, Role>>,
   receivers: readonly Inbox[],
+  cameras: Cameras | undefined,
 ): Promise<Record<Name, Account>> {
   // Without users first: `gatehouse credential` takes the site's address from the config.
   gateway.configure()
@@ -30,6 +32,7 @@ export async function prepare<Name extends string>(
   gateway.configure({
     auth: { users: made.map(([username, { role, secretHash }]) => ({ username, role, secretHash })) },
     webhooks: { allowNetworks: ['127.0.0.0/8'], caFile },
+    ...(cameras && { cameras: cameras.config }),
     rateLimit: { users: Object.fromEntries(entries.map(([name]) => [name, scannerPerMinute])) },
   })
   return accounts

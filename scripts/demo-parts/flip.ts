@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
+import { leafBytes } from './leaf.ts'
 
 /**
  * Changes one bit of a leaf as it lies in a database file that nobody has open: another digit in the barcode of leaf
@@ -20,15 +20,6 @@ export function flipByteOfLeaf(file: string, seq: number): { offset: number; fro
     writeByte(file, offset, before)
   }
   throw new Error(`the bytes of leaf ${seq} do not stand in ${file} in one piece`)
-}
-
-function leafBytes(file: string, seq: number): Buffer {
-  const db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
-  try {
-    return db.prepare('SELECT bytes FROM log_leaf WHERE seq = ?').pluck().get(seq) as Buffer
-  } finally {
-    db.close()
-  }
 }
 
 function placesOf(part: Buffer, whole: Buffer): number[] {

@@ -131,6 +131,13 @@ export class Gateway {
     return ended
   }
 
+  /** Of the daemon that was started last. */
+  get pid(): number {
+    const pid = this.#child?.pid
+    if (pid === undefined) throw new Error('the gateway does not run')
+    return pid
+  }
+
   /** Resolves with a sentence when the daemon ends, whoever ended it. */
   async ended(): Promise<string> {
     return this.#ended ? this.#describe(await this.#ended) : 'it never ran'

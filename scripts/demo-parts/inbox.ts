@@ -1,4 +1,6 @@
 import { acceptSigned, type Received, type Receiver, startReceiver } from '../../test/support/receiver.ts'
+import { holds, same } from './expect.ts'
+import { opensslHmac } from './openssl.ts'
 
 /** A webhook endpoint on loopback that remembers when each event first came. */
 export type Inbox = {
@@ -21,4 +23,17 @@ export async function openInbox(secret: string, each: (request: Received) => voi
     },
   })
   return { receiver, secret, arrivedMs }
+}
+
+/** Checks a notification the way that a receiver's author would. @returns who checked */
+export async function rightlySigned(came: Received, type: string, secret: string): Promise<string> {
+  same('X-Service-Event', came.headers['x-service-event'], type)
+  same('type', came.event.type, type)
+  same('X-Service-Timestamp', came.headers['x-service-timestamp'], came.event.timestamp)
+  holds(came.deliveryId !== '', 'X-Service-Delivery is missing')
+  holds(came.signatureValid, `X-Service-Signature is not the HMAC of the body: ${came.headers['x-service-signature']}`)
+  const hmac = await opensslHmac(secret, came.body)
+  if (hmac === undefined) return 'signature right (no openssl here to ask as well)'
+  same('X-Service-Signature', came.headers['x-service-signature'], `sha256=${hmac}`)
+  return 'signature right, openssl says so too'
 }

@@ -4,8 +4,12 @@ import type { Task } from './yard.ts'
 
 /** One line for each thing that happens, in columns: when, who, what, pallet, slot, and how it went. */
 export function line(who: string, what: string, pallet: string, slot: string, outcome: string): string {
+  return columns(who, what, `…${pallet.slice(-5)}`, slot, outcome)
+}
+
+function columns(who: string, what: string, about: string, slot: string, outcome: string): string {
   const time = new Date().toTimeString().slice(0, 8)
-  return `${time}  ${who.padEnd(10)}  ${what.padEnd(17)}  …${pallet.slice(-5)}  ${slot.padEnd(4)}  ${outcome}`
+  return `${time}  ${who.padEnd(10)}  ${what.padEnd(17)}  ${about.padEnd(6)}  ${slot.padEnd(4)}  ${outcome}`
 }
 
 /** What a handheld did and was answered. */
@@ -20,17 +24,40 @@ export function scanLine(who: string, task: Task, answer: Answer, remark = ''): 
   return line(who, task.type, task.pallet, task.slot.label, outcome.filter(Boolean).join('; ') || 'recorded')
 }
 
-/** What a receiver got, and whether it believes it. */
+/** What a receiver got about a pallet, and whether it believes it. */
 export function notificationLine(request: Received): string {
   const { type, data, timestamp } = request.event
   const afterMs = Date.now() - Date.parse(timestamp)
-  const signature = request.signatureValid ? 'signature right' : 'SIGNATURE WRONG, refused'
   const text = (key: string) => String(data[key] ?? '')
-  return line(
-    'receiver',
-    type,
-    text('asset_barcode'),
-    text('slot_code'),
-    `${signature}, ${afterMs} ms after it was recorded`,
-  )
+  const outcome = `${belief(request)}, ${afterMs} ms after it was recorded`
+  return line('receiver', type, text('asset_barcode'), text('slot_code'), outcome)
+}
+
+/** What a receiver got about a camera that fired. */
+export function motionLine(request: Received): string {
+  const { type, data } = request.event
+  const clip = data['clip'] ? 'a clip follows' : `no clip: ${data['reason']}`
+  return columns('receiver', type, `cam ${data['cctvId']}`, '', `${belief(request)}, score ${data['score']}; ${clip}`)
+}
+
+/** The detection in `event.created`, as far as it is told here. */
+export type DetectionTold = {
+  readonly cctvId: number
+  readonly clipStatus: string
+  readonly duration: number | null
+  readonly preRollSeconds: number | null
+  readonly clipUrls: { readonly playback: string | null }
+}
+
+/** What a receiver got about a detection that stands in the ledger. @param sizeBytes of its clip, when it is known */
+export function detectionLine(request: Received, told: DetectionTold, sizeBytes: number | undefined): string {
+  const { cctvId, clipStatus, duration, preRollSeconds } = told
+  const size = sizeBytes === undefined ? '' : `, ${Math.round(sizeBytes / 1000)} kB`
+  const length = `${duration?.toFixed(1)} s (${preRollSeconds?.toFixed(1)} s before the motion)`
+  const clip = clipStatus === 'recorded' ? `clip of ${length}${size}` : `no clip: ${clipStatus}`
+  return columns('receiver', request.event.type, `cam ${cctvId}`, '', `${belief(request)}; ${clip}`)
+}
+
+function belief({ signatureValid }: Received): string {
+  return signatureValid ? 'signature right' : 'SIGNATURE WRONG, refused'
 }

@@ -3,12 +3,13 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Received } from '../../test/support/receiver.ts'
 import { within } from './bounds.ts'
+import { type Cameras, demoCameras, openCameras } from './cameras.ts'
 import { clientsOf, prepare } from './cast.ts'
 import { type Account, type Client, signIn } from './client.ts'
 import { Gateway, type GatewayCommand } from './gateway.ts'
 import { work } from './handheld.ts'
-import { openInbox } from './inbox.ts'
-import { notificationLine } from './lines.ts'
+import { type Inbox, openInbox } from './inbox.ts'
+import { type DetectionTold, detectionLine, motionLine, notificationLine } from './lines.ts'
 import { portIsFree } from './ports.ts'
 import { furnish } from './warehouse.ts'
 import { Yard } from './yard.ts'
@@ -52,13 +53,16 @@ export async function show(options: ShowingOptions): Promise<void> {
     )
   }
   const gateway = new Gateway({ ...options, folder: freshFolder(options) })
+  let opened: Opened | undefined
   const inbox = await openInbox(randomBytes(24).toString('hex'), (request) => {
-    print(notificationLine(request))
+    void tell(request, opened?.clients.admin, print)
     forgetReceived(inbox.receiver)
   })
+  let cameras: Cameras | undefined
   try {
-    const opened = await within(open(gateway, inbox, print), openingLimitMs, signal)
-    print(welcome(options, gateway, opened.accounts))
+    cameras = await within(theCameras(gateway, print), openingLimitMs, signal)
+    opened = await within(open(gateway, inbox, cameras, print), openingLimitMs, signal)
+    print(await welcome(options, gateway, opened.accounts))
     await keepBusy(options, gateway, opened)
     print('stopping …')
     const code = await gateway.stop()
@@ -70,7 +74,28 @@ export async function show(options: ShowingOptions): Promise<void> {
   } finally {
     await gateway.close()
     await inbox.receiver.stop()
+    await cameras?.rtsp.stop()
   }
+}
+
+/** Prints a notification. Of those about any event only the ones about detections: the others tell nothing new. */
+async function tell(request: Received, admin: Client | undefined, print: (line: string) => void): Promise<void> {
+  const { type, data } = request.event
+  if (type === 'motion.detected') print(motionLine(request))
+  else if (type !== 'event.created') print(notificationLine(request))
+  else if (data['kind'] === 'motion.detected') {
+    const told = data['event'] as DetectionTold
+    print(detectionLine(request, told, await sizeOfClip(told, admin)))
+  }
+}
+
+/** In bytes; undefined when nobody can tell. */
+async function sizeOfClip({ clipUrls }: DetectionTold, admin: Client | undefined): Promise<number | undefined> {
+  if (clipUrls.playback === null) return undefined
+  const headers = { Range: 'bytes=0-0' }
+  const answer = await admin?.ask('GET', new URL(clipUrls.playback).pathname, { headers }).catch(() => undefined)
+  const size = answer?.headers.get('content-range')?.split('/')[1]
+  return size === undefined ? undefined : Number(size)
 }
 
 /** `var/demo`, made anew; another port has a folder of its own, so that two demos don't share one. */
@@ -88,18 +113,19 @@ function forgetReceived({ received }: { readonly received: readonly Received[] }
 
 type Opened = { accounts: Record<Name, Account>; clients: Record<Name, Client>; yard: Yard }
 
-async function open(
-  gateway: Gateway,
-  inbox: Awaited<ReturnType<typeof openInbox>>,
-  print: (line: string) => void,
-): Promise<Opened> {
+function theCameras({ folder }: Gateway, print: (line: string) => void): Promise<Cameras> {
+  return openCameras({ folder, atDock: 'crossing', owner: 'admin', viewers: ['supervisor', 'viewer'], print })
+}
+
+async function open(gateway: Gateway, inbox: Inbox, cameras: Cameras, print: (line: string) => void): Promise<Opened> {
   print('making accounts and starting the gateway …')
-  const accounts = await prepare(gateway, people, [inbox])
+  const accounts = await prepare(gateway, people, [inbox], cameras)
   await gateway.start()
   const clients = clientsOf(gateway, accounts)
   print('furnishing a small warehouse …')
   const floor = await furnish(clients.admin)
-  const events = ['whms.placement', 'whms.removal', 'whms.verification', 'whms.dispute']
+  const floorEvents = ['whms.placement', 'whms.removal', 'whms.verification', 'whms.dispute']
+  const events = [...floorEvents, 'motion.detected', 'event.created']
   await clients.admin.create('/api/webhooks', { url: inbox.receiver.url, events, secret: inbox.secret })
   return { accounts, clients, yard: new Yard({ floor, chance: Math.random }) }
 }
@@ -121,20 +147,32 @@ async function keepBusy({ print, signal }: ShowingOptions, gateway: Gateway, { c
   if (!signal.aborted) throw new DemoRefused(`the gateway ended by itself: ${await ended}`)
 }
 
-function welcome({ command, root }: ShowingOptions, gateway: Gateway, accounts: Record<Name, Account>): string {
+async function welcome(
+  { command, root }: ShowingOptions,
+  gateway: Gateway,
+  accounts: Record<Name, Account>,
+): Promise<string> {
   const shown = [accounts.admin, accounts.supervisor, accounts.viewer]
   const headers = Object.entries(signIn(accounts.admin)).map(([name, value]) => `-H '${name}: ${value}'`)
   const short = (path: string) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
+  const cameras = Object.values(demoCameras).map(({ id, name }) => `${id} ${name}`)
   return `
-The gateway is up, with a small warehouse in which two people move pallets and one verifies.
+The gateway is up, with a small warehouse in which two people move pallets and one verifies, and two cameras, past the
+first of which somebody walks or drives every few seconds.
 
-  address   ${gateway.url}
+  address   ${gateway.url}${(await hasConsole(gateway)) ? '/ (in a browser: the console)' : ''}
   sign in   ${shown.map(({ username, secret }) => `${username.padEnd(10)}  ${secret}`).join('\n            ')}
             (made for this run; bearer token or Basic password, with X-Storage-Instance: ${gateway.url})
   try it    curl ${headers.join(' ')} ${gateway.url}/api/whms/slots
+  cameras   ${cameras.join(', ')} (simulated; clips in ${short(join(gateway.dataDir, 'clips'))})
   ledger    ${join(gateway.dataDir, 'gatehouse.db')} (made anew at each start)
   check it  ${short(command)} ledger verify --config ${short(gateway.configFile)}
   its log   ${short(gateway.logFile)}
   stop it   Ctrl-C
 `
+}
+
+async function hasConsole({ url }: Gateway): Promise<boolean> {
+  const page = await fetch(`${url}/`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+  return page?.status === 200
 }

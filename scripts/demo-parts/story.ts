@@ -15,6 +15,16 @@ import {
   stopsCleanly,
   verifies,
 } from './acts.ts'
+import {
+  type CameraScene,
+  clipIsInLedger,
+  clipIsStillThere,
+  emptyHallIsSilent,
+  nobodyWatches,
+  type RecordedClip,
+  seesPerson,
+} from './camera-acts.ts'
+import { openCameras } from './cameras.ts'
 import { clientsOf, prepare } from './cast.ts'
 import { holds, same } from './expect.ts'
 import { Gateway, type GatewayCommand } from './gateway.ts'
@@ -26,6 +36,8 @@ import { type PlayedStep, StepFailed, Steps } from './steps.ts'
 import { furnish } from './warehouse.ts'
 
 export type StoryOptions = GatewayCommand & {
+  /** Whether two simulated cameras play along, which takes some ten seconds. Default: they do. */
+  readonly cameras?: boolean
   readonly print: (line: string) => void
   /** Ends the story in the middle, without leaving anything behind. */
   readonly signal?: AbortSignal | undefined
@@ -41,6 +53,9 @@ export const titles = {
   verify: 'a supervisor verifies the placement',
   floor: 'slot, location and utilization follow from the ledger',
   repeat: 'the same scan sent again changes nothing',
+  motion: 'camera 1 sees a person: motion.detected comes, rightly signed',
+  clip: 'its clip with its pre-roll is in the ledger',
+  emptyHall: 'the empty hall yields no event in the same time',
   rewrite: 'the database itself refuses to change the past',
   powerCut: 'after kill -9 and a restart nothing is lost',
   ledger: 'the ledger verifies from the first leaf, while the gateway runs',
@@ -75,11 +90,11 @@ export async function playStory(options: StoryOptions): Promise<PlayedStep[]> {
 
 async function play(
   steps: Steps,
-  options: GatewayCommand,
+  options: StoryOptions,
   folder: string,
   atEnd: (ending: Ending) => void,
 ): Promise<void> {
-  const { gateway, admin, scanner, supervisor, inbox, stranger } = await steps.play(titles.start, () =>
+  const { gateway, admin, scanner, supervisor, inbox, stranger, cameras } = await steps.play(titles.start, () =>
     open(options, folder, atEnd),
   )
   const { floor } = await steps.play(titles.furnish, async () => {
@@ -123,29 +138,55 @@ async function play(
     repeats({ by: scanner, scan, event: placed.event }, { by: supervisor, scan: judgementScan, event: verified.event }),
   )
 
-  await steps.play(titles.rewrite, () => cannotBeRewritten(gateway, scanner, placed.event))
-  const { events } = await steps.play(titles.powerCut, () => powerCut({ gateway, scanner, floor, inbox, photo }))
-  const { root } = await steps.play(titles.ledger, () => verifies(gateway, events))
+  const clip = cameras && (await playCameras(steps, { gateway, owner: admin, inbox, cameras }))
+  const tables = ['placement_event', 'log_leaf', 'audit_entry', ...(clip ? ['detection_event'] : [])]
+  await steps.play(titles.rewrite, () => cannotBeRewritten(gateway, scanner, placed.event, tables))
+  const { events } = await steps.play(titles.powerCut, async () => {
+    const restarted = await powerCut({ gateway, scanner, floor, inbox, photo })
+    if (clip) await clipIsStillThere(admin, clip)
+    return { ...restarted, detail: clip ? `${restarted.detail}; and the clip` : restarted.detail }
+  })
+  const held = { events, detections: clip ? 1 : 0 }
+  const { root } = await steps.play(titles.ledger, () => verifies(gateway, held))
   await steps.play(titles.wrongSecret, () => refusesWrongSecret(admin, stranger, inbox.secret))
-  await steps.play(titles.stop, () => stopsCleanly(gateway))
-  await steps.play(titles.ledgerAfter, () => verifies(gateway, events, root))
+  await steps.play(titles.stop, async () => {
+    const { detail } = await stopsCleanly(gateway)
+    if (cameras) await nobodyWatches(cameras)
+    return { detail: cameras ? `${detail}, and nobody is left at the cameras` : detail }
+  })
+  await steps.play(titles.ledgerAfter, () => verifies(gateway, { ...held, root }))
   await steps.play(titles.flip, () => findsFlippedByte(gateway, placed.event.seq))
+}
+
+/** @returns what the person left behind */
+async function playCameras(steps: Steps, scene: CameraScene): Promise<RecordedClip> {
+  const seen = await steps.play(titles.motion, () => seesPerson(scene))
+  const clip = await steps.play(titles.clip, () => clipIsInLedger(scene, seen))
+  await steps.play(titles.emptyHall, () => emptyHallIsSilent(scene, seen, clip))
+  return clip
 }
 
 const people = { admin: 'admin', 'scanner-1': 'operator', supervisor: 'supervisor' } as const
 
-/** Two receivers, one of which will hold another secret than the gateway; then the gateway itself. */
-async function open(options: GatewayCommand, folder: string, atEnd: (ending: Ending) => void) {
+/** Two receivers, one of which will hold another secret than the gateway, and the cameras; then the gateway itself. */
+async function open(options: StoryOptions, folder: string, atEnd: (ending: Ending) => void) {
   const inbox = await openInbox(randomBytes(24).toString('hex'))
   atEnd(() => inbox.receiver.stop())
   const stranger = await openInbox(randomBytes(24).toString('hex'))
   atEnd(() => stranger.receiver.stop())
+  const cameras = options.cameras === false ? undefined : await watchedHall(options, folder)
+  atEnd(() => cameras?.rtsp.stop())
   const gateway = new Gateway({ ...options, folder, port: await freePort() })
   atEnd(() => gateway.close())
-  const accounts = await prepare(gateway, people, [inbox, stranger])
+  const accounts = await prepare(gateway, people, [inbox, stranger], cameras)
   await gateway.start()
   const { admin, supervisor, 'scanner-1': scanner } = clientsOf(gateway, accounts)
-  return { gateway, admin, supervisor, scanner, inbox, stranger, ...(await isHealthy(gateway)) }
+  return { gateway, admin, supervisor, scanner, inbox, stranger, cameras, ...(await isHealthy(gateway)) }
+}
+
+/** The person comes when it is time. */
+function watchedHall({ print }: StoryOptions, folder: string) {
+  return openCameras({ folder, atDock: 'empty', owner: 'admin', viewers: ['supervisor'], print })
 }
 
 function delay({ arrivedMs }: Inbox, sent: { event: { eventId: string }; answeredMs: number }): string {

@@ -27,7 +27,7 @@ export type Tampering = {
   readonly tried: readonly Tried[]
   /** Why the sqlite3 command was left out; null when it was not. */
   readonly leftOut: string | null
-  /** SHA-256 over all rows that were there at first, by table. */
+  /** SHA-256 over all rows that were there at first, by table; an empty table has none. */
   readonly before: Readonly<Record<string, string>>
   readonly after: Readonly<Record<string, string>>
   /**
@@ -37,10 +37,11 @@ export type Tampering = {
   readonly walStayed: boolean
 }
 
-/** Each with its key, and a column of which every row could tell another story. */
+/** Each with its key, and a column of which every row could tell another story. Empty ones are passed over. */
 const tables = [
   { table: 'placement_event', key: 'id', column: 'asset_barcode', value: `'FORGED'` },
   { table: 'log_leaf', key: 'seq', column: 'bytes', value: `x'7b7d'` },
+  { table: 'detection_event', key: 'row', column: 'clip_sha256', value: `'FORGED'` },
   { table: 'audit_entry', key: 'id', column: 'action', value: `'nothing.happened'` },
 ] as const
 
@@ -54,9 +55,9 @@ if (import.meta.main) process.stdout.write(`${JSON.stringify(tamper(process.argv
 function tamper(file: string): Tampering {
   const walBefore = walOf(file)
   const { ends, before, attempts, byLibrary } = withConnection(file, (db) => {
-    const last = tables.map(({ table, key }) => db.prepare(`SELECT max(${key}) FROM ${table}`).pluck().get() as number)
-    const list = attemptsOn(db)
-    return { ends: last, attempts: list, before: contents(db, last), byLibrary: tryWithLibrary(db, list) }
+    const filled = endsOf(db)
+    const list = attemptsOn(db, filled)
+    return { ends: filled, attempts: list, before: contents(db, filled), byLibrary: tryWithLibrary(db, list) }
   })
   // Without a connection of ours beside it: only the gateway's own locks then tell SQLite that the file is in use.
   const command = sqliteCommand()
@@ -81,13 +82,23 @@ function withConnection<T>(file: string, work: (db: Database) => T): T {
   }
 }
 
+type End = (typeof tables)[number] & { readonly last: number }
+
+/** The tables that are not empty, each with its last key. */
+function endsOf(db: Database): End[] {
+  return tables.flatMap((one) => {
+    const last = db.prepare(`SELECT max(${one.key}) FROM ${one.table}`).pluck().get() as number | null
+    return last === null ? [] : [{ ...one, last }]
+  })
+}
+
 /** Which file the write-ahead log is; undefined when there is none. */
 function walOf(file: string): number | undefined {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.ino
 }
 
-function attemptsOn(db: Database): Attempt[] {
-  const onEach = tables.flatMap(({ table, key, column, value }) => {
+function attemptsOn(db: Database, ends: readonly End[]): Attempt[] {
+  const onEach = ends.flatMap(({ table, key, column, value }) => {
     const columns = columnsOf(db, table)
     const first = `${key} = (SELECT min(${key}) FROM ${table})`
     const forged = columns.map((name) => (name === column ? value : name)).join(', ')
@@ -175,12 +186,12 @@ function sqliteCommand(): { version: string } | { leftOut: string } {
 }
 
 /** Only the rows up to `ends`: the gateway goes on writing meanwhile. */
-function contents(db: Database, ends: readonly number[]): Record<string, string> {
+function contents(db: Database, ends: readonly End[]): Record<string, string> {
   return Object.fromEntries(
-    tables.map(({ table, key }, i) => {
+    ends.map(({ table, key, last }) => {
       const hash = createHash('sha256')
       const rows = db.prepare(`SELECT * FROM ${table} WHERE ${key} <= ? ORDER BY ${key}`).raw()
-      for (const row of rows.iterate(ends[i])) hash.update(JSON.stringify(row))
+      for (const row of rows.iterate(last)) hash.update(JSON.stringify(row))
       return [table, hash.digest('hex')]
     }),
   )

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -25,6 +25,7 @@ export class ControlSocket {
   readonly #path: string
   readonly #server: Server
   readonly #log: Logger
+  #own: FileId | undefined
 
   constructor(options: { runtimeDir: string; actions: ControlActions; log: Logger }) {
     this.#path = controlSocketPath(options.runtimeDir)
@@ -42,24 +43,33 @@ export class ControlSocket {
     })
   }
 
-  /** A daemon without it still serves; the commands then say that they can't reach it. */
+  /**
+   * A daemon without it still serves; the commands then say that they can't reach it. Throws ExitError when another
+   * daemon listens there.
+   */
   async start(): Promise<void> {
     if (this.#path.length > longestPath) {
       this.#log.warn({ path: this.#path }, 'the path of the control socket is too long for the system; it is not there')
       return
     }
     mkdirSync(dirname(this.#path), { recursive: true })
-    // Left over from a kill -9: the lock on the data folder says that nobody is behind it.
-    if (existsSync(this.#path)) rmSync(this.#path)
+    await refuseIfTaken(this.#path)
+    // Bound under a name of our own and then put in place, over what a kill -9 left there: libuv unlinks the name that
+    // it bound when it closes, whoever's socket has it by then.
+    const boundAs = join(dirname(this.#path), `.${process.pid}`)
+    rmSync(boundAs, { force: true })
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen(this.#path, resolve)
+      this.#server.listen(boundAs, resolve)
     })
-    chmodSync(this.#path, 0o660)
+    chmodSync(boundAs, 0o660)
+    this.#own = fileId(boundAs)
+    renameSync(boundAs, this.#path)
   }
 
   async stop(): Promise<void> {
     if (!this.#server.listening) return
+    if (this.#own !== undefined && fileId(this.#path) === this.#own) rmSync(this.#path)
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve())
       this.#server.closeAllConnections()
@@ -67,10 +77,26 @@ export class ControlSocket {
   }
 }
 
+/** Device and inode: which file it is, whatever its name. */
+type FileId = `${bigint}:${bigint}`
+
+function fileId(path: string): FileId | undefined {
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.dev}:${found.ino}`
+}
+
+/** The lock on the data folder doesn't keep two daemons with two data folders from one runtimeDir. */
+async function refuseIfTaken(path: string): Promise<void> {
+  const refusal = await knock(path)
+  // Only these say that nobody is there: a full backlog, or a socket that we may not open, has an owner.
+  if (refusal === 'ENOENT' || refusal === 'ECONNREFUSED') return
+  throw new ExitError(1, `another gatehouse listens at ${path}; give each a runtimeDir of its own`)
+}
+
 /** Whether a daemon listens there and works on `dataDir`. */
 export async function daemonServes(runtimeDir: string, dataDir: string): Promise<boolean> {
   const path = controlSocketPath(runtimeDir)
-  if (!(await answers(path))) return false
+  if ((await knock(path)) !== undefined) return false
   const { body } = await ask(path, 'GET', '/')
   return (body as { dataDir?: string }).dataDir === dataDir
 }
@@ -83,14 +109,15 @@ export async function verifyThroughDaemon(runtimeDir: string): Promise<Verificat
   return body as Verification
 }
 
-function answers(path: string): Promise<boolean> {
+/** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */
+function knock(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.once('connect', () => {
       socket.destroy()
-      resolve(true)
+      resolve(undefined)
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code ?? message))
   })
 }
 

@@ -19,12 +19,24 @@ export function translateSqlite(error: unknown): AppError {
       details: code,
     })
   }
+  if (isBusy(error)) {
+    return new AppError('NOT_READY', 'Another program holds the database', {
+      cause: error,
+      retryAfterSeconds: 5,
+      details: code ?? '',
+    })
+  }
   if (code === 'SQLITE_NOTADB') {
     return new AppError('INTERNAL_ERROR', 'This is not an SQLite database', { cause: error, details: code })
   }
   const damaged = code?.startsWith('SQLITE_CORRUPT')
   const message = damaged ? 'The database file is damaged' : 'The database failed'
   return new AppError('INTERNAL_ERROR', message, { cause: error, details: code ?? 'unknown fault' })
+}
+
+/** Whether another program's lock was in the way: nothing is wrong with the file, and trying again helps. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)
 }
 
 /** Whether an error came from SQLite itself and not from a decision of ours. */

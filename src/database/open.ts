@@ -145,7 +145,9 @@ export function schemaDifferences(db: Database, migrations: readonly Migration[]
 /** What CREATE statements made, by type and name; SQLite's own tables and the indexes of constraints have no statement. */
 function schemaOf(db: Database): Map<string, { name: string; sql: string }> {
   const rows = db
-    .prepare(`SELECT type, name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'`)
+    .prepare(
+      `SELECT type, name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'`,
+    )
     .all() as { type: string; name: string; sql: string }[]
   return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, { name, sql }]))
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
-import { isSqliteFault, translateSqlite } from './faults.ts'
+import { isBusy, isSqliteFault, translateSqlite } from './faults.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
 
 /**
@@ -14,6 +14,7 @@ export type Head = {
 }
 
 type Waiting = {
+  readonly sinceMs: number
   work: (tx: Tx) => unknown
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -22,6 +23,15 @@ type Waiting = {
 /** A group stays below this, so that one commit never holds the event loop for long. */
 const groupLimit = 200
 const groupBudgetMs = 15
+
+/**
+ * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits for it by sleeping in this
+ * thread, so it may do so only shortly; the rest of the waiting is a timer's, and everything else goes on meanwhile.
+ */
+const lockSleepMs = 50
+const lockRetryMs = 200
+const lockPatienceMs = 10_000
+const stopping = () => new AppError('NOT_READY', 'The gateway is stopping', { retryAfterSeconds: 5 })
 
 /** `T`, and a type error when it is a promise: an await inside would let other requests into the same transaction. */
 type NoPromise<T> = [T] extends [never]
@@ -41,15 +51,19 @@ export class UnitOfWork {
   readonly #read: Tx
   readonly #heads: Head[] = []
   readonly #listeners: (() => void)[] = []
+  readonly #patienceMs: number
   #waiting: Waiting[] = []
   #scheduled = false
   #closed = false
 
-  constructor(options: { writer: Database; reader: Database }) {
+  /** @param options.lockPatienceMs how long a write waits for another program's lock; 10 s */
+  constructor(options: { writer: Database; reader: Database; lockPatienceMs?: number }) {
     this.#writer = options.writer
     this.#reader = options.reader
     this.#write = executor(options.writer)
     this.#read = executor(options.reader)
+    this.#patienceMs = options.lockPatienceMs ?? lockPatienceMs
+    for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
 
   /** Registers a value in memory that must follow the commits. */
@@ -64,21 +78,22 @@ export class UnitOfWork {
 
   /**
    * Runs `work` in the next group. Resolves with its result once that is durable; rejects with what it threw (its own
-   * changes undone, the others' kept), or with STORAGE_FULL or INTERNAL_ERROR when the group could not be committed.
+   * changes undone, the others' kept), with STORAGE_FULL or INTERNAL_ERROR when the group could not be committed, or with
+   * NOT_READY when another program kept the file locked for 10 s.
    */
   write<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new AppError('NOT_READY', 'The gateway is stopping'))
+    if (this.#closed) return Promise.reject(stopping())
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: never) => void, reject })
+      this.#waiting.push({ sinceMs: performance.now(), work, resolve: resolve as (value: never) => void, reject })
       this.#schedule()
     })
   }
 
   /** Runs `work` on one snapshot of what is committed. Keep it short: a long reader lets the WAL grow. */
   read<T>(work: (tx: ReadTx) => T, ..._sync: NoPromise<T>): T {
-    if (this.#closed) throw new AppError('NOT_READY', 'The gateway is stopping')
-    this.#reader.exec('BEGIN')
+    if (this.#closed) throw stopping()
     try {
+      this.#reader.exec('BEGIN')
       return work(this.#read)
     } catch (error) {
       throw isSqliteFault(error) ? translateSqlite(error) : error
@@ -93,17 +108,20 @@ export class UnitOfWork {
     this.#closed = true
   }
 
-  #schedule(): void {
+  #schedule(hadLock = true): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => {
+    const commit = () => {
       this.#scheduled = false
-      if (this.#waiting.length > 0) this.#commitGroup()
-      if (this.#waiting.length > 0) this.#schedule()
-    })
+      const gotLock = this.#waiting.length === 0 || this.#commitGroup()
+      if (this.#waiting.length > 0) this.#schedule(gotLock)
+    }
+    if (hadLock) setImmediate(commit)
+    else setTimeout(commit, lockRetryMs)
   }
 
-  #commitGroup(): void {
+  /** @returns false when another program holds the lock: all still wait, but for those who have waited long enough */
+  #commitGroup(): boolean {
     const group = this.#waiting
     this.#waiting = []
     const before = this.#heads.map((head) => head.save())
@@ -119,16 +137,27 @@ export class UnitOfWork {
       }
       this.#writer.exec('COMMIT')
     } catch (error) {
+      if (taken === 0 && isBusy(error)) {
+        this.#waiting = this.#patientOnes(group, error)
+        return false
+      }
       if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK')
       this.#restore(before)
       const fault = translateSqlite(error)
       for (const item of group.slice(0, Math.max(taken, 1))) item.reject(fault)
       this.#waiting = [...group.slice(Math.max(taken, 1)), ...this.#waiting]
-      return
+      return true
     }
     this.#waiting = [...group.slice(taken), ...this.#waiting]
     for (const answer of answers) answer()
     for (const listener of this.#listeners) listener()
+    return true
+  }
+
+  #patientOnes(group: Waiting[], busy: unknown): Waiting[] {
+    const latestMs = performance.now() - this.#patienceMs
+    for (const item of group) if (item.sinceMs <= latestMs) item.reject(translateSqlite(busy))
+    return group.filter((item) => item.sinceMs > latestMs)
   }
 
   /** One member of the group in its savepoint. A full disk ends the whole transaction: that is thrown to the group. */

@@ -32,7 +32,6 @@ export const catalogue = {
   NOT_FOUND: { status: 404, retry: false, hint: 'No such thing, or not for this caller.' },
   METHOD_NOT_ALLOWED: { status: 405, retry: false, hint: 'See the Allow header.' },
   LEDGER_IMMUTABLE: { status: 405, retry: false, hint: 'Ledger events are never changed; append a correcting one.' },
-  IDEMPOTENCY_CONFLICT: { status: 409, retry: true, hint: 'The same key is being worked on; ask again.' },
   VERSION_MISMATCH: { status: 412, retry: false, hint: 'Somebody changed it; read it again.' },
   BODY_TOO_LARGE: { status: 413, retry: false, hint: 'See the limits in the API description.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false, hint: 'Send the media type that the operation names.' },

@@ -38,6 +38,7 @@ class Findings {
   truncated = false
 
   add(where: string, what: string): void {
+    if (this.mismatches.some((m) => m.where === where && m.what === what)) return
     if (this.mismatches.length < listed) this.mismatches.push({ where, what })
     else this.truncated = true
   }
@@ -45,7 +46,7 @@ class Findings {
 
 /**
  * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, names against commitments,
- * files against their rows. Reads in short batches, so that a running gateway's WAL is not held. It can not see a
+ * files against their rows. Reads in short batches after the look at the file, so that a running gateway's WAL is not held. It can not see a
  * tail that was cut off together with its rows: for that, size and root must be known from outside the box.
  * Throws ExitError when the file can't be opened at all.
  */
@@ -62,7 +63,7 @@ export function verifyLedger(dataDir: string): Verification {
     const size = tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM log_leaf')?.n ?? 0
     const walked = walkLeaves(tx, findings, { logId, siteId }, size)
     checkRowsHaveLeaves(tx, findings, size, walked.placements)
-    checkAuditIds(tx, findings)
+    checkAuditTrail(tx, findings)
     const openings = checkOpenings(tx, findings)
     const media = checkMedia(tx, findings, dataDir)
     const ok = findings.mismatches.length === 0
@@ -185,21 +186,26 @@ function checkPlacement(
 function checkReferences(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
   const label = tx.oneOf<{ slot_id: string }>('SELECT slot_id FROM main.slot WHERE id = +?', [row.slot_id])?.slot_id
   if (label !== undefined && label !== row.slot_code) {
-    findings.add(`slot ${row.slot_id}`, `is called ${label} now, and was ${row.slot_code} in event ${row.id}`)
+    findings.add(`slot ${row.slot_id}`, `is called ${label}, and was ${row.slot_code} when its events were recorded`)
   }
   if (row.photo_evidence !== 'held') return
   const kind = tx.oneOf<{ kind: string }>('SELECT kind FROM main.media WHERE sha256 = ?', [row.photo_sha256])?.kind
   if (kind !== 'photo') findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
 }
 
-/** Entries of the audit trail are numbered 1, 2, 3 …; their contents have no digest yet. */
-function checkAuditIds(tx: ReadTx, findings: Findings): void {
+/** Entries are numbered 1, 2, 3 …, and every event has one. What they say has no digest: triggers alone guard it. */
+function checkAuditTrail(tx: ReadTx, findings: Findings): void {
   const gaps = tx.allOf<{ id: number }>(
     `SELECT id FROM main.audit_entry a
      WHERE id <> 1 AND NOT EXISTS (SELECT 1 FROM main.audit_entry b WHERE b.id = a.id - 1) ORDER BY id LIMIT ?`,
     [listed],
   )
   for (const { id } of gaps) findings.add(`audit entry ${id}`, 'the one in front of it is missing')
+  const untold = tx.oneOf<{ n: number }>(
+    `SELECT count(*) AS n FROM main.placement_event e
+     WHERE NOT EXISTS (SELECT 1 FROM main.audit_entry a WHERE a.entity = 'event' AND a.entity_id = CAST(e.id AS TEXT))`,
+  )
+  if (untold && untold.n > 0) findings.add('audit trail', `${untold.n} events without an entry`)
 }
 
 function differences(rebuilt: string, bytes: Buffer): string {

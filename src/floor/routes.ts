@@ -4,12 +4,15 @@ import {
   type Api,
   allQuery,
   claimOf,
+  ifMatchHeaders,
   listOf,
   numericPath,
+  onceHeaders,
   operation,
   originOf,
   pageOfAll,
   send,
+  versionOf,
 } from '../http/index.ts'
 import { NewSlot, SlotChange } from '../warehouse/index.ts'
 import {
@@ -17,6 +20,7 @@ import {
   FloorSlot,
   FloorSlotResource,
   FloorZone,
+  FloorZoneResource,
   UtilizationResource,
   WarehouseDetail,
   whenQuery,
@@ -53,9 +57,9 @@ const createSlot = operation({
   access: 'whms:write',
   tag: 'Slots',
   summary: 'Create a slot',
-  input: { body: NewSlot },
+  input: { headers: z.object(onceHeaders), body: NewSlot },
   success: { 201: { description: 'The slot', schema: FloorSlotResource, location: true } },
-  errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND', 'IDEMPOTENCY_MISMATCH'],
+  errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
 })
 
 const changeSlot = operation({
@@ -67,7 +71,7 @@ const changeSlot = operation({
   input: {
     params: idParam,
     query: z.object(byQuery),
-    headers: z.object({ 'if-match': z.string().max(64).optional() }),
+    headers: z.object({ ...ifMatchHeaders, ...onceHeaders }),
     body: SlotChange,
   },
   success: { 200: { description: 'The slot', schema: FloorSlotResource } },
@@ -81,6 +85,15 @@ const listZones = operation({
   summary: 'All zones with their slots and occupancy',
   input: { query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The zones', schema: listOf(FloorZone) } },
+})
+
+const getZone = operation({
+  ...reading,
+  path: '/api/whms/zones/{id}',
+  tag: 'Zones',
+  summary: 'One zone with its slots and occupancy, counted',
+  input: { params: idParam, query: z.object(whenQuery) },
+  success: { 200: { description: 'The zone', schema: FloorZoneResource } },
 })
 
 const listZoneSlots = operation({
@@ -107,7 +120,7 @@ const getLocation = operation({
   tag: 'Assets',
   summary: 'The slot in which an asset stands, derived from the ledger',
   input: { params: z.object({ barcode: z.string() }), query: z.object(whenQuery) },
-  success: { 200: { description: 'Its slot, or null', schema: AssetLocationResource } },
+  success: { 200: { description: 'Its slot; null: it stands in none', schema: AssetLocationResource } },
 })
 
 const getUtilization = operation({
@@ -140,12 +153,16 @@ export function floorRoutes(api: Api, floor: FloorService): void {
   api.openapi(changeSlot, async (c) => {
     const { id } = c.req.valid('param')
     const byLabel = c.req.valid('query').by !== undefined
-    const version = versionOf(c.req.valid('header')['if-match'])
-    return c.json(await floor.changeSlot(id, byLabel, c.req.valid('json'), version, originOf(c)), 200)
+    const ask = { by: originOf(c), claim: claimOf(c) }
+    return send(c, await floor.changeSlot({ path: id, byLabel }, c.req.valid('json'), versionOf(c), ask), 200)
   })
   api.openapi(listZones, (c) => {
     const query = c.req.valid('query')
     return c.json(pageOfAll(floor.zones(c.get('caller'), whenOf(query)), query), 200)
+  })
+  api.openapi(getZone, (c) => {
+    const id = numericPath(c.req.valid('param').id)
+    return c.json({ success: true as const, ...floor.zone(id, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
   })
   api.openapi(listZoneSlots, (c) => {
     const query = c.req.valid('query')
@@ -174,12 +191,4 @@ export function floorRoutes(api: Api, floor: FloorService): void {
 
 function whenOf(query: { at?: number | undefined; known_at?: number | undefined }) {
   return { atMs: query.at, knownAtMs: query.known_at }
-}
-
-/** If-Match: the number that `version` says, with or without quotes; `*` takes any. */
-function versionOf(header: string | undefined): number | undefined {
-  if (header === undefined || header === '*') return undefined
-  const [, version] = header.match(/^(?:W\/)?"?(\d{1,15})"?$/) ?? []
-  if (version === undefined) throw AppError.field('If-Match', 'expected the version, a number')
-  return Number(version)
 }

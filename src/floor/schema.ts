@@ -21,6 +21,7 @@ const zoneUseShape = {
   utilizationPercent: z.number().openapi({ description: '0 to 100, two decimals' }),
 }
 export const FloorZone = z.object({ ...zoneShape, ...zoneUseShape }).openapi('Zone')
+export const FloorZoneResource = resource({ ...zoneShape, ...zoneUseShape })
 
 const utilizationShape = {
   totalSlots: z.int(),
@@ -56,6 +57,7 @@ export const WarehouseDetail = resource({
 
 export const AssetLocationResource = resource({
   asset_barcode: z.string(),
-  slot: FloorSlot.nullable().openapi({ description: 'null: it stands in no slot' }),
+  // Not .nullable(): of a named schema the description would say that it is an object and null at once.
+  slot: z.union([FloorSlot, z.null()]),
   since: timeOut().nullable().openapi({ description: 'time of the event that decides' }),
 })

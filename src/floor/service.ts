@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, Reply, RequestOrigin } from '../http/index.ts'
+import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { assetIsKnown, assetLocation, slotState, slotStates, stateIn, type When } from '../ledger/index.ts'
 import {
@@ -11,6 +11,7 @@ import {
   type Slot,
   type SlotChange,
   type WarehouseService,
+  type Zone,
 } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
@@ -57,26 +58,34 @@ export class FloorService {
     )
   }
 
+  /** `version`: the one that If-Match demands. */
   changeSlot(
-    path: string,
-    byLabel: boolean,
+    { path, byLabel }: { path: string; byLabel: boolean },
     change: z.output<typeof SlotChange>,
     version: number | undefined,
-    by: RequestOrigin,
-  ): Promise<{ success: true } & FloorSlot> {
-    return this.#work.write((tx) => {
-      const { id } = this.#warehouse.slotByPath(tx, path, byLabel, by.caller)
-      return withState(this.#warehouse.changeSlot(tx, id, change, version, by), slotState(tx, id))
-    })
+    { by, claim }: Ask,
+  ): Promise<Reply<{ success: true } & FloorSlot>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const { id } = this.#warehouse.slotByPath(tx, path, byLabel, by.caller)
+        const changed = this.#warehouse.changeSlot(tx, id, change, version, by)
+        return { status: 200 as const, body: withState(changed, slotState(tx, id)) }
+      }),
+    )
   }
 
   zones(caller: Caller, when: When) {
     return this.#work.read((tx) => {
       const useOf = zoneUse(this.#warehouse.slots(tx, caller), slotStates(tx, when))
-      return this.#warehouse.zones(tx, caller).map((zone) => {
-        const use = useOf(zone.id)
-        return { ...zone, ...use, utilizationPercent: percent(use.occupiedCount, use.slotCount) }
-      })
+      return this.#warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id)))
+    })
+  }
+
+  /** Throws NOT_FOUND. */
+  zone(id: number | undefined, caller: Caller, when: When) {
+    return this.#work.read((tx) => {
+      const zone = this.#warehouse.zone(tx, id, caller)
+      return inUse(zone, zoneUse(this.#warehouse.slots(tx, caller, zone.id), slotStates(tx, when, zone.id))(zone.id))
     })
   }
 
@@ -99,21 +108,29 @@ export class FloorService {
     )
   }
 
-  /** Where an asset stands. Throws NOT_FOUND for a barcode that is neither registered nor in the ledger by then. */
+  /**
+   * Where an asset stands. Throws NOT_FOUND for a barcode that is neither registered nor in the ledger by then, and
+   * when what decides happened where the caller may not look.
+   */
   location(barcode: string, caller: Caller, when: When) {
     return this.#work.read((tx) => {
       const { key } = readBarcode(barcode)
       const asset = this.#warehouse.findAsset(tx, key)
       if (!assetIsKnown(tx, key, when) && (!asset || asset.provisional)) throw AppError.notFound('Asset')
-      const { slotId, since } = assetLocation(tx, key, when)
-      const slot = slotId === null ? undefined : this.#warehouse.slots(tx, caller).find((s) => s.id === slotId)
+      const { slotId, since, decidedInSlot } = assetLocation(tx, key, when)
+      const slot = decidedInSlot === null ? undefined : this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
+      if (decidedInSlot !== null && !slot) throw AppError.notFound('Asset')
       return {
         asset_barcode: asset?.asset_id ?? barcode,
-        slot: slot ? { ...slot, ...slotState(tx, slot.id, when) } : null,
+        slot: slot && slotId !== null ? { ...slot, ...slotState(tx, slotId, when) } : null,
         since: since === null ? null : isoTime(since),
       }
     })
   }
+}
+
+function inUse(zone: Zone, use: { slotCount: number; occupiedCount: number }) {
+  return { ...zone, ...use, utilizationPercent: percent(use.occupiedCount, use.slotCount) }
 }
 
 function withState(slot: Slot, state: ReturnType<typeof slotState>): { success: true } & FloorSlot {

@@ -25,6 +25,7 @@ const getHealth = operation({
   summary: 'How the gateway is; unhealthy answers 503 with the same body',
   input: {},
   success: { 200: { description: 'healthy or degraded', schema: Health } },
+  instead: { 503: Health },
 })
 
 const getPing = operation({

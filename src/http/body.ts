@@ -53,7 +53,9 @@ export function jsonBodies(takesBytes: (path: string) => boolean): MiddlewareHan
 function insistOnJson(header: string | undefined): void {
   const type = header?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (type === 'application/json' || /^application\/[\w!#$&^.+-]+\+json$/.test(type)) return
-  throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', { details: `content-type: ${type || 'absent'}` })
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', {
+    details: `content-type: ${type || 'absent'}`,
+  })
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -34,7 +34,10 @@ export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
 
 /** What a zod refusal means to the caller, field by field. */
 function refusedFields(issues: readonly z.core.$ZodIssue[], input: unknown): FieldProblem[] {
-  return issues.map((issue) => ({ path: issue.path.map(String).join('.') || '(body)', message: describe(issue, input) }))
+  return issues.map((issue) => ({
+    path: issue.path.map(String).join('.') || '(body)',
+    message: describe(issue, input),
+  }))
 }
 
 function describe(issue: z.core.$ZodIssue, input: unknown): string {

@@ -54,6 +54,9 @@ export function time() {
     .openapi({ type: 'string', format: 'date-time' })
 }
 
+/** As `optional(time())`; the description of `time` would hide that null is taken. */
+export const optionalTime = () => optional(time()).openapi({ type: ['string', 'null'], format: 'date-time' })
+
 /** A time that goes out: UTC with milliseconds and Z. */
 export const timeOut = () => z.string().openapi({ format: 'date-time', example: '2026-03-02T08:00:00.000Z' })
 

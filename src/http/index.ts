@@ -8,6 +8,7 @@ export {
   httpUrl,
   numericPath,
   optional,
+  optionalTime,
   parseTime,
   queryInteger,
   rowId,
@@ -17,6 +18,7 @@ export {
   timeOut,
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
+export { ifMatchHeaders, versionOf } from './if-match.ts'
 export { claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { operation } from './operation.ts'
 export { allQuery, countLimit, historyLimit, historyQuery, listOf, type Pagination, pageOfAll } from './pagination.ts'

@@ -20,6 +20,8 @@ export class HttpListener {
   readonly #server: Server
   readonly #options: ListenOptions
   readonly #sockets = new Set<Socket>()
+  /** Connections without a request under way, also those that browsers open in advance, which Node takes for busy. */
+  readonly #idle = new Set<Socket>()
 
   constructor(options: ListenOptions, api: Api) {
     this.#options = options
@@ -33,6 +35,14 @@ export class HttpListener {
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
+    })
+    this.#server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#idle.add(socket)
+      socket.once('close', () => this.#idle.delete(socket))
+    })
+    this.#server.on('request', ({ socket }, response) => {
+      this.#idle.delete(socket)
+      response.once('close', () => !socket.destroyed && this.#idle.add(socket))
     })
     this.#server.on('clientError', answerBrokenRequest)
   }
@@ -51,7 +61,7 @@ export class HttpListener {
 
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#server.closeIdleConnections()
+    for (const socket of this.#idle) socket.destroy()
     const giveUp = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy()
     }, drainMs)

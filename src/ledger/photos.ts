@@ -1,35 +1,21 @@
-import { createReadStream } from 'node:fs'
+import { webcrypto } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { RequestOrigin } from '../http/index.ts'
+import type { FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { addMedia, findMedia, type Media, type Openings, sha256 } from '../log/index.ts'
-import { type Clock, writeFileDurably } from '../world/index.ts'
+import { addMedia, findMedia, type Media, type Openings } from '../log/index.ts'
+import { type Clock, writeFileDurablyAside } from '../world/index.ts'
+import { extensionOf, readPicture } from './picture.ts'
+import type { StoredPhoto } from './schema.ts'
 
 export const photoLimitBytes = 12 * 1024 * 1024
 export const photosPath = '/api/whms/evidence/photos'
 
-/** What the bytes themselves say they are; a header is not believed. */
-const magics: readonly { mediaType: string; extension: string; matches: (bytes: Buffer) => boolean }[] = [
-  { mediaType: 'image/jpeg', extension: 'jpg', matches: (b) => b.length > 3 && b.readUIntBE(0, 3) === 0xffd8ff },
-  {
-    mediaType: 'image/png',
-    extension: 'png',
-    matches: (b) => b.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex')),
-  },
-  {
-    mediaType: 'image/webp',
-    extension: 'webp',
-    matches: (b) => b.subarray(0, 4).toString('latin1') === 'RIFF' && b.subarray(8, 12).toString('latin1') === 'WEBP',
-  },
-]
-
 /** Where a photo's bytes are: named by their hash, spread over 256 folders. */
 export function photoFile(dataDir: string, photo: { sha256: string; mediaType: string }): string {
-  const extension = magics.find((m) => m.mediaType === photo.mediaType)?.extension ?? 'bin'
-  return join(dataDir, 'photos', photo.sha256.slice(0, 2), `${photo.sha256}.${extension}`)
+  return join(dataDir, 'photos', photo.sha256.slice(0, 2), `${photo.sha256}.${extensionOf(photo.mediaType)}`)
 }
 
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
@@ -57,27 +43,45 @@ export class Photos {
     this.#siteUrl = options.siteUrl
   }
 
+  /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
+  async store(bytes: Buffer, by: RequestOrigin): Promise<StoredPhoto> {
+    const media = await this.keepFile(bytes)
+    return this.#work.write((tx) => this.note(tx, media, by))
+  }
+
   /**
-   * Keeps a photo. The file is on disk before its row is: a row without a file would be lost evidence, a file without
-   * a row is only waste. The same bytes again change nothing. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL.
+   * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a
+   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL.
    */
-  async store(bytes: Buffer, by: RequestOrigin): Promise<Media & { url: string }> {
-    const type = magics.find((m) => m.matches(bytes))
+  async keepFile(bytes: Buffer): Promise<Media> {
+    const type = readPicture(bytes)
     if (!type) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
-    const hash = sha256(bytes).toString('hex')
-    const media: Media = {
+    if ('damaged' in type) {
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The photo is not whole', {
+        details: `it begins as ${type.damaged}, and the rest does not fit or is missing`,
+      })
+    }
+    const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
+    const known = this.#work.read((tx) => findMedia(tx, hash))
+    const media: Media = known ?? {
       sha256: hash,
       kind: 'photo',
       mediaType: type.mediaType,
       sizeBytes: bytes.length,
       receivedAtMs: this.#clock.now(),
     }
-    writePhoto(photoFile(this.#dataDir, media), bytes)
-    await this.#work.write((tx) => {
-      if (!addMedia(tx, media, this.#openings.person(tx, by.caller.username))) return
-      this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: hash })
-    })
-    return { ...media, url: this.urlOf(hash) }
+    const file = photoFile(this.#dataDir, media)
+    if (!known || !existsSync(file)) await writePhoto(file, bytes)
+    return media
+  }
+
+  /** The second half: the row, and who brought it. The same bytes again change nothing. */
+  note(tx: Tx, media: Media, by: RequestOrigin): StoredPhoto {
+    const { sha256, mediaType, sizeBytes } = media
+    if (addMedia(tx, media, this.#openings.person(tx, by.caller.username))) {
+      this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
+    }
+    return { success: true, sha256, url: this.urlOf(sha256), mediaType, sizeBytes }
   }
 
   urlOf(hash: string): string {
@@ -94,17 +98,18 @@ export class Photos {
     return findMedia(tx, hash)?.kind === 'photo'
   }
 
-  /** Throws NOT_FOUND. */
-  open(hash: string): { media: Media; stream: ReadableStream } {
+  /** The file of a photo. Throws NOT_FOUND. */
+  file(hash: string): FileAnswer {
     const media = /^[0-9a-f]{64}$/.test(hash) ? this.#work.read((tx) => findMedia(tx, hash)) : undefined
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
-    return { media, stream: Readable.toWeb(createReadStream(photoFile(this.#dataDir, media))) as ReadableStream }
+    const { sha256, mediaType, sizeBytes } = media
+    return { path: photoFile(this.#dataDir, media), sha256, mediaType, sizeBytes }
   }
 }
 
-function writePhoto(file: string, bytes: Buffer): void {
+async function writePhoto(file: string, bytes: Buffer): Promise<void> {
   try {
-    writeFileDurably(file, bytes, 0o640)
+    await writeFileDurablyAside(file, bytes, 0o640)
   } catch (error) {
     throw new AppError('STORAGE_FULL', 'The photo can not be written; nothing was stored', {
       cause: error,

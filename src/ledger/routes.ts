@@ -8,6 +8,7 @@ import {
   historyQuery,
   listOf,
   numericPath,
+  onceHeaders,
   operation,
   originOf,
   parseTime,
@@ -15,6 +16,7 @@ import {
   readBody,
   resource,
   send,
+  sendFile,
 } from '../http/index.ts'
 import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
 import {
@@ -46,7 +48,7 @@ const recordEvent = operation({
         .max(64)
         .optional()
         .openapi({ description: "the device's clock when it sent, RFC 3339" }),
-      'idempotency-key': z.string().optional(),
+      ...onceHeaders,
     }),
     body: NewPlacementEvent,
   },
@@ -54,13 +56,7 @@ const recordEvent = operation({
     200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedEvent, location: true },
     201: { description: 'Recorded', schema: RecordedEvent, location: true },
   },
-  errors: [
-    'EVIDENCE_REQUIRED',
-    'TIMESTAMP_IN_FUTURE',
-    'REFERENCE_NOT_FOUND',
-    'CONSTRAINT_VIOLATED',
-    'IDEMPOTENCY_MISMATCH',
-  ],
+  errors: ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOUND', 'CONSTRAINT_VIOLATED'],
 })
 
 const listEvents = operation({
@@ -98,9 +94,8 @@ const storePhoto = operation({
   access: 'events:create',
   tag,
   summary: 'Upload photo evidence: the bytes of a JPEG, PNG or WebP file, at most 12 MiB',
-  input: {},
+  input: { headers: z.object(onceHeaders), bytes: ['image/jpeg', 'image/png', 'image/webp'] },
   success: { 201: { description: 'Kept; send its url as photo_url', schema: StoredPhoto, location: true } },
-  errors: ['UNSUPPORTED_MEDIA_TYPE', 'BODY_TOO_LARGE', 'STORAGE_FULL'],
 })
 
 const getPhoto = operation({
@@ -111,7 +106,12 @@ const getPhoto = operation({
   summary: 'A photo that the gateway holds',
   input: { params: z.object({ sha256: z.string() }) },
   success: {
-    200: { description: 'The bytes', schema: z.string().openapi({ format: 'binary' }), mediaType: 'image/*' },
+    200: {
+      description: 'The bytes',
+      schema: z.string().openapi({ format: 'binary' }),
+      mediaType: 'image/*',
+      ranges: true,
+    },
   },
 })
 
@@ -138,27 +138,21 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     c.json({ success: true as const, ...ledger.event(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
   )
 
-  for (const path of [eventsPath, `${eventsPath}/:id`]) {
+  for (const [path, allowed] of [
+    [eventsPath, 'GET, POST'],
+    [`${eventsPath}/:id`, 'GET'],
+  ] as const) {
     api.on(['PUT', 'PATCH', 'DELETE'], path, () => {
-      throw new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted', { details: 'GET, POST' })
+      throw new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted', { details: allowed })
     })
   }
 
   api.openapi(storePhoto, async (c) => {
-    const stored = await photos.store(Buffer.from(await readBody(c.req.raw, photoLimitBytes)), originOf(c))
-    c.header('Location', `${photosPath}/${stored.sha256}`)
-    const { sha256, url, mediaType, sizeBytes } = stored
-    return c.json({ success: true as const, sha256, url, mediaType, sizeBytes }, 201)
+    const bytes = Buffer.from(await readBody(c.req.raw, photoLimitBytes))
+    return send(c, await ledger.storePhoto(bytes, { by: originOf(c), claim: claimOf(c, bytes) }), 201)
   })
 
-  api.openapi(getPhoto, (c) => {
-    const { media, stream } = photos.open(c.req.valid('param').sha256)
-    c.header('Content-Type', media.mediaType)
-    c.header('Content-Length', String(media.sizeBytes))
-    c.header('Cache-Control', 'private, max-age=31536000, immutable')
-    c.header('Content-Security-Policy', "default-src 'none'; sandbox")
-    return c.body(stream) as never
-  })
+  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256)) as never)
 }
 
 function deviceTime(header: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, httpUrl, optional, rowId, sha256Hex, text, time, timeOut } from '../http/index.ts'
+import { barcode, httpUrl, optional, optionalTime, rowId, sha256Hex, text, timeOut } from '../http/index.ts'
 import { warningCodes } from './warnings.ts'
 
 export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'] as const
@@ -20,10 +20,10 @@ export const NewPlacementEvent = z
     slot_code: optional(text(64)).openapi({ description: 'the slot by its label' }),
     asset_barcode: barcode(),
     operator: optional(text(128)).openapi({ description: 'default: the caller' }),
-    timestamp: optional(time()).openapi({ description: "default: the gateway's time" }),
+    timestamp: optionalTime().openapi({ description: "default: the gateway's time" }),
     photo_url: optional(httpUrl()).openapi({ description: 'required for PLACED; never fetched by the gateway' }),
     photo_sha256: optional(sha256Hex()),
-    photo_taken_at: optional(time()),
+    photo_taken_at: optionalTime(),
     scale_weight_kg: optional(z.number().min(0).max(100_000)),
     evidence_hash: optional(sha256Hex()).openapi({
       description: "the client's own hash; kept as client_evidence_hash",
@@ -112,3 +112,4 @@ export const StoredPhoto = z
     sizeBytes: z.int(),
   })
   .openapi('StoredPhoto')
+export type StoredPhoto = z.infer<typeof StoredPhoto>

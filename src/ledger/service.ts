@@ -8,9 +8,9 @@ import type { Clock } from '../world/index.ts'
 import { placementRecorded } from './events.ts'
 import type { LedgerHead } from './head.ts'
 import { type Effect, judge, misfits, type Surroundings } from './judge.ts'
-import type { Photos } from './photos.ts'
+import { type Photos, photosPath } from './photos.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
-import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
+import type { NewPlacementEvent, PlacementEvent, RecordedEvent, StoredPhoto } from './schema.ts'
 import {
   boundsOf,
   judgedAfter,
@@ -100,7 +100,7 @@ export class LedgerService {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
         const repeated = this.#repeated(tx, request, asked.by.caller)
-        if (repeated) return { status: 200 as const, body: repeated, location: pathOf(repeated.id), replayed: true }
+        if (repeated) return { status: 200 as const, body: repeated, location: pathOf(repeated.id) }
         const event = this.#append(tx, request, asked)
         return { status: 201 as const, body: event, location: pathOf(event.id) }
       }),
@@ -111,10 +111,20 @@ export class LedgerService {
   event(id: number | undefined, caller: Caller): PlacementEvent {
     return this.#work.read((tx) => {
       const row = id === undefined ? undefined : store.findEvent(tx, id)
-      if (!row) throw AppError.notFound('Event')
-      this.#warehouse.slot(tx, row.slot_id, caller)
+      if (!row || !this.#isVisible(tx, row, caller)) throw AppError.notFound('Event')
       return store.toPlacementEvent(row)
     })
+  }
+
+  /** Keeps a photo: first the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
+  async storePhoto(bytes: Buffer, { by, claim }: Pick<Asked, 'by' | 'claim'>): Promise<Reply<StoredPhoto>> {
+    const media = await this.#photos.keepFile(bytes)
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const body = this.#photos.note(tx, media, by)
+        return { status: 201 as const, body, location: `${photosPath}/${media.sha256}` }
+      }),
+    )
   }
 
   events(
@@ -136,7 +146,7 @@ export class LedgerService {
     const nowMs = this.#head.nowMs(this.#clock.now())
     const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
     const code = readBarcode(request.asset_barcode)
-    this.#refuseUnknownCorrection(tx, request)
+    this.#refuseUnknownCorrection(tx, request, by.caller)
     const when = decideTime(
       { timestampMs: request.timestamp, deviceTimeMs },
       nowMs,
@@ -214,7 +224,13 @@ export class LedgerService {
     const opened = { ...row, operator, actor: by.caller.username, notes: request.verification_notes ?? null }
     const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
     if (request.client_event_id !== undefined) {
-      store.keepClientEventId(tx, row.actor_commitment, request.client_event_id, row.id, requestHash(request))
+      store.keepClientEventId(
+        tx,
+        store.callerMark(tx, by.caller),
+        request.client_event_id,
+        row.id,
+        requestHash(request),
+      )
     }
     this.#outbox.publish(tx, placementRecorded(event, slot.warehouseId))
     this.#audit.write(tx, by, {
@@ -228,9 +244,9 @@ export class LedgerService {
 
   /** The answer to an event that this client sent before under its own id; undefined for a new one. */
   #repeated(tx: Tx, request: NewPlacementEvent, caller: Caller): RecordedEvent | undefined {
-    const person = request.client_event_id === undefined ? undefined : this.#openings.findPerson(tx, caller.username)
-    if (!person || request.client_event_id === undefined) return undefined
-    const known = store.findByClientEventId(tx, person, request.client_event_id)
+    if (request.client_event_id === undefined) return undefined
+    const commitment = this.#openings.findPerson(tx, caller.username)
+    const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, request.client_event_id)
     if (!known) return undefined
     if (known.request_sha256 !== requestHash(request)) {
       throw AppError.field('client_event_id', `was used for event ${known.event_id} with another body`)
@@ -240,9 +256,15 @@ export class LedgerService {
     return answer(store.toPlacementEvent(row), effectNow(tx, row), slotNow(tx, row.slot_id, row.slot_code))
   }
 
-  #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent): void {
+  #isVisible(tx: ReadTx, event: { slot_id: number }, caller: Caller): boolean {
+    return this.#warehouse.visibleSlot(tx, event.slot_id, caller) !== undefined
+  }
+
+  #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
     const corrected = request.corrects_event_id
-    if (corrected === undefined || store.findEvent(tx, corrected)) return
+    if (corrected === undefined) return
+    const found = store.findEvent(tx, corrected)
+    if (found && this.#isVisible(tx, found, caller)) return
     throw new AppError('REFERENCE_NOT_FOUND', 'The event to correct is not there', {
       fields: [{ path: 'corrects_event_id', message: `no event ${corrected}` }],
     })
@@ -314,7 +336,8 @@ function lookAround(
   const inSlot = newestInSlot(tx, event.slotId, upTo)
   const ofAsset = newestOfAsset(tx, event.assetKey, upTo)
   const everywhere = boundsOf(tx)
-  const isLater = (row: Placement | undefined) => row !== undefined && row.timestamp_ms > event.timestampMs
+  const isLater = (row: Pick<Placement, 'timestamp_ms'> | undefined) =>
+    row !== undefined && row.timestamp_ms > event.timestampMs
   const placement = inSlot?.event_type === 'PLACED' ? inSlot : undefined
   return {
     placement,

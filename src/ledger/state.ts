@@ -32,8 +32,8 @@ type Bounds = { readonly atMs: number | undefined; readonly lastId: number | und
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: undefined }
   // received_at never decreases with the id, so what was known then is a prefix of the ledger.
-  const row = tx.oneOf<{ id: number | null }>(
-    'SELECT max(id) AS id FROM main.placement_event WHERE received_at_ms <= +?',
+  const row = tx.oneOf<{ id: number }>(
+    'SELECT id FROM main.placement_event WHERE received_at_ms <= +? ORDER BY received_at_ms DESC, id DESC LIMIT 1',
     [when.knownAtMs],
   )
   return { atMs: when.atMs, lastId: row?.id ?? 0 }
@@ -67,11 +67,15 @@ export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placem
   )
 }
 
-/** The newest PLACED or REMOVED of an asset. */
-export function newestOfAsset(tx: ReadTx, assetKey: string, bounds: Bounds): Placement | undefined {
+/** The newest PLACED or REMOVED of an asset, without its barcode: that would take a look into the table. */
+export function newestOfAsset(
+  tx: ReadTx,
+  assetKey: string,
+  bounds: Bounds,
+): Omit<Placement, 'asset_barcode'> | undefined {
   const limit = bounded(bounds)
-  return tx.oneOf<Placement>(
-    `SELECT ${columns} FROM main.placement_event WHERE asset_key = +? AND ${moves}${limit.sql} ${newestFirst}`,
+  return tx.oneOf(
+    `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event WHERE asset_key = +? AND ${moves}${limit.sql} ${newestFirst}`,
     [assetKey, ...limit.parameters],
   )
 }
@@ -122,39 +126,40 @@ export function stateIn(states: ReadonlyMap<number, SlotState>, slotId: number):
   return states.get(slotId) ?? empty
 }
 
-export type AssetLocation = { readonly slotId: number | null; readonly since: number | null }
+export type AssetLocation = {
+  readonly slotId: number | null
+  readonly since: number | null
+  /** Slot of the event that decides, also when that took the asset away; null without one. */
+  readonly decidedInSlot: number | null
+}
 
 /** Where an asset stands; `slotId` null when it was taken away or never placed. The caller knows whether it exists. */
 export function assetLocation(tx: ReadTx, assetKey: string, when: When = {}): AssetLocation {
   const newest = newestOfAsset(tx, assetKey, boundsOf(tx, when))
-  if (!newest) return { slotId: null, since: null }
-  return { slotId: newest.event_type === 'PLACED' ? newest.slot_id : null, since: newest.timestamp_ms }
+  if (!newest) return { slotId: null, since: null, decidedInSlot: null }
+  const slotId = newest.event_type === 'PLACED' ? newest.slot_id : null
+  return { slotId, since: newest.timestamp_ms, decidedInSlot: newest.slot_id }
 }
 
 /** Whether any event names the asset, within the bounds. */
 export function assetIsKnown(tx: ReadTx, assetKey: string, when: When = {}): boolean {
   const limit = bounded(boundsOf(tx, when))
-  const named = (types: string) =>
-    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${types}${limit.sql} LIMIT 1`, [
+  return (
+    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +?${limit.sql} LIMIT 1`, [
       assetKey,
       ...limit.parameters,
-    ])
-  return Boolean(named(moves) ?? named(judgements))
+    ]) !== undefined
+  )
 }
 
 /** Newest timestamp of any event of the slot or the asset; 0 without one. */
 export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string): number {
-  const newest = (column: string, value: string | number, types: string) =>
+  const newest = (column: string, value: string | number) =>
     tx.oneOf<{ timestamp_ms: number }>(
-      `SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? AND ${types} ${newestFirst}`,
+      `SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? ${newestFirst}`,
       [value],
     )?.timestamp_ms ?? 0
-  return Math.max(
-    newest('slot_id', slotId, moves),
-    newest('slot_id', slotId, judgements),
-    newest('asset_key', assetKey, moves),
-    newest('asset_key', assetKey, judgements),
-  )
+  return Math.max(newest('slot_id', slotId), newest('asset_key', assetKey))
 }
 
 /** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later than `timestampMs`. */

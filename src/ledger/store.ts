@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto'
 import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
-import { countLimit } from '../http/index.ts'
+import { type Caller, countLimit } from '../http/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { PlacementEvent } from './schema.ts'
 import { explain, type WarningCode } from './warnings.ts'
@@ -117,69 +118,93 @@ export type History = { readonly rows: OpenedRow[]; readonly hasMore: boolean; r
 
 /** One page of the history. The SQL is built for the filters that are there, so that each finds its index. */
 export function listEvents(tx: ReadTx, filter: HistoryFilter, page: HistoryPage): History {
-  const where = conditions(filter)
-  const cut = cutOf(page)
+  const conditions = conditionsOf(filter, page.afterSeq)
+  const where = anded([...byIndex(conditions), ...behind(page)])
   const order = page.afterSeq === undefined ? 'e.timestamp_ms DESC, e.id DESC' : 'e.leaf_seq'
-  const rows = tx.allOf<OpenedRow>(
-    `${openedSelect}${sqlWhere([...where.parts, ...cut.parts])} ORDER BY ${order} LIMIT ? OFFSET ?`,
-    [...where.values, ...cut.values, page.limit + 1, page.offset],
+  const rows = tx.allOf<OpenedRow>(`${openedSelect}${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?`, [
+    ...where.values,
+    page.limit + 1,
+    page.offset,
+  ])
+  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total: countEvents(tx, conditions) }
+}
+
+type Condition = { readonly part: string; readonly values: readonly (string | number)[] }
+
+const where = (part: string, ...values: (string | number)[]): Condition => ({ part, values })
+
+function anded(conditions: readonly Condition[]): { sql: string; values: (string | number)[] } {
+  const sql = conditions.length > 0 ? ` WHERE ${conditions.map((c) => c.part).join(' AND ')}` : ''
+  return { sql, values: conditions.flatMap((c) => c.values) }
+}
+
+/** The strongest first: the one that leaves the fewest rows in a ledger of years. */
+function conditionsOf(filter: HistoryFilter, afterSeq: number | undefined): Condition[] {
+  const { slotId, assetKey, eventType, hiddenWarehouses } = filter
+  const holes = hiddenWarehouses.map(() => '?').join(', ')
+  return [
+    ...(assetKey === undefined ? [] : [where('e.asset_key = +?', assetKey)]),
+    ...(slotId === undefined ? [] : [where('e.slot_id = +?', slotId)]),
+    ...(afterSeq === undefined ? [] : [where('e.leaf_seq > +?', afterSeq)]),
+    ...(eventType === undefined ? [] : [where('e.event_type = +?', eventType)]),
+    ...(holes === ''
+      ? []
+      : [where(`e.slot_id NOT IN (SELECT id FROM slot WHERE warehouse_id IN (${holes}))`, ...hiddenWarehouses)]),
+  ]
+}
+
+/** The strongest finds its index; a plus keeps SQLite, which knows nothing of the numbers, from taking another's. */
+function byIndex([strongest, ...others]: readonly Condition[]): Condition[] {
+  return strongest ? [strongest, ...others.map(({ part, values }) => where(`+${part}`, ...values))] : []
+}
+
+function behind({ before }: HistoryPage): Condition[] {
+  return before ? [where('(e.timestamp_ms, e.id) < (+?, +?)', before.timestampMs, before.id)] : []
+}
+
+/**
+ * Exact, or null. Only as many rows are looked at as the limit has: those that the strongest condition finds by its
+ * index; of more than that nobody knows how many the others would leave.
+ */
+function countEvents(tx: ReadTx, conditions: readonly Condition[]): number | null {
+  const [strongest, ...others] = conditions
+  if (!strongest) return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
+  const columns = others.length > 0 ? 'e.slot_id, e.asset_key, e.event_type, e.leaf_seq' : '1'
+  const filter = anded(others)
+  const counted = tx.oneOf<{ looked: number; n: number }>(
+    `SELECT count(*) AS looked, ${filter.sql ? `count(*) FILTER (${filter.sql.trim()})` : 'count(*)'} AS n
+     FROM (SELECT ${columns} FROM main.placement_event e WHERE ${strongest.part} LIMIT ?) e`,
+    [...filter.values, ...strongest.values, countLimit + 1],
   )
-  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total: countEvents(tx, where) }
+  return counted && counted.looked <= countLimit ? counted.n : null
 }
 
-type Conditions = { parts: string[]; values: (string | number)[] }
-
-const sqlWhere = (parts: readonly string[]) => (parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : '')
-
-function conditions(filter: HistoryFilter): Conditions {
-  const parts: string[] = []
-  const values: (string | number)[] = []
-  const add = (part: string, ...these: (string | number)[]) => {
-    parts.push(part)
-    values.push(...these)
-  }
-  if (filter.slotId !== undefined) add('e.slot_id = +?', filter.slotId)
-  if (filter.assetKey !== undefined) add('e.asset_key = +?', filter.assetKey)
-  if (filter.eventType !== undefined) add('e.event_type = +?', filter.eventType)
-  if (filter.hiddenWarehouses.length > 0) {
-    const holes = filter.hiddenWarehouses.map(() => '?').join(', ')
-    add(`e.slot_id NOT IN (SELECT id FROM slot WHERE warehouse_id IN (${holes}))`, ...filter.hiddenWarehouses)
-  }
-  return { parts, values }
+/**
+ * What stands for a caller beside the ids of its own: no name, and the same for ever, also after the person was erased
+ * (a commitment would be a new one then, and the events would be recorded a second time).
+ */
+export function callerMark(tx: ReadTx, caller: Pick<Caller, 'username' | 'instance'>): string {
+  const held = tx.oneOf<{ key: Buffer }>('SELECT key FROM caller_key')
+  if (!held) throw new Error('the key for marks of callers is gone')
+  return createHmac('sha256', held.key).update(`${caller.username}@${caller.instance}`).digest('hex')
 }
 
-function cutOf({ afterSeq, before }: HistoryPage): Conditions {
-  if (afterSeq !== undefined) return { parts: ['e.leaf_seq > +?'], values: [afterSeq] }
-  if (before) return { parts: ['(e.timestamp_ms, e.id) < (+?, +?)'], values: [before.timestampMs, before.id] }
-  return { parts: [], values: [] }
-}
-
-function countEvents(tx: ReadTx, { parts, values }: Conditions): number | null {
-  if (parts.length === 0)
-    return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
-  const counted = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM (SELECT 1 FROM main.placement_event e${sqlWhere(parts)} LIMIT ${countLimit + 1})`,
-    values,
-  )
-  return counted && counted.n <= countLimit ? counted.n : null
-}
-
-/** The event that this caller recorded under the client's own id. */
-export function findByClientEventId(tx: ReadTx, caller: string, clientEventId: string) {
+/** The event that this caller recorded under the client's own id. `commitment`: how rows of the first schemas name it. */
+export function findByClientEventId(tx: ReadTx, mark: string, commitment: string | undefined, clientEventId: string) {
   return tx.oneOf<{ event_id: number; request_sha256: string }>(
-    'SELECT event_id, request_sha256 FROM client_event WHERE caller = ? AND client_event_id = ?',
-    [caller, clientEventId],
+    'SELECT event_id, request_sha256 FROM client_event WHERE caller IN (?, ?) AND client_event_id = ?',
+    [mark, commitment ?? mark, clientEventId],
   )
 }
 
 export function keepClientEventId(
   tx: Tx,
-  caller: string,
+  mark: string,
   clientEventId: string,
   eventId: number,
   requestSha256: string,
 ): void {
-  tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [caller, clientEventId, eventId, requestSha256])
+  tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [mark, clientEventId, eventId, requestSha256])
 }
 
 /** Who made a placement, by commitment. */

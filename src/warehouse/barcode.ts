@@ -108,8 +108,9 @@ function isValue(ai: string, value: string): boolean {
   return fixed ? value.length === fixed && /^\d+$/.test(value) : value82.test(value)
 }
 
-/** The form that people read and type: `(00)340123450000000015(10)LOT7`. */
+/** The form that people read and type: `(00)340123450000000015(10)LOT7`. All of it, or it is none. */
 function bracketed(body: string): Map<string, string> | undefined {
+  if (!/^(?:\(\d{2,4}\)[^(]+)+$/.test(body)) return undefined
   const elements = new Map<string, string>()
   for (const [, ai, value] of body.matchAll(/\((\d{2,4})\)([^(]*)/g)) {
     if (!ai || value === undefined || aiDigits[ai.slice(0, 2)] !== ai.length || !isValue(ai, value) || elements.has(ai))

@@ -1,7 +1,21 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, allQuery, claimOf, listOf, operation, originOf, pageOfAll, resource, send } from '../http/index.ts'
+import {
+  type Api,
+  allQuery,
+  claimOf,
+  ifMatchHeaders,
+  listOf,
+  onceHeaders,
+  operation,
+  originOf,
+  pageOfAll,
+  resource,
+  send,
+  versionOf,
+} from '../http/index.ts'
 import {
   Asset,
+  AssetChange,
   AssetResource,
   NewAsset,
   NewWarehouse,
@@ -30,9 +44,8 @@ const createWarehouse = operation({
   access: 'whms:write',
   tag,
   summary: 'Create a warehouse',
-  input: { body: NewWarehouse },
+  input: { headers: z.object(onceHeaders), body: NewWarehouse },
   success: { 201: { description: 'The warehouse', schema: WarehouseResource, location: true } },
-  errors: ['IDEMPOTENCY_MISMATCH'],
 })
 
 const createZone = operation({
@@ -41,9 +54,9 @@ const createZone = operation({
   access: 'whms:write',
   tag,
   summary: 'Create a zone',
-  input: { body: NewZone },
+  input: { headers: z.object(onceHeaders), body: NewZone },
   success: { 201: { description: 'The zone', schema: resource(zoneShape), location: true } },
-  errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND', 'IDEMPOTENCY_MISMATCH'],
+  errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
 })
 
 const listAssets = operation({
@@ -62,9 +75,32 @@ const createAsset = operation({
   access: 'whms:write',
   tag: 'Assets',
   summary: 'Register an asset',
-  input: { body: NewAsset },
+  input: { headers: z.object(onceHeaders), body: NewAsset },
   success: { 201: { description: 'The asset', schema: AssetResource, location: true } },
-  errors: ['ALREADY_EXISTS', 'IDEMPOTENCY_MISMATCH'],
+  errors: ['ALREADY_EXISTS'],
+})
+
+const barcodeParam = z.object({ barcode: z.string() })
+
+const getAsset = operation({
+  method: 'get',
+  path: '/api/whms/assets/{barcode}',
+  access: 'whms:read',
+  tag: 'Assets',
+  summary: 'One asset, by any spelling of its barcode',
+  input: { params: barcodeParam },
+  success: { 200: { description: 'The asset', schema: AssetResource } },
+})
+
+const changeAsset = operation({
+  method: 'put',
+  path: '/api/whms/assets/{barcode}',
+  access: 'whms:write',
+  tag: 'Assets',
+  summary: 'Change what is named, keep the rest; telling its type registers one that events have only mentioned',
+  input: { params: barcodeParam, headers: z.object({ ...ifMatchHeaders, ...onceHeaders }), body: AssetChange },
+  success: { 200: { description: 'The asset', schema: AssetResource } },
+  errors: ['VERSION_MISMATCH'],
 })
 
 export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
@@ -81,4 +117,12 @@ export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
   api.openapi(createAsset, async (c) =>
     send(c, await warehouse.createAsset(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
   )
+  api.openapi(getAsset, (c) =>
+    c.json({ success: true as const, ...warehouse.asset(c.req.valid('param').barcode) }, 200),
+  )
+  api.openapi(changeAsset, async (c) => {
+    const { barcode } = c.req.valid('param')
+    const ask = { by: originOf(c), claim: claimOf(c) }
+    return send(c, await warehouse.changeAsset(barcode, c.req.valid('json'), versionOf(c), ask), 200)
+  })
 }

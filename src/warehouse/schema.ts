@@ -133,6 +133,15 @@ export const NewAsset = z
   })
   .openapi('NewAsset')
 
+export const AssetChange = z
+  .object({
+    type: optional(AssetType),
+    weight_kg: optional(z.number().min(0).max(100_000)),
+    dimensions: optional(Dimensions),
+    asset_id: optional(barcode()).openapi({ description: 'must be a spelling of the one it has' }),
+  })
+  .openapi('AssetChange')
+
 const assetShape = {
   id: rowId(),
   asset_id: z.string(),
@@ -152,5 +161,6 @@ export type NewZone = z.output<typeof NewZone>
 export type NewSlot = z.output<typeof NewSlot>
 export type SlotChange = z.output<typeof SlotChange>
 export type NewAsset = z.output<typeof NewAsset>
+export type AssetChange = z.output<typeof AssetChange>
 export type ZoneType = (typeof zoneTypes)[number]
 export type AssetType = (typeof assetTypes)[number]

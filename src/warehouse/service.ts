@@ -4,7 +4,7 @@ import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/ind
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { Clock } from '../world/index.ts'
 import { readBarcode } from './barcode.ts'
-import type { NewAsset, NewSlot, NewWarehouse, NewZone, SlotChange } from './schema.ts'
+import type { AssetChange, NewAsset, NewSlot, NewWarehouse, NewZone, SlotChange } from './schema.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
@@ -17,6 +17,20 @@ export type WarehouseSettings = {
 }
 
 export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+
+const under =
+  (path: string) =>
+  ({ id }: { id: number }) =>
+    `${path}/${id}`
+const assetPath = ({ asset_id }: store.Asset) => `/api/whms/assets/${encodeURIComponent(asset_id)}`
+
+const shown = <T extends object>(row: T) => ({ success: true as const, ...row })
+
+function assetOf(tx: ReadTx, barcode: string): store.Asset {
+  const found = store.findAssetByKey(tx, readBarcode(barcode).key)
+  if (!found) throw AppError.notFound('Asset')
+  return found
+}
 
 /** Master data: warehouses, zones, slots and assets. What stands where is not its business. */
 export class WarehouseService {
@@ -55,7 +69,7 @@ export class WarehouseService {
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
-    return this.#create(claim, '/api/whms/warehouses', (tx) => {
+    return this.#create(claim, under('/api/whms/warehouses'), (tx) => {
       const id = store.insertWarehouse(tx, warehouse, this.#clock.now())
       this.#audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
       return this.warehouse(tx, id, by.caller)
@@ -74,16 +88,16 @@ export class WarehouseService {
   }
 
   createZone(zone: NewZone, { by, claim }: Ask) {
-    return this.#create(claim, '/api/whms/zones', (tx) => {
+    return this.#create(claim, under('/api/whms/zones'), (tx) => {
       this.#referTo(tx, zone.warehouseId, by.caller)
       if (store.findZoneByName(tx, zone.warehouseId, zone.name)) {
         throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, {
           details: `name: ${zone.name} is taken`,
         })
       }
-      const id = store.insertZone(tx, { ...zone, color: zone.color?.toLowerCase() ?? defaultColor }, this.#clock.now())
+      const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
       const made = this.zone(tx, id, by.caller)
-      const adopted = store.adoptSlots(tx, made)
+      const adopted = store.adoptSlots(tx, made, this.#clock.now())
       this.#audit.write(tx, by, {
         action: 'zone.created',
         entity: 'zone',
@@ -119,7 +133,10 @@ export class WarehouseService {
     return this.slot(tx, id, by.caller)
   }
 
-  /** Changes what is named, keeps the rest. `version`: the one that If-Match demands. */
+  /**
+   * Changes what is named, keeps the rest; what is as it was already is no change and leaves no trace. `version`: the
+   * one that If-Match demands.
+   */
   changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): store.Slot {
     const old = this.slot(tx, id, by.caller)
     if (version !== undefined && version !== old.version) {
@@ -127,7 +144,9 @@ export class WarehouseService {
     }
     if (change.slot_id !== undefined && change.slot_id !== old.slot_id)
       throw AppError.field('slot_id', 'can not be changed')
-    store.updateSlot(tx, id, this.#slotChanges(tx, old, change, by.caller), this.#clock.now())
+    const columns = store.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
+    if (Object.keys(columns).length === 0) return old
+    store.updateSlot(tx, id, columns, this.#clock.now())
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
     const told = Object.fromEntries(
       Object.entries({ ...changes, polygon: polygon && 'changed' }).filter(([, v]) => v !== undefined),
@@ -138,9 +157,15 @@ export class WarehouseService {
 
   /** Throws NOT_FOUND, also when the caller may not see its warehouse. */
   slot(tx: ReadTx, id: number, caller: Caller): store.Slot {
-    const found = store.findSlot(tx, id)
-    if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Slot')
+    const found = this.visibleSlot(tx, id, caller)
+    if (!found) throw AppError.notFound('Slot')
     return found
+  }
+
+  /** As `slot`; undefined where that throws. */
+  visibleSlot(tx: ReadTx, id: number, caller: Caller): store.Slot | undefined {
+    const found = store.findSlot(tx, id)
+    return found && this.isVisible(caller, found.warehouseId) ? found : undefined
   }
 
   /** By number or label, as the path of a slot names it: a canonical decimal is the id, unless `byLabel`. */
@@ -174,7 +199,7 @@ export class WarehouseService {
 
   /** Registers an asset. One that events have only mentioned so far becomes a registered one. */
   createAsset(asset: NewAsset, { by, claim }: Ask) {
-    return this.#create(claim, '/api/whms/assets', (tx) => {
+    return this.#create(claim, assetPath, (tx) => {
       const { key } = readBarcode(asset.asset_id)
       const known = store.findAssetByKey(tx, key)
       if (known && !known.provisional) {
@@ -192,6 +217,35 @@ export class WarehouseService {
     })
   }
 
+  /** By any spelling of its barcode. Throws NOT_FOUND. */
+  asset(barcode: string): store.Asset {
+    return this.#work.read((tx) => assetOf(tx, barcode))
+  }
+
+  /** As `changeSlot`. A barcode that events have only mentioned so far is registered by telling its type. */
+  changeAsset(
+    barcode: string,
+    change: AssetChange,
+    version: number | undefined,
+    { by, claim }: Ask,
+  ): Promise<Reply<{ success: true } & store.Asset>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const old = assetOf(tx, barcode)
+        if (version !== undefined && version !== old.version) {
+          throw new AppError('VERSION_MISMATCH', `The asset has version ${old.version} by now`)
+        }
+        const { asset_id, ...changes } = change
+        if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(barcode).key)
+          throw AppError.field('asset_id', 'can not be changed')
+        if (!store.changeAsset(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(old) }
+        const told = Object.fromEntries(Object.entries(changes).filter(([, v]) => v !== undefined))
+        this.#audit.write(tx, by, { action: 'asset.updated', entity: 'asset', entityId: old.id, changes: told })
+        return { status: 200, body: shown(assetOf(tx, barcode)) }
+      }),
+    )
+  }
+
   findAsset(tx: ReadTx, key: string): store.Asset | undefined {
     return store.findAssetByKey(tx, key)
   }
@@ -207,13 +261,13 @@ export class WarehouseService {
 
   #create<T extends { id: number }>(
     claim: IdempotencyClaim | undefined,
-    path: string,
+    pathOf: (made: T) => string,
     make: (tx: Tx) => T,
   ): Promise<Reply<{ success: true } & T>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
         const made = make(tx)
-        return { status: 201, body: { success: true as const, ...made }, location: `${path}/${made.id}` }
+        return { status: 201, body: shown(made), location: pathOf(made) }
       }),
     )
   }
@@ -265,7 +319,8 @@ export class WarehouseService {
       ...(change.zone_type && { zone_type: change.zone_type }),
       ...(change.floor_plan_polygon && { floor_plan_polygon: JSON.stringify(change.floor_plan_polygon) }),
       ...(change.constraints && { constraints: JSON.stringify(change.constraints) }),
-      ...(change.retired !== undefined && { retired_at_ms: change.retired ? this.#clock.now() : null }),
+      ...(change.retired !== undefined &&
+        change.retired !== (old.retiredAt !== null) && { retired_at_ms: change.retired ? this.#clock.now() : null }),
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type Query, type ReadTx, sql, type Tables, type Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
-import type { AssetType, NewAsset, NewSlot, NewWarehouse, NewZone, ZoneType } from './schema.ts'
+import type { AssetChange, AssetType, NewAsset, NewSlot, NewWarehouse, NewZone, ZoneType } from './schema.ts'
 
 type Row<Name extends keyof Tables> = {
   [K in keyof Tables[Name]]: K extends 'id' | 'version' ? number : Tables[Name][K]
@@ -117,14 +117,18 @@ export function listZones(tx: ReadTx): Zone[] {
 }
 
 /** Slots whose label matched no zone yet, and now does. */
-export function adoptSlots(tx: Tx, zone: Zone): number {
+export function adoptSlots(tx: Tx, zone: Zone, nowMs: number): number {
   const waiting = tx.allOf<{ id: number; zone: string }>(
     'SELECT id, zone FROM slot WHERE zone_id IS NULL AND warehouse_id = ?',
     [zone.warehouseId],
   )
   const adopted = waiting.filter((slot) => nameKey(slot.zone) === nameKey(zone.name))
   for (const slot of adopted)
-    tx.runOf('UPDATE slot SET zone_id = ?, version = version + 1 WHERE id = ?', [zone.id, slot.id])
+    tx.runOf('UPDATE slot SET zone_id = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [
+      zone.id,
+      nowMs,
+      slot.id,
+    ])
   return adopted.length
 }
 
@@ -161,12 +165,15 @@ export function insertSlot(tx: Tx, columns: SlotColumns, nowMs: number): number 
   return tx.run(sql.insertInto('slot').values({ ...columns, retired_at_ms: null, ...stamp(nowMs) })).lastId
 }
 
-export function updateSlot(
-  tx: Tx,
-  id: number,
-  changes: Partial<SlotColumns & { retired_at_ms: number | null }>,
-  nowMs: number,
-): void {
+export type SlotChanges = Partial<SlotColumns & { retired_at_ms: number | null }>
+
+/** Of the changes, those that are none yet. */
+export function differingColumns(tx: ReadTx, id: number, changes: SlotChanges): SlotChanges {
+  const row = tx.oneOf<Record<string, unknown>>('SELECT * FROM slot WHERE id = ?', [id])
+  return Object.fromEntries(Object.entries(changes).filter(([column, value]) => row?.[column] !== value))
+}
+
+export function updateSlot(tx: Tx, id: number, changes: SlotChanges, nowMs: number): void {
   const row = { ...changes, updated_at_ms: nowMs }
   tx.run(
     sql
@@ -225,6 +232,21 @@ export function updateAsset(tx: Tx, id: number, asset: NewAsset, nowMs: number):
      WHERE id = ?`,
     [asset.asset_id, asset.type, asset.weight_kg ?? null, dimensionsOf(asset), nowMs, id],
   )
+}
+
+/** @returns whether anything of it was new */
+export function changeAsset(tx: Tx, old: Asset, change: Omit<AssetChange, 'asset_id'>, nowMs: number): boolean {
+  const type = change.type ?? old.type
+  const weightKg = change.weight_kg ?? old.weight_kg
+  const dimensions = JSON.stringify(change.dimensions ?? old.dimensions)
+  const isSame = type === old.type && weightKg === old.weight_kg && dimensions === JSON.stringify(old.dimensions)
+  if (isSame) return false
+  tx.runOf(
+    `UPDATE asset SET type = ?, weight_kg = ?, dimensions = ?, provisional = ?, version = version + 1, updated_at_ms = ?
+     WHERE id = ?`,
+    [type, weightKg, dimensions === 'null' ? null : dimensions, type === null ? 1 : 0, nowMs, old.id],
+  )
+  return true
 }
 
 export function findAssetByKey(tx: ReadTx, key: string): Asset | undefined {

@@ -37,6 +37,28 @@ export function dueDeliveries(
   return { firsts: firsts.map(({ id }) => id), retries: retries.map(({ id }) => id) }
 }
 
+/** Of the deliveries that become due at a time, so many are looked through for the oldest. */
+const lookedThrough = 1000
+
+/**
+ * Deliveries of an endpoint that are due, retries or not, in the order of publication; leased ones left out. Among more
+ * than a thousand due retries it is the order of the thousand longest due: a pass must not sort a whole backlog.
+ */
+export function oldestDue(tx: ReadTx, webhookId: string, nowMs: number, limit: number): { id: string; seq: number }[] {
+  return tx.allOf<{ id: string; seq: number }>(
+    `SELECT id, seq FROM (
+       SELECT id, outbox_seq AS seq FROM delivery
+       WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms = 0 AND lease_until_ms <= ? ORDER BY outbox_seq LIMIT ?)
+     UNION ALL
+     SELECT id, seq FROM (
+       SELECT id, outbox_seq AS seq FROM delivery
+       WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms BETWEEN 1 AND +? AND lease_until_ms <= ?
+       ORDER BY next_attempt_at_ms, outbox_seq LIMIT ?)
+     ORDER BY seq LIMIT ?`,
+    [webhookId, nowMs, limit, webhookId, nowMs, nowMs, lookedThrough, limit],
+  )
+}
+
 /** When the next delivery that is not due yet becomes due, over all endpoints that are sent to. */
 export function nextDueMs(tx: ReadTx, nowMs: number): number | undefined {
   const row = tx.oneOf<{ at_ms: number | null }>(
@@ -148,6 +170,11 @@ export function settleDelivery(tx: Tx, deliveryId: string, after: AfterAttempt):
   )
 }
 
+/** Ends a lease without an attempt: the delivery waits as it did, and says why. */
+export function holdDelivery(tx: Tx, deliveryId: string, reason: string): void {
+  tx.runOf('UPDATE delivery SET lease_until_ms = 0, last_error = ? WHERE id = +?', [reason, deliveryId])
+}
+
 /** Deliveries of one endpoint, `limit` at most, with their attempts. Returns how many were removed. */
 export function removeDeliveriesOf(tx: Tx, webhookId: string, limit: number): number {
   return tx.runOf('DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE webhook_id = +? LIMIT ?)', [
@@ -165,6 +192,7 @@ export type DeliveryRow = {
   readonly state: DeliveryState
   readonly attempts: number
   readonly nextAttemptAtMs: number
+  readonly lastError: string | null
   readonly createdAtMs: number
   readonly deliveredAtMs: number | null
 }
@@ -181,7 +209,7 @@ export type HistoryQuery = {
 export function deliveriesOf(tx: ReadTx, webhookId: string, query: HistoryQuery): DeliveryRow[] {
   return tx.allOf<DeliveryRow>(
     `SELECT d.id, d.outbox_seq AS outboxSeq, o.event_id AS eventId, o.type, o.timestamp_ms AS timestampMs, d.state, d.attempts,
-       d.next_attempt_at_ms AS nextAttemptAtMs, d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs
+       d.next_attempt_at_ms AS nextAttemptAtMs, d.last_error AS lastError, d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs
      FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
      WHERE d.webhook_id = +? AND d.outbox_seq < +? AND (? IS NULL OR d.state = ?)
      ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,

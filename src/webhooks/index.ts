@@ -4,6 +4,7 @@ import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { Alerts } from './alerts.ts'
 import { type Resolve, systemResolve } from './guarded-agent.ts'
+import { Pacing } from './pacing.ts'
 import { webhookRoutes } from './routes.ts'
 import { Sender } from './sender.ts'
 import { WebhookService } from './service.ts'
@@ -51,8 +52,9 @@ export type Webhooks = {
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { work, audit, clock, resolve = systemResolve } = options
   const sender = new Sender({ ...options, resolve })
-  const worker = new DeliveryWorker({ ...options, sender })
-  const service = new WebhookService({ ...options, resolve, sender, onChange: () => worker.wake() })
+  const pacing = new Pacing(options)
+  const worker = new DeliveryWorker({ ...options, sender, pacing })
+  const service = new WebhookService({ ...options, resolve, sender, pacing, onChange: () => worker.wake() })
   const alerts = new Alerts({ work, audit, clock })
   return {
     routes: (api) => webhookRoutes(api, service, alerts),

@@ -1,37 +1,50 @@
 import type { Tx } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { raiseAlert } from './alerts.ts'
-import { addAttempt, type Claimed, settleDelivery, type UnderWay, underWay } from './delivery-store.ts'
-import { afterAttempt, disabledAfter, type EndpointHealth } from './endpoint-health.ts'
+import { addAttempt, type Claimed, holdDelivery, settleDelivery, type UnderWay, underWay } from './delivery-store.ts'
+import { afterAttempt, disabledAfter, type EndpointHealth, healthy } from './endpoint-health.ts'
 import { nextAttempt } from './retry-schedule.ts'
 import type { Outcome } from './sender.ts'
-import { setHealth } from './store.ts'
+import { findWebhook, setHealth } from './store.ts'
 
-export type FinishedAttempt = {
+/** How an attempt ended that counts. */
+type Counted = Exclude<Outcome, { kind: 'offline' }>
+
+export type FinishedAttempt<Ended extends Outcome = Outcome> = {
   readonly claimed: Claimed
   readonly startedAtMs: number
-  readonly outcome: Outcome
+  readonly outcome: Ended
   readonly nowMs: number
   /** From 0 up to 1, for the jitter. */
   readonly chance: number
   readonly scheduleMs: readonly number[]
 }
 
-/** Writes down one attempt and all that follows from it: the delivery's state, the endpoint's, an alert. */
-export function recordAttempt(tx: Tx, audit: AuditTrail, finished: FinishedAttempt): void {
+/**
+ * Writes down one attempt and all that follows from it: the delivery's state, the endpoint's, an alert. Returns whether
+ * it says anything about the endpoint: not, when its address has been replaced since, or it is gone.
+ */
+export function recordAttempt(tx: Tx, audit: AuditTrail, finished: FinishedAttempt): boolean {
   const { claimed, outcome } = finished
   const before = underWay(tx, claimed.id)
-  if (!before) return
+  if (!before) return false
+  // The gateway did not get out: no attempt, no failure, the delivery is due as before.
+  if (outcome.kind === 'offline') holdDelivery(tx, claimed.id, `held: the gateway is offline (${outcome.error})`)
+  else count(tx, audit, before, { ...finished, outcome })
+  return before.url === claimed.url
+}
+
+function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAttempt<Counted>): void {
+  const { claimed, outcome } = finished
   const { durationMs, status } = outcome
   const error = outcome.kind === 'failed' ? outcome.error : null
   const { attempt } = claimed
   addAttempt(tx, claimed.id, { attempt, startedAtMs: finished.startedAtMs, durationMs, status, error })
   settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished) })
-  // What happened at an address that has been replaced since says nothing about the new one.
   if (before.url === claimed.url) judgeEndpoint(tx, audit, before, finished)
 }
 
-function whatNow({ claimed, outcome, nowMs, chance, scheduleMs }: FinishedAttempt) {
+function whatNow({ claimed, outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>) {
   if (outcome.kind === 'delivered') return { state: 'delivered', deliveredAtMs: nowMs } as const
   const next = nextAttempt({ scheduleMs, attempt: claimed.attempt, nowMs, chance, retryAfter: outcome.retryAfter })
   return next.kind === 'retry'
@@ -43,7 +56,7 @@ function judgeEndpoint(
   tx: Tx,
   audit: AuditTrail,
   { webhookId, url, health }: UnderWay,
-  finished: FinishedAttempt,
+  finished: FinishedAttempt<Counted>,
 ): void {
   const { claimed, outcome, nowMs } = finished
   const after = afterAttempt(health, outcome.kind === 'delivered', claimed.attempt)
@@ -61,6 +74,16 @@ function judgeEndpoint(
       nowMs,
     })
   }
+}
+
+/** Ends the disabling after a test that was answered with 2xx, unless a person has changed the webhook meanwhile. */
+export function resume(tx: Tx, audit: AuditTrail, webhookId: string, testedUrl: string, status: number): boolean {
+  const webhook = findWebhook(tx, webhookId)
+  if (!webhook?.active || webhook.health.status !== 'disabled' || webhook.url !== testedUrl) return false
+  setHealth(tx, webhookId, healthy)
+  const changes = { status: { from: 'disabled', to: 'active' }, reason: `HTTP ${status} to a test` }
+  audit.write(tx, undefined, { action: 'webhook.recovered', entity: 'webhook', entityId: webhookId, changes })
+  return true
 }
 
 function actionOf(health: EndpointHealth): string {

@@ -5,6 +5,7 @@ import {
   claimOf,
   historyLimit,
   numericPath,
+  onceHeaders,
   operation,
   originOf,
   pageOfAll,
@@ -32,6 +33,8 @@ import type { WebhookService } from './service.ts'
 
 const tag = 'Webhooks'
 const byId = z.object({ id: z.string() })
+/** What takes no body ignores one; but it has to be one that can be read. */
+const unreadable = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
 const urlErrors = ['WEBHOOK_URL_NOT_HTTPS', 'WEBHOOK_URL_FORBIDDEN'] as const
 
 const registering = operation({
@@ -42,9 +45,9 @@ const registering = operation({
   summary: 'Register a webhook',
   description:
     'Sends signed notifications of the chosen types, from now on, to an HTTPS endpoint. Without `secret` the gateway makes one and shows it in this answer only.',
-  input: { body: WebhookIn },
+  input: { headers: z.object(onceHeaders), body: WebhookIn },
   success: { 201: { description: 'Registered', schema: WebhookCreated, location: true } },
-  errors: [...urlErrors, 'IDEMPOTENCY_MISMATCH'],
+  errors: urlErrors,
 })
 
 const listing = operation({
@@ -90,6 +93,19 @@ const changing = operation({
   errors: urlErrors,
 })
 
+const enabling = operation({
+  method: 'post',
+  path: '/api/webhooks/{id}/enable',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Enable a webhook',
+  description:
+    'As PATCH with `active: true`: ends a disabled or failing state, whoever caused it; held deliveries go out, oldest first.',
+  input: { params: byId },
+  success: { 200: { description: 'As it is now', schema: WebhookChanged } },
+  errors: [...unreadable, 'STORAGE_FULL'],
+})
+
 const removing = operation({
   method: 'delete',
   path: '/api/webhooks/{id}',
@@ -111,6 +127,7 @@ const testing = operation({
   description: 'One attempt, at once, also while the webhook is disabled. Nothing is stored, nothing counts.',
   input: { params: byId },
   success: { 200: { description: 'What came of it; a failed delivery is an answer too', schema: TestResult } },
+  errors: unreadable,
 })
 
 const listingDeliveries = operation({
@@ -141,7 +158,7 @@ const acknowledging = operation({
   summary: 'Acknowledge an alert',
   input: { params: byId },
   success: { 200: { description: 'The alert', schema: AlertOut } },
-  errors: ['STORAGE_FULL'],
+  errors: [...unreadable, 'STORAGE_FULL'],
 })
 
 /** Adds /api/webhooks and /api/alerts. */
@@ -173,6 +190,9 @@ function addRegistry(api: Api, service: WebhookService): void {
   api.openapi(reading, (c) => c.json(service.find(c.req.valid('param').id), 200))
   api.openapi(changing, async (c) =>
     c.json(await service.change(c.req.valid('param').id, c.req.valid('json'), originOf(c)), 200),
+  )
+  api.openapi(enabling, async (c) =>
+    c.json(await service.change(c.req.valid('param').id, { active: true }, originOf(c)), 200),
   )
   api.openapi(removing, async (c) => {
     await service.remove(c.req.valid('param').id, originOf(c))

@@ -95,10 +95,18 @@ export const DeliveryOut = z
     type: z.string(),
     timestamp: timeOut().openapi({ description: 'Of the event' }),
     state: z.enum(states),
-    attemptCount: z.int(),
-    nextAttemptAt: timeOut().nullable().openapi({ description: 'null: none is planned, or the delivery is held' }),
+    held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
+      description:
+        'Why a pending delivery does not go out although it may be due. held_offline: the gateway itself does not get out to this endpoint; no attempt counts. held_disabled: the webhook is disabled',
+    }),
+    attemptCount: z.int().openapi({ description: 'Attempts that count: those that the gateway could make' }),
+    nextAttemptAt: timeOut().nullable().openapi({ description: 'Not before then. null: none is planned' }),
     createdAt: timeOut(),
     deliveredAt: timeOut().nullable(),
+    lastError: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Of the last try, also of one that did not count', example: 'HTTP 503' }),
     attempts: z.array(
       z.object({
         attempt: z.int(),

@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import got, { type Request } from 'got'
 import { type Clock, type Logger, readFileIfThere } from '../world/index.ts'
-import { parseNetworks } from './address-guard.ts'
+import { hostOf, parseNetworks } from './address-guard.ts'
 import { GuardedAgent, type Resolve } from './guarded-agent.ts'
+import { isOffline, rootsOf } from './offline.ts'
 import type { WebhookSettings } from './settings.ts'
 import { headersOf, type SignedMessage } from './signature.ts'
 
@@ -25,12 +27,14 @@ export type Outcome =
       /** To the answer's headers, or to the failure. */
       readonly durationMs: number
     }
+  /** The gateway itself did not get out: says nothing about the endpoint. `error` as above. */
+  | { readonly kind: 'offline'; readonly status: null; readonly error: string; readonly durationMs: number }
 
 /** The gateway gave it up itself, because it is stopping: says nothing about the endpoint. */
 export type Abandoned = { readonly kind: 'abandoned' }
 
 type Answer = { status: number; retryAfter: string | undefined; atMs: number }
-type Failure = { error: string; connectionWasOld: boolean; atMs: number }
+type Failure = { error: string; offline: boolean; connectionWasOld: boolean; atMs: number }
 
 /** Makes one attempt at a time known as such; knows nothing of deliveries, retries or the database. */
 export class Sender {
@@ -88,11 +92,16 @@ export class Sender {
     this.#underWay.add(abandon)
     try {
       const request = this.#request(url, headers, body)
-      const result = await answerTo(request, this.#clock, this.#settings().timeoutMs, cut.signal)
+      const result = await answerTo(request, {
+        clock: this.#clock,
+        timeoutMs: this.#settings().timeoutMs,
+        cut: cut.signal,
+        isName: isIP(hostOf(new URL(url))) === 0,
+      })
       if (result && 'status' in result) await readAway(request, this.#clock, cut.signal)
       return result
     } catch (error) {
-      return { error: describe(error), connectionWasOld: false, atMs: this.#clock.monotonic() }
+      return { error: describe(error), offline: false, connectionWasOld: false, atMs: this.#clock.monotonic() }
     } finally {
       this.#underWay.delete(abandon)
     }
@@ -141,11 +150,21 @@ function changedAt(file: string): number | undefined {
 }
 
 function outcomeOf(result: Answer | Failure, durationMs: number): Outcome {
-  if ('error' in result) return { kind: 'failed', status: null, error: result.error, durationMs }
+  if ('error' in result) {
+    return { kind: result.offline ? 'offline' : 'failed', status: null, error: result.error, durationMs }
+  }
   const { status, retryAfter } = result
   if (status >= 200 && status < 300) return { kind: 'delivered', status, durationMs }
   const error = status >= 300 && status < 400 ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`
   return { kind: 'failed', status, error, retryAfter, durationMs }
+}
+
+type Exchange = {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  readonly cut: AbortSignal
+  /** Whether the endpoint is given by name: then there may be a resolver to wait for. */
+  readonly isName: boolean
 }
 
 /**
@@ -154,9 +173,7 @@ function outcomeOf(result: Answer | Failure, durationMs: number): Outcome {
  */
 function answerTo(
   request: Request,
-  clock: Clock,
-  timeoutMs: number,
-  cut: AbortSignal,
+  { clock, timeoutMs, cut, isName }: Exchange,
 ): Promise<Answer | Failure | undefined> {
   return new Promise((resolve) => {
     const settle = (result: Answer | Failure | undefined) => {
@@ -165,10 +182,14 @@ function answerTo(
       if (!result || 'error' in result) request.destroy()
       resolve(result)
     }
-    const fail = (error: string, connectionWasOld = false) =>
-      settle({ error, connectionWasOld, atMs: clock.monotonic() })
+    const fail = (error: string, offline: boolean, connectionWasOld = false) =>
+      settle({ error, offline, connectionWasOld, atMs: clock.monotonic() })
     const onCut = () => settle(undefined)
-    const cancel = clock.after(timeoutMs, () => fail(`no answer within ${timeoutMs / 1000} s`))
+    const cancel = clock.after(timeoutMs, () => {
+      // Several silent resolvers in turn take longer than the time of an attempt; that is EAI_AGAIN on its way.
+      const lookingUp = isName && request.timings?.lookup === undefined
+      fail(`no answer ${lookingUp ? 'from the resolver ' : ''}within ${timeoutMs / 1000} s`, lookingUp)
+    })
     cut.addEventListener('abort', onCut)
     request.once(
       'response',
@@ -176,7 +197,7 @@ function answerTo(
         settle({ status: statusCode, retryAfter: headers['retry-after'], atMs: clock.monotonic() }),
     )
     // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
-    request.on('error', (error) => fail(describe(error), wasClosedWhileIdle(request, error)))
+    request.on('error', (error) => fail(describe(error), isOffline(error), wasClosedWhileIdle(request, error)))
   })
 }
 
@@ -209,9 +230,14 @@ function wasClosedWhileIdle(request: Request, error: NodeJS.ErrnoException): boo
   return request.reusedSocket === true && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 }
 
-/** Code and text of a failure in one line. */
+/** Code and text of a failure in one line; of several addresses, what happened at each. */
 function describe(error: unknown): string {
+  const lines = rootsOf(error).length > 1 ? rootsOf(error).map(lineOf) : [lineOf(error)]
+  return lines.join('; ').slice(0, 300)
+}
+
+function lineOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   const text = message.includes(code ?? '') ? message : `${code}: ${message}`
-  return text.replace(/\s+/g, ' ').trim().slice(0, 300) || code || 'failed'
+  return text.replace(/\s+/g, ' ').trim() || code || 'failed'
 }

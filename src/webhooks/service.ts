@@ -1,7 +1,7 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type IdempotencyClaim, type Reply, type RequestOrigin } from '../http/index.ts'
-import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret, type SecretBox } from '../world/index.ts'
 import { parseNetworks } from './address-guard.ts'
 import {
@@ -16,6 +16,7 @@ import { healthy } from './endpoint-health.ts'
 import { checkEndpointUrl } from './endpoint-url.ts'
 import { fanOutAll } from './fan-out.ts'
 import type { Resolve } from './guarded-agent.ts'
+import type { Pacing, Wait } from './pacing.ts'
 import type {
   DeliveryOut,
   DeliveryQuery,
@@ -27,7 +28,7 @@ import type {
   WebhookItem,
   WebhookPatch,
 } from './schema.ts'
-import type { Sender } from './sender.ts'
+import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
 import {
   allWebhooks,
@@ -40,6 +41,7 @@ import {
   type Webhook,
   type WebhookChanges,
 } from './store.ts'
+import { type TestMaker, testMessage } from './test-message.ts'
 
 const shortSecret = 16
 const generatedSecretBytes = 32
@@ -47,19 +49,17 @@ const generatedSecretBytes = 32
 /** Deliveries removed by one write when their webhook goes; a month of them would hold up the floor. */
 const removedAtOnce = 500
 
-export type WebhookServiceOptions = {
+export type WebhookServiceOptions = TestMaker & {
   readonly work: UnitOfWork
   readonly clock: Clock
   readonly random: RandomBytes
-  readonly makeId: () => string
   readonly box: SecretBox
-  readonly outbox: Outbox
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
   readonly settings: () => WebhookSettings
-  readonly site: { readonly siteId: string; readonly warehouseId: number }
   readonly resolve: Resolve
   readonly sender: Sender
+  readonly pacing: Pick<Pacing, 'waitOf' | 'hurry'>
   /** Called after a change that may make deliveries due. */
   readonly onChange: () => void
 }
@@ -120,13 +120,15 @@ export class WebhookService {
   }
 
   /**
-   * Changes what is given. `active: true` also ends a failing or disabled state; what was held goes out.
+   * Changes what is given. `active: true` also ends a failing or disabled state, or a wait while the gateway is offline;
+   * what was held goes out.
    * Throws NOT_FOUND, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
    */
-  async change(id: string, request: WebhookPatch, by: RequestOrigin): Promise<WebhookChanged> {
+  async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
     this.find(id)
     if (request.url !== undefined) await this.#checkUrl(request.url)
     const changed = await this.#o.work.write((tx) => this.#update(tx, get(tx, id), request, by))
+    if (request.active) this.#o.pacing.hurry(id)
     this.#o.onChange()
     return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
   }
@@ -172,11 +174,9 @@ export class WebhookService {
    * nor harms the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
    */
   async test(id: string): Promise<TestResult> {
-    const { work, box, makeId, clock, sender } = this.#o
+    const { work, box, clock, sender } = this.#o
     const { url, sealedSecret } = work.read((tx) => ({ url: get(tx, id).url, sealedSecret: sealedSecretOf(tx, id) }))
-    const deliveryId = makeId()
-    const timestampMs = clock.now()
-    const message = { type: 'webhook.test', deliveryId, timestampMs, body: this.#testBody(id, timestampMs) }
+    const message = testMessage(this.#o, id, clock.now())
     const outcome = await sender.send(url, message, box.open(sealedSecret, contextOf(id)))
     if (outcome.kind === 'abandoned') throw new AppError('NOT_READY', 'The gateway is stopping')
     return {
@@ -184,18 +184,9 @@ export class WebhookService {
       delivered: outcome.kind === 'delivered',
       statusCode: outcome.status,
       durationMs: outcome.durationMs,
-      deliveryId,
-      error: outcome.kind === 'failed' ? outcome.error : null,
+      deliveryId: message.deliveryId,
+      error: errorOf(outcome),
     }
-  }
-
-  #testBody(webhookId: string, timestampMs: number): Buffer {
-    const { outbox, makeId, site } = this.#o
-    const data = { webhookId, message: `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.` }
-    return Buffer.from(
-      JSON.stringify(outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)),
-      'utf8',
-    )
   }
 
   /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
@@ -211,9 +202,10 @@ export class WebhookService {
       )
       const total = countDeliveriesOf(tx, id, state, countLimit + 1)
       const hasMore = rows.length > limit
+      const hold = holdOf(webhook, this.#o.pacing.waitOf(id), this.#o.clock.now())
       return {
         success: true as const,
-        data: page.map((row) => deliveryOut(row, attempts.get(row.id) ?? [], isHeld(webhook))),
+        data: page.map((row) => deliveryOut(row, attempts.get(row.id) ?? [], hold)),
         pagination: {
           limit,
           offset,
@@ -235,6 +227,23 @@ function get(tx: ReadTx, id: string): Webhook {
   const webhook = findWebhook(tx, id)
   if (!webhook) throw AppError.notFound('Webhook')
   return webhook
+}
+
+function errorOf(outcome: Outcome): string | null {
+  if (outcome.kind === 'offline') return `the gateway is offline (${outcome.error})`
+  return outcome.kind === 'failed' ? outcome.error : null
+}
+
+/** What keeps the deliveries of an endpoint back, if anything does. */
+type Hold = {
+  readonly why: 'held_offline' | 'held_disabled' | null
+  /** No attempt before then; undefined: none is planned. */
+  readonly untilMs: number | undefined
+}
+
+function holdOf(webhook: Webhook, wait: Wait | undefined, nowMs: number): Hold {
+  if (isHeld(webhook)) return { why: 'held_disabled', untilMs: undefined }
+  return { why: wait?.offline ? 'held_offline' : null, untilMs: wait ? nowMs + wait.forMs : 0 }
 }
 
 function isHeld(webhook: Webhook): boolean {
@@ -291,19 +300,23 @@ function asOut(webhook: Webhook): WebhookItem {
   }
 }
 
-function deliveryOut(row: DeliveryRow, attempts: readonly AttemptRow[], held: boolean): DeliveryOut {
+function deliveryOut(row: DeliveryRow, attempts: readonly AttemptRow[], hold: Hold): DeliveryOut {
+  const waits = row.state === 'pending'
   // A first attempt is due at 0, "at once": since the delivery is there.
-  const nextMs = row.state === 'pending' && !held ? Math.max(row.nextAttemptAtMs, row.createdAtMs) : undefined
+  const dueMs = Math.max(row.nextAttemptAtMs, row.createdAtMs)
+  const nextMs = waits && hold.untilMs !== undefined ? Math.max(dueMs, hold.untilMs) : undefined
   return {
     id: row.id,
     eventId: row.eventId,
     type: row.type,
     timestamp: isoTime(row.timestampMs),
     state: row.state,
+    held: waits ? hold.why : null,
     attemptCount: row.attempts,
     nextAttemptAt: nextMs === undefined ? null : isoTime(nextMs),
     createdAt: isoTime(row.createdAtMs),
     deliveredAt: row.deliveredAtMs === null ? null : isoTime(row.deliveredAtMs),
+    lastError: row.lastError,
     attempts: attempts.map(attemptOut),
   }
 }

@@ -1,3 +1,5 @@
+import type { ProbeIntervals } from './pace.ts'
+
 /** What the config says of webhooks; asked for at every use, so that a reload applies at once. */
 export type WebhookSettings = {
   /** CIDRs of private receivers. */
@@ -8,4 +10,24 @@ export type WebhookSettings = {
   readonly timeoutMs: number
   /** Delay before attempt 1, 2, 3 …, each counted from the attempt before. */
   readonly retryScheduleMs: readonly number[]
+  /** Between two attempts at an endpoint that is failing, or towards which the gateway is offline. Default 10 s to 5 min. */
+  readonly probe?: ProbeIntervals | undefined
+  /** Tests of endpoints that were disabled by their failures. Default: every 15 min. */
+  readonly autoResume?: AutoResume | undefined
+  /** Attempts a second at one endpoint while it catches up after an outage. Default 50. */
+  readonly drainPerSecond?: number | undefined
+}
+
+type AutoResume = { readonly enabled: boolean; readonly everyMs: number }
+
+export function probeOf({ probe }: WebhookSettings): ProbeIntervals {
+  return probe ?? { initialMs: 10_000, maxMs: 5 * 60_000 }
+}
+
+export function autoResumeOf({ autoResume }: WebhookSettings): AutoResume {
+  return autoResume ?? { enabled: true, everyMs: 15 * 60_000 }
+}
+
+export function drainPerSecondOf({ drainPerSecond }: WebhookSettings): number {
+  return drainPerSecond ?? 50
 }

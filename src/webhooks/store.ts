@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import { type ReadTx, sql, type Tx } from '../database/index.ts'
 import type { EventType } from '../journal/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
+import type { Condition } from './pace.ts'
 
 /** A registered endpoint. */
 export type Webhook = {
@@ -125,11 +126,20 @@ export function outboxEnd(tx: ReadTx): number {
   return tx.oneOf<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM outbox')?.seq ?? 0
 }
 
-/** Ids of the endpoints that are sent to at all: not switched off, by nobody. */
-export function openWebhooks(tx: ReadTx): string[] {
-  return tx
-    .allOf<{ id: string }>(`SELECT id FROM webhook WHERE active = 1 AND status <> 'disabled' ORDER BY id`)
-    .map(({ id }) => id)
+/** What the worker has to know of an endpoint in every pass. */
+export type Endpoint = {
+  readonly id: string
+  readonly url: string
+  readonly condition: Condition
+  /** Notifications up to here have their deliveries. */
+  readonly fannedOutSeq: number
+}
+
+/** All endpoints, also those that are switched off. */
+export function endpoints(tx: ReadTx): Endpoint[] {
+  return tx.allOf<Endpoint>(
+    `SELECT id, url, iif(active = 1, status, 'switched-off') AS condition, fanned_out_seq AS fannedOutSeq FROM webhook ORDER BY id`,
+  )
 }
 
 export type WebhookCounts = {

@@ -3,14 +3,17 @@ import { AppError } from '../errors/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
-import { type Claimed, claim, dueDeliveries, nextDueMs, pullForward, voidLeases } from './delivery-store.ts'
+import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, pullForward, voidLeases } from './delivery-store.ts'
 import { behind, fanOut } from './fan-out.ts'
 import { expired, removeExpired } from './housekeeping.ts'
-import { recordAttempt } from './recording.ts'
+import type { Pacing } from './pacing.ts'
+import { recordAttempt, resume } from './recording.ts'
 import { longestDelayMs } from './retry-schedule.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
-import { contextOf, openWebhooks } from './store.ts'
+import type { SignedMessage } from './signature.ts'
+import { contextOf, type Endpoint, endpoints, findWebhook, outboxEnd, sealedSecretOf } from './store.ts'
+import { type TestMaker, testMessage } from './test-message.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
 const leaseBeyondTimeoutMs = 30_000
@@ -34,18 +37,21 @@ export type AttemptReport = {
   readonly seconds: number
 }
 
-export type DeliveryWorkerOptions = {
+export type DeliveryWorkerOptions = TestMaker & {
   readonly work: UnitOfWork
   readonly clock: Clock
   readonly random: RandomBytes
-  readonly makeId: () => string
   readonly box: SecretBox
   readonly audit: AuditTrail
   readonly sender: Sender
+  readonly pacing: Pacing
   readonly settings: () => WebhookSettings
   readonly log: Logger
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined
 }
+
+/** A message and all that sending it takes. */
+type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecret'>
 
 type UnderWay = { readonly webhookId: string; readonly isFirst: boolean; readonly done: Promise<void> }
 
@@ -129,6 +135,7 @@ export class DeliveryWorker {
     await this.#takeOver()
     await this.#fanOut()
     for (const claimed of await this.#claim()) this.#begin(claimed)
+    for (const id of this.#o.pacing.takeDueTests()) this.#beginTest(id)
     this.#waitForNextDue()
   }
 
@@ -150,14 +157,40 @@ export class DeliveryWorker {
   async #claim(): Promise<Claimed[]> {
     const { work, clock, settings } = this.#o
     const nowMs = clock.now()
-    const due = admit(work.read((tx) => openWebhooks(tx).map((id) => this.#queueOf(tx, id, nowMs))))
+    const due = admit(work.read((tx) => this.#queues(tx, nowMs)))
     if (due.length === 0) return []
     const leaseUntilMs = nowMs + settings().timeoutMs + leaseBeyondTimeoutMs
     return work.write((tx) => due.map((id) => claim(tx, id, leaseUntilMs)).filter((claimed) => claimed !== undefined))
   }
 
-  #queueOf(tx: ReadTx, webhookId: string, nowMs: number): Queue {
-    const mine = [...this.#underWay.values()].filter((one) => one.webhookId === webhookId)
+  #queues(tx: ReadTx, nowMs: number): Queue[] {
+    const all = endpoints(tx)
+    this.#o.pacing.look(all, outboxEnd(tx))
+    return all.map((endpoint) => this.#queueOf(tx, endpoint, nowMs))
+  }
+
+  #queueOf(tx: ReadTx, endpoint: Endpoint, nowMs: number): Queue {
+    const mine = [...this.#underWay.values()].filter((one) => one.webhookId === endpoint.id)
+    return this.#pacedQueue(tx, endpoint, mine.length, nowMs) ?? this.#freeQueue(tx, endpoint.id, mine, nowMs)
+  }
+
+  /** The oldest due first, whether tried before or not, as many as the pace allows; undefined when it sets no bound. */
+  #pacedQueue(tx: ReadTx, { id, fannedOutSeq }: Endpoint, underWay: number, nowMs: number): Queue | undefined {
+    const { pacing } = this.#o
+    const most = pacing.mayStart(id, underWay)
+    if (most === undefined) return undefined
+    const queue = { firstsUnderWay: underWay, retriesUnderWay: 0, firsts: [], retries: [] }
+    const untilSeq = pacing.drainsUntil(id)
+    if (most === 0 && untilSeq === undefined) return queue
+    const due = oldestDue(tx, id, nowMs, lanesPerEndpoint + underWay).filter((one) => !this.#underWay.has(one.id))
+    if (untilSeq !== undefined && fannedOutSeq >= untilSeq && (due[0]?.seq ?? Number.POSITIVE_INFINITY) > untilSeq) {
+      pacing.drained(id)
+      return undefined
+    }
+    return { ...queue, firsts: due.slice(0, most).map((one) => one.id) }
+  }
+
+  #freeQueue(tx: ReadTx, webhookId: string, mine: readonly UnderWay[], nowMs: number): Queue {
     const firstsUnderWay = mine.filter((one) => one.isFirst).length
     // Those under way may be among the rows: their leases can look expired when the wall clock jumps.
     const { firsts, retries } = dueDeliveries(tx, webhookId, nowMs, lanesPerEndpoint + mine.length)
@@ -179,17 +212,43 @@ export class DeliveryWorker {
         this.wake()
       })
     this.#underWay.set(claimed.id, { webhookId: claimed.webhookId, isFirst: claimed.attempt === 1, done })
+    this.#o.pacing.started(claimed.webhookId)
   }
 
   async #attempt(claimed: Claimed): Promise<void> {
     const startedAtMs = this.#o.clock.now()
-    const outcome = await this.#send(claimed)
+    const outcome = await this.#send({ ...claimed, deliveryId: claimed.id })
     if (outcome.kind === 'abandoned') return
-    await this.#record(claimed, startedAtMs, outcome)
+    const saysSomething = await this.#record(claimed, startedAtMs, outcome)
+    if (saysSomething) this.#o.pacing.ended(claimed.webhookId, outcome.kind)
     this.#report(claimed, outcome)
   }
 
-  async #send({ id, webhookId, url, sealedSecret, type, timestampMs, body }: Claimed) {
+  /** One `webhook.test` to an endpoint that its failures have disabled; a 2xx switches it on again. */
+  #beginTest(webhookId: string): void {
+    const key = `test of ${webhookId}`
+    if (!this.#running || this.#underWay.has(key)) return
+    const done = this.#test(webhookId)
+      .catch((error: unknown) => this.#trouble(error, 'the test of a disabled webhook could not be brought to its end'))
+      .finally(() => {
+        this.#underWay.delete(key)
+        this.wake()
+      })
+    this.#underWay.set(key, { webhookId, isFirst: false, done })
+  }
+
+  async #test(webhookId: string): Promise<void> {
+    const { work, audit, clock, log } = this.#o
+    const target = work.read((tx) => testTarget(tx, webhookId))
+    if (!target) return
+    const outcome = await this.#send({ webhookId, ...target, ...testMessage(this.#o, webhookId, clock.now()) })
+    if (outcome.kind === 'abandoned') return
+    const { kind, status } = outcome
+    const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, target.url, status)))
+    log.info({ webhookId, ...outcome }, resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested')
+  }
+
+  async #send({ webhookId, url, sealedSecret, ...message }: Addressed) {
     const { box, sender, log } = this.#o
     let secret: string
     try {
@@ -203,11 +262,11 @@ export class DeliveryWorker {
         durationMs: 0,
       } as const
     }
-    return sender.send(url, { type, deliveryId: id, timestampMs, body }, secret)
+    return sender.send(url, message, secret)
   }
 
   /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
-  async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<void> {
+  async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<boolean> {
     const { work, audit, clock, random, settings, log } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
     const finished = {
@@ -231,21 +290,25 @@ export class DeliveryWorker {
 
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
     const { log, onAttempt } = this.#o
+    const facts = { webhookId, deliveryId: id, attempt, ...outcome }
+    if (outcome.kind === 'offline') {
+      log.warn(facts, 'delivery held: the gateway is offline')
+      return
+    }
     const failed = outcome.kind === 'failed'
-    log[failed ? 'warn' : 'debug'](
-      { webhookId, deliveryId: id, attempt, ...outcome },
-      failed ? 'delivery failed' : 'delivered',
-    )
+    log[failed ? 'warn' : 'debug'](facts, failed ? 'delivery failed' : 'delivered')
     onAttempt?.({ webhookId, outcome: outcome.kind, seconds: outcome.durationMs / 1000 })
   }
 
   #waitForNextDue(): void {
-    const { work, clock } = this.#o
+    const { work, clock, pacing } = this.#o
     this.#cancelDue()
     const nowMs = clock.now()
     const dueMs = work.read((tx) => nextDueMs(tx, nowMs))
-    if (dueMs === undefined || !this.#running) return
-    this.#cancelDue = clock.after(Math.min(dueMs - nowMs, longestWaitMs), () => this.wake())
+    const paceInMs = pacing.nextChangeInMs()
+    if ((dueMs === undefined && paceInMs === undefined) || !this.#running) return
+    const dueInMs = dueMs === undefined ? longestWaitMs : dueMs - nowMs
+    this.#cancelDue = clock.after(Math.min(dueInMs, paceInMs ?? longestWaitMs, longestWaitMs), () => this.wake())
   }
 
   #trouble(error: unknown, message: string): void {
@@ -292,6 +355,11 @@ export class DeliveryWorker {
     }
     this.wake()
   }
+}
+
+function testTarget(tx: ReadTx, webhookId: string): Pick<Addressed, 'url' | 'sealedSecret'> | undefined {
+  const webhook = findWebhook(tx, webhookId)
+  return webhook && { url: webhook.url, sealedSecret: sealedSecretOf(tx, webhookId) }
 }
 
 /** The database is closed: the process ends, or this worker has outlived its gateway. */

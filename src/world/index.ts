@@ -1,6 +1,6 @@
 export { type Clock, isoTime, systemClock } from './clock.ts'
 export { clockIsTrusted } from './clock-sync.ts'
-export { readFileIfThere, writeFileDurably } from './files.ts'
+export { readFileIfThere, writeFileDurably, writeFileDurablyAside } from './files.ts'
 export { createLogger, type Logger, scrubText, silentLogger } from './log.ts'
 export { type RandomBytes, randomSecret, systemRandom } from './random.ts'
 export { loadBoxKey, type SecretBox, secretBox } from './secret-box.ts'

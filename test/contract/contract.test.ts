@@ -55,9 +55,20 @@ type Request = {
   path: Record<string, string>
   query: Query
   headers: Record<string, string | undefined>
+  contentType: string
   body: unknown
   by: Person | undefined
 }
+
+const contentTypes = [
+  'application/json;',
+  'application/json ; charset=utf-8',
+  'application/vnd.a1+json',
+  'text/plain',
+  'multipart/form-data; boundary=x',
+  'image/png',
+  ';',
+]
 
 /** Ids that are there, ids that are not, and what is no id. */
 const pathValue = fc.oneof(
@@ -78,6 +89,10 @@ function requestsFor({ operation }: Described, components: Record<string, Schema
         of('header').map((p) => [p.name, fc.constantFrom('k-1', '1', '"2"', '2026-03-02T08:00:00Z', 'ä', '')]),
       ),
       { requiredKeys: [] },
+    ),
+    contentType: fc.oneof(
+      { arbitrary: fc.constant('application/json'), weight: 3 },
+      { arbitrary: fc.constantFrom(...contentTypes), weight: 1 },
     ),
     body: body ? fc.oneof(valuesOf(body, 0), valuesOf(body, 0.05), valuesOf(body, 0.3)) : fc.constant(undefined),
     by: fc.constantFrom(people.ada, people.ada, people.ada, people.sven, people.vera, undefined),
@@ -109,7 +124,7 @@ async function check(
     request.query.map(([name, value]): [string, string] => [name, value ?? '']),
   ).toString()
   const answer = await gateway.ask(method, query ? `${filled}?${query}` : filled, {
-    headers: sendable(request.headers),
+    headers: sendable({ ...request.headers, 'Content-Type': request.contentType }),
     ...(request.by && { by: request.by }),
     ...(request.body !== undefined && { body: request.body }),
   })

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,7 +53,11 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   const { dataDir, db } = open(t)
   const tables = ['log_leaf', 'media', 'placement_event', 'audit_entry']
   const guarded = db.prepare(`SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
-  t.same(guarded.toSorted(), tables.toSorted(), 'every append-only table has its guards')
+  t.same(
+    guarded.toSorted(),
+    [...tables, 'detection_event', 'slot'].toSorted(),
+    'every append-only table has its guards',
+  )
   db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
   db.exec(`INSERT INTO media VALUES (1, 'aa', 'photo', 'image/png', 1, 1, NULL)`)
   db.exec(`INSERT INTO log_leaf VALUES (1, 'placement', '1', x'00', zeroblob(32))`)
@@ -198,6 +202,76 @@ t.test(
   },
 )
 
+t.test('a slot keeps its number and its label for ever: the ledger shows them', async (t) => {
+  const { dataDir, db } = open(t)
+  db.exec(`INSERT INTO warehouse (id, name, timezone, created_at_ms, updated_at_ms) VALUES (1, 'W', 'UTC', 1, 1);
+    INSERT INTO slot (slot_id, warehouse_id, zone, floor_plan_polygon, created_at_ms, updated_at_ms) VALUES ('A', 1, 'S', '[]', 1, 1)`)
+  const outsider = new BetterSqlite3(databaseFile(dataDir))
+  t.teardown(() => outsider.close())
+  const columns = 'warehouse_id, zone, floor_plan_polygon, created_at_ms, updated_at_ms'
+  for (const attack of [
+    `UPDATE slot SET slot_id = 'B'`,
+    'UPDATE slot SET id = 2',
+    'DELETE FROM slot',
+    `INSERT OR REPLACE INTO slot (id, slot_id, ${columns}) VALUES (1, 'B', 1, 'S', '[]', 1, 1)`,
+    `INSERT OR REPLACE INTO slot (id, slot_id, ${columns}) VALUES (2, 'A', 1, 'S', '[]', 1, 1)`,
+  ]) {
+    t.throws(() => outsider.exec(attack), /keeps its id and its label/, attack)
+  }
+  outsider.exec(`UPDATE slot SET zone = 'T', slot_id = slot_id`)
+  t.same(outsider.prepare('SELECT id, slot_id, zone FROM slot').all(), [{ id: 1, slot_id: 'A', zone: 'T' }])
+})
+
+/** Another program that holds the write lock until it is told to let go. */
+async function lockedByAnother(dataDir: string): Promise<{ release: () => Promise<void> }> {
+  const other = spawn('sqlite3', [databaseFile(dataDir)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  other.stdin.write(`BEGIN IMMEDIATE;\nSELECT 'locked';\n`)
+  await new Promise((resolve) => other.stdout.once('data', resolve))
+  return {
+    release: () =>
+      new Promise((resolve) => {
+        other.once('close', () => resolve())
+        other.stdin.end('COMMIT;\n')
+      }),
+  }
+}
+
+t.test(
+  'while another program holds the write lock, reading goes on, and what waits is written afterwards',
+  async (t) => {
+    const { dataDir, work } = open(t)
+    await work.write((tx) => tx.run(addWarehouse('before')))
+    const other = await lockedByAnother(dataDir)
+    let longestMs = 0
+    let lastMs = performance.now()
+    const watch = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs)
+      lastMs = performance.now()
+      t.same(names(work), ['before'])
+    }, 10)
+    const written = Promise.all(['a', 'b'].map((name) => work.write((tx) => tx.run(addWarehouse(name)))))
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    clearInterval(watch)
+    t.ok(longestMs < 500, `nothing waited longer than ${Math.round(longestMs)} ms`)
+    await other.release()
+    await written
+    t.same(names(work), ['before', 'a', 'b'])
+  },
+)
+
+t.test('a write that can not get past another program’s lock is refused for now, and later ones succeed', async (t) => {
+  const { dataDir, db, reader } = open(t)
+  const work = new UnitOfWork({ writer: db, reader, lockPatienceMs: 100 })
+  const other = await lockedByAnother(dataDir)
+  await t.rejects(
+    work.write((tx) => tx.run(addWarehouse('a'))),
+    { code: 'NOT_READY', status: 503, retryAfterSeconds: Number },
+  )
+  await other.release()
+  await work.write((tx) => tx.run(addWarehouse('b')))
+  t.same(names(work), ['b'])
+})
+
 t.test('a query that is executed instead of handed to a transaction fails loudly', async (t) => {
   await t.rejects(sql.selectFrom('warehouse').selectAll().execute(), /through a transaction/)
 })
@@ -242,6 +316,34 @@ t.test('what is not our database, or not whole, is refused with a sentence for t
       says: /guards \(placement_event_no_delete\)/,
     },
     {
+      what: 'a file with a trigger of somebody else, that swallows what is written',
+      make: (d) => {
+        const { db, close } = openWriter({ dataDir: d, nowMs })
+        db.exec('CREATE TRIGGER quiet BEFORE INSERT ON placement_event BEGIN SELECT RAISE(IGNORE); END')
+        close()
+      },
+      says: /of somebody else \(quiet\)/,
+    },
+    {
+      what: 'a file with a view and an index of somebody else',
+      make: (d) => {
+        const { db, close } = openWriter({ dataDir: d, nowMs })
+        db.exec('CREATE VIEW glance AS SELECT id FROM placement_event; CREATE INDEX mine ON asset (type)')
+        close()
+      },
+      says: /of somebody else \((glance, mine|mine, glance)\)/,
+    },
+    {
+      what: 'a file with an index that leaves out a row',
+      make: (d) => {
+        const { db, close } = openWriter({ dataDir: d, nowMs })
+        db.exec(`DROP INDEX placement_event_history;
+          CREATE INDEX placement_event_history ON placement_event (timestamp_ms, id) WHERE id <> 3`)
+        close()
+      },
+      says: /guards \(placement_event_history\)/,
+    },
+    {
       what: 'a file of a version that this one can not read',
       make: (d) => {
         const { db, close } = openWriter({ dataDir: d, nowMs })
@@ -272,7 +374,9 @@ t.test('what is not our database, or not whole, is refused with a sentence for t
 t.test('a newer file that names this version as still able to read is opened', async (t) => {
   const dataDir = folder(t)
   const { db, close } = openWriter({ dataDir, nowMs })
-  db.exec('CREATE TABLE later_thing (id INTEGER PRIMARY KEY) STRICT')
+  db.exec(
+    'CREATE TABLE later_thing (id INTEGER PRIMARY KEY, name TEXT) STRICT; CREATE INDEX later ON later_thing (name)',
+  )
   db.exec(`INSERT INTO schema_migration VALUES (99, 'later', 1, 1)`)
   db.pragma('user_version = 99')
   close()

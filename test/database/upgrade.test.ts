@@ -59,5 +59,11 @@ t.test('the ledger of the first schema is opened, and says what it has always sa
     status: 201,
     body: { id: 7, seq: 7, effect: 'applied' },
   })
+  const known = { event_type: 'REMOVED', slot_code: 'A-02', asset_barcode: 'P-1', client_event_id: 'c-1' }
+  t.match(
+    await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: known }),
+    { status: 400, body: { error: { fields: [{ path: 'client_event_id', message: /event 3/ }] } } },
+    'ids of scanners from then are still taken',
+  )
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, size: 7 })
 })

@@ -122,6 +122,101 @@ t.test('whatever is altered in the file is found, and where', async (t) => {
   }
 })
 
+t.test('what is altered around the ledger is found too', async (t) => {
+  const withoutTriggers = (sql: string, names: string) => (db: BetterSqlite3.Database) => {
+    const triggers = db
+      .prepare(`SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE ?`)
+      .all(names) as { name: string; sql: string }[]
+    for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
+    db.exec(sql)
+    for (const trigger of triggers) db.exec(trigger.sql)
+  }
+  const hide = (statement: string) => (db: BetterSqlite3.Database) => {
+    db.unsafeMode()
+    db.pragma('writable_schema = ON')
+    db.exec(statement)
+    db.pragma('writable_schema = OFF')
+  }
+  const forgeries: {
+    what: string
+    forge: ((db: BetterSqlite3.Database) => void)[]
+    where: RegExp
+    says: RegExp
+  }[] = [
+    {
+      what: 'a trigger that swallows events',
+      forge: [(db) => db.exec('CREATE TRIGGER quiet BEFORE INSERT ON log_leaf BEGIN SELECT RAISE(IGNORE); END')],
+      where: /^schema$/,
+      says: /quiet is not the gateway/,
+    },
+    {
+      what: 'a view',
+      forge: [(db) => db.exec('CREATE VIEW glance AS SELECT * FROM placement_event')],
+      where: /^schema$/,
+      says: /glance is not the gateway/,
+    },
+    {
+      what: 'a row that an index hides',
+      forge: [
+        hide(`UPDATE sqlite_master SET sql = replace(sql, '''REMOVED'')', '''REMOVED'') AND id <> 3')
+              WHERE name = 'placement_event_occupancy'`),
+        (db) => db.exec('REINDEX placement_event_occupancy'),
+        hide(
+          `UPDATE sqlite_master SET sql = replace(sql, ' AND id <> 3', '') WHERE name = 'placement_event_occupancy'`,
+        ),
+      ],
+      where: /^file$/,
+      says: /missing from index placement_event_occupancy/,
+    },
+    {
+      what: 'swapped labels of slots',
+      forge: [
+        withoutTriggers(
+          `UPDATE slot SET slot_id = 'T' WHERE id = 1; UPDATE slot SET slot_id = 'A' WHERE id = 2;
+           UPDATE slot SET slot_id = 'B' WHERE id = 1`,
+          'slot_no_%',
+        ),
+      ],
+      where: /^slot 1$/,
+      says: /is called B, and was A/,
+    },
+    {
+      what: 'a held photo that is none',
+      forge: [withoutTriggers(`UPDATE media SET kind = 'snapshot'`, 'media_%')],
+      where: /^event 1$/,
+      says: /its photo is held, but no such photo/,
+    },
+    {
+      what: 'a removed entry of the audit trail',
+      forge: [withoutTriggers('DELETE FROM audit_entry WHERE id = 3', 'audit_entry_%')],
+      where: /^audit entry 4$/,
+      says: /in front of it is missing/,
+    },
+    {
+      what: 'an audit trail that is cut off',
+      forge: [
+        withoutTriggers('DELETE FROM audit_entry WHERE id > (SELECT max(id) - 2 FROM audit_entry)', 'audit_entry_%'),
+      ],
+      where: /^audit trail$/,
+      says: /2 events without an entry/,
+    },
+  ]
+  for (const { what, forge, where, says } of forgeries) {
+    const { dataDir } = await filled(t)
+    for (const step of forge) {
+      const db = new BetterSqlite3(databaseFile(dataDir))
+      step(db)
+      db.close()
+    }
+    const { ok, mismatches } = verifyLedger(dataDir)
+    t.notOk(ok, what)
+    t.ok(
+      mismatches.some((m) => where.test(m.where) && says.test(m.what)),
+      `${what}: ${JSON.stringify(mismatches)}`,
+    )
+  }
+})
+
 t.test('a missing guard, a missing photo and one with other bytes are told', async (t) => {
   const gateway = await filled(t)
   const db = new BetterSqlite3(databaseFile(gateway.dataDir))

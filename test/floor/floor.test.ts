@@ -1,5 +1,5 @@
 import t from 'tap'
-import { furnish, heldPhoto, people, testGateway } from '../support/gateway.ts'
+import { furnish, heldPhoto, type Person, people, testGateway } from '../support/gateway.ts'
 
 const triangle = [
   { x: 0, y: 0 },
@@ -43,7 +43,7 @@ t.test('an admin lays out a warehouse, and what does not fit together is told', 
   }
   t.match(await post('zones', { name: 'Cold', zone_type: 'cold', warehouseId: 1, color: '#00AAff' }), {
     status: 201,
-    body: { id: 1, color: '#00aaff' },
+    body: { id: 1, color: '#00AAff' },
   })
   t.match(
     await post('zones', { name: 'cold', zone_type: 'cold', warehouseId: 1 }),
@@ -218,10 +218,108 @@ t.test('a warehouse with viewers is there for them alone, with its zones, slots,
     t.equal((await get(one, people.vera)).status, 200, `${one}: vera`)
     t.equal((await get(one, people.olga)).status, 404, `${one}: olga`)
   }
+  t.match((await get('events/1', people.olga)).body.error, { message: 'Event not found' })
+  t.match((await get('assets/P-1/location', people.vera)).body, { slot: null })
+  t.equal((await get('assets/P-1/location', people.olga)).status, 404, 'not even that it was taken away')
+  const back = { event_type: 'PLACED', slot_code: 'A', asset_barcode: 'P-1', photo_url: 'https://p.example/1' }
+  await gateway.ask('POST', '/api/whms/events', { by, body: back })
+  t.match((await get('assets/P-1/location', people.vera)).body, { slot: { slot_id: 'A' } })
+  t.equal((await get('assets/P-1/location', people.olga)).status, 404)
   t.match(await gateway.ask('POST', '/api/whms/events', { by: people.olga, body }), {
     status: 400,
     body: { error: { code: 'REFERENCE_NOT_FOUND' } },
   })
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Open', timezone: 'UTC' } })
+  const open = { slot_id: 'O', zone: 'O', floor_plan_polygon: triangle, warehouseId: 2 }
+  await gateway.ask('POST', '/api/whms/slots', { by, body: open })
+  const correction = { event_type: 'REMOVED', slot_code: 'O', asset_barcode: 'P-2', corrects_event_id: 1 }
+  t.match(
+    await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: correction }),
+    { status: 400, body: { error: { code: 'REFERENCE_NOT_FOUND', fields: [{ path: 'corrects_event_id' }] } } },
+    'nor can she correct what she can not see',
+  )
+})
+
+t.test('what was made is found where its answer said', async (t) => {
+  const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['vera'] }] } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A', 'B'])
+  const post = (path: string, body: unknown) => gateway.ask('POST', `/api/whms/${path}`, { by, body })
+  const made = [
+    await post('warehouses', { name: 'W', timezone: 'UTC' }),
+    await post('zones', { name: 'Z', zone_type: 'cold', warehouseId: 1 }),
+    await post('slots', { slot_id: 'Z/1', zone: 'Z', floor_plan_polygon: triangle }),
+    await post('assets', { asset_id: 'P/1 ä?', type: 'pallet' }),
+  ]
+  for (const { status, body, headers } of made) {
+    t.equal(status, 201)
+    const path = headers.get('location') ?? ''
+    t.match(await gateway.ask('GET', path, { by }), { status: 200, body: { id: body.id, version: 1 } }, path)
+  }
+  const get = (path: string, person: Person = people.vera) => gateway.ask('GET', `/api/whms/${path}`, { by: person })
+  t.match(await get('zones/1'), { status: 200, body: { slotCount: 2, occupiedCount: 0, utilizationPercent: 0 } })
+  await gateway.ask('POST', '/api/whms/events', {
+    by,
+    body: { event_type: 'PLACED', slot_code: 'A', asset_barcode: 'P-1', photo_url: 'https://p.example/1' },
+  })
+  t.match(await get('zones/1'), { body: { slotCount: 2, occupiedCount: 1, utilizationPercent: 50 } })
+  t.match(await get('zones/1?at=2026-03-01T00:00:00Z'), { body: { occupiedCount: 0 } })
+  for (const path of ['zones/9', 'zones/x', 'assets/nobody']) t.equal((await get(path)).status, 404, path)
+  t.equal((await get('zones/1', people.olga)).status, 404, 'a zone of a warehouse that is not hers to see')
+})
+
+t.test('an asset is changed in what is named, by who read it last', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  const sscc = '00106141412345678908'
+  const event = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: `]C1${sscc}` }
+  await gateway.ask('POST', '/api/whms/events', { by, body: event })
+  const put = (body: unknown, headers = {}, barcode: string = sscc) =>
+    gateway.ask('PUT', `/api/whms/assets/${encodeURIComponent(barcode)}`, { by, body, headers })
+  const key = { 'Idempotency-Key': 'a-1' }
+  t.match(await put({ weight_kg: 12 }, { 'If-Match': '1' }), {
+    status: 200,
+    body: { provisional: true, type: null, weight_kg: 12, version: 2 },
+  })
+  const registered = await put({ type: 'pallet', asset_id: sscc }, key)
+  t.match(registered, { status: 200, body: { provisional: false, type: 'pallet', weight_kg: 12, version: 3 } })
+  t.match(await put({ type: 'pallet', asset_id: sscc }, key), { text: registered.text }, 'sent again')
+  t.match(await put({ type: 'pallet', dimensions: null }), { body: { version: 3 } }, 'nothing is new in that')
+  t.match(await put({ type: 'box' }, { 'If-Match': '"2"' }), { status: 412 })
+  t.match(await put({ asset_id: 'P-2' }), { status: 400, body: { error: { fields: [{ path: 'asset_id' }] } } })
+  t.match(await put({ type: 'bag' }), { status: 400 })
+  t.match(await put({ type: 'box' }, {}, 'nobody'), { status: 404 })
+  t.match(await gateway.ask('PUT', `/api/whms/assets/${sscc}`, { by: people.sven, body: { type: 'box' } }), {
+    status: 403,
+  })
+})
+
+t.test('a slot that is told what it is already stays as it is, and one key changes it once', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'], { constraints: { max_weight: 5 } })
+  const put = (body: unknown, headers = {}) => gateway.ask('PUT', '/api/whms/slots/1', { by, body, headers })
+  for (const same of [{}, { zone: 'S' }, { constraints: { max_weight: 5 } }, { retired: false }, { zoneId: 1 }]) {
+    t.match(await put(same), { status: 200, body: { version: 1 } }, JSON.stringify(same))
+  }
+  const retired = (await put({ retired: true })).body
+  gateway.clock.advance(5000)
+  t.match(await put({ retired: true }), { body: { version: 2, retiredAt: retired.retiredAt } })
+  t.match(await put({ retired: false }), { body: { version: 3, retiredAt: null } })
+  const key = { 'Idempotency-Key': 's-1', 'If-Match': '3' }
+  const first = await put({ zone_type: 'cold' }, key)
+  t.match(first, { status: 200, body: { version: 4 } })
+  const again = await put({ zone_type: 'cold' }, key)
+  t.match(again, { status: 200, text: first.text }, 'though the version is another by now')
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  t.match(await put({ zone_type: 'hazmat' }, key), { status: 422 })
+  const made = { slot_id: 'N', zone: 'Neu', floor_plan_polygon: triangle }
+  await gateway.ask('POST', '/api/whms/slots', { by, body: made })
+  gateway.clock.advance(5000)
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'neu', zone_type: 'cold', warehouseId: 1 } })
+  const adopted = (await gateway.ask('GET', '/api/whms/slots/N', { by })).body
+  t.match(adopted, { zoneId: 2, version: 2, updatedAt: new Date(gateway.clock.now()).toISOString() })
 })
 
 t.test('an asset that events have mentioned becomes a registered one, under the same key', async (t) => {

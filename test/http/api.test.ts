@@ -1,5 +1,6 @@
 import t from 'tap'
 import { catalogue } from '../../src/errors/index.ts'
+import { HttpListener } from '../../src/http/index.ts'
 import { furnish, heldPhoto, type Person, people, signedIn, siteUrl, testGateway, tinyPng } from '../support/gateway.ts'
 
 t.test('the door: who asks is looked at before anything else, and strangers learn nothing', async (t) => {
@@ -90,6 +91,7 @@ t.test('every refusal has the documented body, with the field and what was expec
     { body: { ...good, asset_barcode: 'a\u0000b' }, path: 'asset_barcode', says: /control characters/ },
     { body: { ...good, asset_barcode: '\ud800' }, path: 'asset_barcode', says: /well-formed/ },
     { body: { ...good, event_type: 'MOVED' }, path: 'event_type', says: /PLACED, REMOVED, VERIFIED, DISPUTED/ },
+    { body: { ...good, event_type: undefined }, path: 'event_type', says: /^required$/ },
     { body: { ...good, scale_weight_kg: -1 }, path: 'scale_weight_kg', says: /at least 0/ },
     { body: { ...good, timestamp: '2026-02-30T08:00:00Z' }, path: 'timestamp', says: /RFC 3339/ },
     { body: { ...good, timestamp: '2026-03-02 08:00' }, path: 'timestamp', says: /RFC 3339/ },
@@ -139,13 +141,55 @@ t.test('a method that is not there answers 405 with what is, and nobody changes 
   t.match(wrong, { status: 405, body: { error: { code: 'METHOD_NOT_ALLOWED' } } })
   t.equal(wrong.headers.get('allow'), 'GET, POST')
   for (const method of ['PUT', 'PATCH', 'DELETE']) {
-    for (const path of ['/api/whms/events', '/api/whms/events/1']) {
-      t.match(await gateway.ask(method, path, { by: people.ada, body: {} }), {
-        status: 405,
-        body: { error: { code: 'LEDGER_IMMUTABLE' } },
-      })
+    for (const [path, allowed] of [
+      ['/api/whms/events', 'GET, POST'],
+      ['/api/whms/events/1', 'GET'],
+    ] as const) {
+      for (const bytes of ['{}', 'no JSON', 'x'.repeat(300_000)]) {
+        const answer = await gateway.ask(method, path, { by: people.ada, bytes })
+        t.match(answer, { status: 405, body: { error: { code: 'LEDGER_IMMUTABLE' } } })
+        t.equal(answer.headers.get('allow'), allowed)
+      }
     }
   }
+})
+
+t.test('JSON is taken under every name that it goes by, and nothing else is', async (t) => {
+  const gateway = await testGateway()
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
+  const port = await listener.start()
+  t.teardown(async () => {
+    await listener.stop()
+    gateway.end()
+  })
+  await furnish(gateway, ['A'])
+  const send = async (type: string | undefined, path: string, method: string, body: string) => {
+    const headers = { ...signedIn(people.ada), ...(type !== undefined && { 'Content-Type': type }) }
+    const bytes = Buffer.from(body)
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: bytes })
+    return { status: answer.status, body: (await answer.json()) as Record<string, Record<string, unknown>> }
+  }
+  const put = (type: string | undefined) => send(type, '/api/whms/slots/1', 'PUT', '{"constraints":{"max_weight":5}}')
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json;',
+    'application/json ; charset=utf-8',
+    'application/json; charset="utf-8"',
+    'application/vnd.a1+json',
+    'application/vnd.acme_scan+json; v=2',
+  ]) {
+    t.match(await put(type), { status: 200, body: { constraints: { max_weight: 5 } } }, type)
+  }
+  for (const type of ['text/plain', 'application/jsonp', 'application/json+x', 'image/png', ';', undefined]) {
+    const refused = { status: 415, body: { success: false, error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } }
+    t.match(await put(type), refused, type ?? 'none')
+  }
+  t.match(await send('text/plain', '/api/whms/slots/1', 'PUT', ''), { status: 200 }, 'no body has no type')
+  t.match(await send(undefined, '/api/whms/zones', 'POST', ''), {
+    status: 400,
+    body: { error: { code: 'VALIDATION_ERROR' } },
+  })
 })
 
 t.test('what breaks inside is answered without a word about it, and told in the log', async (t) => {
@@ -267,6 +311,7 @@ t.test('the description says what the daemon answers: statuses, bodies and error
     'get /api/whms/warehouses/{id}',
     'get /api/whms/zones',
     'post /api/whms/zones',
+    'get /api/whms/zones/{id}',
     'get /api/whms/zones/{id}/slots',
     'get /api/whms/slots',
     'post /api/whms/slots',
@@ -275,6 +320,8 @@ t.test('the description says what the daemon answers: statuses, bodies and error
     'get /api/whms/events',
     'post /api/whms/events',
     'get /api/whms/assets',
+    'get /api/whms/assets/{barcode}',
+    'put /api/whms/assets/{barcode}',
     'get /api/whms/assets/{barcode}/location',
     'get /api/whms/dashboard/utilization',
     'post /api/webhooks',
@@ -282,6 +329,22 @@ t.test('the description says what the daemon answers: statuses, bodies and error
   ]) {
     t.ok(documented.includes(operation), operation)
   }
+  const keyed = Object.entries(description.paths as Record<string, Record<string, { parameters?: { name: string }[] }>>)
+    .filter(([path]) => path.startsWith('/api/whms/'))
+    .flatMap(([path, item]) => [item['post'], item['put']].map((operation) => ({ path, operation })))
+    .filter(({ operation }) => operation)
+  for (const { path, operation } of keyed)
+    t.ok(
+      operation?.parameters?.some((p) => p.name === 'idempotency-key'),
+      `${path} takes an Idempotency-Key`,
+    )
+  t.match(description.paths['/api/whms/evidence/photos'].post.requestBody.content, {
+    'image/jpeg': { schema: { format: 'binary' } },
+  })
+  t.match(description.components.schemas.NewPlacementEvent.properties.timestamp, { type: ['string', 'null'] })
+  t.match(description.paths['/api/health'].get.responses['503'].content['application/json'].schema, {
+    anyOf: [{ $ref: '#/components/schemas/Health' }, { $ref: '#/components/schemas/Error' }],
+  })
 })
 
 t.test('health and ping answer everybody and give nothing away; metrics are for those who may', async (t) => {
@@ -345,4 +408,23 @@ t.test('a photo is what its bytes are, is kept once under its hash, and only for
   t.match(await upload(Buffer.alloc(0)), { status: 415 }, 'nothing')
   t.match(await upload(Buffer.concat([tinyPng, Buffer.alloc(12 * 1024 * 1024)])), { status: 413 }, 'too large')
   t.match(await upload(tinyPng, people.vera), { status: 403 })
+  const jpeg = Buffer.from('ffd8ffe000044a46ffc0000411ffffda0004000112ff0034ffd9', 'hex')
+  const webp = Buffer.from('52494646100000005745425056503820040000009d012a00', 'hex')
+  const changed = (file: Buffer, at: number, to: number) => Buffer.from(file.map((byte, i) => (i === at ? to : byte)))
+  for (const whole of [jpeg, webp, Buffer.concat([jpeg, Buffer.of(0)])]) t.equal((await upload(whole)).status, 201)
+  for (const [what, file] of Object.entries({
+    'a bare PNG signature': tinyPng.subarray(0, 8),
+    'a PNG without its end': tinyPng.subarray(0, -12),
+    'a PNG with another first chunk': changed(tinyPng, 12, 0x4a),
+    'a bare JPEG signature': jpeg.subarray(0, 4),
+    'a JPEG without its end': jpeg.subarray(0, -2),
+    'a JPEG without a frame': changed(jpeg, 9, 0xe1),
+    'a WebP that is shorter than it says': webp.subarray(0, -1),
+    'a WebP of another kind': changed(webp, 15, 0x39),
+  })) {
+    t.match(await upload(file), { status: 415, body: { error: { message: 'The photo is not whole' } } }, what)
+  }
+  const part = await gateway.ask('GET', path, { by: people.vera, headers: { Range: 'bytes=1-3' } })
+  t.match(part, { status: 206, text: 'PNG' })
+  t.equal(part.headers.get('etag'), `"${path.split('/').at(-1)}"`)
 })

@@ -1,8 +1,10 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { sha256 } from '../../src/log/index.ts'
-import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { furnish, heldPhoto, people, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
 
 const by = people.olga
 const placed = { event_type: 'PLACED', slot_code: 'A', asset_barcode: 'P-1', photo_url: 'https://photos.example/1.jpg' }
@@ -170,7 +172,7 @@ t.test('a client’s own event id is good for ever: a repeat is answered, anothe
     { status: 200, body: { id: 1, effect: 'superseded', slot: { isOccupied: false } } },
     'with the floor as it is now',
   )
-  t.equal(repeat.headers.get('idempotency-replayed'), 'true')
+  t.equal(repeat.headers.get('idempotency-replayed'), null, 'no key was sent')
   t.match(await post(gateway, { ...event, asset_barcode: 'P-2' }), {
     status: 400,
     body: { error: { fields: [{ path: 'client_event_id' }] } },
@@ -194,6 +196,49 @@ t.test(
     t.match(await post(gateway, { ...event, slot_code: 'B' }, { 'Idempotency-Key': 'k-3' }), { status: 400 })
   },
 )
+
+t.test('a scan of somebody who was erased is still known when it is sent again', async (t) => {
+  const gateway = await yard(t)
+  const event = { ...placed, client_event_id: 'c-1' }
+  t.match(await post(gateway, event), { status: 201, body: { id: 1, actor: 'olga' } })
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  db.exec(`DELETE FROM opening WHERE value = 'olga'`)
+  t.same(db.prepare(`SELECT count(*) AS n FROM client_event WHERE caller LIKE '%olga%'`).all(), [{ n: 0 }])
+  db.close()
+  t.match(await post(gateway, event), { status: 200, body: { id: 1, actor: null } })
+  await post(gateway, { ...placed, client_event_id: 'c-2' })
+  t.match(await post(gateway, event), { status: 200, body: { id: 1 } }, 'also after a new commitment was made')
+  t.same(inFile(gateway, 'SELECT count(*) AS n FROM placement_event'), [{ n: 2 }])
+})
+
+t.test('a photo that is sent twice under one key is answered as before', async (t) => {
+  const gateway = await yard(t)
+  const upload = (bytes: Uint8Array, key: string) =>
+    gateway.ask('POST', '/api/whms/evidence/photos', { by, bytes, headers: { 'Idempotency-Key': key } })
+  const first = await upload(tinyPng, 'p-1')
+  t.match(first, { status: 201, body: { success: true, mediaType: 'image/png', sizeBytes: tinyPng.length } })
+  const again = await upload(tinyPng, 'p-1')
+  t.match(again, { status: 201, text: first.text })
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  t.equal(again.headers.get('location'), `/api/whms/evidence/photos/${first.body.sha256}`)
+  const other = Buffer.concat([tinyPng, Buffer.of(0)])
+  t.match(await upload(other, 'p-1'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
+  t.match(await upload(other, 'with space'), { status: 400 })
+  const both = await Promise.all([upload(other, 'p-2'), upload(other, 'p-3')])
+  t.match(both, [{ status: 201 }, { status: 201 }], 'two at once')
+  const folder = join(gateway.live.config.dataDir, 'photos')
+  const files = readdirSync(folder, { recursive: true }).map(String)
+  t.equal(files.filter((name) => name.includes('.part')).length, 0, 'no part of a file is left')
+})
+
+t.test('a photo whose file was lost is taken again, and until then it is not there', async (t) => {
+  const gateway = await yard(t)
+  const path = new URL(await heldPhoto(gateway)).pathname
+  rmSync(join(gateway.live.config.dataDir, 'photos'), { recursive: true })
+  t.match(await gateway.ask('GET', path, { by }), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  await heldPhoto(gateway)
+  t.equal((await gateway.ask('GET', path, { by })).status, 200)
+})
 
 t.test('twenty scanners that send the same scan at the same moment make one event', async (t) => {
   const gateway = await yard(t)

@@ -53,6 +53,18 @@ t.test('a wrong check digit and an unreadable label are told, and kept as text',
   for (const raw of [']C1PALLET', ']C10110', '(00)12', ']C199', `]C1${sscc}${sscc}`, `]C1`])
     t.strictSame(readBarcode(raw).warnings, ['BARCODE_NOT_GS1'], raw)
   t.equal(readBarcode(']C1PALLET').key, 'PALLET')
+  for (const raw of [
+    '(00)106141412345678908(x)',
+    '(00)106141412345678908(10)',
+    '(00)106141412345678908()LOT7',
+    '(01)09506000134352(21)12(A)',
+  ]) {
+    t.strictSame(
+      readBarcode(raw),
+      { key: raw, gs1: undefined, warnings: ['BARCODE_NOT_GS1'] },
+      `${raw}: nothing is lost`,
+    )
+  }
 })
 
 t.test('whatever a scanner sends has a key that is not empty', async () => {

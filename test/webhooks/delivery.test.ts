@@ -288,36 +288,47 @@ t.test('six failures in a row mark a webhook failing, alert the admin once, and 
   t.match(alerts.data[0].message, /127\.0\.0\.1:\d+ is failing.*HTTP 500/)
   receiver.behave(() => ({ status: 200 }))
   await yard.publish()
-  await yard.attempted(9)
+  await yard.pass(10_000)
+  t.equal(yard.attempts.length, 9)
   t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
 })
 
 t.test(
   'a hundred failures in a row switch a webhook off; its deliveries are held until an admin enables it',
   async (t) => {
-    const yard = openYard(t)
+    const yard = openYard(t, { settings: { autoResume: { enabled: false, everyMs: 15 * minute } } })
     const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
     const id = await yard.register(receiver)
     await yard.publish(100)
-    await yard.attempted(100)
+    while (yard.attempts.length < 100) await yard.pass(5 * minute)
     t.match(await yard.webhook(id), { active: true, status: 'disabled', consecutiveFailures: 100 })
     await yard.publish(2)
     await yard.pass(24 * 60 * minute)
     t.equal(receiver.received.length, 100)
-    t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 1, pending: 102 })
-    t.match((await yard.deliveries(id))[0], { state: 'pending', attemptCount: 0, nextAttemptAt: null })
+    t.match(yard.webhooks.status(), { total: 1, failing: 0, disabled: 1 })
+    t.match((await yard.deliveries(id))[0], {
+      state: 'pending',
+      held: 'held_disabled',
+      attemptCount: 0,
+      nextAttemptAt: null,
+    })
     const kinds = (await yard.call('GET', '/api/alerts?acknowledged=false')).body.data.map(
       (a: { kind: string }) => a.kind,
     )
     t.strictSame(kinds, ['webhook.disabled', 'webhook.failing'])
     receiver.behave(() => ({ status: 204 }))
-    t.match((await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })).body, {
+    t.match((await yard.call('POST', `/api/webhooks/${id}/enable`)).body, {
+      success: true,
       status: 'active',
       consecutiveFailures: 0,
+      warnings: [],
     })
-    await yard.attempted(202)
-    t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, disabled: 0, pending: 0 })
-    t.equal((await yard.deliveries(id, '?state=delivered&limit=500')).length, 102)
+    await yard.passUntil(() => yard.webhooks.status().pending === 0)
+    t.match(yard.webhooks.status(), { total: 1, failing: 0, disabled: 0 })
+    t.match(
+      (await yard.deliveries(id, '?limit=2')).map((d) => d.state),
+      ['delivered', 'delivered'],
+    )
   },
 )
 

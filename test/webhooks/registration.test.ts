@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { permissions } from '../../src/http/index.ts'
 import { eventTypes } from '../../src/journal/index.ts'
+import { raiseAlert } from '../../src/webhooks/alerts.ts'
 import { WebhookYard, type YardOptions } from '../support/webhook-yard.ts'
 
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -454,6 +455,30 @@ t.test('every change is in the audit trail, without secrets and without what an 
   t.notMatch(JSON.stringify(rows), /T0KEN|long secret/)
 })
 
+t.test('what takes no body says so of one that it can not read, and ignores any other', async (t) => {
+  const yard = new WebhookYard()
+  t.teardown(() => yard.end())
+  const { paths = {} } = yard.api.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'test', version: '0' } })
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver)
+  await yard.work.write((tx) => raiseAlert(tx, { kind: 'webhook.failing', subject: id, message: 'x', nowMs: 0 }))
+  const actions = {
+    '/api/webhooks/{id}/test': id,
+    '/api/webhooks/{id}/enable': id,
+    '/api/alerts/{id}/acknowledge': '1',
+  }
+  for (const [path, of] of Object.entries(actions)) {
+    const described = Object.keys(paths[path]?.post?.responses ?? {})
+    const at = path.replace('{id}', of)
+    t.equal((await yard.call('POST', at, { what: 'ever' })).status, 200, path)
+    const refused = [
+      await yard.call('POST', at, 'no JSON {'),
+      await yard.call('POST', at, '<x/>', { 'Content-Type': 'text/xml' }),
+    ]
+    for (const { status } of refused) t.ok(status === 200 || described.includes(String(status)), `${path} ${status}`)
+  }
+})
+
 t.test('the description names every operation, and a deletion answers 204 without a body', async (t) => {
   const yard = openYard(t)
   const { paths = {} } = yard.api.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'test', version: '0' } })
@@ -464,7 +489,10 @@ t.test('the description names every operation, and a deletion answers 204 withou
     '/api/webhooks/event-types',
     '/api/webhooks/{id}',
     '/api/webhooks/{id}/deliveries',
+    '/api/webhooks/{id}/enable',
     '/api/webhooks/{id}/test',
   ])
+  const headers = (paths['/api/webhooks']?.post?.parameters ?? []).map((one) => 'name' in one && one.name)
+  t.strictSame(headers, ['idempotency-key'])
   t.strictSame(paths['/api/webhooks/{id}']?.delete?.responses?.['204'], { description: 'Deleted' })
 })

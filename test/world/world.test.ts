@@ -1,4 +1,4 @@
-import {
+import fs, {
   closeSync,
   existsSync,
   mkdirSync,
@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -23,6 +24,7 @@ import {
   systemRandom,
   uuidv7Maker,
   writeFileDurably,
+  writeFileDurablyAside,
 } from '../../src/world/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-world-'))
@@ -102,6 +104,49 @@ t.test('a file is replaced whole or not at all', async (t) => {
   mkdirSync(join(folder, 'deep', 'occupied', 'full'), { recursive: true })
   t.throws(() => writeFileDurably(join(folder, 'deep', 'occupied'), 'x'), 'a folder is in the way')
   t.same(readdirSync(join(folder, 'deep')).toSorted(), ['file', 'occupied'], 'and no part is left behind')
+})
+
+t.test('folders that were made for a file are on disk before the file counts as there', async (t) => {
+  const synced: string[] = []
+  const real = { openSync: fs.openSync, fsyncSync: fs.fsyncSync }
+  const paths = new Map<number, string>()
+  Object.assign(fs, {
+    openSync: (...given: Parameters<typeof fs.openSync>) => {
+      const fd = real.openSync(...given)
+      paths.set(fd, String(given[0]))
+      return fd
+    },
+    fsyncSync: (fd: number) => {
+      synced.push(paths.get(fd)?.replace(/\.part-.*/, '.part') ?? '')
+      real.fsyncSync(fd)
+    },
+  })
+  syncBuiltinESMExports()
+  try {
+    writeFileDurably(join(folder, 'x', 'y', 'file'), 'one')
+    writeFileDurably(join(folder, 'x', 'y', 'file'), 'two')
+  } finally {
+    Object.assign(fs, real)
+    syncBuiltinESMExports()
+  }
+  const file = ['x/y/file.part', 'x/y']
+  t.same(
+    synced.map((path) => path.slice(folder.length + 1)),
+    ['', 'x', ...file, ...file],
+    'the folder above the first new one, and so on down; once made, no more',
+  )
+})
+
+t.test('a large file is written aside, by several at once if need be', async (t) => {
+  const file = join(folder, 'aside', 'deep', 'file')
+  const whole = Buffer.alloc(1_000_000, 7)
+  await Promise.all(Array.from({ length: 5 }, () => writeFileDurablyAside(file, whole, 0o640)))
+  t.ok(readFileSync(file).equals(whole))
+  t.equal(statSync(file).mode & 0o777, 0o640)
+  mkdirSync(join(folder, 'aside', 'occupied', 'full'), { recursive: true })
+  await t.rejects(writeFileDurablyAside(join(folder, 'aside', 'occupied'), whole), 'a folder is in the way')
+  t.same(readdirSync(join(folder, 'aside', 'deep')), ['file'], 'and no part is left behind')
+  t.same(readdirSync(join(folder, 'aside')).toSorted(), ['deep', 'occupied'])
 })
 
 t.test('the clock counts as wrong only when the system says so', async (t) => {

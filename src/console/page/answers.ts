@@ -77,17 +77,18 @@ export type Alert = { readonly id: number; readonly message: string; readonly cr
 export type Camera = {
   readonly id: number
   readonly name: string
-  readonly enabled?: boolean
-  readonly state?: string
-  readonly online?: boolean
-  readonly lastFrameAt?: string | null
+  readonly enabled: boolean
+  readonly state: string
+  readonly problem: string | null
+  readonly online: boolean
+  readonly lastFrameAt: string | null
 }
 
 export type Detection = {
   readonly id: number
   readonly cctvId: number
   readonly timestamp: string
-  readonly duration?: number | null
-  readonly clipUrls?: { readonly playback?: string | null; readonly snapshot?: string | null } | null
-  readonly clipStatus?: string
+  readonly duration: number | null
+  readonly clipUrls: { readonly playback: string | null; readonly snapshot: string | null }
+  readonly clipStatus: string
 }

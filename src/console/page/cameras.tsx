@@ -36,18 +36,19 @@ const stateWords: Record<string, string> = {
   connecting: 'connecting …',
   offline: 'offline',
   stalled: 'no new pictures',
-  'backing off': 'can’t be reached, trying again',
-  backing_off: 'can’t be reached, trying again',
-  disabled: 'switched off',
+  'backing-off': 'can’t be reached, trying again',
+  refused: 'refused',
+  off: 'switched off',
 }
 
 const CameraRow = ({ camera, timeZone }: { camera: Camera; timeZone: string | undefined }) => {
-  const state = camera.enabled === false ? 'disabled' : (camera.state ?? (camera.online ? 'live' : 'offline'))
-  const tone = camera.enabled === false ? 'off' : camera.online ? 'ok' : 'danger'
+  const state = camera.enabled ? camera.state : 'off'
+  const tone = state === 'off' ? 'off' : camera.online ? 'ok' : 'danger'
   return (
     <li>
       <span>
         <strong>{camera.name}</strong> <span class={`chip ${tone}`}>{stateWords[state] ?? state}</span>
+        {camera.problem ? <span class="problem-line">{camera.problem}</span> : null}
       </span>
       <span class="muted">
         {camera.lastFrameAt ? `last picture ${whenWords(camera.lastFrameAt, timeZone)}` : 'no picture yet'}
@@ -61,7 +62,7 @@ type ClipsProps = { cameras: readonly Camera[]; detections: readonly Detection[]
 /** The newest clip, or the one that was chosen; while one plays, a newer one waits for its turn. */
 const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
   const [kept, setKept] = useState<Detection | undefined>(undefined)
-  const clips = detections.filter((one) => pathOf(one) !== undefined && (one.clipStatus ?? 'recorded') === 'recorded')
+  const clips = detections.filter((one) => pathOf(one) !== undefined && one.clipStatus === 'recorded')
   const clip = kept ?? clips[0]
   if (!clip) return <p class="blank">No motion was recorded yet.</p>
   const nameOf = (one: Detection) => cameras.find((camera) => camera.id === one.cctvId)?.name ?? `Camera ${one.cctvId}`
@@ -74,7 +75,7 @@ const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
           muted
           playsinline
           preload="metadata"
-          poster={ownPath(clip.clipUrls?.snapshot)}
+          poster={ownPath(clip.clipUrls.snapshot)}
           src={pathOf(clip)}
           aria-label={`Clip of ${nameOf(clip)}`}
           onPlay={() => setKept(clip)}
@@ -102,4 +103,4 @@ const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
   )
 }
 
-const pathOf = (detection: Detection) => ownPath(detection.clipUrls?.playback)
+const pathOf = (detection: Detection) => ownPath(detection.clipUrls.playback)

@@ -19,6 +19,9 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
   const [chosenWarehouse, setChosenWarehouse] = useState<number | undefined>(undefined)
   const [slotId, setSlotId] = useState<number | undefined>(undefined)
   const feed = useRef<Feed | null>(null)
+  const board = useRef<HTMLElement>(null)
+  // The form that had the focus is gone; from here the keyboard goes on.
+  useEffect(() => board.current?.focus({ preventScroll: true }), [])
   useEffect(() => {
     const signedOut = () => onLeft('You were signed out. Sign in again to go on.')
     const made = new Feed({ caller, tell: setKnown, signedOut })
@@ -41,7 +44,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
       </a>
       <header class="bar">
         <p class="brand">
-          <Icon name="logo" /> Gatehouse
+          <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
         </p>
         <p class="site">
           <span class="unseen">Site </span>
@@ -54,7 +57,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
         <SignOut onLeft={onLeft} />
       </header>
       <Trouble known={known} timeZone={timeZone} />
-      <main class="board">
+      <main class="board" tabindex={-1} ref={board}>
         <div class="top">
           {known.alerts?.data.length ? (
             <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={() => feed.current?.refresh('alerts')} />
@@ -78,7 +81,10 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
         <div class="side">
           <SlotPanel
             slot={slot}
-            newest={events?.find((event) => event.slot_id === slot?.id)?.id}
+            heardOf={events
+              ?.filter((event) => event.slot_id === slot?.id)
+              .map(({ id }) => id)
+              .join()}
             timeZone={timeZone}
             onClose={() => setSlotId(undefined)}
           />

@@ -62,8 +62,10 @@ const sources: Record<Part, Source> = {
   alerts: { path: '/api/alerts?acknowledged=false&limit=20', everyMs: 4 * beatMs, permission: 'alerts:manage' },
 }
 const parts = Object.keys(sources) as Part[]
+/** What events change. */
+const derived: readonly Part[] = ['slots', 'utilization']
 const absentEveryMs = 12 * beatMs
-const retryMs = [1000, 2000, beatMs, 2 * beatMs] as const
+const retryMs = [1000, 2000, beatMs] as const
 
 /** Asks the gateway again and again while somebody looks, and tells what it knows. */
 export class Feed {
@@ -73,6 +75,7 @@ export class Feed {
   readonly #due = new Map<Part, number>()
   #known: Known = { absent: new Set() }
   #timer: ReturnType<typeof setTimeout> | undefined
+  #seen: string | undefined
   #failures = 0
   #round: Promise<void> | undefined
   #stopped = false
@@ -86,6 +89,7 @@ export class Feed {
   start(): void {
     document.addEventListener('visibilitychange', this.#look)
     addEventListener('online', this.#look)
+    addEventListener('offline', this.#look)
     this.#look()
   }
 
@@ -94,6 +98,7 @@ export class Feed {
     clearTimeout(this.#timer)
     document.removeEventListener('visibilitychange', this.#look)
     removeEventListener('online', this.#look)
+    removeEventListener('offline', this.#look)
   }
 
   /** Asks for these parts at once, as after a change that this page made. */
@@ -114,10 +119,15 @@ export class Feed {
   /** @returns how long to wait until the next one */
   async #askRound(): Promise<number> {
     try {
-      const newest = this.#known.events?.data[0]?.id
       await this.#askFor(parts.filter((part) => this.#isDue(part)))
-      if (newest !== undefined && this.#known.events?.data[0]?.id !== newest)
-        await this.#askFor(['slots', 'utilization'])
+      // All of them: one that was sent late is new, but not the newest.
+      const seen = this.#known.events?.data.map(({ id }) => id).join()
+      if (seen !== this.#seen) {
+        // Due until they were answered, also when this round fails.
+        for (const part of derived) this.#due.delete(part)
+        this.#seen = seen
+        await this.#askFor(derived)
+      }
       this.#failures = 0
       const { trouble: _, ...well } = this.#known
       this.#known = { ...well, updatedMs: gatewayNow() }

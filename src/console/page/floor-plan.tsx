@@ -5,6 +5,8 @@ import { type Box, boxAround, type Direction, hullOf, median, middleOf, neighbou
 import { fallbackColor, listOf, SlotShape, StatusMark, safeColor, slotElementId } from './slot-shape.tsx'
 import { countOf, type SlotStatus, statusOf, statusWords } from './words.ts'
 
+/** A usual slot is never drawn with a shorter side than this many pixels; the plan scrolls instead. */
+const leastUnitPx = 26
 const zooms = [1, 1.5, 2, 3, 4, 6] as const
 const directions: Record<string, Direction> = {
   ArrowLeft: 'left',
@@ -110,6 +112,7 @@ const Plan = ({ slots, zones, warehouse, chosen, onChoose, zoom }: Props & { zoo
         class="plan-drawing"
         viewBox={`${box.x} ${box.y} ${box.width} ${box.height}`}
         width={`${zoom * 100}%`}
+        style={{ 'min-width': `${Math.round((box.width / unit) * leastUnitPx * zoom)}px` }}
         role="group"
         aria-label={`Floor plan of ${warehouse?.name ?? 'the warehouse'}, ${countOf(slots.length, 'slot')}; arrow keys go from slot to slot`}
       >
@@ -152,7 +155,7 @@ const Zones = ({ slots, zones, unit }: { slots: readonly Slot[]; zones: readonly
       {grounds.map(({ name, color, points, box }) => (
         <g key={name} class="zone">
           <polygon points={listOf(points)} fill={color} stroke={color} stroke-width={unit * 0.5} />
-          <text x={box.x} y={box.y - unit * 0.42} font-size={unit * 0.3}>
+          <text x={box.x} y={box.y - unit * 0.4} font-size={unit * 0.48}>
             {name}
           </text>
         </g>

@@ -8,14 +8,14 @@ import { exactTime, statusOf, statusWords } from './words.ts'
 
 type Props = {
   slot: Slot | undefined
-  /** Id of the newest event of the slot that the page has heard of: with another one, the history is asked anew. */
-  newest: number | undefined
+  /** Ids of the slot's events that the page has heard of: with other ones, the history is asked anew. */
+  heardOf: string | undefined
   timeZone: string | undefined
   onClose: () => void
 }
 
 /** What stands in the chosen slot, since when, and what happened there. */
-export const SlotPanel = ({ slot, newest, timeZone, onClose }: Props) => {
+export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
   const [history, setHistory] = useState<{ slotId: number; events: readonly PlacementEvent[] } | undefined>(undefined)
   const [problem, setProblem] = useState('')
   const title = useRef<HTMLHeadingElement>(null)
@@ -34,7 +34,7 @@ export const SlotPanel = ({ slot, newest, timeZone, onClose }: Props) => {
     return () => {
       isWanted = false
     }
-  }, [slot?.id, newest])
+  }, [slot?.id, heardOf])
   useEffect(() => {
     if (slot) title.current?.scrollIntoView({ block: 'nearest' })
   }, [slot?.id])

@@ -1,0 +1,18 @@
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { AppError } from '../errors/index.ts'
+import type { AppEnv } from './context.ts'
+
+/** Headers of every operation that changes what has a `version`. */
+export const ifMatchHeaders = {
+  'if-match': z.string().max(64).optional().openapi({ description: 'the version that was read; another is 412' }),
+}
+
+/** If-Match: the number that `version` says, with or without quotes; undefined where any will do (`*`, or none). */
+export function versionOf(c: Context<AppEnv>): number | undefined {
+  const header = c.req.header('if-match')
+  if (header === undefined || header === '*') return undefined
+  const [, version] = header.match(/^(?:W\/)?"?(\d{1,15})"?$/) ?? []
+  if (version === undefined) throw AppError.field('If-Match', 'expected the version, a number')
+  return Number(version)
+}

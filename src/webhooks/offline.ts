@@ -1,0 +1,21 @@
+/**
+ * What says that the gateway itself does not get out: no route to the address, its interface down, no answer from a
+ * resolver. EHOSTUNREACH is not among them, whatever its text says: Linux answers a missing route with ENETUNREACH, and
+ * this one when a neighbour or a router on the way reports that the receiver's host is not there.
+ */
+const ownTrouble = new Set(['ENETUNREACH', 'ENETDOWN', 'EAI_AGAIN'])
+
+/**
+ * Whether a failure to reach an endpoint is the gateway's own. Of a name with several addresses each one was tried, and
+ * the error as a whole carries the code of the first: it is ours only if all of them failed so. A box without IPv6 would
+ * otherwise take every receiver that refuses it over IPv4 for an outage of its own.
+ */
+export function isOffline(error: unknown): boolean {
+  return rootsOf(error).every((root) => ownTrouble.has((root as NodeJS.ErrnoException)?.code ?? ''))
+}
+
+/** The failures of the single addresses behind what an HTTP client throws, or the failure itself. */
+export function rootsOf(error: unknown): readonly unknown[] {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors : [cause]
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '../world/index.ts'
+import { afterOutcome, afterStart, type Condition, mayStart, nextChangeMs, type Pace, paceNow } from './pace.ts'
+import { autoResumeOf, drainPerSecondOf, probeOf, type WebhookSettings } from './settings.ts'
+import type { Endpoint } from './store.ts'
+
+type Known = { readonly url: string; readonly condition: Condition; readonly pace: Pace }
+
+/** Why an endpoint's deliveries are not sent just now although it is switched on, and for how long at least. */
+export type Wait = { readonly offline: boolean; readonly forMs: number }
+
+/** The paces of all endpoints, in memory. The rules are in `pace.ts`. */
+export class Pacing {
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #settings: () => WebhookSettings
+  #known = new Map<string, Known>()
+
+  constructor(options: { clock: Pick<Clock, 'monotonic'>; settings: () => WebhookSettings }) {
+    this.#clock = options.clock
+    this.#settings = options.settings
+  }
+
+  /** Takes notice of all endpoints there are; those that are gone are forgotten. */
+  look(endpoints: readonly Endpoint[], endSeq: number): void {
+    const nowMs = this.#clock.monotonic()
+    const probe = probeOf(this.#settings())
+    this.#known = new Map(
+      endpoints.map(({ id, url, condition }) => {
+        const before = this.#known.get(id)
+        const moved = before !== undefined && before.url !== url
+        return [id, { url, condition, pace: paceNow(before?.pace, { condition, moved, endSeq, nowMs, probe }) }]
+      }),
+    )
+  }
+
+  /** How many attempts at an endpoint may start now; undefined: no bound but admission's. */
+  mayStart(id: string, underWay: number): number | undefined {
+    const known = this.#known.get(id)
+    if (!known) return 0
+    return mayStart(known.pace, underWay, this.#clock.monotonic(), drainPerSecondOf(this.#settings()))
+  }
+
+  started(id: string): void {
+    this.#set(id, (pace) => afterStart(pace, this.#clock.monotonic()))
+  }
+
+  ended(id: string, outcome: 'delivered' | 'failed' | 'offline'): void {
+    this.#set(id, (pace) => afterOutcome(pace, outcome, this.#clock.monotonic(), probeOf(this.#settings())))
+  }
+
+  /** Somebody asks for the next attempt now: a wait ends, and begins small again. */
+  hurry(id: string): void {
+    const notBeforeMs = this.#clock.monotonic()
+    this.#set(id, (pace) => (pace.kind === 'probing' ? { ...pace, waitMs: 0, notBeforeMs } : pace))
+  }
+
+  /** Up to which notification an endpoint drains; undefined when it does not. */
+  drainsUntil(id: string): number | undefined {
+    const pace = this.#known.get(id)?.pace
+    return pace?.kind === 'draining' ? pace.untilSeq : undefined
+  }
+
+  drained(id: string): void {
+    this.#set(id, () => ({ kind: 'free' }))
+  }
+
+  /** Endpoints disabled by their failures whose test is due; the next one is due after the interval. */
+  takeDueTests(): string[] {
+    const nowMs = this.#clock.monotonic()
+    const due = [...this.#known].filter(([, known]) => (this.#testInMs(known, nowMs) ?? 1) <= 0).map(([id]) => id)
+    for (const id of due) this.#set(id, () => ({ kind: 'held', testedMs: nowMs }))
+    return due
+  }
+
+  /** Milliseconds until time alone changes what may be sent; undefined when it does not. */
+  nextChangeInMs(): number | undefined {
+    const nowMs = this.#clock.monotonic()
+    const perSecond = drainPerSecondOf(this.#settings())
+    const waits = [...this.#known.values()].flatMap((known) => {
+      const changeMs = nextChangeMs(known.pace, nowMs, perSecond)
+      return [changeMs === undefined ? undefined : changeMs - nowMs, this.#testInMs(known, nowMs)]
+    })
+    const known = waits.filter((ms) => ms !== undefined)
+    return known.length > 0 ? Math.min(...known) : undefined
+  }
+
+  /** Whether an endpoint that is switched on waits for its next probe. */
+  waitOf(id: string): Wait | undefined {
+    const pace = this.#known.get(id)?.pace
+    if (pace?.kind !== 'probing') return undefined
+    return { offline: pace.offline, forMs: Math.max(pace.notBeforeMs - this.#clock.monotonic(), 0) }
+  }
+
+  #testInMs({ condition, pace }: Known, nowMs: number): number | undefined {
+    const { enabled, everyMs } = autoResumeOf(this.#settings())
+    if (!enabled || condition !== 'disabled' || pace.kind !== 'held') return undefined
+    return Math.max(pace.testedMs + everyMs - nowMs, 0)
+  }
+
+  #set(id: string, next: (pace: Pace) => Pace): void {
+    const known = this.#known.get(id)
+    if (known) this.#known.set(id, { ...known, pace: next(known.pace) })
+  }
+}

@@ -1,0 +1,25 @@
+import type { Outbox } from '../journal/index.ts'
+import type { SignedMessage } from './signature.ts'
+
+/** What makes a `webhook.test` event. */
+export type TestMaker = {
+  readonly outbox: Outbox
+  readonly makeId: () => string
+  readonly site: { readonly siteId: string; readonly warehouseId: number }
+}
+
+/** A `webhook.test` event under a delivery id of its own; it is stored nowhere. */
+export function testMessage(
+  { outbox, makeId, site }: TestMaker,
+  webhookId: string,
+  timestampMs: number,
+): SignedMessage {
+  const data = { webhookId, message: `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.` }
+  const envelope = outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)
+  return {
+    type: 'webhook.test',
+    deliveryId: makeId(),
+    timestampMs,
+    body: Buffer.from(JSON.stringify(envelope), 'utf8'),
+  }
+}
