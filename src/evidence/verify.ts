@@ -46,8 +46,9 @@ class Findings {
 
 /**
  * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, names against commitments,
- * files against their rows. Reads in short batches after the look at the file, so that a running gateway's WAL is not held. It can not see a
- * tail that was cut off together with its rows: for that, size and root must be known from outside the box.
+ * files against their rows. After the look at the file it reads in short batches, so that a running gateway's WAL is
+ * not held. It can not see a tail that was cut off together with its rows: for that, size and root must be known from
+ * outside the box.
  * Throws ExitError when the file can't be opened at all.
  */
 export function verifyLedger(dataDir: string): Verification {
