@@ -1,1 +1,2 @@
-export { type Mismatch, type Verification, verifyLedger } from './verify.ts'
+export type { Mismatch } from './findings.ts'
+export { type Verification, verifyLedger } from './verify.ts'

@@ -1,19 +1,15 @@
-import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
 import {
   databaseFile,
   executor,
   openReader,
-  type PlacementEventRow,
   type ReadTx,
   type SchemaDifferences,
   schemaDifferences,
 } from '../database/index.ts'
-import { photoFile, placementFacts } from '../ledger/index.ts'
 import { canonicalJson, commitmentOf, type Json, leafHash, leafV1, MerkleFrontier, sha256 } from '../log/index.ts'
-
-/** What does not match, and where: `leaf 7`, `event 12`, `photo ab…`. */
-export type Mismatch = { readonly where: string; readonly what: string }
+import { Findings, type Mismatch } from './findings.ts'
+import { checkFiles } from './held-files.ts'
+import { type StatedKind, type StatedRow, statedKinds } from './stated-rows.ts'
 
 export type Verification = {
   readonly ok: boolean
@@ -23,6 +19,7 @@ export type Verification = {
   readonly size: number
   readonly root: string
   readonly events: number
+  readonly detections: number
   readonly openings: number
   readonly media: number
   readonly mismatches: readonly Mismatch[]
@@ -30,19 +27,8 @@ export type Verification = {
   readonly truncated: boolean
 }
 
-const listed = 100
 const batch = 2000
-
-class Findings {
-  readonly mismatches: Mismatch[] = []
-  truncated = false
-
-  add(where: string, what: string): void {
-    if (this.mismatches.some((m) => m.where === where && m.what === what)) return
-    if (this.mismatches.length < listed) this.mismatches.push({ where, what })
-    else this.truncated = true
-  }
-}
+const listedGaps = 100
 
 /**
  * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, names against commitments,
@@ -63,10 +49,10 @@ export function verifyLedger(dataDir: string): Verification {
     const siteId = identity?.site_id ?? ''
     const size = tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM log_leaf')?.n ?? 0
     const walked = walkLeaves(tx, findings, { logId, siteId }, size)
-    checkRowsHaveLeaves(tx, findings, size, walked.placements)
+    for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, size, stated, walked.counts[stated.kind])
     checkAuditTrail(tx, findings)
     const openings = checkOpenings(tx, findings)
-    const media = checkMedia(tx, findings, dataDir)
+    const media = checkFiles(tx, findings, dataDir)
     const ok = findings.mismatches.length === 0
     const { mismatches, truncated } = findings
     return {
@@ -75,7 +61,8 @@ export function verifyLedger(dataDir: string): Verification {
       siteId,
       size,
       root: walked.root,
-      events: walked.placements,
+      events: walked.counts.placement,
+      detections: walked.counts.detection,
       openings,
       media,
       mismatches,
@@ -102,9 +89,9 @@ type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Bu
 
 function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; siteId: string }, size: number) {
   const tree = new MerkleFrontier()
+  const counts = { placement: 0, detection: 0 }
+  const newestMs = { placement: 0, detection: 0 }
   let expected = 1
-  let placements = 0
-  let receivedAtMs = 0
   while (expected <= size) {
     const leaves = tx.allOf<LeafRow>(
       'SELECT seq, kind, ref, bytes, hash FROM log_leaf WHERE seq >= +? AND seq <= +? ORDER BY seq LIMIT ?',
@@ -113,31 +100,27 @@ function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; s
     const first = leaves[0]
     const last = leaves.at(-1)
     if (!first || !last) break
-    const rows = placementRows(tx, first.seq, last.seq)
-    for (const row of rows.values()) checkReferences(tx, row, findings)
+    const rows = new Map(statedKinds.map((stated) => [stated.kind as string, stated.rows(tx, first.seq, last.seq)]))
     for (const leaf of leaves) {
       if (leaf.seq !== expected) findings.add(`leaf ${expected}`, `is missing up to ${leaf.seq - 1}`)
       expected = leaf.seq + 1
       checkLeaf(leaf, identity, findings)
       tree.append(leafHash(leaf.bytes))
-      if (leaf.kind !== 'placement') continue
-      placements += 1
-      const row = rows.get(leaf.seq)
-      if (row && row.received_at_ms < receivedAtMs)
-        findings.add(`event ${row.id}`, 'was received before the one in front of it')
-      receivedAtMs = row?.received_at_ms ?? receivedAtMs
-      checkPlacement(leaf, row, identity, findings)
+      const stated = statedKinds.find(({ kind }) => kind === leaf.kind)
+      if (!stated) continue
+      counts[stated.kind] += 1
+      const row = rows.get(stated.kind)?.get(leaf.seq)
+      if (!row) {
+        findings.add(`leaf ${leaf.seq}`, `states ${stated.noun} ${leaf.ref}, which is not there`)
+        continue
+      }
+      if (row.receivedAtMs < newestMs[stated.kind]) findings.add(row.name, 'was received before the one in front of it')
+      newestMs[stated.kind] = row.receivedAtMs
+      row.check(tx, findings)
+      checkRow(leaf, row, stated, identity, findings)
     }
   }
-  return { root: tree.root().toString('hex'), placements }
-}
-
-function placementRows(tx: ReadTx, firstSeq: number, lastSeq: number): Map<number, PlacementEventRow> {
-  const rows = tx.allOf<PlacementEventRow>(
-    'SELECT * FROM main.placement_event WHERE leaf_seq >= +? AND leaf_seq <= +?',
-    [firstSeq, lastSeq],
-  )
-  return new Map(rows.map((row) => [row.leaf_seq, row]))
+  return { root: tree.root().toString('hex'), counts }
 }
 
 function checkLeaf(leaf: LeafRow, identity: { logId: string; siteId: string }, findings: Findings): void {
@@ -164,34 +147,22 @@ function parse(bytes: Buffer): Record<string, Json> | undefined {
   }
 }
 
-function checkPlacement(
+function checkRow(
   leaf: LeafRow,
-  row: PlacementEventRow | undefined,
+  row: StatedRow,
+  { kind, noun }: StatedKind,
   identity: { logId: string; siteId: string },
   findings: Findings,
 ): void {
-  if (!row) {
-    findings.add(`leaf ${leaf.seq}`, `states event ${leaf.ref}, which is not there`)
-    return
-  }
-  const where = `event ${row.id} (leaf ${leaf.seq})`
-  if (String(row.id) !== leaf.ref) findings.add(where, `the leaf states event ${leaf.ref}`)
-  if (sha256(leaf.bytes).toString('hex') !== row.evidence_hash)
+  const where = `${row.name} (leaf ${leaf.seq})`
+  if (row.ref !== leaf.ref) findings.add(where, `the leaf states ${noun} ${leaf.ref}`)
+  if (sha256(leaf.bytes).toString('hex') !== row.evidenceHash) {
     findings.add(where, 'its evidence_hash is not that of the leaf')
-  const rebuilt = canonicalJson(leafV1({ kind: 'placement', seq: leaf.seq, ...identity }, placementFacts(row)))
-  if (rebuilt !== leaf.bytes.toString('utf8'))
-    findings.add(where, `the row differs from its leaf${differences(rebuilt, leaf.bytes)}`)
-}
-
-/** What an event leans on outside of its leaf: the label of its slot, and the row of a photo that is held. */
-function checkReferences(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
-  const label = tx.oneOf<{ slot_id: string }>('SELECT slot_id FROM main.slot WHERE id = +?', [row.slot_id])?.slot_id
-  if (label !== undefined && label !== row.slot_code) {
-    findings.add(`slot ${row.slot_id}`, `is called ${label}, and was ${row.slot_code} when its events were recorded`)
   }
-  if (row.photo_evidence !== 'held') return
-  const kind = tx.oneOf<{ kind: string }>('SELECT kind FROM main.media WHERE sha256 = ?', [row.photo_sha256])?.kind
-  if (kind !== 'photo') findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
+  const rebuilt = canonicalJson(leafV1({ kind, seq: leaf.seq, ...identity }, row.facts))
+  if (rebuilt !== leaf.bytes.toString('utf8')) {
+    findings.add(where, `the row differs from its leaf${differences(rebuilt, leaf.bytes)}`)
+  }
 }
 
 /** Entries are numbered 1, 2, 3 …, and every event has one. What they say has no digest: triggers alone guard it. */
@@ -199,7 +170,7 @@ function checkAuditTrail(tx: ReadTx, findings: Findings): void {
   const gaps = tx.allOf<{ id: number }>(
     `SELECT id FROM main.audit_entry a
      WHERE id <> 1 AND NOT EXISTS (SELECT 1 FROM main.audit_entry b WHERE b.id = a.id - 1) ORDER BY id LIMIT ?`,
-    [listed],
+    [listedGaps],
   )
   for (const { id } of gaps) findings.add(`audit entry ${id}`, 'the one in front of it is missing')
   const untold = tx.oneOf<{ n: number }>(
@@ -218,15 +189,19 @@ function differences(rebuilt: string, bytes: Buffer): string {
 }
 
 /** Rows that no leaf states: somebody added them behind the program's back. Only as far as the walk went. */
-function checkRowsHaveLeaves(tx: ReadTx, findings: Findings, size: number, placements: number): void {
-  const rows =
-    tx.oneOf<{ n: number }>('SELECT count(*) AS n FROM main.placement_event WHERE leaf_seq <= +?', [size])?.n ?? 0
-  const homeless = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM main.placement_event e
-     WHERE NOT EXISTS (SELECT 1 FROM log_leaf l WHERE l.seq = e.leaf_seq AND l.kind = 'placement')`,
-  )
-  if (rows !== placements) findings.add('ledger', `${rows} events, but ${placements} leaves that state one`)
-  if (homeless && homeless.n > 0) findings.add('ledger', `${homeless.n} events without a leaf`)
+function checkRowsHaveLeaves(
+  tx: ReadTx,
+  findings: Findings,
+  size: number,
+  { kind, noun, table }: StatedKind,
+  leaves: number,
+): void {
+  const count = (where: string, value: string | number) =>
+    tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM main.${table} e WHERE ${where}`, [value])?.n ?? 0
+  const rows = count('e.leaf_seq <= +?', size)
+  const homeless = count('NOT EXISTS (SELECT 1 FROM main.log_leaf l WHERE l.seq = e.leaf_seq AND l.kind = ?)', kind)
+  if (rows !== leaves) findings.add('ledger', `${rows} ${noun}s, but ${leaves} leaves that state one`)
+  if (homeless > 0) findings.add('ledger', `${homeless} ${noun}s without a leaf`)
 }
 
 function checkOpenings(tx: ReadTx, findings: Findings): number {
@@ -244,33 +219,5 @@ function checkOpenings(tx: ReadTx, findings: Findings): number {
     count += rows.length
     after = rows.at(-1)?.commitment ?? ''
     if (rows.length < batch) return count
-  }
-}
-
-function checkMedia(tx: ReadTx, findings: Findings, dataDir: string): number {
-  const rows = tx.allOf<{ sha256: string; kind: string; media_type: string }>(
-    `SELECT sha256, kind, media_type FROM media WHERE kind = 'photo'`,
-  )
-  for (const row of rows) {
-    const found = hashOfFile(photoFile(dataDir, { sha256: row.sha256, mediaType: row.media_type }))
-    if (found === undefined) findings.add(`photo ${row.sha256.slice(0, 16)}…`, 'its file is not there')
-    else if (found !== row.sha256) findings.add(`photo ${row.sha256.slice(0, 16)}…`, 'its file has other bytes')
-  }
-  return rows.length
-}
-
-function hashOfFile(file: string): string | undefined {
-  try {
-    const fd = openSync(file, 'r')
-    try {
-      const hash = createHash('sha256')
-      const part = Buffer.alloc(1 << 20)
-      for (let read = readSync(fd, part); read > 0; read = readSync(fd, part)) hash.update(part.subarray(0, read))
-      return hash.digest('hex')
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return undefined
   }
 }

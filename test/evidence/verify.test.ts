@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
+import { sha256 } from '../../src/log/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 /** A ledger of six events with a photo, names and notes. */
@@ -228,5 +229,50 @@ t.test('a missing guard, a missing photo and one with other bytes are told', asy
   t.match(verifyLedger(gateway.dataDir).mismatches, [
     { where: 'schema', what: /audit_entry_no_delete/ },
     { where: `photo ${hash.slice(0, 16)}…`, what: /other bytes/ },
+  ])
+})
+
+t.test('a detection is held to its leaf and its clip to its hash, as an event is', async (t) => {
+  const gateway = await testGateway({ config: { cameras: [{ id: 7, url: 'rtsp://192.0.2.7/main' }] } })
+  t.teardown(() => gateway.end())
+  const { dataDir } = gateway.live.config
+  const hash = sha256('a clip').toString('hex')
+  mkdirSync(`${dataDir}/clips`)
+  writeFileSync(`${dataDir}/clips/1.mp4`, 'a clip')
+  const motionAt = gateway.clock.now()
+  gateway.motion.heard({
+    type: 'clipClosed',
+    detectionId: 1,
+    cameraId: 7,
+    motionAt,
+    score: 0.4,
+    sceneChange: false,
+    file: '1.mp4',
+    sha256: hash,
+    sizeBytes: 6,
+    startedAt: motionAt - 2000,
+    endedAt: motionAt + 1000,
+    preRollSeconds: 2,
+    durationSeconds: 3,
+    width: 640,
+    height: 360,
+    peakScore: 0.5,
+    snapshot: null,
+    closedBy: 'post-roll',
+  })
+  await gateway.audit('test.settled', {})
+  t.match(verifyLedger(dataDir), { ok: true, size: 1, events: 0, detections: 1, media: 1 })
+  writeFileSync(`${dataDir}/clips/1.mp4`, 'a clap')
+  t.strictSame(verifyLedger(dataDir).mismatches, [{ where: 'clip of detection 1', what: 'its file has other bytes' }])
+  writeFileSync(`${dataDir}/clips/1.mp4`, 'a clip')
+  const db = new BetterSqlite3(databaseFile(dataDir))
+  const guard = db
+    .prepare(`SELECT sql FROM sqlite_master WHERE name = 'detection_event_no_update'`)
+    .pluck()
+    .get() as string
+  db.exec(`DROP TRIGGER detection_event_no_update; UPDATE detection_event SET cctv_id = 8; ${guard}`)
+  db.close()
+  t.match(verifyLedger(dataDir).mismatches, [
+    { where: 'detection 1 (leaf 1)', what: /differs from its leaf in cctvId/ },
   ])
 })

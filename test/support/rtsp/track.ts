@@ -1,5 +1,5 @@
 /** Ticks a second of a track's timestamps begin here: both counters wrap within the first seconds of every stream. */
-export const firstTimestamp = 0xffff_ffff - 8 * 90_000
+export const firstTimestamp = 0xffff_ffff - 8 * 90_000 - 1234
 export const firstSequence = 0xff00
 
 /** One medium of a stream, live: who joins gets what comes from then on. */

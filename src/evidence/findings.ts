@@ -1,0 +1,16 @@
+/** What does not match, and where: `leaf 7`, `event 12`, `photo ab…`. */
+export type Mismatch = { readonly where: string; readonly what: string }
+
+const listed = 100
+
+/** Mismatches as they are found, each once; beyond a hundred only that there are more. */
+export class Findings {
+  readonly mismatches: Mismatch[] = []
+  truncated = false
+
+  add(where: string, what: string): void {
+    if (this.mismatches.some((m) => m.where === where && m.what === what)) return
+    if (this.mismatches.length < listed) this.mismatches.push({ where, what })
+    else this.truncated = true
+  }
+}

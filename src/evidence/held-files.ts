@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ReadTx } from '../database/index.ts'
+import { photoFile } from '../ledger/index.ts'
+import { fileOf } from '../motion/index.ts'
+import type { Findings } from './findings.ts'
+
+type HeldFile = { readonly what: string; readonly path: string; readonly sha256: string }
+
+/** Reads every file that a row says the gateway holds. @returns how many there should be */
+export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
+  const files = [...photos(tx, dataDir), ...clips(tx, dataDir)]
+  for (const { what, path, sha256 } of files) {
+    const found = hashOfFile(path)
+    if (found === undefined) findings.add(what, 'its file is not there')
+    else if (found !== sha256) findings.add(what, 'its file has other bytes')
+  }
+  return files.length
+}
+
+function photos(tx: ReadTx, dataDir: string): HeldFile[] {
+  const rows = tx.allOf<{ sha256: string; media_type: string }>(
+    `SELECT sha256, media_type FROM main.media WHERE kind = 'photo'`,
+  )
+  return rows.map(({ sha256, media_type: mediaType }) => ({
+    what: `photo ${sha256.slice(0, 16)}…`,
+    path: photoFile(dataDir, { sha256, mediaType }),
+    sha256,
+  }))
+}
+
+function clips(tx: ReadTx, dataDir: string): HeldFile[] {
+  const rows = tx.allOf<{ id: number; clip_sha256: string | null; snapshot_sha256: string | null }>(
+    'SELECT id, clip_sha256, snapshot_sha256 FROM main.detection_event WHERE clip_sha256 IS NOT NULL',
+  )
+  return rows.flatMap((row) =>
+    (['clip', 'snapshot'] as const).flatMap((kind) => {
+      const sha256 = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
+      const path = join(dataDir, 'clips', fileOf(row.id, kind))
+      return sha256 === null ? [] : [{ what: `${kind} of detection ${row.id}`, path, sha256 }]
+    }),
+  )
+}
+
+function hashOfFile(file: string): string | undefined {
+  try {
+    const fd = openSync(file, 'r')
+    try {
+      const hash = createHash('sha256')
+      const part = Buffer.alloc(1 << 20)
+      for (let read = readSync(fd, part); read > 0; read = readSync(fd, part)) hash.update(part.subarray(0, read))
+      return hash.digest('hex')
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return undefined
+  }
+}

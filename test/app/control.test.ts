@@ -1,0 +1,63 @@
+import { existsSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ControlSocket, controlSocketPath, daemonServes } from '../../src/app/control.ts'
+import { ExitError } from '../../src/errors/index.ts'
+import { silentLogger } from '../../src/world/index.ts'
+
+function folder(t: Test): string {
+  const path = mkdtempSync(join(tmpdir(), 'gatehouse-control-'))
+  t.teardown(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+function socketOf(t: Test, runtimeDir: string, dataDir: string): ControlSocket {
+  const verify = () => Promise.reject(new Error('not asked for'))
+  const control = new ControlSocket({ runtimeDir, actions: { dataDir, verify }, log: silentLogger() })
+  t.teardown(() => control.stop())
+  return control
+}
+
+t.test('a second gateway with the same runtimeDir refuses to start, and the first is still reached', async (t) => {
+  const runtimeDir = folder(t)
+  await socketOf(t, runtimeDir, '/data/one').start()
+  const refused = await socketOf(t, runtimeDir, '/data/two')
+    .start()
+    .catch((error: unknown) => error)
+  t.ok(refused instanceof ExitError)
+  t.match((refused as ExitError).message, controlSocketPath(runtimeDir))
+  t.equal(await daemonServes(runtimeDir, '/data/one'), true)
+  t.equal(lstatSync(controlSocketPath(runtimeDir)).mode & 0o777, 0o660)
+})
+
+t.test('a socket that nobody listens at any more is replaced', async (t) => {
+  const runtimeDir = folder(t)
+  const path = controlSocketPath(runtimeDir)
+  // Bound, then closed under another name: what a kill -9 leaves.
+  const dead = createServer()
+  await new Promise<void>((resolve) => dead.listen(`${path}.old`, resolve))
+  renameSync(`${path}.old`, path)
+  await new Promise((resolve) => dead.close(resolve))
+  t.ok(existsSync(path))
+  await socketOf(t, runtimeDir, '/data/one').start()
+  t.equal(await daemonServes(runtimeDir, '/data/one'), true)
+})
+
+t.test('stopping takes away its own socket, never another one', async (t) => {
+  const runtimeDir = folder(t)
+  const path = controlSocketPath(runtimeDir)
+  const first = socketOf(t, runtimeDir, '/data/one')
+  await first.start()
+  await first.stop()
+  t.notOk(existsSync(path))
+
+  const second = socketOf(t, runtimeDir, '/data/one')
+  await second.start()
+  rmSync(path)
+  const third = socketOf(t, runtimeDir, '/data/two')
+  await third.start()
+  await second.stop()
+  t.equal(await daemonServes(runtimeDir, '/data/two'), true)
+})
