@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, webhooks, binary
+ *   --only PART,…      some of: commit, appends, lists, webhooks, cameras, binary
  *   --events N,…       sizes of the ledger at which lists are measured, up to 1,000,000 (default: 10000,100000)
  *   --no-binary        leaves out the single binary, which may have to be built first
  *   --folder PATH      the disk to measure (default: var)
@@ -14,6 +14,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAppends } from './bench/appends.ts'
 import { measureBinary } from './bench/binary.ts'
+import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
 import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
@@ -35,6 +36,7 @@ const parts = {
     return [...lists, ...(await measureEventLoop(workshop, folder))]
   },
   webhooks: (workshop) => measureWebhooks(workshop),
+  cameras: (workshop) => measureCameras(workshop),
   binary: (workshop) => measureBinary(workshop),
 } satisfies Record<string, (workshop: Workshop, sizes: readonly number[]) => Promise<Figure[]>>
 

@@ -69,7 +69,7 @@ function figuresOf({ events, boundMs, statesMs, utilizationMs }: Taken): Figure[
       value: statesMs / boundMs,
       unit: '×',
       target: { limit: 1.3, sense: 'at most' },
-      raw: `${millis(statesMs)} against ${millis(boundMs)} of CPU`,
+      raw: `${millis(statesMs)} against ${millis(boundMs)}`,
       numbers: { statesMs, boundMs },
     },
     {
@@ -78,7 +78,7 @@ function figuresOf({ events, boundMs, statesMs, utilizationMs }: Taken): Figure[
       value: utilizationMs / boundMs,
       unit: '×',
       target: { limit: 1.5, sense: 'at most' },
-      raw: `${millis(utilizationMs)} against ${millis(boundMs)} of CPU; ${rounded(utilizationMs / statesMs)} × the state of all slots`,
+      raw: `${millis(utilizationMs)} against ${millis(boundMs)}; ${rounded(utilizationMs / statesMs)} × the state of all slots`,
       numbers: { utilizationMs, boundMs, statesMs },
     },
   ]
@@ -95,7 +95,7 @@ function growth(taken: readonly Taken[]): Figure[] {
       value: larger.statesMs / smaller.statesMs,
       unit: '×' as const,
       target: { limit: 2, sense: 'at most' as const },
-      raw: `${millis(larger.statesMs)} against ${millis(smaller.statesMs)} of CPU; the bound ${millis(larger.boundMs)} against ${millis(smaller.boundMs)}`,
+      raw: `${millis(larger.statesMs)} against ${millis(smaller.statesMs)}; the bound ${millis(larger.boundMs)} against ${millis(smaller.boundMs)}`,
       numbers: { largerMs: larger.statesMs, smallerMs: smaller.statesMs },
     }
   })

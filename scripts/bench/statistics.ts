@@ -13,17 +13,9 @@ export function timed(work: () => unknown): number {
   return performance.now() - startedMs
 }
 
-/** Milliseconds of processor time that `work` takes in this thread: what else the machine does counts less. */
-function timedCpu(work: () => unknown): number {
-  const before = process.threadCpuUsage()
-  work()
-  const used = process.threadCpuUsage(before)
-  return (used.user + used.system) / 1000
-}
-
 /**
  * Runs all of them in turn, `rounds` times, so that what else the machine does meets each alike.
- * @returns the median milliseconds of processor time of each
+ * @returns the median milliseconds of each
  */
 export function inTurn<Name extends string>(
   rounds: number,
@@ -32,7 +24,7 @@ export function inTurn<Name extends string>(
   const names = Object.keys(works) as Name[]
   const taken = new Map<Name, number[]>(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) taken.get(name)?.push(timedCpu(works[name]))
+    for (const name of names) taken.get(name)?.push(timed(works[name]))
   }
   return Object.fromEntries([...taken].map(([name, values]) => [name, median(values)])) as Record<Name, number>
 }
