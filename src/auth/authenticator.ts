@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import type { Clock, RandomBytes } from '../world/index.ts'
@@ -26,7 +26,7 @@ export class Authenticator {
   readonly #accounts: (username: string) => LocalAccount | undefined
   readonly #settings: () => AuthSettings
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #key: Buffer
+  readonly #key: KeyObject
   readonly #known = new Map<string, Known>()
   readonly #underWay = new Map<string, Promise<boolean>>()
   readonly #decoyHash: Promise<string>
@@ -40,7 +40,7 @@ export class Authenticator {
     this.#accounts = options.accounts
     this.#settings = options.settings
     this.#clock = options.clock
-    this.#key = options.random(32)
+    this.#key = createSecretKey(options.random(32))
     this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
   }
 

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
 import { isBusy, isSqliteFault, translateSqlite } from './faults.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
@@ -52,6 +52,11 @@ export class UnitOfWork {
   readonly #heads: Head[] = []
   readonly #listeners: (() => void)[] = []
   readonly #patienceMs: number
+  /** Prepared once: exec would parse them anew for every event. */
+  readonly #begin: Statement
+  readonly #commit: Statement
+  readonly #savepoint: Statement
+  readonly #release: Statement
   #waiting: Waiting[] = []
   #scheduled = false
   #closed = false
@@ -62,6 +67,10 @@ export class UnitOfWork {
     this.#reader = options.reader
     this.#write = executor(options.writer)
     this.#read = executor(options.reader)
+    this.#begin = options.writer.prepare('BEGIN IMMEDIATE')
+    this.#commit = options.writer.prepare('COMMIT')
+    this.#savepoint = options.writer.prepare('SAVEPOINT member')
+    this.#release = options.writer.prepare('RELEASE member')
     this.#patienceMs = options.lockPatienceMs ?? lockPatienceMs
     for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
@@ -128,14 +137,14 @@ export class UnitOfWork {
     const answers: (() => void)[] = []
     let taken = 0
     try {
-      this.#writer.exec('BEGIN IMMEDIATE')
+      this.#begin.run()
       const startedMs = performance.now()
       for (const item of group) {
         if (taken >= groupLimit || (taken > 0 && performance.now() - startedMs > groupBudgetMs)) break
         taken += 1
         answers.push(this.#runOne(item))
       }
-      this.#writer.exec('COMMIT')
+      this.#commit.run()
     } catch (error) {
       if (taken === 0 && isBusy(error)) {
         this.#waiting = this.#patientOnes(group, error)
@@ -163,10 +172,10 @@ export class UnitOfWork {
   /** One member of the group in its savepoint. A full disk ends the whole transaction: that is thrown to the group. */
   #runOne(item: Waiting): () => void {
     const before = this.#heads.map((head) => head.save())
-    this.#writer.exec('SAVEPOINT member')
+    this.#savepoint.run()
     try {
       const result = item.work(this.#write)
-      this.#writer.exec('RELEASE member')
+      this.#release.run()
       return () => item.resolve(result as never)
     } catch (error) {
       if (!this.#writer.inTransaction) throw error

@@ -12,6 +12,7 @@ import {
   originOf,
   pageOfAll,
   send,
+  sendAll,
   versionOf,
 } from '../http/index.ts'
 import { NewSlot, SlotChange } from '../warehouse/index.ts'
@@ -133,9 +134,9 @@ const getUtilization = operation({
 })
 
 export function floorRoutes(api: Api, floor: FloorService): void {
-  api.openapi(listSlots, (c) => {
+  api.openapi(listSlots, async (c) => {
     const query = c.req.valid('query')
-    return c.json(pageOfAll(floor.slots(c.get('caller'), whenOf(query)), query), 200)
+    return (await sendAll(c, floor.slots(c.get('caller'), whenOf(query)), query)) as never
   })
   api.openapi(getSlot, (c) => {
     const query = c.req.valid('query')
@@ -164,11 +165,11 @@ export function floorRoutes(api: Api, floor: FloorService): void {
     const id = numericPath(c.req.valid('param').id)
     return c.json({ success: true as const, ...floor.zone(id, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
   })
-  api.openapi(listZoneSlots, (c) => {
+  api.openapi(listZoneSlots, async (c) => {
     const query = c.req.valid('query')
     const zoneId = numericPath(c.req.valid('param').id)
     if (zoneId === undefined) throw AppError.notFound('Zone')
-    return c.json(pageOfAll(floor.slots(c.get('caller'), whenOf(query), zoneId), query), 200)
+    return (await sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)) as never
   })
   api.openapi(getWarehouse, (c) => {
     const id = numericPath(c.req.valid('param').id)

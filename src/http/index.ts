@@ -21,5 +21,14 @@ export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
 export { claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { operation } from './operation.ts'
-export { allQuery, countLimit, historyLimit, historyQuery, listOf, type Pagination, pageOfAll } from './pagination.ts'
+export {
+  allQuery,
+  countLimit,
+  historyLimit,
+  historyQuery,
+  listOf,
+  type Pagination,
+  pageOfAll,
+  sendAll,
+} from './pagination.ts'
 export { HttpListener, type ListenOptions } from './server.ts'

@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { AppEnv } from './context.ts'
 import { queryInteger } from './fields.ts'
 
 /** Totals are counted exactly up to here; beyond it `total` is null and `hasMore` says the rest. */
@@ -44,4 +46,28 @@ export function pageOfAll<T>(rows: readonly T[], query: { limit?: number | undef
     data,
     pagination: { limit: query.limit ?? null, offset, total: rows.length, hasMore, nextCursor: null },
   }
+}
+
+/**
+ * As `pageOfAll`, for rows that come in slices: each slice becomes text by itself, so that a long list never holds the
+ * event loop.
+ */
+export async function sendAll(
+  c: Context<AppEnv>,
+  slices: AsyncIterable<readonly object[]>,
+  query: { limit?: number | undefined; offset?: number | undefined },
+): Promise<Response> {
+  const offset = query.offset ?? 0
+  const end = query.limit === undefined ? Number.POSITIVE_INFINITY : offset + query.limit
+  const parts: Buffer[] = [Buffer.from('{"success":true,"data":[')]
+  let total = 0
+  for await (const rows of slices) {
+    const wanted = rows.slice(Math.max(0, offset - total), Math.max(0, end - total))
+    if (wanted.length > 0)
+      parts.push(Buffer.from(`${parts.length > 1 ? ',' : ''}${JSON.stringify(wanted).slice(1, -1)}`))
+    total += rows.length
+  }
+  const pagination = { limit: query.limit ?? null, offset, total, hasMore: end < total, nextCursor: null }
+  parts.push(Buffer.from(`],"pagination":${JSON.stringify(pagination)}}`))
+  return c.body(Buffer.concat(parts), 200, { 'Content-Type': 'application/json' })
 }

@@ -147,10 +147,11 @@ export class LedgerService {
     const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
     const code = readBarcode(request.asset_barcode)
     this.#refuseUnknownCorrection(tx, request, by.caller)
+    const newestMs = newestTimestampMs(tx, slot.id, code.key)
     const when = decideTime(
       { timestampMs: request.timestamp, deviceTimeMs },
       nowMs,
-      newestTimestampMs(tx, slot.id, code.key),
+      newestMs,
       this.#clockIsTrusted(nowMs),
       this.#settings().maxAgeMs,
     )
@@ -160,7 +161,7 @@ export class LedgerService {
       actor: this.#openings.person(tx, by.caller.username),
     }
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
-    const { around, placement } = lookAround(tx, moved)
+    const { around, placement } = lookAround(tx, moved, newestMs)
     const judged = judge(moved, around)
     const photo = this.#photoOf(tx, request)
     const warnings: WarningCode[] = [
@@ -323,12 +324,18 @@ function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
 
 type Around = { around: Surroundings & { laterKnown: boolean }; placement: Placement | undefined }
 
-/** What is known around the event's place in the order. */
+/**
+ * What is known around the event's place in the order.
+ * @param newestMs newest timestamp of its slot and its asset: most events come after all that is known, and then
+ *   nothing has to be looked up behind them
+ */
 function lookAround(
   tx: ReadTx,
   event: { slotId: number; assetKey: string; timestampMs: number },
+  newestMs: number,
   beforeId?: number,
 ): Around {
+  const laterKnown = newestMs > event.timestampMs
   const upTo = {
     ...boundsOf(tx, { atMs: event.timestampMs }),
     lastId: beforeId === undefined ? undefined : beforeId - 1,
@@ -344,10 +351,10 @@ function lookAround(
     around: {
       occupant: placement && { assetKey: placement.asset_key, placedAtMs: placement.timestamp_ms },
       assetSlotId: ofAsset?.event_type === 'PLACED' ? ofAsset.slot_id : undefined,
-      slotMovedLater: isLater(newestInSlot(tx, event.slotId, everywhere)),
-      assetMovedLater: isLater(newestOfAsset(tx, event.assetKey, everywhere)),
-      judgedLater: judgedAfter(tx, event.slotId, event.assetKey, event.timestampMs),
-      laterKnown: newestTimestampMs(tx, event.slotId, event.assetKey) > event.timestampMs,
+      slotMovedLater: laterKnown && isLater(newestInSlot(tx, event.slotId, everywhere)),
+      assetMovedLater: laterKnown && isLater(newestOfAsset(tx, event.assetKey, everywhere)),
+      judgedLater: laterKnown && judgedAfter(tx, event.slotId, event.assetKey, event.timestampMs),
+      laterKnown,
     },
   }
 }
@@ -360,7 +367,7 @@ function effectNow(tx: ReadTx, row: PlacementEventRow): Effect {
     assetKey: row.asset_key,
     timestampMs: row.timestamp_ms,
   }
-  return judge(moved, lookAround(tx, moved, row.id).around).effect
+  return judge(moved, lookAround(tx, moved, newestTimestampMs(tx, row.slot_id, row.asset_key), row.id).around).effect
 }
 
 function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {

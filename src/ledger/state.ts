@@ -7,7 +7,12 @@ import type { ReadTx } from '../database/index.ts'
  */
 
 /** Which ledger is asked: as it was true at `atMs`, as far as was known at `knownAtMs`. Both inclusive. */
-export type When = { readonly atMs?: number | undefined; readonly knownAtMs?: number | undefined }
+export type When = {
+  readonly atMs?: number | undefined
+  readonly knownAtMs?: number | undefined
+  /** Only events up to this id: what is appended between two reads stays out of the second. */
+  readonly lastId?: number | undefined
+}
 
 export type SlotState = {
   readonly isOccupied: boolean
@@ -30,13 +35,13 @@ export type Placement = {
 type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
 
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
-  if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: undefined }
+  if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
   // received_at never decreases with the id, so what was known then is a prefix of the ledger.
   const row = tx.oneOf<{ id: number }>(
     'SELECT id FROM main.placement_event WHERE received_at_ms <= +? ORDER BY received_at_ms DESC, id DESC LIMIT 1',
     [when.knownAtMs],
   )
-  return { atMs: when.atMs, lastId: row?.id ?? 0 }
+  return { atMs: when.atMs, lastId: Math.min(row?.id ?? 0, when.lastId ?? Number.MAX_SAFE_INTEGER) }
 }
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
@@ -103,8 +108,19 @@ export function slotState(tx: ReadTx, slotId: number, when: When = {}): SlotStat
   return occupied(newest.asset_barcode, judgementOf(tx, newest, bounds))
 }
 
-/** States of all slots, or of one zone's, by slot id. Slots that are empty are not in the map: see `stateIn`. */
-export function slotStates(tx: ReadTx, when: When = {}, zoneId?: number): ReadonlyMap<number, SlotState> {
+/** Which slots: all unless it says less. Ids are inclusive. */
+export type SlotRange = {
+  readonly zoneId?: number | undefined
+  readonly firstId?: number | undefined
+  readonly lastId?: number | undefined
+}
+
+/**
+ * States of the slots of a range, by slot id. Slots that are empty are not in the map: see `stateIn`.
+ * CROSS JOIN keeps the slots outside and the seeks inside; left to itself SQLite walks the whole ledger.
+ */
+export function slotStates(tx: ReadTx, when: When = {}, range: SlotRange = {}): ReadonlyMap<number, SlotState> {
+  const { zoneId, firstId = 1, lastId = Number.MAX_SAFE_INTEGER } = range
   const bounds = boundsOf(tx, when)
   const limit = bounded(bounds)
   const judged = bounded(bounds, 'j.')
@@ -113,13 +129,47 @@ export function slotStates(tx: ReadTx, when: When = {}, zoneId?: number): Readon
        (SELECT j.event_type FROM main.placement_event j
         WHERE j.slot_id = s.id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
         ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1) AS judgement
-     FROM main.slot s JOIN main.placement_event p
+     FROM main.slot s CROSS JOIN main.placement_event p INDEXED BY placement_event_occupancy
        ON p.slot_id = s.id AND p.${moves} AND (p.timestamp_ms, p.id) = (
          SELECT timestamp_ms, id FROM main.placement_event WHERE slot_id = s.id AND ${moves}${limit.sql} ${newestFirst})
-     WHERE p.event_type = 'PLACED'${zoneId === undefined ? '' : ' AND s.zone_id = +?'}`,
-    [...judged.parameters, ...limit.parameters, ...(zoneId === undefined ? [] : [zoneId])],
+     WHERE p.event_type = 'PLACED' AND s.id BETWEEN +? AND +?${zoneId === undefined ? '' : ' AND s.zone_id = +?'}`,
+    [...judged.parameters, ...limit.parameters, firstId, lastId, ...(zoneId === undefined ? [] : [zoneId])],
   )
   return new Map(rows.map((row) => [row.slot_id, occupied(row.asset_barcode, row.judgement)]))
+}
+
+/** The slots of a zone, or without a zone under one label, and what stands in them. */
+export type SlotUse = {
+  readonly warehouseId: number
+  readonly zoneId: number | null
+  /** Null with a zone. */
+  readonly label: string | null
+  /** Retired slots count only while something stands in them. */
+  readonly total: number
+  readonly occupied: number
+  readonly verified: number
+}
+
+/** Counted inside SQLite, two seeks a slot: no slot leaves it. MATERIALIZED, or the seeks are done for each sum again. */
+export function slotUse(tx: ReadTx, when: When = {}, zoneId?: number): SlotUse[] {
+  const bounds = boundsOf(tx, when)
+  const moved = bounded(bounds, 'p.')
+  const judged = bounded(bounds, 'j.')
+  return tx.allOf<SlotUse>(
+    `WITH stood AS MATERIALIZED (
+       SELECT s.warehouse_id, s.zone_id, CASE WHEN s.zone_id IS NULL THEN s.zone END AS label, s.retired_at_ms,
+         (SELECT CASE p.event_type WHEN 'PLACED' THEN coalesce(
+            (SELECT j.event_type FROM main.placement_event j
+             WHERE j.slot_id = p.slot_id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
+             ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1), 'PLACED') END
+          FROM main.placement_event p WHERE p.slot_id = s.id AND p.${moves}${moved.sql}
+          ORDER BY p.timestamp_ms DESC, p.id DESC LIMIT 1) AS standing
+       FROM main.slot s${zoneId === undefined ? '' : ' WHERE s.zone_id = +?'})
+     SELECT warehouse_id AS warehouseId, zone_id AS zoneId, label, sum(retired_at_ms IS NULL OR standing IS NOT NULL) AS total,
+       count(standing) AS occupied, count(CASE standing WHEN 'VERIFIED' THEN 1 END) AS verified
+     FROM stood GROUP BY warehouse_id, zone_id, label`,
+    [...judged.parameters, ...moved.parameters, ...(zoneId === undefined ? [] : [zoneId])],
+  )
 }
 
 export function stateIn(states: ReadonlyMap<number, SlotState>, slotId: number): SlotState {

@@ -193,8 +193,11 @@ export class WarehouseService {
     return found
   }
 
-  slots(tx: ReadTx, caller: Caller, zoneId?: number): store.Slot[] {
-    return store.listSlots(tx, zoneId).filter((s) => this.isVisible(caller, s.warehouseId))
+  /** Of the next `limit` slots behind `afterId`, those that the caller may see, and the id to go on behind. */
+  slots(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
+    const slots = store.listSlots(tx, afterId, limit, zoneId)
+    const visible = slots.filter((slot) => this.isVisible(caller, slot.warehouseId))
+    return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
   }
 
   /** Registers an asset. One that events have only mentioned so far becomes a registered one. */

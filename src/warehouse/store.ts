@@ -185,20 +185,23 @@ export function updateSlot(tx: Tx, id: number, changes: SlotChanges, nowMs: numb
 }
 
 export function findSlot(tx: ReadTx, id: number): Slot | undefined {
-  const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.id = ?`, [id])
+  const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.id = +?`, [id])
   return row && slotOf(row)
 }
 
 export function findSlotByCode(tx: ReadTx, code: string): Slot | undefined {
-  const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.slot_id = ?`, [code])
+  const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.slot_id = +?`, [code])
   return row && slotOf(row)
 }
 
-export function listSlots(tx: ReadTx, zoneId?: number): Slot[] {
-  const rows =
-    zoneId === undefined
-      ? tx.allOf<SlotRow>(`${slotSelect} ORDER BY slot.id`)
-      : tx.allOf<SlotRow>(`${slotSelect} WHERE slot.zone_id = ? ORDER BY slot.id`, [zoneId])
+/** Slots in the order of their ids, `limit` of them behind `afterId`. */
+export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: number): Slot[] {
+  const inZone = zoneId === undefined ? '' : ' AND slot.zone_id = +?'
+  const rows = tx.allOf<SlotRow>(`${slotSelect} WHERE slot.id > +?${inZone} ORDER BY slot.id LIMIT ?`, [
+    afterId,
+    ...(zoneId === undefined ? [] : [zoneId]),
+    limit,
+  ])
   return rows.map(slotOf)
 }
 
