@@ -7,22 +7,26 @@ import t from 'tap'
 import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
 import { footage } from '../support/footage.ts'
 import { cheapHash } from '../support/gateway.ts'
+import { hasGst, startGstServer } from '../support/gst/server.ts'
 import { type Daemon, gatehouse, runToEnd, startDaemon } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { type RtspServer, startRtspServer } from '../support/rtsp/server.ts'
+import { startRtspServer } from '../support/rtsp/server.ts'
 
 t.setTimeout(180_000)
 
 const site = 'http://127.0.0.1:8480'
 const secret = 'a secret of the receiver'
 
-type Yard = { daemon: Daemon; folder: string; file: string; rtsp: RtspServer; receiver: Receiver }
+type Yard = { daemon: Daemon; folder: string; file: string; rtsp: CameraServer; receiver: Receiver }
+/** What both servers can do. */
+type CameraServer = Awaited<ReturnType<typeof startGstServer>>
+type StartServer = (options: Parameters<typeof startGstServer>[0]) => Promise<CameraServer>
 type Teardown = { teardown(end: () => unknown): void }
 
 /** A daemon with a camera that sees the hall crossed (1), one on an empty hall (2) and one that is switched off (3). */
-async function yard(t: Teardown): Promise<Yard> {
+async function yard(t: Teardown, startServer: StartServer = startRtspServer): Promise<Yard> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-motion-'))
-  const rtsp = await startRtspServer({
+  const rtsp = await startServer({
     streams: { door: await footage('crossing'), empty: await footage('empty') },
     auth: { username: 'viewer', password: 'p@ss word' },
   })
@@ -287,6 +291,28 @@ t.test('a daemon that was killed in the middle of a clip tells of it at its next
     reason: 'closed by restart',
     clipSha256: /^[0-9a-f]{64}$/,
   })
+  const verified = await runToEnd(gatehouse, ['ledger', 'verify', '--config', file, '--json'], { cwd: folder })
+  t.match(JSON.parse(verified.stdout), { ok: true })
+})
+
+const skip = process.env['CI'] || hasGst() ? false : "GStreamer's RTSP server is not installed"
+
+t.test("a camera that is not ours, GStreamer's, makes the same journey", { skip }, async (t) => {
+  const { daemon, folder, file, rtsp } = await yard(t, startGstServer)
+  const { body } = await eventually(
+    () => ask(daemon, 'owen', 'GET', '/api/iot/detection-events'),
+    (seen) => seen.body.data.length > 0,
+    60_000,
+  )
+  const detection = body.data.at(-1)
+  t.match(detection, { cctvId: 1, clipStatus: 'recorded', clipSha256: /^[0-9a-f]{64}$/ })
+  t.ok(detection.preRollSeconds >= 1, `${detection.preRollSeconds} s before the motion`)
+  const clip = await fetch(`${daemon.url}/api/iot/detection-events/${detection.id}/clip`, { headers: headers('owen') })
+  const bytes = Buffer.from(await clip.arrayBuffer())
+  t.equal(createHash('sha256').update(bytes).digest('hex'), detection.clipSha256)
+  const empty = await ask(daemon, 'ada', 'GET', '/api/iot/detection/motion-stream?cctvId=2')
+  t.equal(empty.body.motionFrames.count, 0, 'the empty hall is still')
+  t.ok(rtsp.clients('door').mostAtOnce <= 2, 'one connection each of the two cameras that run')
   const verified = await runToEnd(gatehouse, ['ledger', 'verify', '--config', file, '--json'], { cwd: folder })
   t.match(JSON.parse(verified.stdout), { ok: true })
 })
