@@ -23,6 +23,7 @@ function leftAlone(config: Config): string[] {
     ...(config.cameras.some((c) => c.history.hours > 0)
       ? ['cameras[].history is configured; this version keeps clips only']
       : []),
+    ...(config.cameras.length > 0 ? ['retention: this version removes no clip; mind the disk'] : []),
     ...(config.metrics.listen ? ['metrics.listen is configured; this version serves /api/metrics only'] : []),
   ]
 }
