@@ -11,6 +11,7 @@ export const rooms = [
   'webhooks',
   'evidence',
   'floor',
+  'exchange',
   'motion',
   'cameras',
   'ledger',

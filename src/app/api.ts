@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { type Admission, type Authenticator, door, type Sessions } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
+import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
@@ -26,6 +27,7 @@ export type ApiParts = {
   readonly warehouse: WarehouseService
   readonly floor: FloorService
   readonly ledger: LedgerService
+  readonly exchange: ExchangeService
   readonly photos: Photos
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
@@ -64,6 +66,7 @@ export function buildApi(parts: ApiParts): Api {
   healthRoutes(root, { ...parts, now: () => parts.clock.now() })
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
+  exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   ledgerRoutes(root, parts.ledger, parts.photos)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)

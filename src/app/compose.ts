@@ -12,6 +12,7 @@ import {
 } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
@@ -143,6 +144,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
   })
   const floor = new FloorService({ work, warehouse, idempotency })
+  const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
     work,
     clock,
@@ -221,6 +223,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouse,
     floor,
     ledger,
+    exchange,
     photos,
     motion,
     webhooks,

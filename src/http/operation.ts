@@ -20,7 +20,7 @@ type Input = {
 type Success<S extends z.ZodType> = {
   description: string
   schema: S
-  mediaType?: string
+  mediaType?: string | readonly string[]
   location?: boolean
   /** Ranges and conditions are answered too: 206, 304, 416. */
   ranges?: boolean
@@ -143,7 +143,9 @@ function hasRanges(success: object): boolean {
 function withContent(one: Success<z.ZodType>) {
   return {
     description: one.description,
-    content: { [one.mediaType ?? 'application/json']: { schema: one.schema } },
+    content: Object.fromEntries(
+      [one.mediaType ?? 'application/json'].flat().map((type) => [type, { schema: one.schema }]),
+    ),
     ...(one.location && { headers: { Location: { schema: { type: 'string' } } } }),
   }
 }

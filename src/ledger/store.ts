@@ -49,7 +49,7 @@ export function append(tx: Tx, row: PlacementEventRow): void {
 /** A row with the names and texts that its commitments open to, as far as they are not erased. */
 export type OpenedRow = PlacementEventRow & { operator: string | null; actor: string | null; notes: string | null }
 
-const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes
+export const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes
   FROM main.placement_event e
   LEFT JOIN opening o ON o.commitment = e.operator_commitment
   LEFT JOIN opening a ON a.commitment = e.actor_commitment

@@ -1,0 +1,62 @@
+import { stringify } from 'csv-stringify/sync'
+import type { PlacementEvent } from '../ledger/index.ts'
+
+/** The columns of an export, in their order. Only ever added to, at the end: spreadsheets refer to them by place. */
+const columns = [
+  'id',
+  'seq',
+  'eventId',
+  'event_type',
+  'slot_id',
+  'slot_code',
+  'asset_barcode',
+  'asset_key',
+  'operator',
+  'actor',
+  'timestamp',
+  'received_at',
+  'device_timestamp',
+  'clock_offset_ms',
+  'time_quality',
+  'photo_url',
+  'photo_sha256',
+  'photoEvidence',
+  'photo_taken_at',
+  'scale_weight_kg',
+  'cctv_clip_url',
+  'work_order_ref',
+  'verification_notes',
+  'scan',
+  'client_event_id',
+  'corrects_event_id',
+  'warnings',
+  'client_evidence_hash',
+  'evidence_hash',
+] as const satisfies readonly (keyof PlacementEvent)[]
+
+/** What a spreadsheet needs in front of UTF-8 to take it for that. */
+export const byteOrderMark = '\ufeff'
+
+export function csvHead(): string {
+  return toCsv([[...columns]])
+}
+
+/** A line for each event. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
+export function csvLines(events: readonly PlacementEvent[]): string {
+  return toCsv(events.map((event) => columns.map((column) => cell(event, column))))
+}
+
+function cell(event: PlacementEvent, column: (typeof columns)[number]): string | number | null {
+  switch (column) {
+    case 'warnings':
+      return event.warnings.map(({ code }) => code).join(' ')
+    case 'scan':
+      return event.scan === null ? null : JSON.stringify(event.scan)
+    default:
+      return event[column]
+  }
+}
+
+function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
+  return stringify(rows as (string | number | null)[][], { record_delimiter: 'windows', escape_formulas: true })
+}

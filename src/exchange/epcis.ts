@@ -1,0 +1,93 @@
+import type { PlacementEvent } from '../ledger/index.ts'
+import { readBarcode } from '../warehouse/index.ts'
+
+/**
+ * Ledger events in the words of EPCIS 2.0 and the Core Business Vocabulary 2.0 (GS1). Everything that one event says
+ * stands in its own row and in its slot's master data, so the same row is the same text for ever.
+ */
+export const epcisContext = [
+  'https://ref.gs1.org/standards/epcis/2.0.0/epcis-context.jsonld',
+  { gatehouse: 'urn:gatehouse:' },
+] as const
+
+/** What an event means: it was seen (OBSERVE), at which step, and in which condition it is from then on. */
+const meaning = {
+  PLACED: { bizStep: 'storing', disposition: 'in_progress' },
+  REMOVED: { bizStep: 'picking', disposition: 'in_progress' },
+  VERIFIED: { bizStep: 'inspecting', disposition: 'conformant' },
+  DISPUTED: { bizStep: 'inspecting', disposition: 'non_conformant' },
+} as const
+
+type ErrorDeclaration = {
+  readonly declarationTime: string
+  readonly reason: 'incorrect_data'
+  readonly correctiveEventIDs: readonly string[]
+}
+
+export type Surroundings = {
+  /** The gateway's address; places and goods without a GS1 key are named under it. */
+  readonly siteUrl: string
+  /** Of the slot's warehouse at the time of the event: `+01:00`. */
+  readonly zoneOffset: string
+  /** Makes of the event the declaration that it was wrong. */
+  readonly errorDeclaration?: ErrorDeclaration | undefined
+}
+
+export const epcisId = (eventId: string): string => `urn:uuid:${eventId}`
+
+/** One ObjectEvent. What has been taken out of a slot is nowhere: it has a readPoint and no bizLocation. */
+export function objectEvent(event: PlacementEvent, around: Surroundings): Record<string, unknown> {
+  const place = { id: slotUri(around.siteUrl, event) }
+  return {
+    type: 'ObjectEvent',
+    eventID: epcisId(event.eventId),
+    eventTime: event.timestamp,
+    eventTimeZoneOffset: around.zoneOffset,
+    recordTime: event.received_at,
+    ...(around.errorDeclaration && { errorDeclaration: around.errorDeclaration }),
+    ...goods(event.asset_barcode, around.siteUrl),
+    action: 'OBSERVE',
+    ...meaning[event.event_type],
+    readPoint: place,
+    ...(event.event_type !== 'REMOVED' && { bizLocation: place }),
+    ...(event.scale_weight_kg !== null && {
+      sensorElementList: [{ sensorReport: [{ type: 'Mass', value: event.scale_weight_kg, uom: 'KGM' }] }],
+    }),
+    'gatehouse:eventType': event.event_type,
+    'gatehouse:seq': event.seq,
+    'gatehouse:evidenceHash': event.evidence_hash,
+    ...(event.photo_sha256 !== null && { 'gatehouse:photoSha256': event.photo_sha256 }),
+    ...(event.work_order_ref !== null && { 'gatehouse:workOrderRef': event.work_order_ref }),
+  }
+}
+
+/** A label that could be taken for a slot's number says that it is a label. */
+function slotUri(siteUrl: string, { slot_code }: PlacementEvent): string {
+  const byLabel = /^[1-9]\d{0,14}$/.test(slot_code) ? '?by=slot_id' : ''
+  return `${siteUrl}/api/whms/slots/${segment(slot_code)}${byLabel}`
+}
+
+/**
+ * What the event is about: a GS1 Digital Link where the barcode has a GS1 key, else the asset's address at this
+ * gateway. A GTIN without a serial names a class, of which one was seen.
+ */
+function goods(barcode: string, siteUrl: string): { epcList: string[] } | { epcList: []; quantityList: object[] } {
+  const ai = readBarcode(barcode).gs1
+  const of = (name: string) => ai?.get(name)
+  const link = (...parts: string[]) => `https://id.gs1.org/${parts.map(segment).join('/')}`
+  const [sscc, gtin, lot, serial, grai, giai] = ['00', '01', '10', '21', '8003', '8004'].map(of)
+  if (sscc) return { epcList: [link('00', sscc)] }
+  if (gtin && serial) return { epcList: [link('01', gtin, '21', serial)] }
+  if (grai) return { epcList: [link('8003', grai)] }
+  if (giai) return { epcList: [link('8004', giai)] }
+  if (gtin) {
+    const epcClass = lot ? link('01', gtin, '10', lot) : link('01', gtin)
+    return { epcList: [], quantityList: [{ epcClass, quantity: 1 }] }
+  }
+  return { epcList: [`${siteUrl}/api/whms/assets/${segment(barcode)}`] }
+}
+
+/** As it stands in a path: what encodeURIComponent leaves of RFC 3986's reserved characters is encoded too. */
+function segment(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+}

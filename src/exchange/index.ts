@@ -1,0 +1,2 @@
+export { exchangeRoutes } from './routes.ts'
+export { ExchangeService } from './service.ts'

@@ -1,0 +1,147 @@
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import type { Caller } from '../http/index.ts'
+import {
+  boundsOf,
+  correctionsOf,
+  findEvent,
+  headOf,
+  type OpenedRow,
+  type PlacementEvent,
+  toPlacementEvent,
+  type WalkFilter,
+  type WalkPlace,
+  walk,
+} from '../ledger/index.ts'
+import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { type Clock, isoTime } from '../world/index.ts'
+import { byteOrderMark, csvHead, csvLines } from './csv.ts'
+import { epcisContext, epcisId, objectEvent } from './epcis.ts'
+import { zoneOffset } from './zone-offset.ts'
+
+/** Rows that one step looks at: some 2 ms, so that scanners wait for nobody's export. */
+const lookedAtOnce = 250
+
+export type ExportQuery = {
+  readonly slot_id?: number | undefined
+  readonly asset_barcode?: string | undefined
+  readonly event_type?: string | undefined
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+  readonly knownAtMs?: number | undefined
+  readonly afterSeq?: number | undefined
+}
+
+type Page = { readonly tx: ReadTx; readonly rows: readonly OpenedRow[]; readonly lastId: number }
+
+/** The ledger in the forms of others. Every text comes in pieces, each made when the one before it was taken. */
+export class ExchangeService {
+  readonly #work: Pick<UnitOfWork, 'read'>
+  readonly #warehouse: WarehouseService
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #siteUrl: () => string
+
+  constructor(options: {
+    work: Pick<UnitOfWork, 'read'>
+    warehouse: WarehouseService
+    clock: Pick<Clock, 'now'>
+    siteUrl: () => string
+  }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+    this.#clock = options.clock
+    this.#siteUrl = options.siteUrl
+  }
+
+  *csv(query: ExportQuery, caller: Caller, withMark: boolean): Generator<string> {
+    yield `${withMark ? byteOrderMark : ''}${csvHead()}`
+    yield* this.#pages(query, caller, ({ rows }) => csvLines(rows.map(toPlacementEvent)))
+  }
+
+  *ndjson(query: ExportQuery, caller: Caller): Generator<string> {
+    yield* this.#pages(query, caller, ({ rows }) =>
+      rows.map((row) => `${JSON.stringify(toPlacementEvent(row))}\n`).join(''),
+    )
+  }
+
+  /** An EPCISDocument. An event that corrects another comes behind the declaration that the other was wrong. */
+  *epcis(query: ExportQuery, caller: Caller): Generator<string> {
+    const head = {
+      '@context': epcisContext,
+      type: 'EPCISDocument',
+      schemaVersion: '2.0',
+      creationDate: isoTime(this.#clock.now()),
+    }
+    yield `${JSON.stringify(head).slice(0, -1)},"epcisBody":{"eventList":[`
+    let isFirst = true
+    for (const text of this.#pages(query, caller, (page) => this.#objectEvents(page, caller))) {
+      yield isFirst ? text : `,${text}`
+      isFirst = false
+    }
+    yield ']}}'
+  }
+
+  /** The texts of all pages that have one. What is recorded meanwhile stays out. */
+  *#pages(query: ExportQuery, caller: Caller, toText: (page: Page) => string): Generator<string> {
+    const filter: WalkFilter = {
+      slotId: query.slot_id,
+      assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
+      eventType: query.event_type,
+      fromMs: query.fromMs,
+      toMs: query.toMs,
+      afterSeq: query.afterSeq,
+      lastId: this.#work.read((tx) => boundsOf(tx, { knownAtMs: query.knownAtMs, lastId: headOf(tx).id }).lastId ?? 0),
+    }
+    let place: WalkPlace | undefined
+    do {
+      const step: { text: string; place: WalkPlace | undefined } = this.#work.read((tx) => {
+        const { rows, place: next } = walk(tx, filter, place, lookedAtOnce)
+        const seen = rows.filter((row) => this.#warehouse.visibleSlot(tx, row.slot_id, caller) !== undefined)
+        return { text: seen.length > 0 ? toText({ tx, rows: seen, lastId: filter.lastId }) : '', place: next }
+      })
+      if (step.text !== '') yield step.text
+      place = step.place
+    } while (place)
+  }
+
+  #objectEvents({ tx, rows, lastId }: Page, caller: Caller): string {
+    const siteUrl = this.#siteUrl()
+    const around = (event: PlacementEvent) => ({ siteUrl, zoneOffset: this.#offsetOf(tx, event, caller) })
+    return rows
+      .flatMap((row) => {
+        const event = toPlacementEvent(row)
+        const wrong = this.#declaredWrong(tx, event, lastId, caller)
+        return [...(wrong ? [{ ...wrong, ...around(wrong.event) }] : []), { event, ...around(event) }]
+      })
+      .map(({ event, ...surroundings }) => JSON.stringify(objectEvent(event, surroundings)))
+      .join(',')
+  }
+
+  /**
+   * The event that this one corrects, to be declared wrong: once, in front of the first of those that correct it
+   * together, naming all of them.
+   */
+  #declaredWrong(tx: ReadTx, event: PlacementEvent, lastId: number, caller: Caller) {
+    if (event.corrects_event_id === null) return undefined
+    const together = correctionsOf(tx, event.corrects_event_id, lastId).filter(
+      ({ received_at_ms }) => isoTime(received_at_ms) === event.received_at,
+    )
+    const corrected = findVisible(tx, event.corrects_event_id, this.#warehouse, caller)
+    if (together[0]?.id !== event.id || !corrected) return undefined
+    const errorDeclaration = {
+      declarationTime: event.received_at,
+      reason: 'incorrect_data' as const,
+      correctiveEventIDs: together.map(({ event_id }) => epcisId(event_id)),
+    }
+    return { event: corrected, errorDeclaration }
+  }
+
+  #offsetOf(tx: ReadTx, event: PlacementEvent, caller: Caller): string {
+    const { warehouseId } = this.#warehouse.slot(tx, event.slot_id, caller)
+    return zoneOffset(this.#warehouse.warehouse(tx, warehouseId, caller).timezone, Date.parse(event.timestamp))
+  }
+}
+
+function findVisible(tx: ReadTx, id: number, warehouse: WarehouseService, caller: Caller): PlacementEvent | undefined {
+  const row = findEvent(tx, id)
+  return row && warehouse.visibleSlot(tx, row.slot_id, caller) ? toPlacementEvent(row) : undefined
+}

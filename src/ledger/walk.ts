@@ -1,0 +1,92 @@
+import type { ReadTx } from '../database/index.ts'
+import { type OpenedRow, openedSelect } from './store.ts'
+
+/** Which events a walk meets. Times are when it happened; `lastId`: what is appended while it goes on stays out. */
+export type WalkFilter = {
+  readonly slotId?: number | undefined
+  readonly assetKey?: string | undefined
+  readonly eventType?: string | undefined
+  /** Inclusive. */
+  readonly fromMs?: number | undefined
+  /** Exclusive. */
+  readonly toMs?: number | undefined
+  /** Only leaves behind this one, and then in the order of the log instead of the order of the floor. */
+  readonly afterSeq?: number | undefined
+  readonly lastId: number
+}
+
+/** Where a walk stands: behind this event. */
+export type WalkPlace = { readonly timestampMs: number; readonly id: number; readonly seq: number }
+
+export type WalkStep = { readonly rows: OpenedRow[]; readonly place: WalkPlace | undefined }
+
+/**
+ * The next events, oldest first, out of at most `looked` rows: a filter that few rows pass costs many steps, never a
+ * long one. `place` is undefined when there are no more.
+ */
+export function walk(tx: ReadTx, filter: WalkFilter, from: WalkPlace | undefined, looked: number): WalkStep {
+  const { parts, values } = filter.afterSeq === undefined ? byTime(filter, from) : bySeq(filter.afterSeq, from)
+  if (filter.assetKey !== undefined) narrow('e.asset_key = +?', filter.assetKey)
+  else if (filter.slotId !== undefined) narrow('e.slot_id = +?', filter.slotId)
+  const order = filter.afterSeq === undefined ? 'e.timestamp_ms, e.id' : 'e.leaf_seq'
+  const rows = tx.allOf<OpenedRow>(
+    `${openedSelect} WHERE ${parts.join(' AND ')} AND e.id <= ? ORDER BY ${order} LIMIT ?`,
+    [...values, filter.lastId, looked],
+  )
+  const last = rows.at(-1)
+  return {
+    rows: rows.filter((row) => passes(row, filter)),
+    place: last && rows.length === looked ? placeOf(last) : undefined,
+  }
+
+  function narrow(part: string, value: string | number): void {
+    parts.unshift(part)
+    values.unshift(value)
+  }
+}
+
+type Condition = { parts: string[]; values: (string | number)[] }
+
+function byTime({ fromMs, toMs }: WalkFilter, from: WalkPlace | undefined): Condition {
+  return {
+    parts: [
+      from ? '(e.timestamp_ms, e.id) > (+?, +?)' : 'e.timestamp_ms >= +?',
+      ...(toMs === undefined ? [] : ['e.timestamp_ms < +?']),
+    ],
+    values: [
+      ...(from ? [from.timestampMs, from.id] : [fromMs ?? Number.MIN_SAFE_INTEGER]),
+      ...(toMs === undefined ? [] : [toMs]),
+    ],
+  }
+}
+
+function bySeq(afterSeq: number, from: WalkPlace | undefined): Condition {
+  return { parts: ['e.leaf_seq > +?'], values: [from?.seq ?? afterSeq] }
+}
+
+function placeOf(row: OpenedRow): WalkPlace {
+  return { timestampMs: row.timestamp_ms, id: row.id, seq: row.leaf_seq }
+}
+
+function passes(row: OpenedRow, { slotId, assetKey, eventType, fromMs, toMs }: WalkFilter): boolean {
+  return (
+    (slotId === undefined || row.slot_id === slotId) &&
+    (assetKey === undefined || row.asset_key === assetKey) &&
+    (eventType === undefined || row.event_type === eventType) &&
+    (fromMs === undefined || row.timestamp_ms >= fromMs) &&
+    (toMs === undefined || row.timestamp_ms < toMs)
+  )
+}
+
+/** Events that say of themselves that they correct this one, up to `lastId`, in their order. */
+export function correctionsOf(
+  tx: ReadTx,
+  eventId: number,
+  lastId: number,
+): { id: number; event_id: string; received_at_ms: number }[] {
+  return tx.allOf(
+    `SELECT id, event_id, received_at_ms FROM main.placement_event
+     WHERE corrects_event_id IS NOT NULL AND corrects_event_id = +? AND id <= ? ORDER BY id`,
+    [eventId, lastId],
+  )
+}
