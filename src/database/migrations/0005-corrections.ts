@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts'
 
 /** Finds what corrects an event: an export declares the corrected one erroneous. */
 export const corrections: Migration = {
-  version: 14,
+  version: 5,
   name: 'corrections',
   oldestReader: 1,
   statements: [
