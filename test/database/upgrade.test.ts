@@ -88,3 +88,17 @@ t.test('the ledger of schema 4, with a detection and a session, says what it has
   const repeat = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
   t.match(repeat, { status: 200, body: { id: 1 } }, 'a client’s own event id is still known')
 })
+
+t.test('the ledger of schema 5 still says which event corrects which', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v5/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, size: 2, events: 2, mismatches: [] })
+  const event = await gateway.ask('GET', '/api/whms/events/2', { by: people.vera })
+  t.match(event, { status: 200, body: { corrects_event_id: 1, verification_notes: 'es war A-02' } })
+})
