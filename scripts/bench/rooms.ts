@@ -4,7 +4,7 @@ import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../.
 import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, Outbox } from '../../src/journal/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos } from '../../src/ledger/index.ts'
+import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
 import { identifyLog, Log, Openings } from '../../src/log/index.ts'
 import { WarehouseService } from '../../src/warehouse/index.ts'
 import { type Clock, clockIsTrusted, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
@@ -58,8 +58,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const settings = () => ({ warehouseId: 1, viewers: [] })
   const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings })
   const photos = new Photos({ work, clock, openings, audit, dataDir, siteUrl: () => siteUrl })
-  const ledger = new LedgerService({
-    work,
+  const recorder = new Recorder({
     clock,
     log,
     openings,
@@ -68,11 +67,11 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     photos,
     outbox,
     audit,
-    idempotency,
     makeId,
     clockIsTrusted: (nowMs) => clockIsTrusted(nowMs, 0),
     settings: () => ({ enforce: [], maxAgeMs: null }),
   })
+  const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })
   return { work, warehouse, photos, ledger, floor, log, head, outbox, audit, makeId }
 }

@@ -17,7 +17,7 @@ import { FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos } from '../ledger/index.ts'
+import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
@@ -87,7 +87,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
 
   const work = new UnitOfWork({ writer: db, reader })
   const logRoom = new Log({ identity, size: Log.sizeOf(tx) })
-  const head = new LedgerHead(headOf(tx))
+  const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
   work.follow(logRoom)
   work.follow(head)
 
@@ -128,8 +128,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     dataDir: config.dataDir,
     siteUrl: () => live.config.site.url,
   })
-  const ledger = new LedgerService({
-    work,
+  const recorder = new Recorder({
     clock,
     log: logRoom,
     openings,
@@ -138,11 +137,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     photos,
     outbox,
     audit,
-    idempotency,
     makeId,
     clockIsTrusted: (nowMs) => clockIsTrusted(nowMs, noClockBeforeMs),
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
   })
+  const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({

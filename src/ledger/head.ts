@@ -4,19 +4,22 @@ import type { Head } from '../database/index.ts'
 export class LedgerHead implements Head {
   #id: number
   #receivedAtMs: number
+  readonly #builtAtMs: number
 
-  constructor(options: { id: number; receivedAtMs: number }) {
+  /** @param options.builtAtMs no time before it is believed; a box whose clock lost its battery wakes up in 1970 */
+  constructor(options: { id: number; receivedAtMs: number; builtAtMs?: number }) {
     this.#id = options.id
     this.#receivedAtMs = options.receivedAtMs
+    this.#builtAtMs = options.builtAtMs ?? 0
   }
 
   get nextId(): number {
     return this.#id + 1
   }
 
-  /** The gateway's own time: never behind what was received before, whatever the system clock says. */
+  /** The gateway's own time: never behind what was received before, nor the build, whatever the system clock says. */
   nowMs(clockMs: number): number {
-    return Math.max(clockMs, this.#receivedAtMs)
+    return Math.max(clockMs, this.#receivedAtMs, this.#builtAtMs)
   }
 
   advance(id: number, receivedAtMs: number): void {

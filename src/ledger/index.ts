@@ -1,9 +1,10 @@
 export { LedgerHead } from './head.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
+export { type Appended, type Asking, type LedgerSettings, Recorder } from './recorder.ts'
 export { ledgerRoutes } from './routes.ts'
-export { PlacementEvent, placementEventTypes, slotStateShape } from './schema.ts'
-export { LedgerService, type LedgerSettings } from './service.ts'
+export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape } from './schema.ts'
+export { LedgerService } from './service.ts'
 export {
   assetIsKnown,
   assetLocation,

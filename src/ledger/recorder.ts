@@ -1,0 +1,347 @@
+import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type Caller, demand, type RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Outbox } from '../journal/index.ts'
+import { canonicalJson, type Json, type Log, type Openings, sha256 } from '../log/index.ts'
+import { type Asset, readBarcode, type Slot, type WarehouseService } from '../warehouse/index.ts'
+import type { Clock } from '../world/index.ts'
+import { placementRecorded } from './events.ts'
+import type { LedgerHead } from './head.ts'
+import { type Effect, type EventType, judge, misfits } from './judge.ts'
+import type { Photos } from './photos.ts'
+import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
+import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
+import { newestTimestampMs, type Placement, slotState } from './state.ts'
+import * as store from './store.ts'
+import { effectNow, lookAround } from './surroundings.ts'
+import { type WarningCode, warningText } from './warnings.ts'
+import { type DecidedTime, decideTime } from './when.ts'
+
+const photoToleranceMs = 15 * 60 * 1000
+
+export type LedgerSettings = {
+  /** Warnings that refuse instead. */
+  readonly enforce: readonly WarningCode[]
+  readonly maxAgeMs: number | null
+}
+
+/** Who wants an event recorded, and what the clock of that device shows. */
+export type Asking = {
+  readonly by: RequestOrigin
+  /** X-Device-Time. */
+  readonly deviceTimeMs: number | undefined
+}
+
+/** `isNew` false: this client sent it before under its own id; the event is told as it is now. */
+export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean }
+
+/** What several events that are one act to the floor add to what each of them says. */
+export type Within = {
+  /** The event comes behind this time, whatever its own says. */
+  readonly afterMs?: number | undefined
+  /** The event has exactly this time, and no device said so. */
+  readonly atMs?: number | undefined
+  /** Hash of the whole act, to tell its repeat from a clash. */
+  readonly requestSha256?: string | undefined
+}
+
+/**
+ * Appends events inside somebody's transaction, and promises nothing beyond it: whoever calls owns the unit of work,
+ * the idempotency key and the answer.
+ */
+export class Recorder {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #log: Log
+  readonly #openings: Openings
+  readonly #head: LedgerHead
+  readonly #warehouse: WarehouseService
+  readonly #photos: Photos
+  readonly #outbox: Outbox
+  readonly #audit: AuditTrail
+  readonly #makeId: () => string
+  readonly #clockIsTrusted: (nowMs: number) => boolean
+  readonly #settings: () => LedgerSettings
+
+  constructor(options: {
+    clock: Pick<Clock, 'now'>
+    log: Log
+    openings: Openings
+    head: LedgerHead
+    warehouse: WarehouseService
+    photos: Photos
+    outbox: Outbox
+    audit: AuditTrail
+    makeId: () => string
+    clockIsTrusted: (nowMs: number) => boolean
+    settings: () => LedgerSettings
+  }) {
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#openings = options.openings
+    this.#head = options.head
+    this.#warehouse = options.warehouse
+    this.#photos = options.photos
+    this.#outbox = options.outbox
+    this.#audit = options.audit
+    this.#makeId = options.makeId
+    this.#clockIsTrusted = options.clockIsTrusted
+    this.#settings = options.settings
+  }
+
+  /**
+   * One event as a client asks for it: permission, repeats by client_event_id, then the append. Throws
+   * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
+   * VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
+   */
+  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking): Appended {
+    demandFor(request.event_type, asking.by.caller)
+    const repeated = this.repeated(tx, request.client_event_id, requestHash(request), asking.by.caller)
+    return repeated ? { event: repeated, isNew: false } : { event: this.append(tx, request, asking), isNew: true }
+  }
+
+  /** As `appendIn`, for a request of which permission and repeats are settled. */
+  append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: Asking, within: Within = {}): RecordedEvent {
+    const nowMs = this.nowMs()
+    const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
+    const code = readBarcode(request.asset_barcode)
+    this.#refuseUnknownCorrection(tx, request, by.caller)
+    const newestMs = newestTimestampMs(tx, slot.id, code.key)
+    const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
+    const asset = this.#warehouse.findAsset(tx, code.key)
+    const people = {
+      operator: this.#openings.person(tx, request.operator ?? by.caller.username),
+      actor: this.#openings.person(tx, by.caller.username),
+    }
+    const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
+    const { around, placement } = lookAround(tx, moved, newestMs)
+    const judged = judge(moved, around)
+    const photo = this.#photoOf(tx, request)
+    const warnings: WarningCode[] = [
+      ...judged.warnings,
+      ...code.warnings,
+      ...assetWarnings(request, slot, asset),
+      ...timeWarnings(request, when, around),
+      ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
+      ...(request.operator !== undefined && request.operator !== by.caller.username
+        ? (['OPERATOR_DIFFERS'] as const)
+        : []),
+      ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
+    ]
+    this.#enforce(warnings)
+    if (!asset) this.#warehouse.noteAsset(tx, request.asset_barcode, code.key)
+    const row: UnsealedRow = {
+      id: this.#head.nextId,
+      event_id: this.#makeId(),
+      event_type: request.event_type,
+      slot_id: slot.id,
+      slot_code: slot.slot_id,
+      asset_barcode: request.asset_barcode,
+      asset_key: code.key,
+      operator_commitment: people.operator,
+      actor_commitment: people.actor,
+      timestamp_ms: when.timestampMs,
+      device_timestamp_ms: when.deviceTimestampMs,
+      received_at_ms: nowMs,
+      clock_offset_ms: when.clockOffsetMs,
+      time_quality: when.timeQuality,
+      photo_url: request.photo_url ?? null,
+      photo_sha256: photo.sha256,
+      photo_evidence: photo.evidence,
+      photo_taken_at_ms: request.photo_taken_at ?? null,
+      scale_weight_kg: request.scale_weight_kg ?? null,
+      cctv_clip_url: request.cctv_clip_url ?? null,
+      work_order_ref: request.work_order_ref ?? null,
+      notes_commitment:
+        request.verification_notes === undefined ? null : this.#openings.text(tx, request.verification_notes),
+      scan: request.scan ? JSON.stringify(request.scan) : null,
+      client_event_id: request.client_event_id ?? null,
+      client_evidence_hash: request.evidence_hash ?? null,
+      corrects_event_id: request.corrects_event_id ?? null,
+      warnings: JSON.stringify(warnings),
+    }
+    return this.#seal(tx, row, request, { by, slot, effect: judged.effect, within })
+  }
+
+  /**
+   * Runs `work` in a savepoint of its own inside the transaction: what it throws as a refusal comes back, with its
+   * changes undone and the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
+   */
+  attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
+    const before = { log: this.#log.save(), head: this.#head.save() }
+    tx.runOf('SAVEPOINT act')
+    try {
+      const done = work()
+      tx.runOf('RELEASE act')
+      return { done }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      tx.runOf('ROLLBACK TO act')
+      tx.runOf('RELEASE act')
+      this.#log.restore(before.log)
+      this.#head.restore(before.head)
+      return { refused: error }
+    }
+  }
+
+  /** The gateway's own time. */
+  nowMs(): number {
+    return this.#head.nowMs(this.#clock.now())
+  }
+
+  /** When an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
+  timeOf(claim: Parameters<typeof decideTime>[0], newestMs: number, within: Within = {}): DecidedTime {
+    const nowMs = this.nowMs()
+    // Asked of the clock as it stands: the gateway's own time hides that it fell behind.
+    const trusted = this.#clockIsTrusted(this.#clock.now())
+    if (within.atMs !== undefined) return settledTime(within.atMs, nowMs, trusted)
+    const decided = decideTime(claim, nowMs, newestMs, trusted, this.#settings().maxAgeMs)
+    return { ...decided, timestampMs: Math.max(decided.timestampMs, (within.afterMs ?? -1) + 1) }
+  }
+
+  /** The answer to an event that this client sent before under its own id; undefined for a new one. */
+  repeated(
+    tx: Tx,
+    clientEventId: string | undefined,
+    requestSha256: string,
+    caller: Caller,
+  ): RecordedEvent | undefined {
+    if (clientEventId === undefined) return undefined
+    const commitment = this.#openings.findPerson(tx, caller.username)
+    const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, clientEventId)
+    if (!known) return undefined
+    if (known.request_sha256 !== requestSha256) {
+      throw AppError.field('client_event_id', `was used for event ${known.event_id} with another body`)
+    }
+    return this.asItIsNow(tx, known.event_id)
+  }
+
+  /** An event that was recorded, as its POST would answer it now. */
+  asItIsNow(tx: ReadTx, id: number): RecordedEvent {
+    const row = store.findEvent(tx, id)
+    if (!row) throw new Error(`there is no event ${id}`)
+    return answer(store.toPlacementEvent(row), effectNow(tx, row), slotNow(tx, row.slot_id, row.slot_code))
+  }
+
+  isVisible(tx: ReadTx, event: { slot_id: number }, caller: Caller): boolean {
+    return this.#warehouse.visibleSlot(tx, event.slot_id, caller) !== undefined
+  }
+
+  /** Leaf, row, notification and audit entry: the four that are there together or not at all. */
+  #seal(
+    tx: Tx,
+    unsealed: UnsealedRow,
+    request: NewPlacementEvent,
+    { by, slot, effect, within }: { by: RequestOrigin; slot: Slot; effect: Effect; within: Within },
+  ): RecordedEvent {
+    const leaf = this.#log.append(tx, 'placement', String(unsealed.id), placementFacts(unsealed))
+    const row: PlacementEventRow = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    store.append(tx, row)
+    this.#head.advance(row.id, row.received_at_ms)
+    const operator = request.operator ?? by.caller.username
+    const opened = { ...row, operator, actor: by.caller.username, notes: request.verification_notes ?? null }
+    const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
+    if (request.client_event_id !== undefined) {
+      const hash = within.requestSha256 ?? requestHash(request)
+      store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)
+    }
+    this.#outbox.publish(tx, placementRecorded(event, slot.warehouseId))
+    this.#audit.write(tx, by, {
+      action: auditActions[row.event_type],
+      entity: 'event',
+      entityId: row.id,
+      operator: request.operator,
+    })
+    return event
+  }
+
+  #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
+    const corrected = request.corrects_event_id
+    if (corrected === undefined) return
+    const found = store.findEvent(tx, corrected)
+    if (found && this.isVisible(tx, found, caller)) return
+    throw new AppError('REFERENCE_NOT_FOUND', 'The event to correct is not there', {
+      fields: [{ path: 'corrects_event_id', message: `no event ${corrected}` }],
+    })
+  }
+
+  #photoOf(tx: ReadTx, request: NewPlacementEvent): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
+    if (request.event_type === 'PLACED' && request.photo_url === undefined) {
+      throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
+        fields: [{ path: 'photo_url', message: 'required' }],
+      })
+    }
+    if (request.photo_url === undefined && request.photo_sha256 === undefined) return { sha256: null, evidence: null }
+    const own = request.photo_url === undefined ? undefined : this.#photos.hashOf(request.photo_url)
+    if (own && request.photo_sha256 !== undefined && request.photo_sha256 !== own) {
+      throw AppError.field('photo_sha256', 'is not the hash of the photo at photo_url')
+    }
+    const hash = own ?? request.photo_sha256 ?? null
+    return { sha256: hash, evidence: hash !== null && this.#photos.isHeld(tx, hash) ? 'held' : 'claimed' }
+  }
+
+  #enforce(warnings: readonly WarningCode[]): void {
+    const refused = warnings.filter((code) => this.#settings().enforce.includes(code))
+    if (refused.length === 0) return
+    throw new AppError('CONSTRAINT_VIOLATED', 'The rules of this site refuse the event', {
+      details: refused.map((code) => `${code}: ${warningText[code]}`).join('; '),
+    })
+  }
+}
+
+const auditActions = {
+  PLACED: 'placement.recorded',
+  REMOVED: 'removal.recorded',
+  VERIFIED: 'verification.recorded',
+  DISPUTED: 'dispute.recorded',
+} as const
+
+export function demandFor(type: EventType, caller: Caller): void {
+  demand(caller, type === 'VERIFIED' || type === 'DISPUTED' ? 'events:verify' : 'events:create')
+}
+
+/** Of the request as understood, so that white space and the order of keys don't count. */
+export function requestHash(request: object): string {
+  return sha256(canonicalJson(JSON.parse(JSON.stringify(request)) as Json)).toString('hex')
+}
+
+/** A time that the gateway itself decided. */
+function settledTime(timestampMs: number, nowMs: number, trusted: boolean): DecidedTime {
+  const claimed = decideTime({ timestampMs, deviceTimeMs: undefined }, nowMs, 0, trusted, null)
+  return { ...claimed, deviceTimestampMs: null }
+}
+
+function answer(event: PlacementEvent, effect: Effect, slot: RecordedEvent['slot']): RecordedEvent {
+  return { success: true, ...event, effect, slot }
+}
+
+function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
+  return { id, slot_id: code, ...slotState(tx, id) }
+}
+
+function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
+  const unknown: WarningCode[] = !asset || asset.provisional ? ['UNKNOWN_ASSET'] : []
+  if (request.event_type !== 'PLACED') return unknown
+  const weightKg = request.scale_weight_kg ?? asset?.weight_kg
+  return [
+    ...unknown,
+    ...misfits({ constraints: slot.constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height }),
+  ]
+}
+
+function timeWarnings(request: NewPlacementEvent, when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {
+  const warnings: WarningCode[] = []
+  if (when.isLate || around.laterKnown) warnings.push('LATE_EVENT')
+  if (when.isAhead) warnings.push('CLOCK_AHEAD')
+  const takenAt = request.photo_taken_at
+  if (takenAt !== undefined && Math.abs(takenAt - when.timestampMs) > photoToleranceMs)
+    warnings.push('PHOTO_TIME_MISMATCH')
+  return warnings
+}
+
+function madeBy(tx: ReadTx, placement: Placement | undefined, people: { operator: string; actor: string }): boolean {
+  const placers = placement && store.placersOf(tx, placement.id)
+  if (!placers) return false
+  return [people.operator, people.actor].some(
+    (p) => p === placers.operator_commitment || p === placers.actor_commitment,
+  )
+}
