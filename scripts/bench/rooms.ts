@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
+import { notifications } from '../../src/app/notifications.ts'
 import { permissionsOf } from '../../src/auth/index.ts'
 import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
-import { AuditTrail, Idempotency, Outbox } from '../../src/journal/index.ts'
 import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
+import { AuditTrail, Idempotency, inspector, Outbox } from '../../src/journal/index.ts'
 import { identifyLog, Log, Openings } from '../../src/log/index.ts'
 import { WarehouseService } from '../../src/warehouse/index.ts'
 import { type Clock, clockIsTrusted, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
@@ -54,7 +55,10 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const openings = new Openings({ random: systemRandom })
   const audit = new AuditTrail({ openings, clock })
   const idempotency = new Idempotency({ clock })
-  const outbox = new Outbox({ siteId, warehouseId: 1, makeId })
+  const inspect = inspector(notifications, (type, problem) => {
+    throw new Error(`${type} is not as documented: ${problem}`)
+  })
+  const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
   const settings = () => ({ warehouseId: 1, viewers: [] })
   const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings })
   const photos = new Photos({ work, clock, openings, audit, dataDir, siteUrl: () => siteUrl })

@@ -8,7 +8,9 @@ import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
+import { describeNotifications } from '../webhooks/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
+import { notifications } from './notifications.ts'
 
 export type ApiParts = {
   readonly log: Logger
@@ -106,6 +108,7 @@ export function describeApi(api: Api, version: string): { openapi: string } {
     name: 'gatehouse',
     description: 'From POST /api/session; over TLS its name is __Host-gatehouse. Changes need X-CSRF-Token besides.',
   })
+  describeNotifications(api, notifications)
   return api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

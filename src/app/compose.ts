@@ -16,8 +16,8 @@ import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
-import { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
+import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
@@ -35,6 +35,7 @@ import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Cameras } from './cameras.ts'
 import { Jobs } from './jobs.ts'
+import { notifications } from './notifications.ts'
 
 /** No gatehouse existed before: a clock that stands earlier has lost its battery. */
 const noClockBeforeMs = Date.UTC(2026, 0, 1)
@@ -44,6 +45,8 @@ export type Outside = {
   readonly random: RandomBytes
   readonly log: Logger
   readonly version: string
+  /** Called when a notification is not as documented; it goes out all the same. Default: says so in the log. */
+  readonly onMismatch?: (type: EventType, problem: string) => void
 }
 
 /** Everything that runs, wired. `live` holds the config that a reload may exchange. */
@@ -94,7 +97,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const openings = new Openings({ random })
   const audit = new AuditTrail({ openings, clock })
   const idempotency = new Idempotency({ clock })
-  const outbox = new Outbox({ siteId: config.site.id, warehouseId: config.site.warehouseId, makeId })
+  const onMismatch =
+    outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
+  const outbox = new Outbox({
+    siteId: config.site.id,
+    warehouseId: config.site.warehouseId,
+    makeId,
+    inspect: inspector(notifications, onMismatch),
+  })
   const authenticator = new Authenticator({
     accounts: (username) => live.config.auth.users.find((u) => u.username === username) ?? stored.get(username),
     settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),

@@ -1,5 +1,6 @@
 import type { Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
+import type { Inspect } from './notifications.ts'
 
 /** Every type of notification; the document's list. */
 export const eventTypes = [
@@ -48,11 +49,14 @@ export class Outbox {
   readonly #siteId: string
   readonly #warehouseId: number
   readonly #makeId: () => string
+  readonly #inspect: Inspect
 
-  constructor(options: { siteId: string; warehouseId: number; makeId: () => string }) {
+  /** `inspect` sees the data of everything that is published; see `inspector`. */
+  constructor(options: { siteId: string; warehouseId: number; makeId: () => string; inspect?: Inspect }) {
     this.#siteId = options.siteId
     this.#warehouseId = options.warehouseId
     this.#makeId = options.makeId
+    this.#inspect = options.inspect ?? (() => {})
   }
 
   /** Publishes the event, and `event.created` about it. */
@@ -79,6 +83,7 @@ export class Outbox {
     data: Record<string, unknown>,
     warehouseId?: number,
   ): Envelope {
+    this.#inspect(type, data)
     const metadata = { warehouseId: warehouseId ?? this.#warehouseId, siteId: this.#siteId, version: payloadVersion }
     return { id, type, timestamp: isoTime(timestampMs), data, metadata }
   }

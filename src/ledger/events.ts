@@ -1,19 +1,32 @@
-import type { PublishedEvent } from '../journal/index.ts'
+import { z } from '@hono/zod-openapi'
+import type { NotificationSchemas, PublishedEvent } from '../journal/index.ts'
 import type { EventType } from './judge.ts'
-import type { RecordedEvent } from './schema.ts'
+import { RecordedEvent } from './schema.ts'
 
-const notifications = {
+const types = {
   PLACED: 'whms.placement',
   REMOVED: 'whms.removal',
   VERIFIED: 'whms.verification',
   DISPUTED: 'whms.dispute',
 } as const satisfies Record<EventType, PublishedEvent['type']>
 
+const { success: _, ...recorded } = RecordedEvent.shape
+
+const told = <T extends EventType>(type: T) => z.object({ ...recorded, event_type: z.literal(type) })
+
+/** What the notifications of ledger events carry: the event as its POST answers it. */
+export const ledgerNotifications = {
+  'whms.placement': told('PLACED').openapi('PlacementNotification'),
+  'whms.removal': told('REMOVED').openapi('RemovalNotification'),
+  'whms.verification': told('VERIFIED').openapi('VerificationNotification'),
+  'whms.dispute': told('DISPUTED').openapi('DisputeNotification'),
+} satisfies NotificationSchemas
+
 /** The notification of a ledger event: the resource as its POST answers it. */
 export function placementRecorded(event: RecordedEvent, warehouseId: number): PublishedEvent {
   const { success: _, ...data } = event
   return {
-    type: notifications[event.event_type],
+    type: types[event.event_type],
     eventId: event.eventId,
     timestampMs: Date.parse(event.received_at),
     data,

@@ -1,3 +1,4 @@
+export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'

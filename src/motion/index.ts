@@ -1,5 +1,6 @@
 export { CameraWorker, type CameraWorkerOptions } from './camera-worker.ts'
 export { CamerasThread, type CamerasThreadOptions } from './cameras-thread.ts'
 export { detectionFacts } from './detection-leaf.ts'
+export { motionNotifications, motionRecorded } from './events.ts'
 export { motionRoutes } from './routes.ts'
 export { fileOf, MotionService } from './service.ts'

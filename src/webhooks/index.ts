@@ -12,6 +12,8 @@ import type { WebhookSettings } from './settings.ts'
 import { countWebhooks, type WebhookCounts } from './store.ts'
 import { type AttemptReport, DeliveryWorker } from './worker.ts'
 
+export { describeNotifications } from './description.ts'
+export { allNotifications } from './events.ts'
 export type { Resolve } from './guarded-agent.ts'
 export type { WebhookSettings } from './settings.ts'
 export type { WebhookCounts } from './store.ts'

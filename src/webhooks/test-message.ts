@@ -1,4 +1,5 @@
 import type { Outbox } from '../journal/index.ts'
+import type { TestData } from './events.ts'
 import type { SignedMessage } from './signature.ts'
 
 /** What makes a `webhook.test` event. */
@@ -14,7 +15,8 @@ export function testMessage(
   webhookId: string,
   timestampMs: number,
 ): SignedMessage {
-  const data = { webhookId, message: `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.` }
+  const message = `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.`
+  const data: TestData = { webhookId, message }
   const envelope = outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)
   return {
     type: 'webhook.test',

@@ -87,7 +87,10 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     ...options.config,
   }
   writeFileSync(file, stringify(config))
-  const outside = { clock, random: systemRandom, log: silentLogger(), version: '0.0.0-test' }
+  const onMismatch = (type: string, problem: string) => {
+    throw new Error(`${type} is not as documented: ${problem}`)
+  }
+  const outside = { clock, random: systemRandom, log: silentLogger(), version: '0.0.0-test', onMismatch }
   const gateway = await compose(loadConfig(file).config, outside, false)
   return {
     ...gateway,

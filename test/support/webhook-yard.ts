@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3'
 import { databaseFile, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import type { AppError } from '../../src/errors/index.ts'
 import { type Api, type Caller, jsonBodies, newRoot, type Permission, permissions } from '../../src/http/index.ts'
-import { AuditTrail, Idempotency, Outbox, type PublishedEvent } from '../../src/journal/index.ts'
+import { AuditTrail, Idempotency, type Inspect, Outbox, type PublishedEvent } from '../../src/journal/index.ts'
 import { Openings } from '../../src/log/index.ts'
 import {
   type AttemptReport,
@@ -27,6 +27,10 @@ export type YardOptions = {
   readonly settings?: Partial<WebhookSettings>
   readonly resolve?: Resolve
   readonly permissions?: readonly Permission[]
+  /** Sees what is published. */
+  readonly inspect?: Inspect
+  /** The wall clock at the beginning. */
+  readonly startMs?: number
 }
 
 const key = Buffer.alloc(32, 7)
@@ -60,7 +64,7 @@ export class WebhookYard {
   constructor(options: YardOptions = {}) {
     this.#options = options
     this.folder = mkdtempSync(join(tmpdir(), 'gatehouse-webhooks-'))
-    this.clock = new SimulatedClock()
+    this.clock = new SimulatedClock(options.startMs)
     this.#makeId = uuidv7Maker(this.clock, systemRandom)
     const minute = 60_000
     this.settings = {
@@ -203,7 +207,8 @@ export class WebhookYard {
     const openings = new Openings({ random: systemRandom })
     const audit = new AuditTrail({ openings, clock })
     const site = { siteId: 'dc-7', warehouseId: 1 }
-    this.outbox = new Outbox({ ...site, makeId: this.#makeId })
+    const { inspect } = this.#options
+    this.outbox = new Outbox({ ...site, makeId: this.#makeId, ...(inspect && { inspect }) })
     this.webhooks = createWebhooks({
       work,
       clock,

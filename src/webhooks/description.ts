@@ -1,0 +1,66 @@
+import { z } from '@hono/zod-openapi'
+import { type Api, timeOut } from '../http/index.ts'
+import { type EventType, eventTypes, type NotificationSchemas, payloadVersion } from '../journal/index.ts'
+import { eventTypeFacts } from './event-types.ts'
+
+const Metadata = z
+  .object({
+    warehouseId: z.int(),
+    siteId: z.string(),
+    version: z.string().openapi({ description: 'of the payload schemas', example: payloadVersion }),
+  })
+  .openapi('NotificationMetadata')
+
+const header = (description: string, example: string) => z.string().openapi({ description, example })
+
+const delivery = '019cae00-0000-7000-8000-000000000001'
+
+const headersFor = (type: EventType) =>
+  z.object({
+    'X-Service-Event': z.literal(type),
+    'X-Service-Delivery': header('The same on every attempt: drop what you have had', delivery),
+    'X-Service-Timestamp': header('Of the event', '2026-03-02T08:00:00.000Z'),
+    'X-Service-Signature': header(
+      'sha256= and the hex HMAC-SHA256 of the body under the secret',
+      `sha256=${'0'.repeat(64)}`,
+    ),
+    'webhook-id': header('X-Service-Delivery, under the name of Standard Webhooks', delivery),
+    'webhook-timestamp': header('Of the attempt, seconds since 1970', '1772438400'),
+    'webhook-signature': header(
+      'v1, and the base64 HMAC-SHA256 of id.timestamp.body; one for each secret that is valid, with a space between',
+      `v1,${'A'.repeat(43)}=`,
+    ),
+  })
+
+/** The envelope of a type, as it is posted. */
+export function envelopeSchema(type: EventType, data: z.ZodType) {
+  return z.object({
+    id: z.string().openapi({ format: 'uuid', description: 'of the event; the same for every receiver' }),
+    type: z.literal(type),
+    timestamp: timeOut(),
+    data,
+    metadata: Metadata,
+  })
+}
+
+/** Adds what receivers are sent to the description (OpenAPI 3.1 `webhooks`), one entry a type. */
+export function describeNotifications(api: Api, schemas: NotificationSchemas): void {
+  for (const type of eventTypes) {
+    const data = schemas[type]
+    if (!data) continue
+    api.openAPIRegistry.registerWebhook({
+      method: 'post',
+      path: type,
+      tags: ['Notifications'],
+      summary: eventTypeFacts[type].trigger,
+      security: [],
+      request: {
+        headers: headersFor(type),
+        body: { required: true, content: { 'application/json': { schema: envelopeSchema(type, data) } } },
+      },
+      responses: {
+        '2XX': { description: 'Taken. Anything else, or nothing within 30 s, is a failed attempt' },
+      },
+    })
+  }
+}
