@@ -114,6 +114,15 @@ export function serverUrl() {
   return readAs(normalServerUrl, urlKind(serverSchemes, 'URL without query'))
 }
 
+/** What a browser calls the origin of a page: scheme, host and port, nothing behind them. */
+export function origin() {
+  const kind = { ...urlKind(serverSchemes, 'URL'), name: 'origin', expected: 'an https or http address without a path' }
+  return readAs((value) => {
+    const url = normalServerUrl(value)
+    return url !== undefined && new URL(url).origin === url ? url : undefined
+  }, kind)
+}
+
 const serverSchemes = ['https', 'http']
 
 function urlKind(schemes: readonly string[], what: string): Kind {

@@ -30,6 +30,16 @@ type Socket = { readonly remoteAddress?: string; readonly encrypted?: boolean }
 
 const requestIdForm = /^[A-Za-z0-9._-]{8,64}$/
 
+/** Unless an answer says otherwise: it is data for one caller, and no page may show, frame or run it. */
+const onEveryAnswer = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const
+
 /** The root: request ids, the access log, error envelopes, 404 and 405. Authentication and routes are added to it. */
 export function newRoot(options: RootOptions): Api {
   const root = newApi()
@@ -47,8 +57,7 @@ export function newRoot(options: RootOptions): Api {
     c.set('overTls', options.isOverTls?.({ encrypted, peer, proto }) ?? encrypted)
     await next()
     c.header('X-Request-Id', requestId)
-    c.header('X-Content-Type-Options', 'nosniff')
-    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+    for (const [name, value] of onEveryAnswer) if (!c.res.headers.has(name)) c.header(name, value)
     const seconds = (performance.now() - startedMs) / 1000
     options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
     c.get('log').debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')

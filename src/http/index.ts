@@ -1,3 +1,4 @@
+export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
 export { type Api, newApi, newRoot } from './app.ts'
 export { jsonBodies, readBody } from './body.ts'
 export { type Caller, type Permission, permissions } from './caller.ts'
