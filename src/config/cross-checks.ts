@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isLoopback } from './kinds.ts'
+import { isHost, isLoopback } from './kinds.ts'
 
 /**
  * What no single value shows. These run even where other values are wrong, so that one look finds every problem, and
@@ -60,9 +60,13 @@ export const plainHttpIsMeant: CrossCheck = (listeners, context) => {
   if (!Array.isArray(listeners)) return
   for (const [index, listener] of listeners.entries()) {
     const host = field(listener, 'host')
-    if (typeof host !== 'string' || isLoopback(host) || field(listener, 'tls') !== null) continue
-    if (field(listener, 'allowPlainHttp') !== false) continue
-    tell(context, [index], 'serves other machines without tls (see gatehouse tls init); allowPlainHttp: true if that is meant')
+    if (typeof host !== 'string' || !isHost(host) || isLoopback(host) || field(listener, 'tls')) continue
+    if (field(listener, 'allowPlainHttp') === true) continue
+    tell(
+      context,
+      [index],
+      'serves other machines without tls (see gatehouse tls init); allowPlainHttp: true if that is meant',
+    )
   }
 }
 

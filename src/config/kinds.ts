@@ -163,7 +163,7 @@ export function host() {
     .register(kinds, { name: 'address or host name', expected: 'an IP address or a host name, without a port' })
 }
 
-function isHost(value: string): boolean {
+export function isHost(value: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(value)) return true
   if (value.includes(':')) return ipaddr.IPv6.isValid(value) && !value.includes('%')
   const labels = value.split('.')

@@ -15,7 +15,8 @@ export function readCertificate({ certFile, keyFile }: TlsFiles): Certificate {
   const [cert, key] = [read(certFile), read(keyFile)]
   const parsed = parse(certFile, () => new X509Certificate(cert))
   const secret = parse(keyFile, () => createPrivateKey(key))
-  if (!parsed.checkPrivateKey(secret)) throw new ExitError(1, `${keyFile} is not the key of the certificate ${certFile}`)
+  if (!parsed.checkPrivateKey(secret))
+    throw new ExitError(1, `${keyFile} is not the key of the certificate ${certFile}`)
   return { cert, key, notAfterMs: Date.parse(parsed.validTo) }
 }
 

@@ -104,7 +104,8 @@ export class HttpListener {
 
   /** Reads the certificate anew; connections that are open keep theirs. Throws ExitError, and then the old one stays. */
   renewCertificate(): void {
-    if (this.#options.tls) (this.#server as unknown as TlsServer).setSecureContext({ ...modernTls, ...contextOf(this.#options.tls) })
+    if (this.#options.tls)
+      (this.#server as unknown as TlsServer).setSecureContext({ ...modernTls, ...contextOf(this.#options.tls) })
   }
 
   async stop(): Promise<void> {
