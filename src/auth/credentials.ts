@@ -8,7 +8,20 @@ export type Presented = {
   readonly basicUser?: string
   readonly instance: string
   readonly username: string
+  /** A person typed the name: the server's own spelling of it counts. */
+  readonly isTyped?: boolean
 }
+
+export const invalidCredentials = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
+
+/** @param details for somebody who has shown whose credential it is */
+export const userMismatch = (details?: string) =>
+  new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials', {
+    ...(details !== undefined && { details }),
+  })
+
+/** Storage servers know no difference of case; what they take for the same name is theirs to say. */
+export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
 
@@ -34,9 +47,7 @@ export function readCredentials({ authorization, instance, username: sent }: Hea
       details: `missing: ${missing}`,
     })
   }
-  if (presented.basicUser !== undefined && presented.basicUser !== username) {
-    throw new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials')
-  }
+  if (presented.basicUser !== undefined && !sameButForCase(presented.basicUser, username)) throw userMismatch()
   return { ...presented, instance, username }
 }
 
@@ -58,8 +69,8 @@ function parseAuthorization(
 
 /** An instance URL in the form in which two of them are compared: origin and path without a final slash. */
 export function normaliseInstance(value: string): string | undefined {
-  if (!URL.canParse(value)) return undefined
-  const url = new URL(value)
-  if (url.username || url.password || url.search || url.hash) return undefined
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  // What the parser would drop or turn round is no other spelling of a configured address.
+  if (/[\s\\?#@]/.test(value) || !URL.canParse(value)) return undefined
+  const { origin, pathname } = new URL(value)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
