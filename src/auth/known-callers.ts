@@ -71,7 +71,11 @@ export class KnownCallers {
         const row = tx.oneOf<{ username: string }>('SELECT username FROM known_credential WHERE id = +?', [id])
         if (!row) return
         tx.runOf('DELETE FROM known_credential WHERE id = +?', [id])
-        this.#audit.write(tx, undefined, { action: 'caller.credential_ended', entity: 'caller', operator: row.username })
+        this.#audit.write(tx, undefined, {
+          action: 'caller.credential_ended',
+          entity: 'caller',
+          operator: row.username,
+        })
       })
       .catch(() => {})
   }

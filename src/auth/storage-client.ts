@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { Agent as PlainAgent } from 'node:http'
 import { Agent } from 'node:https'
 import { z } from '@hono/zod-openapi'
 import got, { type Request } from 'got'
@@ -25,6 +26,8 @@ export type StorageInstance = { readonly url: string; readonly caFile: string | 
 const timeoutMs = 5000
 const bodyLimitBytes = 256 * 1024
 const path = '/ocs/v2.php/cloud/user?format=json'
+
+const plainAgent = new PlainAgent({ keepAlive: false })
 
 type Raw = { status: number; retryAfter: string | undefined; body: Buffer }
 
@@ -59,7 +62,7 @@ export class StorageClient {
           accept: 'application/json',
           'user-agent': `gatehouse/${this.#version}`,
         },
-        ...(instance.url.startsWith('https:') && { agent: { https: this.#agentOf(instance) } }),
+        agent: instance.url.startsWith('https:') ? { https: this.#agentOf(instance) } : { http: plainAgent },
         retry: { limit: 0 },
         followRedirect: false,
         throwHttpErrors: false,
@@ -114,7 +117,10 @@ function answerTo(request: Request, clock: Pick<Clock, 'after'>): Promise<Raw | 
 }
 
 /** PHP writes a list whose keys have gaps as an object. */
-const names = z.union([z.array(z.string()), z.record(z.string(), z.string()).transform((named) => Object.values(named))])
+const names = z.union([
+  z.array(z.string()),
+  z.record(z.string(), z.string()).transform((named) => Object.values(named)),
+])
 
 /** A name that may stand wherever the gateway keeps names. */
 const Username = z.string().regex(/^[^\p{Cc}]{1,128}$/u)

@@ -26,7 +26,12 @@ export type StorageSettings = {
 /** How a credential was decided upon: for the metrics. */
 export type VerificationOutcome = 'fresh' | 'remembered_wrong' | 'verified' | 'wrong' | 'stale' | 'unknown'
 
-type Credential = { readonly id: Buffer; readonly key: string; readonly presented: Presented; readonly instance: string }
+type Credential = {
+  readonly id: Buffer
+  readonly key: string
+  readonly presented: Presented
+  readonly instance: string
+}
 type Belief = { readonly username: string; readonly isStale: boolean }
 
 const remembered = 10_000
@@ -80,7 +85,9 @@ export class StorageUsers implements CredentialVerifier {
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
     const login = presented.basicUser ?? presented.username
-    const id = createHmac('sha256', this.#key).update(JSON.stringify([instance, login, presented.secret])).digest()
+    const id = createHmac('sha256', this.#key)
+      .update(JSON.stringify([instance, login, presented.secret]))
+      .digest()
     const credential = { id, key: id.toString('base64'), presented, instance }
     const belief = await this.#believe(credential, address)
     const { username, isTyped } = presented

@@ -168,19 +168,19 @@ export class StorageServer {
     else void pourOut(response)
   }
 
-  #answer(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): void {
+  #answer(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
     if (path === '/ocs/v2.php/cloud/user') return this.#describeUser(headers, response)
     const [, file] = path.match(/^\/remote\.php\/dav\/files\/(.+?)\/?$/) ?? []
-    if (file === undefined) return void response.writeHead(404).end()
+    if (file === undefined) return response.writeHead(404).end()
     const user = this.#userBy(headers)
-    if (!user) return void response.writeHead(401).end()
-    if (user.disabled) return void response.writeHead(503).end()
-    if (!`${file}/`.startsWith(`${user.id}/`)) return void response.writeHead(404).end()
+    if (!user) return response.writeHead(401).end()
+    if (user.disabled) return response.writeHead(503).end()
+    if (!`${file}/`.startsWith(`${user.id}/`)) return response.writeHead(404).end()
     this.#dav(method, file, headers, body, response)
   }
 
   /** Basic is counted when it fails, and after more than ten failures nobody comes in by it, right or wrong. */
-  #describeUser(headers: IncomingHttpHeaders, response: ServerResponse): void {
+  #describeUser(headers: IncomingHttpHeaders, response: ServerResponse): unknown {
     const refuse = (status: number, statuscode: number, message: string) =>
       ocs(response, status, { status: 'failure', statuscode, message }, [])
     const scheme = schemeOf(headers)
@@ -200,18 +200,22 @@ export class StorageServer {
     if (scheme === 'Bearer') {
       return this.users.find((u) => u.tokens?.includes(value) || u.appPasswords?.includes(value))
     }
-    const [, name = '', secret = ''] = Buffer.from(value, 'base64').toString('utf8').match(/^([^:]*):(.*)$/s) ?? []
+    const [, name = '', secret = ''] =
+      Buffer.from(value, 'base64')
+        .toString('utf8')
+        .match(/^([^:]*):(.*)$/s) ?? []
     return this.users.find(
       (u) =>
-        u.id.toLowerCase() === name.toLowerCase() && (u.password === secret || u.appPasswords?.includes(secret) === true),
+        u.id.toLowerCase() === name.toLowerCase() &&
+        (u.password === secret || u.appPasswords?.includes(secret) === true),
     )
   }
 
-  #dav(method: string, file: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): void {
+  #dav(method: string, file: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
     const parent = file.slice(0, file.lastIndexOf('/'))
     const hasParent = !parent.includes('/') || this.files.get(parent) === 'folder'
     const there = this.files.get(file)
-    const say = (status: number, extra: Record<string, string> = {}) => void response.writeHead(status, extra).end()
+    const say = (status: number, extra: Record<string, string> = {}) => response.writeHead(status, extra).end()
     if (method === 'MKCOL') {
       if (there !== undefined) return say(405)
       if (!hasParent) return say(409)
@@ -220,7 +224,7 @@ export class StorageServer {
     }
     if (method === 'HEAD' || method === 'GET') {
       if (!Buffer.isBuffer(there)) return say(404)
-      return void response.writeHead(200, { 'Content-Length': String(there.length) }).end(there)
+      return response.writeHead(200, { 'Content-Length': String(there.length) }).end(there)
     }
     if (method !== 'PUT') return say(405)
     if (there !== undefined && headers['if-none-match'] === '*') return say(412)
@@ -249,7 +253,7 @@ function ocs(response: ServerResponse, status: number, meta: object, data: objec
 }
 
 /** JSON on OCS, XML on WebDAV, HTML elsewhere. */
-function inMaintenance(path: string, response: ServerResponse): void {
+function inMaintenance(path: string, response: ServerResponse): unknown {
   const headers = { 'X-Nextcloud-Maintenance-Mode': '1', 'Retry-After': '120' }
   if (path.startsWith('/ocs/')) {
     const meta = { status: 'failure', statuscode: 503, message: 'Service unavailable' }
