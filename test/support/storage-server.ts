@@ -165,7 +165,7 @@ export class StorageServer {
     else if (how === 'reset') response.socket?.destroy()
     else if (how === 'hang') this.#hanging.add(answer)
     else if (how === 'hang-body') response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"ocs":')
-    else void pourOut(response)
+    else pourOut(response)
   }
 
   #answer(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
@@ -266,15 +266,13 @@ function inMaintenance(path: string, response: ServerResponse): unknown {
   response.writeHead(503, { ...headers, 'Content-Type': isDav ? 'application/xml' : 'text/html' }).end(body)
 }
 
-async function pourOut(response: ServerResponse): Promise<void> {
+/** Never ends by itself: whoever listens has to stop. */
+function pourOut(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'application/json' })
   const part = Buffer.alloc(64 * 1024, ' ')
-  for (let n = 0; n < 4096 && !response.destroyed; n += 1) {
-    if (response.write(part)) continue
-    await new Promise<void>((resolve) => {
-      response.once('drain', resolve)
-      response.once('close', resolve)
-    })
+  const pour = () => {
+    while (!response.destroyed && response.write(part));
   }
-  response.end()
+  response.on('drain', pour)
+  pour()
 }
