@@ -6,8 +6,8 @@ const windowMs = 30 * 60_000
 /** Above ten failures it locks our address out. Credentials that nobody has seen right leave two to those that were. */
 const failuresInAll = 10
 const failuresOfUnknown = 8
-const failuresOfAddress = 5
-const failuresOfOne = 3
+const failuresOfAddress = 6
+const failuresOfOne = 5
 
 export type BasicTry = { readonly address: string; readonly login: string; readonly wasRight: boolean }
 type Failure = { readonly atMs: number; readonly network: string; readonly login: string }
