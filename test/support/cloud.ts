@@ -15,7 +15,7 @@ export const cloudUsers = (): StorageUser[] =>
     { id: 'gast', groups: [] },
   ].map((user) => ({ ...user, appPasswords: [`${user.id}-app-password`], password: `${user.id} login` }))
 
-export const groupRoles = { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor', 'wh-admins': 'admin' }
+const groupRoles = { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor', 'wh-admins': 'admin' }
 
 export type Cloud = { readonly server: StorageServer; readonly gateway: TestGateway }
 
