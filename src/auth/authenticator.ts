@@ -1,5 +1,4 @@
 import { AppError } from '../errors/index.ts'
-import type { Caller } from '../http/index.ts'
 import { normaliseInstance, type Presented } from './credentials.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
@@ -13,12 +12,7 @@ export class Authenticator {
   }
 
   /** Throws STORAGE_INSTANCE_NOT_ALLOWED, and what `CredentialVerifier.verify` throws. */
-  async verify(presented: Presented, address: string): Promise<Caller> {
-    return (await this.signIn(presented, address)).caller
-  }
-
-  /** As `verify`, with what a session rests on. */
-  async signIn(presented: Presented, address: string): Promise<Verified> {
+  async verify(presented: Presented, address: string): Promise<Verified> {
     const instance = normaliseInstance(presented.instance)
     const verifier = this.#verifierOf(instance, presented.username)
     if (instance === undefined || !verifier) {

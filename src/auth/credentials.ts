@@ -1,4 +1,5 @@
 import { AppError } from '../errors/index.ts'
+import { Recent } from './recent.ts'
 
 /** What a request says of its caller, before anything of it is believed. */
 export type Presented = {
@@ -25,12 +26,16 @@ export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase()
 
 type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
 
+const longestUrl = 2048
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const isAscii = /^[\x20-\x7e]*$/
 
 /** HTTP hands over bytes as Latin-1; clients send UTF-8. What is no UTF-8 stays as it is. */
 function fromHeader(value: string | undefined): string | undefined {
+  if (!value || isAscii.test(value)) return value
   try {
-    return value && utf8.decode(Buffer.from(value, 'latin1'))
+    return utf8.decode(Buffer.from(value, 'latin1'))
   } catch {
     return value
   }
@@ -67,8 +72,19 @@ function parseAuthorization(
   }
 }
 
+/** Few are named over and over, by every request; strangers' many are not worth more memory. */
+const normalised = new Recent<{ readonly url: string | undefined }>(256)
+
 /** An instance URL in the form in which two of them are compared: origin and path without a final slash. */
 export function normaliseInstance(value: string): string | undefined {
+  const known = normalised.get(value)
+  if (known) return known.url
+  const url = normalise(value)
+  if (value.length <= longestUrl) normalised.set(value, { url })
+  return url
+}
+
+function normalise(value: string): string | undefined {
   // What the parser would drop or turn round is no other spelling of a configured address.
   if (/[\s\\?#@]/.test(value) || !URL.canParse(value)) return undefined
   const { origin, pathname } = new URL(value)

@@ -101,5 +101,11 @@ export class LocalAccounts implements CredentialVerifier {
 
 function verified({ username, role, secretHash }: LocalAccount, instance: string, authMode: string): Verified {
   const caller: Caller = { username, instance, role, groups: [], permissions: permissionsOf(role), authMode }
-  return { caller, mark: createHash('sha256').update(secretHash).digest() }
+  return {
+    caller,
+    // Only sessions ask for it.
+    get mark() {
+      return createHash('sha256').update(secretHash).digest()
+    },
+  }
 }

@@ -61,7 +61,7 @@ async function whoAsks(c: Context<AppEnv>, { authenticator, sessions, firstUses 
     instance: c.req.header('x-storage-instance'),
     username: c.req.header('x-storage-username'),
   })
-  const caller = await authenticator.verify(presented, c.get('address'))
+  const { caller } = await authenticator.verify(presented, c.get('address'))
   firstUses.note({ caller, requestId: c.get('requestId'), address: c.get('address') })
   return { caller, by: 'headers' }
 }

@@ -38,7 +38,7 @@ export class Sessions {
   readonly #clock: Pick<Clock, 'now'>
   readonly #random: RandomBytes
   readonly #audit: AuditTrail
-  readonly #authenticator: Pick<Authenticator, 'signIn' | 'recall' | 'knows'>
+  readonly #authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
   readonly #admission: Admission
   readonly #refusals: Refusals
   readonly #firstUses: FirstUses
@@ -49,7 +49,7 @@ export class Sessions {
     clock: Pick<Clock, 'now'>
     random: RandomBytes
     audit: AuditTrail
-    authenticator: Pick<Authenticator, 'signIn' | 'recall' | 'knows'>
+    authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
     admission: Admission
     refusals: Refusals
     firstUses: FirstUses
@@ -119,7 +119,7 @@ export class Sessions {
     }
     try {
       const secret = openFor(token, sealed, this.#random)
-      const { caller } = await this.#authenticator.signIn(
+      const { caller } = await this.#authenticator.verify(
         { scheme: 'bearer', username, secret, instance },
         from.address,
       )
@@ -135,7 +135,7 @@ export class Sessions {
     const named = instance ?? this.#siteUrl()
     const presented = { scheme: 'bearer', username, secret, instance: named, isTyped: true } as const
     try {
-      return await this.#authenticator.signIn(presented, from.address)
+      return await this.#authenticator.verify(presented, from.address)
     } catch (error) {
       if (error instanceof AppError && error.status === 401) {
         // A name that nobody has may be a secret typed into the wrong field, so it is kept nowhere.

@@ -27,7 +27,7 @@ export type StorageSettings = {
 export type VerificationOutcome = 'fresh' | 'remembered_wrong' | 'verified' | 'wrong' | 'stale' | 'unknown'
 
 type Credential = {
-  readonly id: Buffer
+  /** HMAC of it, base64. */
   readonly key: string
   readonly presented: Presented
   readonly instance: string
@@ -85,11 +85,10 @@ export class StorageUsers implements CredentialVerifier {
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
     const login = presented.basicUser ?? presented.username
-    const id = createHmac('sha256', this.#key)
-      .update(JSON.stringify([instance, login, presented.secret]))
-      .digest()
-    const credential = { id, key: id.toString('base64'), presented, instance }
-    const belief = await this.#believe(credential, address)
+    const said = JSON.stringify([instance, login, presented.secret])
+    const key = createHmac('sha256', this.#key).update(said).digest('base64')
+    const believed = this.#believe({ key, presented, instance }, address)
+    const belief = believed instanceof Promise ? await believed : believed
     const { username, isTyped } = presented
     if (isTyped ? !sameButForCase(username, belief.username) : username !== belief.username) {
       throw userMismatch('the storage server names the user of this credential otherwise; mind capital letters')
@@ -126,10 +125,13 @@ export class StorageUsers implements CredentialVerifier {
     this.#stopLooking = undefined
   }
 
-  async #believe(credential: Credential, address: string): Promise<Belief> {
-    const known = this.#known.get(credential.key) ?? this.#stored(credential)
+  /** At once when it is known. */
+  #believe(credential: Credential, address: string): Belief | Promise<Belief> {
     const nowMs = this.#clock.monotonic()
-    const verdict = beforeAsking(known, this.#wrong.get(credential.key), nowMs, this.#settings())
+    const wrongUntilMs = this.#wrong.get(credential.key)
+    // A guess that is remembered asks nobody, not the database either.
+    const known = this.#known.get(credential.key) ?? (wrongUntilMs === undefined ? this.#stored(credential) : undefined)
+    const verdict = beforeAsking(known, wrongUntilMs, nowMs, this.#settings())
     if (verdict === 'believe' && known) {
       this.#onOutcome('fresh')
       return { username: known.username, isStale: false }
@@ -147,8 +149,8 @@ export class StorageUsers implements CredentialVerifier {
   }
 
   /** What an earlier process was told serves only while the server can't be reached: at first it is asked again. */
-  #stored({ id }: Credential): Known | undefined {
-    const stored = this.#callers.find(id)
+  #stored({ key }: Credential): Known | undefined {
+    const stored = this.#callers.find(idOf(key))
     if (!stored) return undefined
     const { username, asBearer, ageMs } = stored
     return { username, asBearer, verifiedMs: this.#clock.monotonic() - Math.max(ageMs, this.#settings().freshForMs) }
@@ -187,20 +189,27 @@ export class StorageUsers implements CredentialVerifier {
   }
 
   #remember(
-    { id, key, instance }: Credential,
+    { key, instance }: Credential,
     { username, groups, asBearer }: Asked & { kind: 'verified' },
     verifiedMs: number,
   ): Belief {
     this.#known.set(key, { username, verifiedMs, asBearer })
     this.#wrong.delete(key)
-    this.#callers.verified({ id, instance, username, asBearer, groups, role: roleOfGroups(groups, this.#settings()) })
+    this.#callers.verified({
+      id: idOf(key),
+      instance,
+      username,
+      asBearer,
+      groups,
+      role: roleOfGroups(groups, this.#settings()),
+    })
     return { username, isStale: false }
   }
 
-  #forget({ id, key, presented }: Credential, known: Known | undefined, address: string): AppError {
+  #forget({ key, presented }: Credential, known: Known | undefined, address: string): AppError {
     this.#known.delete(key)
     this.#wrong.set(key, this.#clock.monotonic() + wrongForMs)
-    if (known) this.#callers.ended(id)
+    if (known) this.#callers.ended(idOf(key))
     else this.#slowing.wrong(address, presented.basicUser ?? presented.username, presented.secret)
     return invalidCredentials()
   }
@@ -234,6 +243,8 @@ export class StorageUsers implements CredentialVerifier {
     }
   }
 }
+
+const idOf = (key: string): Buffer => Buffer.from(key, 'base64')
 
 function notTold(answer: Asked): AppError {
   const retryAfterMs = answer.kind === 'unclear' ? answer.retryAfterMs : undefined

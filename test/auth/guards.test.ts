@@ -220,15 +220,18 @@ t.test('a /64 of IPv6 is one place, however many addresses somebody takes in it'
 })
 
 t.test('a memory with a limit forgets what was not used for longest', async (t) => {
-  const recent = new Recent<number>(3)
-  for (const [i, key] of ['a', 'b', 'c'].entries()) recent.set(key, i)
-  recent.get('a')
-  recent.set('d', 3)
-  t.same(
-    ['a', 'b', 'c', 'd'].map((key) => recent.get(key)),
-    [0, undefined, 2, 3],
-  )
-  t.equal(recent.size, 3)
+  const recent = new Recent<number>(100)
+  recent.set('colleague', 1)
+  recent.set('once', 1)
+  for (let n = 0; n < 1000; n += 1) {
+    recent.set(`stranger ${n}`, n)
+    t.equal(recent.get('colleague'), 1)
+    t.ok(recent.size <= 100)
+  }
+  t.equal(recent.get('once'), undefined)
+  t.equal(recent.get('stranger 999'), 999)
+  recent.delete('colleague')
+  t.equal(recent.get('colleague'), undefined)
 })
 
 t.test('of several groups the highest role counts, and a group by the name of a built-in is none', async (t) => {
