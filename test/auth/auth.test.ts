@@ -62,8 +62,10 @@ t.test('a changed or removed account counts at once, whatever was believed befor
     random: systemRandom,
   })
   const authenticator = new Authenticator({ verifiers: [accounts] })
-  const verify = (secret: string) =>
-    authenticator.verify({ scheme: 'bearer', secret, instance: 'https://GATE.example:443/', username: 'ada' }, 'here')
+  const verify = async (secret: string) => {
+    const presented = { scheme: 'bearer', secret, instance: 'https://GATE.example:443/', username: 'ada' } as const
+    return (await authenticator.verify(presented, 'here')).caller
+  }
   t.match(await verify('one'), { username: 'ada', role: 'admin', authMode: 'local', instance: 'https://gate.example' })
   secretHash = cheapHash('two')
   await t.rejects(verify('one'), { code: 'INVALID_CREDENTIALS' })
