@@ -11,12 +11,13 @@ export class Authenticator {
     this.#verifiers = options.verifiers
   }
 
-  /** Throws STORAGE_INSTANCE_NOT_ALLOWED, and what `CredentialVerifier.verify` throws. */
-  async verify(presented: Presented, address: string): Promise<Verified> {
+  /** Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and what `CredentialVerifier.verify` throws. */
+  verify(presented: Presented, address: string): Promise<Verified> {
     const instance = normaliseInstance(presented.instance)
     const verifier = this.#verifierOf(instance, presented.username)
     if (instance === undefined || !verifier) {
-      throw new AppError('STORAGE_INSTANCE_NOT_ALLOWED', 'X-Storage-Instance is not an instance of this gateway')
+      const message = 'X-Storage-Instance is not an instance of this gateway'
+      return Promise.reject(new AppError('STORAGE_INSTANCE_NOT_ALLOWED', message))
     }
     return verifier.verify(presented, instance, address)
   }

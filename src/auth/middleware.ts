@@ -31,9 +31,14 @@ export function door(
       admission.anybody('public', c.get('address'))
       return next()
     }
-    const { caller, by } = await whoAsks(c, options).catch((error: unknown) => refuse(c, error, options))
-    c.set('caller', caller)
-    admission.caller(caller, by)
+    let known: Recognised
+    try {
+      known = await whoAsks(c, options)
+    } catch (error) {
+      return refuse(c, error, options)
+    }
+    c.set('caller', known.caller)
+    admission.caller(known.caller, known.by)
     return next()
   }
 }
