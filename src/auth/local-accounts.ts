@@ -33,6 +33,8 @@ export class LocalAccounts implements CredentialVerifier {
   readonly #right = new Recent<Known>(rememberedLimit)
   readonly #wrong = new Recent<Known>(rememberedLimit)
   readonly #underWay = new Map<string, Promise<boolean>>()
+  /** By the account as the config has it: a reload brings new ones. */
+  readonly #vouched = new WeakMap<LocalAccount, Verified>()
   readonly #decoyHash: Promise<string>
 
   constructor(options: {
@@ -60,7 +62,9 @@ export class LocalAccounts implements CredentialVerifier {
     // An unknown name costs as much as a wrong secret, so that time tells nobody which names exist.
     const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), address)
     if (!account || !right) throw invalidCredentials()
-    return verified(account, instance, 'local')
+    const known = this.#vouched.get(account) ?? verified(account, instance, 'local')
+    this.#vouched.set(account, known)
+    return known
   }
 
   recall(username: string, instance: string): Verified | undefined {
@@ -101,11 +105,5 @@ export class LocalAccounts implements CredentialVerifier {
 
 function verified({ username, role, secretHash }: LocalAccount, instance: string, authMode: string): Verified {
   const caller: Caller = { username, instance, role, groups: [], permissions: permissionsOf(role), authMode }
-  return {
-    caller,
-    // Only sessions ask for it.
-    get mark() {
-      return createHash('sha256').update(secretHash).digest()
-    },
-  }
+  return { caller, mark: createHash('sha256').update(secretHash).digest() }
 }
