@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, webhooks, cameras, binary
+ *   --only PART,…      some of: commit, appends, lists, auth, webhooks, cameras, binary
  *   --events N,…       sizes of the ledger at which lists are measured, up to 1,000,000 (default: 10000,100000)
  *   --no-binary        leaves out the single binary, which may have to be built first
  *   --folder PATH      the disk to measure (default: var)
@@ -13,6 +13,7 @@ import { loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAppends } from './bench/appends.ts'
+import { measureAuth } from './bench/auth.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
@@ -35,6 +36,7 @@ const parts = {
     const lists = await measureLists(stateOf(folder), sizes)
     return [...lists, ...(await measureEventLoop(workshop, folder))]
   },
+  auth: (workshop) => measureAuth(workshop),
   webhooks: (workshop) => measureWebhooks(workshop),
   cameras: (workshop) => measureCameras(workshop),
   binary: (workshop) => measureBinary(workshop),

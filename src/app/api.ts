@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { type Admission, type Authenticator, door, type Sessions } from '../auth/index.ts'
+import {
+  type Admission,
+  type Authenticator,
+  door,
+  type FirstUses,
+  type Refusals,
+  type Sessions,
+} from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
@@ -23,7 +30,13 @@ export type ApiParts = {
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Sessions
   readonly admission: Admission
-  readonly site: () => { readonly siteId: string; readonly instance: string }
+  readonly firstUses: FirstUses
+  readonly refusals: Refusals
+  readonly site: () => {
+    readonly siteId: string
+    readonly instance: string
+    readonly storageInstances: readonly string[]
+  }
   readonly metrics: Metrics
   readonly probes: Readonly<Record<string, Probe>>
   readonly uptimeSeconds: () => number

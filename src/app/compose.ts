@@ -1,12 +1,19 @@
+import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import {
   Admission,
   Authenticator,
+  FirstUses,
   firstAdminFile,
+  KnownCallers,
+  LocalAccounts,
   newFirstAdmin,
   Refusals,
   Sessions,
   SlidingWindow,
+  Slowing,
+  StorageClient,
+  StorageUsers,
   storedAccounts,
   storeFirstAdmin,
 } from '../auth/index.ts'
@@ -60,6 +67,7 @@ export type Gateway = {
   readonly cameras: Cameras
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
+  readonly storageUsers: StorageUsers
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
@@ -108,12 +116,33 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     makeId,
     inspect: inspector(notifications, onMismatch),
   })
-  const authenticator = new Authenticator({
+  const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
+  const slowing = new Slowing({ clock })
+  const localAccounts = new LocalAccounts({
     accounts: (username) => live.config.auth.users.find((u) => u.username === username) ?? stored.get(username),
     settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
     clock,
+    slowing,
     random,
   })
+  const storageUsers = new StorageUsers({
+    settings: () => ({
+      instances: live.config.storage.instances.map(({ url }) => url),
+      freshForMs: live.config.auth.freshFor,
+      staleForMs: live.config.auth.staleFor,
+      groupRoles: live.config.auth.groupRoles,
+      defaultRole: live.config.auth.defaultRole,
+    }),
+    client: new StorageClient({ clock, instances: () => live.config.storage.instances, version }),
+    callers: new KnownCallers({ work, clock, audit }),
+    slowing,
+    clock,
+    log,
+    key: new Uint8Array(hkdfSync('sha256', boxKey, '', 'gatehouse known credentials', 32)),
+    onOutcome: (outcome) => metrics.verified(outcome),
+  })
+  const authenticator = new Authenticator({ verifiers: [localAccounts, storageUsers] })
+  const firstUses = new FirstUses({ work, audit, clock })
   const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit })
   const refusals = new Refusals({ work, audit, clock })
   const sessions = new Sessions({
@@ -124,6 +153,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     authenticator,
     admission,
     refusals,
+    firstUses,
     siteUrl: () => live.config.site.url,
   })
   const warehouse = new WarehouseService({
@@ -162,7 +192,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     clock,
     random,
     makeId,
-    box: secretBox(loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random), random),
+    box: secretBox(boxKey, random),
     outbox,
     audit,
     idempotency,
@@ -202,6 +232,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metrics: Metrics = new Metrics({
     logSize: () => logRoom.size,
     webhooks: () => webhooks.status(),
+    storageServers: () => storageUsers.status(),
     freeBytes: () => freeBytes(config.dataDir),
     box: boxSampler(clock),
     version,
@@ -219,7 +250,13 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     authenticator,
     sessions,
     admission,
-    site: () => ({ siteId: live.config.site.id, instance: live.config.site.url }),
+    firstUses,
+    refusals,
+    site: () => ({
+      siteId: live.config.site.id,
+      instance: live.config.site.url,
+      storageInstances: live.config.storage.instances.map(({ url }) => url),
+    }),
     metrics,
     probes: {
       database: () => {
@@ -228,7 +265,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       },
       disk: () => diskStatus(freeBytes(config.dataDir), live.config.retention),
       clock: () => (clockIsTrusted(clock.now(), noClockBeforeMs) ? 'healthy' : 'degraded'),
-      storage: () => 'healthy',
+      storage: () => (storageUsers.status().down > 0 ? 'degraded' : 'healthy'),
       webhooks: () => (webhooks.status().failing + webhooks.status().disabled > 0 ? 'degraded' : 'healthy'),
       cameras: () => (motion.areWell() ? 'healthy' : 'degraded'),
     },
@@ -258,6 +295,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     cameras,
     motion,
     webhooks,
+    storageUsers,
     audit: (action, changes) =>
       work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
     close: () => {

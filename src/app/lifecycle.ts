@@ -29,6 +29,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     // Last to stop: what its clips still have to tell must find the database open.
     started.push(() => gateway.cameras.stop())
     if (config.cameras.length > 0) gateway.cameras.start()
+    gateway.storageUsers.start()
+    started.push(async () => gateway.storageUsers.stop())
     gateway.webhooks.worker.start()
     started.push(() => gateway.webhooks.worker.stop())
     const control = new ControlSocket({

@@ -1,5 +1,6 @@
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
+import { networkOf } from './network-of.ts'
 import type { SlidingWindow } from './sliding-window.ts'
 
 export type RateSettings = {
@@ -23,18 +24,18 @@ export class Admission {
 
   /** One request for what is public; each kind of it has its own bucket. */
   anybody(kind: 'public' | 'console', address: string): void {
-    this.#take(`${kind} ${address}`, publicPerMinute)
+    this.#take(`${kind} ${networkOf(address)}`, publicPerMinute)
   }
 
   /** One refusal. Only those count by address: a stranger's attempts never use up what a colleague behind it has. */
   refused(address: string): void {
-    this.#take(`address ${address}`, this.#rates().requestsPerMinute)
+    this.#take(`address ${networkOf(address)}`, this.#rates().requestsPerMinute)
   }
 
   /** One request of a verified caller. An open console never takes the rate away from the same user's scanner. */
-  caller({ username, instance, role, authMode }: Caller): void {
+  caller({ username, instance, role }: Caller, by: 'headers' | 'session'): void {
     const rates = this.#rates()
-    const bucket = authMode === 'session' ? 'console user' : 'user'
+    const bucket = by === 'session' ? 'console user' : 'user'
     this.#take(
       `${bucket} ${username}@${instance}`,
       rates.users[username] ?? rates.roles[role] ?? rates.requestsPerMinute,

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/index.ts'
+import { Recent } from './recent.ts'
 
 /** What a request says of its caller, before anything of it is believed. */
 export type Presented = {
@@ -8,16 +9,33 @@ export type Presented = {
   readonly basicUser?: string
   readonly instance: string
   readonly username: string
+  /** A person typed the name: the server's own spelling of it counts. */
+  readonly isTyped?: boolean
 }
+
+export const invalidCredentials = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
+
+/** @param details for somebody who has shown whose credential it is */
+export const userMismatch = (details?: string) =>
+  new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials', {
+    ...(details !== undefined && { details }),
+  })
+
+/** Storage servers know no difference of case; what they take for the same name is theirs to say. */
+export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
 
+const longestUrl = 2048
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const isAscii = /^[\x20-\x7e]*$/
 
 /** HTTP hands over bytes as Latin-1; clients send UTF-8. What is no UTF-8 stays as it is. */
 function fromHeader(value: string | undefined): string | undefined {
+  if (!value || isAscii.test(value)) return value
   try {
-    return value && utf8.decode(Buffer.from(value, 'latin1'))
+    return utf8.decode(Buffer.from(value, 'latin1'))
   } catch {
     return value
   }
@@ -34,9 +52,7 @@ export function readCredentials({ authorization, instance, username: sent }: Hea
       details: `missing: ${missing}`,
     })
   }
-  if (presented.basicUser !== undefined && presented.basicUser !== username) {
-    throw new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials')
-  }
+  if (presented.basicUser !== undefined && !sameButForCase(presented.basicUser, username)) throw userMismatch()
   return { ...presented, instance, username }
 }
 
@@ -56,10 +72,21 @@ function parseAuthorization(
   }
 }
 
+/** Few are named over and over, by every request; strangers' many are not worth more memory. */
+const normalised = new Recent<{ readonly url: string | undefined }>(256)
+
 /** An instance URL in the form in which two of them are compared: origin and path without a final slash. */
 export function normaliseInstance(value: string): string | undefined {
-  if (!URL.canParse(value)) return undefined
-  const url = new URL(value)
-  if (url.username || url.password || url.search || url.hash) return undefined
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  const known = normalised.get(value)
+  if (known) return known.url
+  const url = normalise(value)
+  if (value.length <= longestUrl) normalised.set(value, { url })
+  return url
+}
+
+function normalise(value: string): string | undefined {
+  // What the parser would drop or turn round is no other spelling of a configured address.
+  if (/[\s\\?#@]/.test(value) || !URL.canParse(value)) return undefined
+  const { origin, pathname } = new URL(value)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }

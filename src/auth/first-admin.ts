@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Tx } from '../database/index.ts'
 import { type RandomBytes, randomSecret, writeFileDurably } from '../world/index.ts'
-import type { LocalAccount } from './authenticator.ts'
+import type { LocalAccount } from './local-accounts.ts'
 import type { Role } from './roles.ts'
 import { hashSecret } from './secret-hash.ts'
 

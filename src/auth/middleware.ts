@@ -4,13 +4,19 @@ import type { AppEnv, Caller } from '../http/index.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
+import type { FirstUses } from './first-uses.ts'
+import type { Refusals } from './refusals.ts'
 import { isCsrfTokenOf, sessionToken } from './session-token.ts'
 import type { Sessions } from './sessions.ts'
 
 type Keys = {
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Pick<Sessions, 'callerOf'>
+  readonly firstUses: FirstUses
+  readonly refusals: Refusals
 }
+
+type Recognised = { readonly caller: Caller; readonly by: 'headers' | 'session' }
 
 /**
  * The door of /api: who is it, and may that one ask again already. Sets `caller`. Refusals before any route is
@@ -25,33 +31,49 @@ export function door(
       admission.anybody('public', c.get('address'))
       return next()
     }
+    let known: Recognised
     try {
-      c.set('caller', await whoAsks(c, options))
+      known = await whoAsks(c, options)
     } catch (error) {
-      admission.refused(c.get('address'))
-      throw error
+      return refuse(c, error, options)
     }
-    admission.caller(c.get('caller'))
+    c.set('caller', known.caller)
+    admission.caller(known.caller, known.by)
     return next()
   }
 }
 
+/** Only a no counts against an address and stands in the audit trail; that nobody can tell is nobody's fault. */
+async function refuse(
+  c: Context<AppEnv>,
+  error: unknown,
+  { admission, refusals }: { admission: Admission; refusals: Refusals },
+): Promise<never> {
+  if (!(error instanceof AppError) || error.status !== 401) throw error
+  const from = { requestId: c.get('requestId'), address: c.get('address') }
+  if (error.code !== 'SESSION_ENDED') await refusals.note(error.code, from)
+  admission.refused(from.address)
+  throw error
+}
+
 /** By the document's headers, or, when there is no Authorization, by the console's cookie. */
-async function whoAsks(c: Context<AppEnv>, { authenticator, sessions }: Keys): Promise<Caller> {
+async function whoAsks(c: Context<AppEnv>, { authenticator, sessions, firstUses }: Keys): Promise<Recognised> {
   const authorization = c.req.header('authorization')
   const token = authorization === undefined ? sessionToken(c) : undefined
-  if (token !== undefined) return bySession(c, token, sessions)
+  if (token !== undefined) return { caller: await bySession(c, token, sessions), by: 'session' }
   const presented = readCredentials({
     authorization,
     instance: c.req.header('x-storage-instance'),
     username: c.req.header('x-storage-username'),
   })
-  return authenticator.verify(presented, c.get('address'))
+  const { caller } = await authenticator.verify(presented, c.get('address'))
+  firstUses.note({ caller, requestId: c.get('requestId'), address: c.get('address') })
+  return { caller, by: 'headers' }
 }
 
 /** A browser sends a cookie whoever made it ask, so what changes something needs the token that only our page can read. */
 async function bySession(c: Context<AppEnv>, token: string, sessions: Keys['sessions']): Promise<Caller> {
-  const caller = await sessions.callerOf(token)
+  const caller = await sessions.callerOf(token, { requestId: c.get('requestId'), address: c.get('address') })
   if (!caller) throw new AppError('SESSION_ENDED', 'Sign in again: the session has ended')
   const changesNothing = c.req.method === 'GET' || c.req.method === 'HEAD'
   if (!changesNothing && !isCsrfTokenOf(token, c.req.header('x-csrf-token'))) {

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../world/index.ts'
+import { networkOf } from './network-of.ts'
 
 type Origin = Omit<RequestOrigin, 'caller'>
 type Counted = { more: number; last: Origin; readonly cancel: () => void; readonly write: () => Promise<void> }
@@ -29,7 +30,7 @@ export class Refusals {
 
   /** @param username of an account that exists; a name of nobody is not kept */
   async note(code: ErrorCode, from: Origin, username?: string): Promise<void> {
-    const own = JSON.stringify([from.address, code, username])
+    const own = JSON.stringify([networkOf(from.address), code, username])
     const key = this.#counted.has(own) || this.#counted.size < keptApart ? own : 'more'
     const known = this.#counted.get(key)
     if (known) {

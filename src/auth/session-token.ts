@@ -1,8 +1,8 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { AppEnv } from '../http/index.ts'
-import { type RandomBytes, randomSecret } from '../world/index.ts'
+import { type RandomBytes, randomSecret, secretBox } from '../world/index.ts'
 
 /** Over TLS the prefix keeps siblings of the host and plain HTTP from setting it (RFC 6265bis, 4.1.3.2). */
 const cookieName = (overTls: boolean) => (overTls ? '__Host-gatehouse' : 'gatehouse')
@@ -14,6 +14,21 @@ export const newSessionToken = (random: RandomBytes): string => randomSecret(ran
 
 /** What the database holds instead of the token. */
 export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+/**
+ * Seals what only this session may open again: the key is made of the token, which is in the browser's cookie and
+ * nowhere here. Whoever has the database has no secret of it.
+ */
+export function sealFor(token: string, text: string, random: RandomBytes): Buffer {
+  return secretBox(sessionKey(token), random).seal(text, 'console session')
+}
+
+/** Throws when it was sealed for another token. */
+export function openFor(token: string, sealed: Uint8Array, random: RandomBytes): string {
+  return secretBox(sessionKey(token), random).open(sealed, 'console session')
+}
+
+const sessionKey = (token: string) => new Uint8Array(hkdfSync('sha256', token, '', 'gatehouse console session', 32))
 
 /** Belongs to one session and needs no storage: a one-way function of a token that no script can read. */
 export const csrfTokenOf = (token: string): string => createHmac('sha256', token).update('csrf').digest('base64url')

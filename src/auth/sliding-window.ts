@@ -1,6 +1,8 @@
 import type { Clock } from '../world/index.ts'
 
 const windowMs = 60_000
+/** More at once is an attack from many places; then those that came first are forgotten first. */
+const keysKept = 50_000
 
 /** Times of the requests that passed, oldest first; those in front of `head` are older than the window. */
 type Passed = { times: number[]; head: number }
@@ -33,13 +35,19 @@ export class SlidingWindow {
   }
 
   #current(key: string, nowMs: number): Passed {
-    const passed = this.#passed.get(key) ?? { times: [], head: 0 }
-    this.#passed.set(key, passed)
+    const passed = this.#passed.get(key) ?? this.#begin(key)
     while ((passed.times[passed.head] ?? nowMs) <= nowMs - windowMs) passed.head += 1
     if (passed.head > passed.times.length / 2) {
       passed.times = passed.times.slice(passed.head)
       passed.head = 0
     }
+    return passed
+  }
+
+  #begin(key: string): Passed {
+    if (this.#passed.size >= keysKept) this.#passed.delete(this.#passed.keys().next().value ?? '')
+    const passed = { times: [], head: 0 }
+    this.#passed.set(key, passed)
     return passed
   }
 

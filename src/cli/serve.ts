@@ -15,9 +15,8 @@ export function serveCommand(): Command {
 function leftAlone(config: Config): string[] {
   return [
     ...(config.storage.upload ? ['storage.upload is configured; this version uploads nothing'] : []),
-    ...(config.storage.instances.length > 0 ? ['storage.instances are configured; this version asks none'] : []),
-    ...(Object.keys(config.auth.groupRoles).length > 0
-      ? ['auth.groupRoles needs a storage server, which this version asks none of']
+    ...(Object.keys(config.auth.groupRoles).length > 0 && config.storage.instances.length === 0
+      ? ['auth.groupRoles has no effect without storage.instances']
       : []),
     ...(config.uplink.probes.length > 0 ? ['uplink.probes are configured; this version asks none'] : []),
     ...(config.cameras.some((c) => c.history.hours > 0)

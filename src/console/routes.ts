@@ -25,6 +25,7 @@ const describing = operation({
   summary: 'Who is signed in by the session cookie, and at which gateway',
   input: {},
   success: { 200: { description: 'The session, or null in its place', schema: Session } },
+  errors: ['AUTH_BACKEND_UNREACHABLE'],
 })
 
 const signingIn = operation({
@@ -35,10 +36,10 @@ const signingIn = operation({
   summary: 'Exchange a credential for the session cookie of the console',
   description:
     'The cookie is HttpOnly and SameSite=Strict, and Secure over TLS. It stands for the caller for 12 hours from its last use, ' +
-    "30 days at most, and ends with the account or its secret. What changes something needs the answer's csrfToken as X-CSRF-Token.",
+    "30 days at most, and ends with the account or its secret. A storage server that vouched for the caller is asked again as for a request with headers. What changes something needs the answer's csrfToken as X-CSRF-Token.",
   input: { body: NewSession },
   success: { 201: { description: 'Signed in', schema: Session, location: true } },
-  errors: ['INVALID_CREDENTIALS', 'STORAGE_INSTANCE_NOT_ALLOWED'],
+  errors: ['INVALID_CREDENTIALS', 'USER_MISMATCH', 'STORAGE_INSTANCE_NOT_ALLOWED', 'AUTH_BACKEND_UNREACHABLE'],
 })
 
 const signingOut = operation({
@@ -55,8 +56,10 @@ const signingOut = operation({
 export type ConsoleParts = {
   readonly sessions: Sessions
   readonly admission: Admission
-  readonly site: () => { readonly siteId: string; readonly instance: string }
+  readonly site: () => Site
 }
+
+type Site = { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
 
 /** Adds /api/session, the page at / and its files under /assets. */
 export function consoleRoutes(api: Api, parts: ConsoleParts): void {
@@ -67,7 +70,8 @@ export function consoleRoutes(api: Api, parts: ConsoleParts): void {
 function addSession(api: Api, { sessions, site }: ConsoleParts): void {
   api.openapi(describing, async (c) => {
     const token = sessionToken(c)
-    const caller = token === undefined ? undefined : await sessions.callerOf(token)
+    const from = { requestId: c.get('requestId'), address: c.get('address') }
+    const caller = token === undefined ? undefined : await sessions.callerOf(token, from)
     return c.json(sessionOf(site(), caller, token), 200)
   })
   api.openapi(signingIn, async (c) => {
@@ -86,10 +90,11 @@ function addSession(api: Api, { sessions, site }: ConsoleParts): void {
 }
 
 function sessionOf(
-  site: { siteId: string; instance: string },
+  { siteId, instance: local, storageInstances }: Site,
   caller: Caller | undefined,
   token: string | undefined,
 ): Session {
+  const site = { siteId, instance: local, storageInstances: [...storageInstances] }
   if (!caller || token === undefined) return { success: true, ...site, caller: null, csrfToken: null }
   const { username, instance, role, permissions } = caller
   return {

@@ -13,6 +13,9 @@ export const NewSession = z
 export const Session = resource({
   siteId: z.string(),
   instance: z.string().openapi({ description: 'the X-Storage-Instance that names the local accounts' }),
+  storageInstances: z.array(z.string()).openapi({
+    description: 'the storage servers that vouch for other users: any of them may be the instance of a sign-in',
+  }),
   caller: z
     .object({ username: z.string(), instance: z.string(), role: z.string(), permissions: z.array(z.enum(permissions)) })
     .nullable()

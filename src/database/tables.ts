@@ -79,6 +79,9 @@ export type Tables = {
     body: string
     created_at_ms: number
   }
+  known_caller: { instance: string; username: string; groups: string; role: string; updated_at_ms: number }
+  known_credential: { id: Buffer; instance: string; username: string; as_bearer: number; verified_at_ms: number }
+  console_session_secret: { token_sha256: Buffer; sealed: Buffer }
   local_account: { username: string; role: string; secret_hash: string; created_at_ms: number }
   webhook: Versioned & {
     id: string

@@ -39,6 +39,11 @@ export const catalogue = {
   IDEMPOTENCY_MISMATCH: { status: 422, retry: false, hint: 'The key was used with another body.' },
   RATE_LIMITED: { status: 429, retry: true, hint: 'rateLimit in the config sets the rates.' },
   INTERNAL_ERROR: { status: 500, retry: true, hint: 'The log has the cause under the request id.' },
+  AUTH_BACKEND_UNREACHABLE: {
+    status: 503,
+    retry: true,
+    hint: 'The storage server does not answer, and nothing is known of this caller; see the log.',
+  },
   STORAGE_FULL: { status: 503, retry: true, hint: 'The disk is full; free space, nothing was lost.' },
   CLIP_PENDING: { status: 503, retry: true, hint: 'The clip is still being recorded.' },
   NOT_READY: { status: 503, retry: true, hint: 'The gateway is starting or stopping.' },

@@ -5,6 +5,7 @@ import type { BoxSample } from './box.ts'
 export type MetricSources = {
   readonly logSize: () => number
   readonly webhooks: () => { total: number; failing: number; disabled: number; pending: number }
+  readonly storageServers: () => { open: number; down: number }
   readonly freeBytes: () => number
   readonly box: () => Promise<BoxSample>
   readonly version: string
@@ -15,6 +16,8 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly #requests: Histogram<'method' | 'route' | 'status'>
   readonly #attempts: Counter<'outcome'>
+  readonly #verifications: Counter<'outcome'>
+  readonly #outcomes = new Map<string, Counter.Internal>()
 
   constructor(sources: MetricSources) {
     const registers = [this.#registry]
@@ -32,6 +35,12 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
+    this.#verifications = new Counter({
+      name: 'gatehouse_storage_verifications_total',
+      help: 'Credentials of storage users decided upon: by the server (verified, wrong), by what is remembered of it (fresh, remembered_wrong, stale), or not at all (unknown)',
+      labelNames: ['outcome'],
+      registers,
+    })
     new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
       { version: sources.version },
       1,
@@ -39,6 +48,16 @@ export class Metrics {
     gauge('gatehouse_log_leaves', 'Leaves in the log', () => sources.logSize())
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_webhook_deliveries_pending', 'Deliveries not yet done', () => sources.webhooks().pending)
+    gauge(
+      'gatehouse_storage_breakers_open',
+      'Storage servers that are not asked because they fail',
+      () => sources.storageServers().open,
+    )
+    gauge(
+      'gatehouse_storage_servers_down',
+      'Storage servers that have not answered for over a minute',
+      () => sources.storageServers().down,
+    )
     gauge('gatehouse_webhooks_failing', 'Webhooks marked failing', () => sources.webhooks().failing)
     gauge('gatehouse_webhooks_disabled', 'Webhooks disabled after failures', () => sources.webhooks().disabled)
     gauge('gatehouse_box_cpu_load_percent', 'Load of all cores', async () => (await sources.box()).cpuLoadPercent)
@@ -79,6 +98,14 @@ export class Metrics {
 
   attempted(outcome: string): void {
     this.#attempts.inc({ outcome })
+  }
+
+  verified(outcome: string): void {
+    // One for each request of a storage user: finding the labels anew would cost more than counting.
+    let counted = this.#outcomes.get(outcome)
+    counted ??= this.#verifications.labels({ outcome })
+    this.#outcomes.set(outcome, counted)
+    counted.inc()
   }
 
   text(): Promise<string> {

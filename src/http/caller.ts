@@ -28,6 +28,11 @@ export type Caller = {
   readonly role: string
   readonly groups: readonly string[]
   readonly permissions: ReadonlySet<Permission>
-  /** How it was verified: `local` by an account of the config, `session` by the console's cookie. */
+  /**
+   * How it was verified: `local` by an account of the config, `storage` by a storage server, `offline-cache` by what such
+   * a server said before it could not be reached any more, `session` by the console's cookie.
+   */
   readonly authMode: string
+  /** Why the caller has less than usual; absent otherwise. */
+  readonly withheld?: string
 }

@@ -34,6 +34,6 @@ export function demand(
 ): void {
   if (caller.permissions.has(permission)) return
   throw new AppError('PERMISSION_DENIED', `This needs the permission ${permission}`, {
-    details: `role ${caller.role} lacks ${permission}`,
+    details: `role ${caller.role} lacks ${permission}${caller.withheld ? `: ${caller.withheld}` : ''}`,
   })
 }

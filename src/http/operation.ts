@@ -40,6 +40,7 @@ const withCaller: readonly ErrorCode[] = [
   'INVALID_CREDENTIALS',
   'USER_MISMATCH',
   'SESSION_ENDED',
+  'AUTH_BACKEND_UNREACHABLE',
 ]
 const withBody: readonly ErrorCode[] = [
   'VALIDATION_ERROR',

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Authenticator, hashSecret, permissionsOf, SlidingWindow } from '../../src/auth/index.ts'
+import {
+  Authenticator,
+  hashSecret,
+  LocalAccounts,
+  permissionsOf,
+  SlidingWindow,
+  Slowing,
+} from '../../src/auth/index.ts'
 import { checkSecret } from '../../src/auth/secret-hash.ts'
 import { Turns } from '../../src/auth/turns.ts'
 import type { AppError } from '../../src/errors/index.ts'
@@ -47,14 +54,18 @@ t.test('a secret is right for its own hash only', async (t) => {
 t.test('a changed or removed account counts at once, whatever was believed before', async (t) => {
   const clock = new SimulatedClock()
   let secretHash: string | undefined = cheapHash('one')
-  const authenticator = new Authenticator({
+  const accounts = new LocalAccounts({
     accounts: (username) => (secretHash && username === 'ada' ? { username, role: 'admin', secretHash } : undefined),
     settings: () => ({ siteUrl: 'https://gate.example', freshForMs: 300_000 }),
     clock,
+    slowing: new Slowing({ clock }),
     random: systemRandom,
   })
-  const verify = (secret: string) =>
-    authenticator.verify({ scheme: 'bearer', secret, instance: 'https://GATE.example:443/', username: 'ada' }, 'here')
+  const authenticator = new Authenticator({ verifiers: [accounts] })
+  const verify = async (secret: string) => {
+    const presented = { scheme: 'bearer', secret, instance: 'https://GATE.example:443/', username: 'ada' } as const
+    return (await authenticator.verify(presented, 'here')).caller
+  }
   t.match(await verify('one'), { username: 'ada', role: 'admin', authMode: 'local', instance: 'https://gate.example' })
   secretHash = cheapHash('two')
   await t.rejects(verify('one'), { code: 'INVALID_CREDENTIALS' })

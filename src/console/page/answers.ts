@@ -3,6 +3,7 @@
 export type Session = {
   readonly siteId: string
   readonly instance: string
+  readonly storageInstances: readonly string[]
   readonly caller: SignedIn | null
   readonly csrfToken: string | null
 }

@@ -13,6 +13,7 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
   const [isShown, setShown] = useState(false)
   const username = useRef<HTMLInputElement>(null)
   const secret = useRef<HTMLInputElement>(null)
+  const instance = useRef<HTMLSelectElement>(null)
   useEffect(() => username.current?.focus(), [])
 
   const signIn = async (event: Event) => {
@@ -20,7 +21,8 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
     if (isBusy) return
     setBusy(true)
     setProblem('')
-    const body = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    const body = { ...named, instance: instance.current?.value ?? session.instance }
     try {
       onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
     } catch (error) {
@@ -45,6 +47,19 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
             {notice}
           </p>
         ) : null}
+        {session.storageInstances.length > 0 ? (
+          <>
+            <label for="instance">Account of</label>
+            <select id="instance" name="instance" ref={instance}>
+              {session.storageInstances.map((url) => (
+                <option key={url} value={url}>
+                  {withoutScheme(url)}
+                </option>
+              ))}
+              <option value={session.instance}>this gateway</option>
+            </select>
+          </>
+        ) : null}
         <label for="username">User name</label>
         <input
           id="username"
@@ -56,7 +71,7 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
           maxlength={128}
           required
         />
-        <label for="secret">Secret</label>
+        <label for="secret">{session.storageInstances.length > 0 ? 'Secret or application password' : 'Secret'}</label>
         <div class="with-button">
           <input
             id="secret"
@@ -91,12 +106,18 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
   )
 }
 
+const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
+
 function inWords(error: unknown): string {
   if (error instanceof Unreachable) return 'The gateway can’t be reached. Is this device still on the network?'
   if (!(error instanceof Refused)) return 'Something went wrong on this page. Load it again.'
   switch (error.code) {
     case 'INVALID_CREDENTIALS':
       return 'User name or secret is wrong.'
+    case 'USER_MISMATCH':
+      return 'That secret is somebody else’s.'
+    case 'AUTH_BACKEND_UNREACHABLE':
+      return 'The storage server can’t be reached, so nobody can say who you are. Try again later.'
     case 'RATE_LIMITED':
       return `Too many attempts. Try again in ${error.retryAfterSeconds} s.`
     case 'VALIDATION_ERROR':

@@ -1,0 +1,42 @@
+import type { UnitOfWork } from '../database/index.ts'
+import type { RequestOrigin } from '../http/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
+import type { Clock } from '../world/index.ts'
+import { networkOf } from './network-of.ts'
+import { Recent } from './recent.ts'
+
+const hourMs = 3_600_000
+/** A shift; and of what an outage lets in, every hour. */
+const againAfterMs = 12 * hourMs
+const againOfflineMs = hourMs
+const kept = 10_000
+
+/**
+ * Callers by header in the audit trail: there is no sign-in to tell, so the first request of a user by each way and from
+ * each place stands there, and again when a shift has passed.
+ */
+export class FirstUses {
+  readonly #work: UnitOfWork
+  readonly #audit: AuditTrail
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #seen = new Recent<number>(kept)
+
+  constructor(options: { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'monotonic'> }) {
+    this.#work = options.work
+    this.#audit = options.audit
+    this.#clock = options.clock
+  }
+
+  /** Written beside the request: what the caller does has rows of its own, which name the way as well. */
+  note(by: RequestOrigin): void {
+    const { username, instance, role, authMode } = by.caller
+    const key = JSON.stringify([username, instance, authMode, networkOf(by.address)])
+    const nowMs = this.#clock.monotonic()
+    const againMs = authMode === 'offline-cache' ? againOfflineMs : againAfterMs
+    const seenMs = this.#seen.get(key)
+    if (seenMs !== undefined && nowMs - seenMs < againMs) return
+    this.#seen.set(key, nowMs)
+    const facts = { action: 'caller.verified', entity: 'caller', changes: { role } } as const
+    void this.#work.write((tx) => this.#audit.write(tx, by, facts)).catch(() => this.#seen.delete(key))
+  }
+}

@@ -1,0 +1,109 @@
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import type { Caller } from '../http/index.ts'
+import type { Clock, RandomBytes } from '../world/index.ts'
+import { invalidCredentials, normaliseInstance, type Presented, userMismatch } from './credentials.ts'
+import { Recent } from './recent.ts'
+import { permissionsOf, type Role } from './roles.ts'
+import { checkSecret, hashSecret } from './secret-hash.ts'
+import type { Slowing } from './slowing.ts'
+import type { CredentialVerifier, Verified } from './verifier.ts'
+
+export type LocalAccount = { readonly username: string; readonly role: Role; readonly secretHash: string }
+
+export type LocalSettings = {
+  /** The gateway's own address: names the local accounts. */
+  readonly siteUrl: string
+  /** How long a right secret is believed without hashing it again. */
+  readonly freshForMs: number
+}
+
+const wrongForMs = 10 * 60 * 1000
+const rememberedLimit = 10_000
+
+/** What is known of a secret: keyed by an HMAC under a key of this process, never by the secret. */
+type Known = { readonly right: boolean; readonly secretHash: string; readonly untilMs: number }
+
+/** Vouches for the accounts of the config. */
+export class LocalAccounts implements CredentialVerifier {
+  readonly #accounts: (username: string) => LocalAccount | undefined
+  readonly #settings: () => LocalSettings
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #slowing: Slowing
+  readonly #key: KeyObject
+  readonly #right = new Recent<Known>(rememberedLimit)
+  readonly #wrong = new Recent<Known>(rememberedLimit)
+  readonly #underWay = new Map<string, Promise<boolean>>()
+  /** By the account as the config has it: a reload brings new ones. */
+  readonly #vouched = new WeakMap<LocalAccount, Verified>()
+  readonly #decoyHash: Promise<string>
+
+  constructor(options: {
+    accounts: (username: string) => LocalAccount | undefined
+    settings: () => LocalSettings
+    clock: Pick<Clock, 'monotonic'>
+    slowing: Slowing
+    random: RandomBytes
+  }) {
+    this.#accounts = options.accounts
+    this.#settings = options.settings
+    this.#clock = options.clock
+    this.#slowing = options.slowing
+    this.#key = createSecretKey(options.random(32))
+    this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
+  }
+
+  vouchesFor(instance: string): boolean {
+    return instance === normaliseInstance(this.#settings().siteUrl)
+  }
+
+  async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
+    if (presented.basicUser !== undefined && presented.basicUser !== presented.username) throw userMismatch()
+    const account = this.#accounts(presented.username)
+    // An unknown name costs as much as a wrong secret, so that time tells nobody which names exist.
+    const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), address)
+    if (!account || !right) throw invalidCredentials()
+    const known = this.#vouched.get(account) ?? verified(account, instance, 'local')
+    this.#vouched.set(account, known)
+    return known
+  }
+
+  recall(username: string, instance: string): Verified | undefined {
+    const account = this.vouchesFor(instance) ? this.#accounts(username) : undefined
+    return account && verified(account, instance, 'session')
+  }
+
+  knows(username: string): boolean {
+    return this.#accounts(username) !== undefined
+  }
+
+  async #isRight(presented: Presented, secretHash: string, address: string): Promise<boolean> {
+    const { username, secret } = presented
+    const id = createHmac('sha256', this.#key).update(`${username}\0${secret}`).digest('base64')
+    const known = this.#right.get(id) ?? this.#wrong.get(id)
+    if (known && known.secretHash === secretHash && known.untilMs > this.#clock.monotonic()) return known.right
+    const check = () => this.#slowing.check(address, username, () => checkSecret(secret, secretHash, address))
+    const asked = this.#underWay.get(id) ?? check()
+    this.#underWay.set(id, asked)
+    try {
+      const right = await asked
+      if (!right) this.#slowing.wrong(address, username, secret)
+      this.#remember(id, right, secretHash)
+      return right
+    } finally {
+      this.#underWay.delete(id)
+    }
+  }
+
+  /** Right and wrong ones apart: guesses make nobody's right one be forgotten. */
+  #remember(id: string, right: boolean, secretHash: string): void {
+    const untilMs = this.#clock.monotonic() + (right ? this.#settings().freshForMs : wrongForMs)
+    this.#right.delete(id)
+    this.#wrong.delete(id)
+    ;(right ? this.#right : this.#wrong).set(id, { right, secretHash, untilMs })
+  }
+}
+
+function verified({ username, role, secretHash }: LocalAccount, instance: string, authMode: string): Verified {
+  const caller: Caller = { username, instance, role, groups: [], permissions: permissionsOf(role), authMode }
+  return { caller, mark: createHash('sha256').update(secretHash).digest() }
+}

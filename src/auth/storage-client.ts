@@ -1,0 +1,165 @@
+import { statSync } from 'node:fs'
+import { Agent as PlainAgent } from 'node:http'
+import { Agent } from 'node:https'
+import { z } from '@hono/zod-openapi'
+import got, { type Request } from 'got'
+import { type Clock, readFileIfThere } from '../world/index.ts'
+
+/** What the storage server says of a credential. */
+export type StorageAnswer =
+  | { readonly kind: 'verified'; readonly username: string; readonly groups: readonly string[] }
+  /** The server was asked and does not know the credential. */
+  | { readonly kind: 'wrong' }
+  /** Nothing is known: it was not reached, is in maintenance, counts us out, or something else answers there. */
+  | {
+      readonly kind: 'unclear'
+      /** One line for the log; nothing of the credential or the body. */
+      readonly why: string
+      /** 429: it counts failures of our address. */
+      readonly isLockOut: boolean
+      readonly retryAfterMs: number | undefined
+    }
+
+export type StorageInstance = { readonly url: string; readonly caFile: string | null }
+
+/** From the first byte out to the last byte in; a wrong password takes the server a second. */
+const timeoutMs = 5000
+const bodyLimitBytes = 256 * 1024
+const path = '/ocs/v2.php/cloud/user?format=json'
+
+const plainAgent = new PlainAgent({ keepAlive: false })
+
+type Raw = { status: number; retryAfter: string | undefined; body: Buffer }
+
+/**
+ * The one place that speaks to storage servers for verification. Each call is one request: no redirect is followed and
+ * nothing is tried again here, because a repeated wrong password counts as two with the server's lock-out.
+ */
+export class StorageClient {
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #instances: () => readonly StorageInstance[]
+  readonly #version: string
+  readonly #agents = new Map<string, { readonly key: string; readonly agent: Agent }>()
+
+  constructor(options: { clock: Pick<Clock, 'after'>; instances: () => readonly StorageInstance[]; version: string }) {
+    this.#clock = options.clock
+    this.#instances = options.instances
+    this.#version = options.version
+  }
+
+  /**
+   * Asks a configured instance whose credential this is. Never rejects.
+   * @param authorization the header's value; absent: only whether the server is there (it says `wrong`)
+   */
+  async ask(url: string, authorization?: string): Promise<StorageAnswer> {
+    const instance = this.#instances().find((known) => known.url === url)
+    if (!instance) return unclear('not a configured instance')
+    try {
+      const request = got.stream.get(`${instance.url}${path}`, {
+        headers: {
+          ...(authorization !== undefined && { authorization }),
+          'ocs-apirequest': 'true',
+          accept: 'application/json',
+          'user-agent': `gatehouse/${this.#version}`,
+        },
+        agent: instance.url.startsWith('https:') ? { https: this.#agentOf(instance) } : { http: plainAgent },
+        retry: { limit: 0 },
+        followRedirect: false,
+        throwHttpErrors: false,
+        decompress: false,
+      })
+      const raw = await answerTo(request, this.#clock)
+      return typeof raw === 'string' ? unclear(raw) : readAnswer(raw)
+    } catch (error) {
+      return unclear(describe(error))
+    }
+  }
+
+  /** A connection for each request: verifications are minutes apart. Throws when the file of authorities can't be read. */
+  #agentOf({ url, caFile }: StorageInstance): Agent {
+    const key = JSON.stringify([caFile, caFile && statSync(caFile, { throwIfNoEntry: false })?.mtimeMs])
+    const known = this.#agents.get(url)
+    if (known?.key === key) return known.agent
+    const ca = caFile === null ? undefined : readFileIfThere(caFile)
+    if (caFile !== null && !ca) throw new Error(`${caFile} does not exist`)
+    const agent = new Agent({ keepAlive: false, rejectUnauthorized: true, ...(ca && { ca }) })
+    this.#agents.set(url, { key, agent })
+    return agent
+  }
+}
+
+/** The whole answer, or in one line why there is none. One deadline over everything, which got's own do not give. */
+function answerTo(request: Request, clock: Pick<Clock, 'after'>): Promise<Raw | string> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = []
+    let size = 0
+    let status = 0
+    let retryAfter: string | undefined
+    const settle = (result: Raw | string) => {
+      cancel()
+      if (typeof result === 'string') request.destroy()
+      resolve(result)
+    }
+    const cancel = clock.after(timeoutMs, () => settle(`no answer within ${timeoutMs / 1000} s`))
+    request.once('response', (response: { statusCode: number; headers: Record<string, string | undefined> }) => {
+      status = response.statusCode
+      retryAfter = response.headers['retry-after']
+    })
+    request.on('data', (part: Buffer) => {
+      size += part.length
+      if (size > bodyLimitBytes) settle(`more than ${bodyLimitBytes / 1024} KiB of answer`)
+      else parts.push(part)
+    })
+    request.once('end', () => settle({ status, retryAfter, body: Buffer.concat(parts) }))
+    // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
+    request.on('error', (error) => settle(describe(error)))
+  })
+}
+
+/** PHP writes a list whose keys have gaps as an object. */
+const names = z.union([
+  z.array(z.string()),
+  z.record(z.string(), z.string()).transform((named) => Object.values(named)),
+])
+
+/** A name that may stand wherever the gateway keeps names. */
+const Username = z.string().regex(/^[^\p{Cc}]{1,128}$/u)
+
+const Verified = z.object({
+  ocs: z.object({
+    meta: z.object({ statuscode: z.union([z.literal(200), z.literal(100)]) }),
+    data: z.object({ id: Username, enabled: z.boolean().optional(), groups: names.optional() }),
+  }),
+})
+
+function readAnswer({ status, retryAfter, body }: Raw): StorageAnswer {
+  if (status === 401) return { kind: 'wrong' }
+  if (status !== 200) return { ...unclear(`HTTP ${status}`), isLockOut: status === 429, retryAfterMs: wait(retryAfter) }
+  const { data, error } = Verified.safeParse(parse(body))
+  if (error) return unclear('HTTP 200 without a user in it')
+  const { id, enabled, groups = [] } = data.ocs.data
+  return enabled === false ? { kind: 'wrong' } : { kind: 'verified', username: id, groups }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const wait = (retryAfter: string | undefined) =>
+  retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
+
+const unclear = (why: string): StorageAnswer & { kind: 'unclear' } => ({
+  kind: 'unclear',
+  why,
+  isLockOut: false,
+  retryAfterMs: undefined,
+})
+
+function describe(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return (code && !message.includes(code) ? `${code}: ${message}` : message).replace(/\s+/g, ' ').slice(0, 300)
+}

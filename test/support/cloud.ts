@@ -1,0 +1,109 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { databaseFile } from '../../src/database/index.ts'
+import { type Answer, type TestGateway, type TestGatewayOptions, testGateway } from './gateway.ts'
+import { SimulatedClock } from './simulated-clock.ts'
+import { StorageServer, type StorageServerOptions, type StorageUser } from './storage-server.ts'
+
+type Test = { teardown(work: () => unknown): void }
+
+/** The company's users; each has the application password `NAME-app-password`. */
+export const cloudUsers = (): StorageUser[] =>
+  [
+    { id: 'otto', groups: ['staff', 'wh-operators'] },
+    { id: 'selma', groups: ['wh-operators', 'wh-supervisors'] },
+    { id: 'adele', groups: ['wh-admins'] },
+    { id: 'gast', groups: [] },
+  ].map((user) => ({ ...user, appPasswords: [`${user.id}-app-password`], password: `${user.id} login` }))
+
+const groupRoles = { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor', 'wh-admins': 'admin' }
+
+export type Cloud = { readonly server: StorageServer; readonly gateway: TestGateway }
+
+/** A gateway whose callers a storage server vouches for, under one simulated clock. */
+export async function cloudFor(
+  t: Test,
+  options: { server?: Partial<StorageServerOptions>; gateway?: TestGatewayOptions; auth?: object; ca?: string } = {},
+): Promise<Cloud> {
+  const clock = new SimulatedClock()
+  const server = await StorageServer.start({ users: cloudUsers(), now: clock.now, ...options.server })
+  t.teardown(() => server.stop())
+  const { config, ...rest } = options.gateway ?? {}
+  const gateway = await testGateway({
+    clock,
+    ...rest,
+    config: {
+      storage: { instances: [{ url: server.url, ...(options.ca && { caFile: options.ca }) }] },
+      auth: { groupRoles, ...options.auth },
+      ...config,
+    },
+  })
+  return { server, gateway }
+}
+
+/** Headers of a request by this user of the server. */
+export function byCloud(
+  server: { readonly url: string },
+  username: string,
+  authorization = `Bearer ${username}-app-password`,
+): { headers: Record<string, string> } {
+  return {
+    headers: { Authorization: authorization, 'X-Storage-Instance': server.url, 'X-Storage-Username': username },
+  }
+}
+
+export const basic = (username: string, secret: string): string =>
+  `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
+
+/** Any request that every caller may make. */
+export const look = (gateway: TestGateway, ask: object): Promise<Answer> => gateway.ask('GET', '/api/whms/zones', ask)
+
+/** A request from another address. */
+export async function lookFrom(
+  gateway: TestGateway,
+  remoteAddress: string,
+  ask: { headers: Record<string, string> },
+): Promise<number> {
+  const env = { incoming: { socket: { remoteAddress } } }
+  return (await gateway.api.request('/api/whms/zones', ask, env)).status
+}
+
+/** Rows of the database, as they are on the disk. */
+export function inFile<Row>(gateway: TestGateway, query: string): Row[] {
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
+  try {
+    return db.prepare(query).all() as Row[]
+  } finally {
+    db.close()
+  }
+}
+
+export type AuditedCaller = {
+  action: string
+  actor: string | null
+  operator: string | null
+  mode: string | null
+  address: string | null
+  changes: Record<string, unknown> | null
+}
+
+/** What the audit trail says of callers, once everything that was written beside requests is there. */
+export async function auditOfCallers(gateway: TestGateway): Promise<AuditedCaller[]> {
+  await gateway.audit('flushed', {})
+  const rows = inFile<AuditedCaller & { changes: string | null }>(
+    gateway,
+    `SELECT action, changes, auth_mode AS mode, address,
+       (SELECT value FROM opening WHERE commitment = actor_commitment) AS actor,
+       (SELECT value FROM opening WHERE commitment = operator_commitment) AS operator
+     FROM audit_entry WHERE entity = 'caller' ORDER BY id`,
+  )
+  return rows.map((row) => ({ ...row, changes: row.changes === null ? null : JSON.parse(row.changes) }))
+}
+
+/** Lets the network do its work until something is so; no clock decides. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 100_000; turn += 1) {
+    if (isSo()) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  throw new Error('it never came to be so')
+}

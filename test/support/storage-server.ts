@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { certificate } from './receiver.ts'
+
+/** A user of the server, by its canonical name. */
+export type StorageUser = {
+  readonly id: string
+  groups: string[]
+  /** Login password: by Basic only. */
+  password?: string
+  /** Application passwords: by Basic, and as bearer tokens. */
+  appPasswords?: string[]
+  /** OAuth access tokens: as bearer tokens only. */
+  tokens?: string[]
+  disabled?: boolean
+}
+
+/**
+ * What every request gets instead of its answer. `hang`: nothing, until `release`. `hang-body`: headers, and a body that
+ * does not end. `huge`: a body without end, as fast as it is taken.
+ */
+export type Misbehaviour =
+  | 'maintenance'
+  | 'untrusted host'
+  | 'html'
+  | 'no json'
+  | 'wrong shape'
+  | 'redirect'
+  | 'reset'
+  | 'hang'
+  | 'hang-body'
+  | 'huge'
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+
+export type StorageRequest = {
+  readonly method: string
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** How it asked: by the scheme of Authorization. */
+  readonly scheme: 'bearer' | 'basic' | 'none'
+}
+
+export type StorageServerOptions = {
+  readonly users: StorageUser[]
+  /** With a certificate of its own (`caPem`); default: plain HTTP. */
+  readonly tls?: boolean
+  readonly port?: number
+  /** For the half hour of the lock-out. */
+  readonly now?: () => number
+  /** Where `redirect` sends to. */
+  readonly redirectTo?: string
+}
+
+const lockOutMs = 30 * 60_000
+const failuresAllowed = 10
+
+/**
+ * The company's file storage server on loopback, as design notes say that the real one answers: OCS verification of
+ * users, its lock-out, its maintenance, and the WebDAV that uploads need. It can be told to misbehave.
+ */
+export class StorageServer {
+  readonly users: StorageUser[]
+  /** Everything that came, in the order of arrival. */
+  readonly requests: StorageRequest[] = []
+  /** The authority to trust, PEM; empty without TLS. */
+  readonly caPem: string
+  /** Files and folders by their path below /remote.php/dav/files. */
+  readonly files = new Map<string, Buffer | 'folder'>()
+  readonly #server: Server
+  readonly #options: StorageServerOptions
+  readonly #sockets = new Set<Socket>()
+  readonly #hanging = new Set<() => void>()
+  #failures: number[] = []
+  #misbehaviour: Misbehaviour | undefined
+  #port = 0
+
+  private constructor(options: StorageServerOptions, tls: { key: string; cert: string } | undefined) {
+    this.#options = options
+    this.users = options.users
+    this.caPem = tls?.cert ?? ''
+    const answer = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response)
+    this.#server = tls ? (createTlsServer(tls, answer) as unknown as Server) : createServer(answer)
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
+  }
+
+  static async start(options: StorageServerOptions): Promise<StorageServer> {
+    const server = new StorageServer(options, options.tls ? await certificate() : undefined)
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once('error', reject)
+      server.#server.listen(options.port ?? 0, '127.0.0.1', resolve)
+    })
+    server.#port = (server.#server.address() as AddressInfo).port
+    return server
+  }
+
+  get url(): string {
+    return `${this.caPem ? 'https' : 'http'}://127.0.0.1:${this.#port}`
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** Changes how the next requests are answered; undefined: as they should be. */
+  misbehave(how: Misbehaviour | undefined): void {
+    this.#misbehaviour = how
+  }
+
+  /** Answers what hangs, as it should have been. */
+  release(): void {
+    this.#misbehaviour = undefined
+    for (const answer of this.#hanging) answer()
+    this.#hanging.clear()
+  }
+
+  /** Requests by this scheme so far. */
+  asked(scheme?: StorageRequest['scheme']): number {
+    return this.requests.filter((request) => scheme === undefined || request.scheme === scheme).length
+  }
+
+  /** Cuts every connection and closes: from then on connections are refused. */
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const parts: Buffer[] = []
+    request.on('error', () => response.destroy())
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const path = decodeURIComponent((request.url ?? '').split('?')[0] ?? '')
+      const { method = '', headers } = request
+      this.requests.push({ method, path, headers, scheme: schemeOf(headers) })
+      const answer = () => this.#answer(method, path, headers, Buffer.concat(parts), response)
+      if (this.#misbehaviour === undefined) answer()
+      else this.#misbehaved(this.#misbehaviour, path, response, answer)
+    })
+  }
+
+  #misbehaved(how: Misbehaviour, path: string, response: ServerResponse, answer: () => void): void {
+    const html = (status: number, text: string) =>
+      response.writeHead(status, { 'Content-Type': 'text/html; charset=UTF-8' }).end(`<!DOCTYPE html><p>${text}</p>`)
+    const json = (value: unknown) =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
+    if (typeof how === 'object') response.writeHead(how.status, how.headers).end(how.body)
+    else if (how === 'maintenance') inMaintenance(path, response)
+    else if (how === 'untrusted host') html(400, 'Access through untrusted domain')
+    else if (how === 'html') html(200, 'Log in')
+    else if (how === 'no json') response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ocs":{"data"')
+    else if (how === 'wrong shape') json({ ocs: { meta: { statuscode: 200 }, data: { id: ['olga'], groups: 'all' } } })
+    else if (how === 'redirect') response.writeHead(302, { Location: this.#options.redirectTo ?? '/elsewhere' }).end()
+    else if (how === 'reset') response.socket?.destroy()
+    else if (how === 'hang') this.#hanging.add(answer)
+    else if (how === 'hang-body') response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"ocs":')
+    else pourOut(response)
+  }
+
+  #answer(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
+    if (path === '/ocs/v2.php/cloud/user') return this.#describeUser(headers, response)
+    const [, file] = path.match(/^\/remote\.php\/dav\/files\/(.+?)\/?$/) ?? []
+    if (file === undefined) return response.writeHead(404).end()
+    const user = this.#userBy(headers)
+    if (!user) return response.writeHead(401).end()
+    if (user.disabled) return response.writeHead(503).end()
+    if (!`${file}/`.startsWith(`${user.id}/`)) return response.writeHead(404).end()
+    this.#dav(method, file, headers, body, response)
+  }
+
+  /** Basic is counted when it fails, and after more than ten failures nobody comes in by it, right or wrong. */
+  #describeUser(headers: IncomingHttpHeaders, response: ServerResponse): unknown {
+    const refuse = (status: number, statuscode: number, message: string) =>
+      ocs(response, status, { status: 'failure', statuscode, message }, [])
+    const scheme = schemeOf(headers)
+    if (scheme === 'basic' && headers['ocs-apirequest'] !== 'true') return refuse(412, 412, 'CSRF check failed')
+    const nowMs = this.#options.now?.() ?? Date.now()
+    this.#failures = this.#failures.filter((atMs) => atMs > nowMs - lockOutMs)
+    if (scheme === 'basic' && this.#failures.length > failuresAllowed) return refuse(429, 429, 'Too many requests')
+    const user = this.#userBy(headers)
+    if (!user && scheme === 'basic') this.#failures.push(nowMs)
+    if (!user || user.disabled) return refuse(401, 997, 'Current user is not logged in')
+    const { id, groups } = user
+    ocs(response, 200, { status: 'ok', statuscode: 200, message: 'OK' }, { id, enabled: true, displayname: id, groups })
+  }
+
+  #userBy(headers: IncomingHttpHeaders): StorageUser | undefined {
+    const [, scheme, value = ''] = (headers.authorization ?? '').match(/^(Bearer|Basic) (.+)$/) ?? []
+    if (scheme === 'Bearer') {
+      return this.users.find((u) => u.tokens?.includes(value) || u.appPasswords?.includes(value))
+    }
+    const [, name = '', secret = ''] =
+      Buffer.from(value, 'base64')
+        .toString('utf8')
+        .match(/^([^:]*):(.*)$/s) ?? []
+    return this.users.find(
+      (u) =>
+        u.id.toLowerCase() === name.toLowerCase() &&
+        (u.password === secret || u.appPasswords?.includes(secret) === true),
+    )
+  }
+
+  #dav(method: string, file: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
+    const parent = file.slice(0, file.lastIndexOf('/'))
+    const hasParent = !parent.includes('/') || this.files.get(parent) === 'folder'
+    const there = this.files.get(file)
+    const say = (status: number, extra: Record<string, string> = {}) => response.writeHead(status, extra).end()
+    if (method === 'MKCOL') {
+      if (there !== undefined) return say(405)
+      if (!hasParent) return say(409)
+      this.files.set(file, 'folder')
+      return say(201)
+    }
+    if (method === 'HEAD' || method === 'GET') {
+      if (!Buffer.isBuffer(there)) return say(404)
+      return response.writeHead(200, { 'Content-Length': String(there.length) }).end(there)
+    }
+    if (method !== 'PUT') return say(405)
+    if (there !== undefined && headers['if-none-match'] === '*') return say(412)
+    if (!hasParent && headers['x-nc-webdav-auto-mkcol'] !== '1') return say(409)
+    for (let folder = parent; folder.includes('/'); folder = folder.slice(0, folder.lastIndexOf('/')))
+      this.files.set(folder, 'folder')
+    this.files.set(file, body)
+    const hash = createHash('sha256').update(body).digest('hex')
+    say(there === undefined ? 201 : 204, {
+      'OC-ETag': `"${hash.slice(0, 32)}"`,
+      'OC-FileId': String(this.files.size),
+      ...(headers['x-hash'] === 'sha256' && { 'X-Hash-SHA256': hash }),
+    })
+  }
+}
+
+function schemeOf({ authorization = '' }: IncomingHttpHeaders): StorageRequest['scheme'] {
+  if (authorization.startsWith('Bearer ')) return 'bearer'
+  return authorization.startsWith('Basic ') ? 'basic' : 'none'
+}
+
+function ocs(response: ServerResponse, status: number, meta: object, data: object, headers = {}): void {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers })
+    .end(JSON.stringify({ ocs: { meta, data } }))
+}
+
+/** JSON on OCS, XML on WebDAV, HTML elsewhere. */
+function inMaintenance(path: string, response: ServerResponse): unknown {
+  const headers = { 'X-Nextcloud-Maintenance-Mode': '1', 'Retry-After': '120' }
+  if (path.startsWith('/ocs/')) {
+    const meta = { status: 'failure', statuscode: 503, message: 'Service unavailable' }
+    return ocs(response, 503, meta, [], headers)
+  }
+  const isDav = path.startsWith('/remote.php/')
+  const body = isDav
+    ? '<?xml version="1.0"?><d:error xmlns:d="DAV:"><s:message>System in maintenance mode.</s:message></d:error>'
+    : '<!DOCTYPE html><p>maintenance</p>'
+  response.writeHead(503, { ...headers, 'Content-Type': isDav ? 'application/xml' : 'text/html' }).end(body)
+}
+
+/** Never ends by itself: whoever listens has to stop. */
+function pourOut(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'application/json' })
+  const part = Buffer.alloc(64 * 1024, ' ')
+  const pour = () => {
+    while (!response.destroyed && response.write(part));
+  }
+  response.on('drain', pour)
+  pour()
+}
