@@ -1,3 +1,4 @@
+export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
@@ -20,3 +21,5 @@ export {
 } from './state.ts'
 export { findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
+export { callerMark, headOf } from './store.ts'
+export { type DecidedTime, decideTime } from './when.ts'
