@@ -19,7 +19,6 @@ export {
   stateIn,
   type When,
 } from './state.ts'
-export { findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
+export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
-export { callerMark, headOf } from './store.ts'
 export { type DecidedTime, decideTime } from './when.ts'
