@@ -5,11 +5,7 @@ import { type AppEnv, parseTime } from '../http/index.ts'
 
 /** Headers of every operation to which a device tells a time of its own. */
 export const deviceTimeHeaders = {
-  'x-device-time': z
-    .string()
-    .max(64)
-    .optional()
-    .openapi({ description: "the device's clock when it sent, RFC 3339" }),
+  'x-device-time': z.string().max(64).optional().openapi({ description: "the device's clock when it sent, RFC 3339" }),
 }
 
 /** X-Device-Time in milliseconds since the epoch; undefined when it was not sent. Throws VALIDATION_ERROR. */

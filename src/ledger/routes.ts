@@ -122,7 +122,12 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
 
   api.openapi(listEvents, (c) => {
     const { limit = historyLimit, offset = 0, after_seq, cursor, ...query } = c.req.valid('query')
-    const page = { limit, offset, afterSeq: after_seq, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
+    const page = {
+      limit,
+      offset,
+      afterSeq: after_seq,
+      before: cursor === undefined ? undefined : readTimeCursor(cursor),
+    }
     const { events, hasMore, total } = ledger.events(query, page, c.get('caller'))
     const last = events.at(-1)
     const nextCursor =

@@ -68,7 +68,9 @@ const reason = optional(text(4000))
 
 export const UnitAdvance = z
   .object({
-    toStage: optional(stage()).openapi({ description: 'default: the next one; two scanners that name it move it once' }),
+    toStage: optional(stage()).openapi({
+      description: 'default: the next one; two scanners that name it move it once',
+    }),
     reason: reason.openapi({ description: 'needed to skip a stage; a note will do' }),
     evidence,
     ...wordsFields,
@@ -108,7 +110,11 @@ export const unitsQuery = z.object({
 })
 export type UnitsQuery = z.output<typeof unitsQuery>
 
-const erasable = (of: string) => z.string().nullable().openapi({ description: `${of}; null after it was erased` })
+const erasable = (of: string) =>
+  z
+    .string()
+    .nullable()
+    .openapi({ description: `${of}; null after it was erased` })
 
 const unitShape = {
   id: z.string().openapi({ format: 'uuid' }),
@@ -184,7 +190,10 @@ const unitRecordShape = {
   evidence: z
     .object({
       photos: z.int(),
-      scaleReading: z.number().nullable().openapi({ description: 'kg; the newest weight that no scale called unstable' }),
+      scaleReading: z
+        .number()
+        .nullable()
+        .openapi({ description: 'kg; the newest weight that no scale called unstable' }),
       items: z.array(EvidenceItem),
     })
     .openapi('UnitEvidenceSummary'),

@@ -8,7 +8,9 @@ export type UnitState = {
   readonly visited: readonly string[]
 }
 
-export type Move = { readonly to: 'stage'; readonly stage?: string | undefined } | { readonly to: 'hold' | 'resume' | 'cancel' }
+export type Move =
+  | { readonly to: 'stage'; readonly stage?: string | undefined }
+  | { readonly to: 'hold' | 'resume' | 'cancel' }
 
 export type Step = {
   readonly action: 'advanced' | 'skipped' | 'completed' | 'held' | 'resumed' | 'cancelled'
@@ -64,7 +66,11 @@ function advance(state: UnitState, wanted: string | undefined, stages: readonly 
   const stage = wanted ?? ahead[0] ?? fromStage
   const steps = ahead.indexOf(stage)
   if (steps < 0) {
-    return refuse(state, stages, stages.includes(stage) ? notForward(stage, fromStage) : `can not go to ${stage}, which is no stage`)
+    return refuse(
+      state,
+      stages,
+      stages.includes(stage) ? notForward(stage, fromStage) : `can not go to ${stage}, which is no stage`,
+    )
   }
   const status = stage === stages.at(-1) ? 'completed' : 'active'
   return { action: steps === 0 ? 'advanced' : 'skipped', fromStage, stage, status }
