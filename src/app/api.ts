@@ -14,6 +14,8 @@ import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, crossOrigin, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
+import { type ScaleService, scaleRoutes } from '../scales/index.ts'
+import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import { describeNotifications } from '../webhooks/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
@@ -45,6 +47,8 @@ export type ApiParts = {
   readonly ledger: LedgerService
   readonly exchange: ExchangeService
   readonly photos: Photos
+  readonly units: UnitService
+  readonly scales: ScaleService
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
 }
@@ -85,6 +89,8 @@ export function buildApi(parts: ApiParts): Api {
   floorRoutes(root, parts.floor)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   ledgerRoutes(root, parts.ledger, parts.photos)
+  unitRoutes(root, parts.units)
+  scaleRoutes(root, parts.scales)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
   consoleRoutes(root, parts)

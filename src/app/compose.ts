@@ -27,6 +27,8 @@ import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../j
 import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
+import { ScaleService } from '../scales/index.ts'
+import { UnitService } from '../units/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import {
@@ -185,6 +187,20 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
+  const units = new UnitService({
+    work,
+    log: logRoom,
+    openings,
+    recorder,
+    warehouse,
+    photos,
+    outbox,
+    audit,
+    idempotency,
+    makeId,
+    stages: () => live.config.units.stages,
+  })
+  const scales = new ScaleService({ work, openings, recorder, warehouse, units, outbox, audit, idempotency, makeId })
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
@@ -275,6 +291,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     ledger,
     exchange,
     photos,
+    units,
+    scales,
     motion,
     webhooks,
   })

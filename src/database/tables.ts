@@ -54,6 +54,9 @@ export type Tables = {
   caller_key: { one: number; key: Buffer }
   client_event: { caller: string; client_event_id: string; event_id: number; request_sha256: string }
   detection_event: DetectionEventRow
+  scale_reading: ScaleReadingRow
+  unit_history: UnitHistoryRow
+  unit_client_event: { caller: string; client_event_id: string; row: number; request_sha256: string }
   outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
   audit_entry: {
     id: number
@@ -176,5 +179,57 @@ export type PlacementEventRow = {
   client_evidence_hash: string | null
   corrects_event_id: number | null
   warnings: string
+  evidence_hash: string
+}
+
+export type ScaleReadingRow = {
+  id: number
+  event_id: string
+  scale_id: string
+  weight_kg: number
+  stable: number | null
+  timestamp_ms: number
+  device_timestamp_ms: number | null
+  received_at_ms: number
+  clock_offset_ms: number | null
+  time_quality: 'synced' | 'corrected' | 'unsynced'
+  slot_id: number | null
+  asset_barcode: string | null
+  asset_key: string | null
+  transport_unit_id: string | null
+  warehouse_id: number | null
+  actor_commitment: string
+}
+
+export type UnitHistoryRow = {
+  row: number
+  event_id: string
+  leaf_seq: number
+  unit_id: string
+  action: 'created' | 'advanced' | 'skipped' | 'completed' | 'held' | 'resumed' | 'cancelled' | 'evidence' | 'weighed'
+  from_stage: string | null
+  stage: string
+  status: 'active' | 'on_hold' | 'completed' | 'cancelled'
+  operator_commitment: string
+  actor_commitment: string
+  note_commitment: string | null
+  reason_commitment: string | null
+  timestamp_ms: number
+  device_timestamp_ms: number | null
+  received_at_ms: number
+  clock_offset_ms: number | null
+  time_quality: 'synced' | 'corrected' | 'unsynced'
+  photos: string | null
+  scale_weight_kg: number | null
+  scale_reading_id: number | null
+  scale_id: string | null
+  scale_stable: number | null
+  reference: string | null
+  sscc: string | null
+  direction: 'inbound' | 'outbound' | null
+  warehouse_id: number | null
+  carrier: string | null
+  vehicle_commitment: string | null
+  client_event_id: string | null
   evidence_hash: string
 }

@@ -1,7 +1,8 @@
-import type { DetectionEventRow, PlacementEventRow, ReadTx } from '../database/index.ts'
+import type { DetectionEventRow, PlacementEventRow, ReadTx, UnitHistoryRow } from '../database/index.ts'
 import { placementFacts } from '../ledger/index.ts'
 import type { LeafFacts } from '../log/index.ts'
 import { detectionFacts } from '../motion/index.ts'
+import { photosIn, unitHistoryFacts } from '../units/index.ts'
 import type { Findings } from './findings.ts'
 
 /** A row that a leaf states, as far as verification is concerned. */
@@ -20,7 +21,7 @@ export type StatedRow = {
 
 /** A kind of leaf whose rows stand in a table. */
 export type StatedKind = {
-  readonly kind: 'placement' | 'detection'
+  readonly kind: 'placement' | 'detection' | 'unit-history'
   readonly noun: string
   readonly table: string
   /** By the leaf's number, from `firstSeq` to `lastSeq`. */
@@ -52,7 +53,35 @@ export const statedKinds: readonly StatedKind[] = [
           .map((row) => [row.leaf_seq, statedDetection(row)]),
       ),
   },
+  {
+    kind: 'unit-history',
+    noun: 'step of a transport unit',
+    table: 'unit_history',
+    rows: (tx, firstSeq, lastSeq) =>
+      new Map(
+        tx
+          .allOf<UnitHistoryRow>(between('unit_history'), [firstSeq, lastSeq])
+          .map((row) => [row.leaf_seq, statedUnitStep(row)]),
+      ),
+  },
 ]
+
+function statedUnitStep(row: UnitHistoryRow): StatedRow {
+  const name = `step ${row.row} (unit ${row.unit_id})`
+  return {
+    ref: String(row.row),
+    name,
+    evidenceHash: row.evidence_hash,
+    facts: unitHistoryFacts(row),
+    receivedAtMs: row.received_at_ms,
+    check: (tx, findings) => {
+      for (const { sha256, evidence } of photosIn(row)) {
+        if (evidence !== 'held' || mediaKind(tx, sha256 ?? '') === 'photo') continue
+        findings.add(name, 'its photo is held, but no such photo is written down')
+      }
+    },
+  }
+}
 
 function statedPlacement(row: PlacementEventRow): StatedRow {
   return {

@@ -20,6 +20,7 @@ export type Verification = {
   readonly root: string
   readonly events: number
   readonly detections: number
+  readonly unitSteps: number
   readonly openings: number
   readonly media: number
   readonly mismatches: readonly Mismatch[]
@@ -63,6 +64,7 @@ export function verifyLedger(dataDir: string): Verification {
       root: walked.root,
       events: walked.counts.placement,
       detections: walked.counts.detection,
+      unitSteps: walked.counts['unit-history'],
       openings,
       media,
       mismatches,
@@ -89,8 +91,8 @@ type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Bu
 
 function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; siteId: string }, size: number) {
   const tree = new MerkleFrontier()
-  const counts = { placement: 0, detection: 0 }
-  const newestMs = { placement: 0, detection: 0 }
+  const counts = { placement: 0, detection: 0, 'unit-history': 0 }
+  const newestMs = { placement: 0, detection: 0, 'unit-history': 0 }
   let expected = 1
   while (expected <= size) {
     const leaves = tx.allOf<LeafRow>(

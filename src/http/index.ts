@@ -35,3 +35,4 @@ export {
   sendAll,
 } from './pagination.ts'
 export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'
+export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'

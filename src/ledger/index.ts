@@ -1,11 +1,12 @@
+export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
-export { type Appended, type Asking, type LedgerSettings, Recorder } from './recorder.ts'
+export { type Appended, type Asking, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
 export { ledgerRoutes } from './routes.ts'
 export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape } from './schema.ts'
-export { LedgerService } from './service.ts'
+export { type Asked, LedgerService } from './service.ts'
 export {
   assetIsKnown,
   assetLocation,
@@ -18,5 +19,6 @@ export {
   stateIn,
   type When,
 } from './state.ts'
-export { findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
+export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
+export type { DecidedTime } from './when.ts'

@@ -11,13 +11,15 @@ import {
   onceHeaders,
   operation,
   originOf,
-  parseTime,
   queryInteger,
   readBody,
+  readTimeCursor,
   resource,
   send,
   sendFile,
+  timeCursor,
 } from '../http/index.ts'
+import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
 import {
   NewPlacementEvent,
@@ -43,11 +45,7 @@ const recordEvent = operation({
     'The answer comes after the event is on disk.',
   input: {
     headers: z.object({
-      'x-device-time': z
-        .string()
-        .max(64)
-        .optional()
-        .openapi({ description: "the device's clock when it sent, RFC 3339" }),
+      ...deviceTimeHeaders,
       ...onceHeaders,
     }),
     body: NewPlacementEvent,
@@ -117,17 +115,25 @@ const getPhoto = operation({
 
 export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
   api.openapi(recordEvent, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTime(c.req.header('x-device-time')) }
+    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
     const reply = await ledger.record(c.req.valid('json'), asked)
     return send(c, reply, reply.status)
   })
 
   api.openapi(listEvents, (c) => {
     const { limit = historyLimit, offset = 0, after_seq, cursor, ...query } = c.req.valid('query')
-    const page = { limit, offset, afterSeq: after_seq, before: cursor === undefined ? undefined : readCursor(cursor) }
+    const page = {
+      limit,
+      offset,
+      afterSeq: after_seq,
+      before: cursor === undefined ? undefined : readTimeCursor(cursor),
+    }
     const { events, hasMore, total } = ledger.events(query, page, c.get('caller'))
     const last = events.at(-1)
-    const nextCursor = hasMore && last && after_seq === undefined ? cursorOf(last) : null
+    const nextCursor =
+      hasMore && last && after_seq === undefined
+        ? timeCursor({ timestampMs: Date.parse(last.timestamp), id: last.id })
+        : null
     return c.json(
       { success: true as const, data: events, pagination: { limit, offset, total, hasMore, nextCursor } },
       200,
@@ -153,24 +159,4 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
   })
 
   api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256)) as never)
-}
-
-function deviceTime(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined
-  const ms = parseTime(header)
-  if (ms === undefined) throw AppError.field('X-Device-Time', 'expected an RFC 3339 time with offset')
-  return ms
-}
-
-function cursorOf(event: PlacementEvent): string {
-  return Buffer.from(`${Date.parse(event.timestamp)}.${event.id}`).toString('base64url')
-}
-
-function readCursor(cursor: string): { timestampMs: number; id: number } {
-  const [, timestampMs, id] =
-    Buffer.from(cursor, 'base64url')
-      .toString('latin1')
-      .match(/^(\d{1,15})\.(\d{1,15})$/) ?? []
-  if (timestampMs === undefined || id === undefined) throw AppError.field('cursor', 'is not a cursor of this list')
-  return { timestampMs: Number(timestampMs), id: Number(id) }
 }

@@ -1,4 +1,4 @@
-export { type Barcode, type BarcodeWarning, readBarcode } from './barcode.ts'
+export { type Barcode, type BarcodeWarning, hasCheckDigit, readBarcode } from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
 export { NewSlot, SlotChange, slotShape, zoneShape, zoneTypes } from './schema.ts'
 export { type Ask, WarehouseService, type WarehouseSettings } from './service.ts'

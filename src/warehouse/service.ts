@@ -87,6 +87,13 @@ export class WarehouseService {
     return found
   }
 
+  /** The warehouse that a body refers to; without an id the site's own. Throws REFERENCE_NOT_FOUND. */
+  warehouseReference(tx: ReadTx, id: number | undefined, caller: Caller): number {
+    const warehouseId = id ?? this.#settings().warehouseId
+    this.#referTo(tx, warehouseId, caller)
+    return warehouseId
+  }
+
   createZone(zone: NewZone, { by, claim }: Ask) {
     return this.#create(claim, under('/api/whms/zones'), (tx) => {
       this.#referTo(tx, zone.warehouseId, by.caller)

@@ -4,7 +4,16 @@ import { cameras } from './0002-cameras.ts'
 import { consoleSessions } from './0003-console.ts'
 import { ledgerGuards } from './0004-ledger-guards.ts'
 import { corrections } from './0005-corrections.ts'
+import { units } from './0007-units.ts'
 import { callers } from './0010-callers.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
-export const migrations: readonly Migration[] = [floor, cameras, consoleSessions, ledgerGuards, corrections, callers]
+export const migrations: readonly Migration[] = [
+  floor,
+  cameras,
+  consoleSessions,
+  ledgerGuards,
+  corrections,
+  units,
+  callers,
+]

@@ -1,0 +1,3 @@
+export { scaleNotifications } from './events.ts'
+export { scaleRoutes } from './routes.ts'
+export { ScaleService } from './service.ts'

@@ -1,0 +1,130 @@
+import type { ScaleReadingRow, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, Reply, TimePlace } from '../http/index.ts'
+import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { Asked, Recorder } from '../ledger/index.ts'
+import type { Openings } from '../log/index.ts'
+import type { UnitService } from '../units/index.ts'
+import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { readingRecorded } from './events.ts'
+import { type NewScaleReading, readingsPath, type ScaleReading } from './schema.ts'
+import * as store from './store.ts'
+
+export type ReadingsAsked = {
+  scaleId?: string | undefined
+  slot_id?: number | undefined
+  asset_barcode?: string | undefined
+  transportUnitId?: string | undefined
+  from?: number | undefined
+  to?: number | undefined
+}
+
+/** What scales read. A reading is kept as it came and never changes; of a transport unit it becomes evidence. */
+export class ScaleService {
+  readonly #work: UnitOfWork
+  readonly #openings: Openings
+  readonly #recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
+  readonly #warehouse: WarehouseService
+  readonly #units: Pick<UnitService, 'warehouseOf' | 'weighed'>
+  readonly #outbox: Outbox
+  readonly #audit: AuditTrail
+  readonly #idempotency: Idempotency
+  readonly #makeId: () => string
+
+  constructor(options: {
+    work: UnitOfWork
+    openings: Openings
+    recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
+    warehouse: WarehouseService
+    units: Pick<UnitService, 'warehouseOf' | 'weighed'>
+    outbox: Outbox
+    audit: AuditTrail
+    idempotency: Idempotency
+    makeId: () => string
+  }) {
+    this.#work = options.work
+    this.#openings = options.openings
+    this.#recorder = options.recorder
+    this.#warehouse = options.warehouse
+    this.#units = options.units
+    this.#outbox = options.outbox
+    this.#audit = options.audit
+    this.#idempotency = options.idempotency
+    this.#makeId = options.makeId
+  }
+
+  /** Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
+  record(request: NewScaleReading, asked: Asked): Promise<Reply<{ success: true } & ScaleReading>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, asked.claim, () => {
+        const reading = this.#append(tx, request, asked)
+        return { status: 201, body: { success: true, ...reading }, location: `${readingsPath}/${reading.id}` }
+      }),
+    )
+  }
+
+  /** Throws NOT_FOUND. */
+  reading(id: number | undefined, caller: Caller): ScaleReading {
+    const row = id === undefined ? undefined : this.#work.read((tx) => store.findReading(tx, id))
+    if (!row || (row.warehouse_id !== null && !this.#warehouse.isVisible(caller, row.warehouse_id))) {
+      throw AppError.notFound('Scale reading')
+    }
+    return store.toReading(row)
+  }
+
+  readings(
+    query: ReadingsAsked,
+    page: { limit: number; offset: number; before: TimePlace | undefined },
+    caller: Caller,
+  ): { readings: ScaleReading[]; hasMore: boolean; total: number | null } {
+    const filter = {
+      scaleId: query.scaleId,
+      slotId: query.slot_id,
+      assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
+      transportUnitId: query.transportUnitId,
+      fromMs: query.from,
+      toMs: query.to,
+      hidden: this.#warehouse.hiddenFrom(caller),
+    }
+    const { rows, hasMore, total } = this.#work.read((tx) => store.listReadings(tx, filter, page))
+    return { readings: rows.map(store.toReading), hasMore, total }
+  }
+
+  #append(tx: Tx, request: NewScaleReading, asked: Asked): ScaleReading {
+    const { by, deviceTimeMs } = asked
+    const { slot_id, asset_barcode, transportUnitId } = request
+    const slot = slot_id === undefined ? undefined : this.#warehouse.slotReference(tx, { id: slot_id }, by.caller)
+    const unitWarehouse =
+      transportUnitId === undefined ? undefined : this.#units.warehouseOf(tx, transportUnitId, by.caller)
+    const warehouseId = slot?.warehouseId ?? unitWarehouse
+    const when = this.#recorder.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, 0)
+    const row: ScaleReadingRow = {
+      id: store.nextId(tx),
+      event_id: this.#makeId(),
+      scale_id: request.scaleId,
+      weight_kg: request.weightKg,
+      stable: request.stable === undefined ? null : Number(request.stable),
+      timestamp_ms: when.timestampMs,
+      device_timestamp_ms: when.deviceTimestampMs,
+      received_at_ms: this.#recorder.nowMs(),
+      clock_offset_ms: when.clockOffsetMs,
+      time_quality: when.timeQuality,
+      slot_id: slot?.id ?? null,
+      asset_barcode: asset_barcode ?? null,
+      asset_key: asset_barcode === undefined ? null : readBarcode(asset_barcode).key,
+      transport_unit_id: transportUnitId ?? null,
+      warehouse_id: warehouseId ?? null,
+      actor_commitment: this.#openings.person(tx, by.caller.username),
+    }
+    store.append(tx, row)
+    const reading = store.toReading({ ...row, actor: by.caller.username })
+    this.#outbox.publish(tx, readingRecorded(reading, warehouseId))
+    this.#audit.write(tx, by, { action: 'scale_reading.recorded', entity: 'scale_reading', entityId: row.id })
+    if (transportUnitId !== undefined) {
+      const { scaleId, weightKg, stable } = request
+      const weighing = { scaleReadingId: row.id, scaleId, weightKg, stable, timestampMs: row.timestamp_ms }
+      this.#units.weighed(tx, transportUnitId, weighing, asked)
+    }
+    return reading
+  }
+}

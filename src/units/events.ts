@@ -1,0 +1,65 @@
+import { z } from '@hono/zod-openapi'
+import type { UnitHistoryRow } from '../database/index.ts'
+import type { PublishedEvent } from '../journal/index.ts'
+import { TransportUnit } from './schema.ts'
+
+/** Word for word what the interface document gives `transport_unit.stage_changed`. */
+export const StageChanged = z
+  .object({
+    transportUnitId: z.string(),
+    fromStage: z.string(),
+    toStage: z.string(),
+    operator: z.string(),
+    evidence: z.object({
+      photos: z.int().openapi({ description: 'of the unit, up to and with this stage' }),
+      scaleReading: z.number().optional().openapi({ description: 'kg, of the unit; absent while there is none' }),
+    }),
+  })
+  .openapi('StageChanged')
+
+/** `data` of what this room publishes. */
+export const unitNotifications = {
+  'transport_unit.created': TransportUnit,
+  'transport_unit.stage_changed': StageChanged,
+  'transport_unit.completed': TransportUnit,
+} as const
+
+type Cause = Pick<UnitHistoryRow, 'event_id' | 'received_at_ms' | 'action' | 'status' | 'from_stage' | 'stage'>
+
+/**
+ * What a row of the history has to be told about, in this order. A move that completes the unit is told twice; the
+ * second has an id of its own.
+ */
+export function notificationsOf(cause: Cause, unit: TransportUnit, operator: string, makeId: () => string) {
+  const common = { timestampMs: cause.received_at_ms, warehouseId: unit.warehouseId }
+  const event = (type: PublishedEvent['type'], eventId: string, data: PublishedEvent['data']): PublishedEvent => ({
+    ...common,
+    type,
+    eventId,
+    data,
+  })
+  switch (cause.action) {
+    case 'created':
+      return [event('transport_unit.created', cause.event_id, unit)]
+    case 'completed':
+      return [event('transport_unit.completed', cause.event_id, unit)]
+    case 'advanced':
+    case 'skipped': {
+      const moved = event('transport_unit.stage_changed', cause.event_id, stageChanged(cause, unit, operator))
+      return cause.status === 'completed' ? [moved, event('transport_unit.completed', makeId(), unit)] : [moved]
+    }
+    default:
+      return []
+  }
+}
+
+function stageChanged(cause: Cause, unit: TransportUnit, operator: string): z.infer<typeof StageChanged> {
+  const { photos, scaleReading } = unit.evidence
+  return {
+    transportUnitId: unit.id,
+    fromStage: cause.from_stage ?? cause.stage,
+    toStage: cause.stage,
+    operator,
+    evidence: { photos, ...(scaleReading !== null && { scaleReading }) },
+  }
+}

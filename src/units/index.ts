@@ -1,0 +1,6 @@
+export { unitNotifications } from './events.ts'
+export { unitRoutes } from './routes.ts'
+export type { TransportUnitItem } from './schema.ts'
+export { UnitService } from './service.ts'
+export { unitHistoryFacts } from './unit-history-leaf.ts'
+export { photosIn, type UnitPhoto } from './unit-record.ts'

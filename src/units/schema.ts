@@ -1,0 +1,212 @@
+import { z } from '@hono/zod-openapi'
+import {
+  allQuery,
+  barcode,
+  httpUrl,
+  optional,
+  optionalTime,
+  queryInteger,
+  resource,
+  rowId,
+  text,
+  time,
+  timeOut,
+} from '../http/index.ts'
+import { readSscc } from './sscc.ts'
+import { unitStatuses } from './workflow.ts'
+
+export const unitsPath = '/api/whms/transport-units'
+
+const Direction = z.enum(['inbound', 'outbound'])
+const Status = z.enum(unitStatuses)
+const stage = () => text(64)
+const mostPhotos = 50
+
+const sscc = () =>
+  barcode()
+    .transform((raw, context) => {
+      const read = readSscc(raw)
+      if ('sscc' in read) return read.sscc
+      context.addIssue({ code: 'custom', message: read.wrong })
+      return z.NEVER
+    })
+    .openapi({ type: 'string', description: '18 digits with a right check digit, however scanned' })
+
+const evidenceFields = {
+  photo_urls: optional(z.array(httpUrl()).max(mostPhotos)).openapi({
+    description: 'of the gateway (held), or of anywhere else (claimed); never fetched',
+  }),
+  scale_weight_kg: optional(z.number().min(0).max(100_000)),
+}
+
+/** What every action may carry besides. */
+const wordsFields = {
+  operator: optional(text(128)).openapi({ description: 'default: the caller' }),
+  timestamp: optionalTime().openapi({ description: "when it happened; default: the gateway's time" }),
+  note: optional(text(4000)),
+  client_event_id: optional(text(128)).openapi({
+    description: 'unique per caller for ever, over all units: a repeat is answered, not done again',
+  }),
+}
+const evidence = optional(z.object(evidenceFields).openapi('NewUnitEvidence'))
+
+export const NewTransportUnit = z
+  .object({
+    reference: text(128).openapi({ description: 'order, delivery note, shipment; need not be unique' }),
+    sscc: optional(sscc()),
+    direction: Direction,
+    warehouseId: optional(rowId()).openapi({ description: "default: the site's" }),
+    carrier: optional(text(128)),
+    vehicle: optional(text(128)),
+    evidence,
+    ...wordsFields,
+  })
+  .openapi('NewTransportUnit')
+export type NewTransportUnit = z.output<typeof NewTransportUnit>
+
+const reason = optional(text(4000))
+
+export const UnitAdvance = z
+  .object({
+    toStage: optional(stage()).openapi({
+      description: 'default: the next one; two scanners that name it move it once',
+    }),
+    reason: reason.openapi({ description: 'needed to skip a stage; a note will do' }),
+    evidence,
+    ...wordsFields,
+  })
+  .openapi('UnitAdvance')
+export type UnitAdvance = z.output<typeof UnitAdvance>
+
+export const UnitAction = z.object({ reason, evidence, ...wordsFields }).openapi('UnitAction')
+export type UnitAction = z.output<typeof UnitAction>
+
+export const UnitEvidence = z
+  .object({ evidence, ...evidenceFields, ...wordsFields })
+  .refine((sent) => isEvidence(sent.evidence) || isEvidence(sent), {
+    path: ['evidence'],
+    message: 'required: photo_urls or scale_weight_kg',
+  })
+  .openapi('UnitEvidence', { description: 'photo_urls and scale_weight_kg stand in evidence, or beside it' })
+export type UnitEvidence = z.output<typeof UnitEvidence>
+
+export type Evidence = { readonly photo_urls?: string[] | undefined; readonly scale_weight_kg?: number | undefined }
+
+function isEvidence(sent: Evidence | undefined): boolean {
+  return (sent?.photo_urls?.length ?? 0) > 0 || sent?.scale_weight_kg !== undefined
+}
+
+export const unitsQuery = z.object({
+  status: Status.optional(),
+  stage: stage().optional(),
+  direction: Direction.optional(),
+  reference: text(128).optional(),
+  sscc: sscc().optional(),
+  warehouseId: queryInteger({ min: 1 }).optional(),
+  carrier: text(128).optional(),
+  from: time().optional().openapi({ format: 'date-time', description: 'createdAt from here on' }),
+  to: time().optional().openapi({ format: 'date-time', description: 'createdAt before this' }),
+  ...allQuery,
+})
+export type UnitsQuery = z.output<typeof unitsQuery>
+
+const erasable = (of: string) =>
+  z
+    .string()
+    .nullable()
+    .openapi({ description: `${of}; null after it was erased` })
+
+const unitShape = {
+  id: z.string().openapi({ format: 'uuid' }),
+  reference: z.string(),
+  sscc: z.string().nullable().openapi({ description: '18 digits' }),
+  direction: Direction,
+  warehouseId: rowId(),
+  carrier: z.string().nullable(),
+  vehicle: z.string().nullable(),
+  stage: z.string(),
+  status: Status,
+  nextStage: z.string().nullable().openapi({ description: 'where an advance leads; null: it completes, or it ended' }),
+  createdAt: timeOut(),
+  updatedAt: timeOut().openapi({ description: 'when the gateway last recorded anything of it' }),
+  completedAt: timeOut().nullable(),
+}
+export const TransportUnitItem = z.object(unitShape).openapi('TransportUnitItem')
+export type TransportUnitItem = z.infer<typeof TransportUnitItem>
+
+const HistoryEntry = z
+  .object({
+    eventId: z.string().openapi({ format: 'uuid' }),
+    seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+    action: z.enum([
+      'created',
+      'advanced',
+      'skipped',
+      'completed',
+      'held',
+      'resumed',
+      'cancelled',
+      'evidence',
+      'weighed',
+    ]),
+    fromStage: z.string().nullable(),
+    toStage: z.string(),
+    status: Status.openapi({ description: 'after it' }),
+    operator: erasable('on whose word'),
+    actor: erasable('the verified caller'),
+    timestamp: timeOut().openapi({ description: 'when it happened; the order is that of arrival' }),
+    receivedAt: timeOut(),
+    timeQuality: z.enum(['synced', 'corrected', 'unsynced']),
+    reason: z.string().nullable(),
+    note: z.string().nullable(),
+    photos: z.int(),
+    scaleReading: z.number().nullable(),
+    client_event_id: z.string().nullable(),
+    evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+  })
+  .openapi('UnitHistoryEntry')
+
+const EvidenceItem = z
+  .object({
+    eventId: z.string().openapi({ format: 'uuid', description: 'of the history entry that brought it' }),
+    kind: z.enum(['photo', 'weight']),
+    stage: z.string(),
+    timestamp: timeOut(),
+    operator: erasable('who brought it'),
+    url: z.string().nullable(),
+    sha256: z.string().nullable(),
+    photoEvidence: z.enum(['held', 'claimed']).nullable(),
+    weightKg: z.number().nullable(),
+    scaleId: z.string().nullable(),
+    scaleReadingId: rowId().nullable(),
+    stable: z.boolean().nullable(),
+  })
+  .openapi('UnitEvidenceItem')
+export type EvidenceItem = z.infer<typeof EvidenceItem>
+
+const unitRecordShape = {
+  ...unitShape,
+  history: z.array(HistoryEntry),
+  evidence: z
+    .object({
+      photos: z.int(),
+      scaleReading: z
+        .number()
+        .nullable()
+        .openapi({ description: 'kg; the newest weight that no scale called unstable' }),
+      items: z.array(EvidenceItem),
+    })
+    .openapi('UnitEvidenceSummary'),
+}
+export const TransportUnit = z.object(unitRecordShape).openapi('TransportUnit')
+export type TransportUnit = z.infer<typeof TransportUnit>
+export const TransportUnitResource = resource(unitRecordShape).openapi('TransportUnitResource')
+export type TransportUnitResource = z.infer<typeof TransportUnitResource>
+
+export const WorkflowResource = resource({
+  stages: z.array(z.string()).openapi({ description: 'in their order' }),
+  initialStage: z.string(),
+  finalStage: z.string().openapi({ description: 'who reaches it is completed' }),
+  statuses: z.array(Status),
+}).openapi('UnitWorkflow')
+export type WorkflowResource = z.infer<typeof WorkflowResource>

@@ -1,0 +1,44 @@
+import type { UnitHistoryRow } from '../database/index.ts'
+import type { Json, LeafFacts } from '../log/index.ts'
+import { isoTime } from '../world/index.ts'
+
+/** A row before its leaf is appended: everything but what comes from the leaf. */
+export type UnsealedHistoryRow = Omit<UnitHistoryRow, 'leaf_seq' | 'evidence_hash'>
+
+/**
+ * The facts of a unit-history leaf, version 1, made from the row alone. Absent where the row has nothing to say. Never
+ * changes; new columns become new keys, when present.
+ */
+export function unitHistoryFacts(row: UnsealedHistoryRow): LeafFacts {
+  const facts: Record<string, Json | null> = {
+    eventId: row.event_id,
+    row: row.row,
+    unitId: row.unit_id,
+    action: row.action,
+    fromStage: row.from_stage,
+    toStage: row.stage,
+    status: row.status,
+    operator: row.operator_commitment,
+    actor: row.actor_commitment,
+    note: row.note_commitment,
+    reason: row.reason_commitment,
+    timestamp: isoTime(row.timestamp_ms),
+    deviceTimestamp: row.device_timestamp_ms === null ? null : isoTime(row.device_timestamp_ms),
+    receivedAt: isoTime(row.received_at_ms),
+    clockOffsetMs: row.clock_offset_ms,
+    timeQuality: row.time_quality,
+    photos: row.photos === null ? null : (JSON.parse(row.photos) as Json),
+    scaleWeightKg: row.scale_weight_kg,
+    scaleReadingId: row.scale_reading_id,
+    scaleId: row.scale_id,
+    scaleStable: row.scale_stable === null ? null : row.scale_stable === 1,
+    reference: row.reference,
+    sscc: row.sscc,
+    direction: row.direction,
+    warehouseId: row.warehouse_id,
+    carrier: row.carrier,
+    vehicle: row.vehicle_commitment,
+    clientEventId: row.client_event_id,
+  }
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as LeafFacts
+}

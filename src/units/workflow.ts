@@ -1,0 +1,121 @@
+export const unitStatuses = ['active', 'on_hold', 'completed', 'cancelled'] as const
+export type UnitStatus = (typeof unitStatuses)[number]
+
+/** A unit as its history leaves it. */
+export type UnitState = {
+  readonly status: UnitStatus
+  /** Every stage that it was in, in order; the last is the one that it is in. Never empty. */
+  readonly visited: readonly string[]
+}
+
+export type Move =
+  | { readonly to: 'stage'; readonly stage?: string | undefined }
+  | { readonly to: 'hold' | 'resume' | 'cancel' }
+
+export type Step = {
+  readonly action: 'advanced' | 'skipped' | 'completed' | 'held' | 'resumed' | 'cancelled'
+  readonly fromStage: string
+  readonly stage: string
+  readonly status: UnitStatus
+}
+
+/** Why a move is impossible, and what is possible instead; both are for the person who holds the scanner. */
+export type Refusal = { readonly refused: string; readonly possible: string }
+
+/**
+ * What a move makes of a unit, pure.
+ * @param stages the workflow as the config has it now; the unit may stand in a stage that is no longer in it
+ */
+export function decideMove(state: UnitState, move: Move, stages: readonly string[]): Step | Refusal {
+  const { status } = state
+  switch (move.to) {
+    case 'stage':
+      return status === 'active' ? advance(state, move.stage, stages) : refuse(state, stages, 'can not advance')
+    case 'hold':
+      return status === 'active' ? stay(state, 'held', 'on_hold') : refuse(state, stages, 'can not be put on hold')
+    case 'resume':
+      return status === 'on_hold' ? stay(state, 'resumed', 'active') : refuse(state, stages, 'can not be resumed')
+    case 'cancel':
+      return isTerminal(status) ? refuse(state, stages, 'can not be cancelled') : stay(state, 'cancelled', 'cancelled')
+  }
+}
+
+export function isTerminal(status: UnitStatus): boolean {
+  return status === 'completed' || status === 'cancelled'
+}
+
+/** The stage that an advance without `toStage` leads to; null at the end of the workflow and of the unit's life. */
+export function nextStage(state: UnitState, stages: readonly string[]): string | null {
+  return isTerminal(state.status) ? null : (stagesAhead(state, stages)[0] ?? null)
+}
+
+/**
+ * What lies in front of the unit. Where it stands is its newest stage that the workflow still has: whoever renames or
+ * removes a stage sends its units on from the one before. A unit of which no stage is known begins anew.
+ */
+function stagesAhead({ visited }: UnitState, stages: readonly string[]): readonly string[] {
+  const known = visited.findLast((stage) => stages.includes(stage))
+  return known === undefined ? stages : stages.slice(stages.indexOf(known) + 1)
+}
+
+function advance(state: UnitState, wanted: string | undefined, stages: readonly string[]): Step | Refusal {
+  const fromStage = stageOf(state)
+  const ahead = stagesAhead(state, stages)
+  // The workflow was cut off behind it: there is nowhere to go, so one more advance is the end.
+  if (ahead.length === 0 && (wanted === undefined || wanted === fromStage)) return stay(state, 'completed', 'completed')
+  const stage = wanted ?? ahead[0] ?? fromStage
+  const steps = ahead.indexOf(stage)
+  if (steps < 0) {
+    return refuse(
+      state,
+      stages,
+      stages.includes(stage) ? notForward(stage, fromStage) : `can not go to ${stage}, which is no stage`,
+    )
+  }
+  const status = stage === stages.at(-1) ? 'completed' : 'active'
+  return { action: steps === 0 ? 'advanced' : 'skipped', fromStage, stage, status }
+}
+
+function notForward(stage: string, fromStage: string): string {
+  return stage === fromStage ? `is in ${stage} already` : `can not go back to ${stage}`
+}
+
+function stay(state: UnitState, action: Step['action'], status: UnitStatus): Step {
+  const stage = stageOf(state)
+  return { action, fromStage: stage, stage, status }
+}
+
+export function stageOf({ visited }: UnitState): string {
+  const stage = visited.at(-1)
+  if (stage === undefined) throw new Error('a unit was never in any stage')
+  return stage
+}
+
+const statusWords = {
+  active: 'is active',
+  on_hold: 'is on hold',
+  completed: 'is completed',
+  cancelled: 'is cancelled',
+} as const satisfies Record<UnitStatus, string>
+
+function refuse(state: UnitState, stages: readonly string[], what: string): Refusal {
+  const stage = stageOf(state)
+  const because = state.status === 'active' ? `in stage ${stage}` : `in stage ${stage} and ${statusWords[state.status]}`
+  return { refused: `The unit ${what}: it is ${because}`, possible: possible(state, stages) }
+}
+
+function possible(state: UnitState, stages: readonly string[]): string {
+  switch (state.status) {
+    case 'completed':
+    case 'cancelled':
+      return `possible: evidence alone; a unit that ${statusWords[state.status]} never moves again`
+    case 'on_hold':
+      return 'possible: resume, cancel (units:override)'
+    case 'active': {
+      const [next, ...further] = stagesAhead(state, stages)
+      const forward = next === undefined ? 'advance once more, which completes it' : `advance to ${next}`
+      const skips = further.length > 0 ? [`skip to ${further.join(', ')} (units:override, with a reason)`] : []
+      return `possible: ${[forward, ...skips, 'hold', 'cancel (units:override)'].join('; ')}`
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { verifyLedger } from '../../src/evidence/index.ts'
+import { furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+const path = '/api/whms/transport-units'
+
+async function yard(t: Test, config: Record<string, unknown> = {}) {
+  const gateway = await testGateway({ config })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-01'])
+  const post = (where: string, body: unknown = {}, by: Person = people.olga, headers: Record<string, string> = {}) =>
+    gateway.ask('POST', `${path}${where}`, { by, body, headers })
+  const get = (where = '', by: Person = people.vera) => gateway.ask('GET', `${path}${where}`, { by })
+  const create = async (more: object = {}) =>
+    (await post('', { reference: 'PO-77', direction: 'inbound', ...more })).body.id as string
+  return { gateway, post, get, create }
+}
+
+function published(gateway: TestGateway) {
+  const db = new Database(join(gateway.folder, 'state/gatehouse.db'), { readonly: true })
+  const rows = db.prepare<[], { type: string; body: Buffer }>('SELECT type, body FROM outbox ORDER BY seq').all()
+  db.close()
+  return rows.map(({ type, body }) => ({ type, data: JSON.parse(body.toString()).data }))
+}
+
+t.test('a unit goes through the whole workflow, and every step is history, a leaf and a notification', async (t) => {
+  const { gateway, post, get } = await yard(t)
+  const photo = await heldPhoto(gateway)
+  const made = await post('', {
+    reference: 'PO-77',
+    sscc: '(00)340123450000000017',
+    direction: 'outbound',
+    carrier: 'Spedition Süd',
+    vehicle: 'B-XY 123',
+  })
+  t.match(made, {
+    status: 201,
+    body: {
+      sscc: '340123450000000017',
+      stage: 'registered',
+      status: 'active',
+      nextStage: 'receiving',
+      warehouseId: 1,
+      evidence: { photos: 0, scaleReading: null, items: [] },
+      history: [{ action: 'created', fromStage: null, toStage: 'registered', operator: 'olga' }],
+    },
+  })
+  const { id } = made.body
+  t.equal(made.headers.get('location'), `${path}/${id}`)
+  gateway.clock.advance(60_000)
+  const evidence = { photo_urls: [photo, 'https://elsewhere.example/2.jpg'], scale_weight_kg: 412.5 }
+  const moved = await post(`/${id}/advance`, { operator: 'piet', note: 'Folie gerissen', evidence })
+  t.match(moved, {
+    status: 200,
+    body: {
+      stage: 'receiving',
+      evidence: {
+        photos: 2,
+        scaleReading: 412.5,
+        items: [
+          { kind: 'photo', photoEvidence: 'held' },
+          { photoEvidence: 'claimed' },
+          { kind: 'weight', weightKg: 412.5 },
+        ],
+      },
+    },
+  })
+  t.match(moved.body.history[1], { operator: 'piet', actor: 'olga', note: 'Folie gerissen', fromStage: 'registered' })
+  for (const stage of ['inspecting', 'storing', 'staging', 'loading', 'departed']) {
+    t.match(await post(`/${id}/advance`, { toStage: stage }), { status: 200, body: { stage } })
+  }
+  const { body: done } = await get(`/${id}`)
+  t.match(done, { status: 'completed', nextStage: null, completedAt: /Z$/ })
+  t.equal(done.history.length, 7)
+  t.match(await post(`/${id}/advance`), { status: 400, body: { error: { code: 'INVALID_TRANSITION' } } })
+  t.match(await post(`/${id}/evidence`, { scale_weight_kg: 410 }), {
+    status: 200,
+    body: { evidence: { scaleReading: 410 } },
+  })
+
+  const sent = published(gateway).filter(({ type }) => type.startsWith('transport_unit.'))
+  const changed = Array(6).fill('transport_unit.stage_changed')
+  t.strictSame(
+    sent.map(({ type }) => type),
+    ['transport_unit.created', ...changed, 'transport_unit.completed'],
+  )
+  t.strictSame(
+    sent[1]?.data,
+    {
+      transportUnitId: id,
+      fromStage: 'registered',
+      toStage: 'receiving',
+      operator: 'piet',
+      evidence: { photos: 2, scaleReading: 412.5 },
+    },
+    'word for word as documented',
+  )
+  const created = published(gateway).filter(
+    ({ type, data }) => type === 'event.created' && data.kind.startsWith('transport_unit.'),
+  )
+  t.equal(created.length, 8, 'each is an event.created as well')
+
+  const verified = verifyLedger(gateway.live.config.dataDir)
+  t.match(verified, { ok: true, unitSteps: 8, mismatches: [] })
+  const db = new Database(join(gateway.folder, 'state/gatehouse.db'))
+  t.teardown(() => db.close())
+  t.throws(() => db.exec(`UPDATE unit_history SET stage = 'registered'`), /append-only/)
+  t.throws(() => db.exec('DELETE FROM unit_history'), /append-only/)
+  const leaves = db.prepare<[], { bytes: Buffer }>(`SELECT bytes FROM log_leaf WHERE kind = 'unit-history'`).all()
+  for (const secret of ['olga', 'piet', 'Folie', 'B-XY']) {
+    t.notOk(
+      leaves.some(({ bytes }) => bytes.includes(secret)),
+      `${secret} stands in no leaf`,
+    )
+  }
+  db.exec('DROP TRIGGER unit_history_no_update')
+  db.exec(`UPDATE unit_history SET stage = 'registered' WHERE row = 2`)
+  const { ok, mismatches } = verifyLedger(gateway.live.config.dataDir)
+  t.notOk(ok)
+  t.match(JSON.stringify(mismatches), /step 2 .*toStage/, 'a changed step is found, and named')
+})
+
+t.test('skipping a stage and cancelling are a supervisor’s, and a skip needs its reason', async (t) => {
+  const { post, create } = await yard(t)
+  const id = await create()
+  const skip = { toStage: 'storing' }
+  t.match(await post(`/${id}/advance`, skip), { status: 403, body: { error: { code: 'PERMISSION_DENIED' } } })
+  t.match(await post(`/${id}/advance`, skip, people.sven), {
+    status: 400,
+    body: { error: { fields: [{ path: 'reason' }] } },
+  })
+  const skipped = await post(`/${id}/advance`, { ...skip, reason: 'Prüfung entfällt' }, people.sven)
+  t.match(skipped, { status: 200, body: { stage: 'storing' } })
+  t.match(skipped.body.history[1], { action: 'skipped', reason: 'Prüfung entfällt' })
+  const back = await post(`/${id}/advance`, { toStage: 'receiving', reason: 'x' }, people.sven)
+  t.match(back, { status: 400, body: { error: { code: 'INVALID_TRANSITION', details: /advance to staging/ } } })
+  t.match(await post(`/${id}/cancel`), { status: 403 })
+  t.match(await post(`/${id}/cancel`, { reason: 'storniert' }, people.sven), {
+    status: 200,
+    body: { status: 'cancelled' },
+  })
+  t.match(await post(`/${id}/resume`), { status: 400, body: { error: { code: 'INVALID_TRANSITION' } } })
+  t.match(await post(`/${id}/advance`, {}, people.vera), { status: 403 })
+})
+
+t.test('a unit on hold waits until it is resumed', async (t) => {
+  const { post, create } = await yard(t)
+  const id = await create()
+  t.match(await post(`/${id}/hold`, { reason: 'Zoll' }), {
+    status: 200,
+    body: { status: 'on_hold', nextStage: 'receiving' },
+  })
+  t.match(await post(`/${id}/advance`), { status: 400, body: { error: { message: /on hold/, details: /resume/ } } })
+  t.match(await post(`/${id}/hold`), { status: 400 })
+  t.match(await post(`/${id}/resume`), { status: 200, body: { status: 'active' } })
+  t.match(await post(`/${id}/advance`), { status: 200, body: { stage: 'receiving' } })
+})
+
+t.test('two scanners that both send a unit on move it once; what is sent again changes nothing', async (t) => {
+  const { post, get, create } = await yard(t)
+  const id = await create()
+  const advance = { toStage: 'receiving' }
+  const both = await Promise.all([post(`/${id}/advance`, advance), post(`/${id}/advance`, advance)])
+  t.strictSame(both.map(({ status }) => status).toSorted(), [200, 400])
+  const once = { 'Idempotency-Key': 'k-1' }
+  const first = await post(`/${id}/advance`, {}, people.olga, once)
+  const again = await post(`/${id}/advance`, {}, people.olga, once)
+  t.match(again, { status: 200, text: first.text })
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  const own = { client_event_id: 'c-1' }
+  t.equal((await post(`/${id}/advance`, own)).body.history.length, 4)
+  t.match(await post(`/${id}/advance`, own), { status: 200, body: { stage: 'storing' } })
+  t.match(await post(`/${id}/hold`, own), { status: 400, body: { error: { fields: [{ path: 'client_event_id' }] } } })
+  t.equal((await get(`/${id}`)).body.history.length, 4)
+  const made = { reference: 'PO-8', direction: 'inbound', client_event_id: 'c-2' }
+  const unit = await post('', made)
+  t.match(await post('', made), { status: 200, body: { id: unit.body.id } })
+})
+
+t.test('the list has what the query names, and hides what its warehouse hides', async (t) => {
+  const { gateway, post, get, create } = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }] })
+  await gateway.ask('POST', '/api/whms/warehouses', {
+    by: people.ada,
+    body: { name: 'Cold', timezone: 'Europe/Berlin' },
+  })
+  const first = await create({ sscc: '340123450000000017' })
+  const second = await create({ reference: 'PO-78', direction: 'outbound' })
+  await post(`/${second}/advance`)
+  const hidden = (await post('', { reference: 'X', direction: 'inbound', warehouseId: 2 }, people.sven)).body.id
+  const ids = async (query: string, by: Person = people.vera) =>
+    (await get(query, by)).body.data.map((u: { id: string }) => u.id)
+  t.strictSame(await ids(''), [first, second])
+  t.strictSame(await ids('', people.sven), [first, second, hidden])
+  t.strictSame(await ids('?stage=receiving'), [second])
+  t.strictSame(await ids('?direction=inbound'), [first])
+  t.strictSame(await ids('?reference=PO-78'), [second])
+  t.strictSame(await ids('?sscc=00340123450000000017'), [first])
+  t.match((await get('?limit=1')).body.pagination, { limit: 1, total: 2, hasMore: true })
+  t.match(await get(`/${hidden}`), { status: 404 })
+  t.match(await post(`/${hidden}/advance`), { status: 404 })
+  t.match(await post('', { reference: 'X', direction: 'inbound', warehouseId: 2 }), {
+    status: 400,
+    body: { error: { code: 'REFERENCE_NOT_FOUND' } },
+  })
+})
+
+t.test('the workflow is the config’s, and a unit whose stage is gone goes on from the one before', async (t) => {
+  const { gateway, post, get, create } = await yard(t)
+  const id = await create()
+  await post(`/${id}/advance`)
+  const { config } = gateway.live
+  gateway.live.config = { ...config, units: { stages: ['registered', 'checking', 'departed'] } }
+  t.match((await get('/workflow')).body, { stages: ['registered', 'checking', 'departed'], finalStage: 'departed' })
+  t.match((await get(`/${id}`)).body, { stage: 'receiving', nextStage: 'checking' })
+  t.match(await post(`/${id}/advance`), { status: 200, body: { stage: 'checking' } })
+})
+
+t.test('what is wrong with a unit is said, and nothing of it is stored', async (t) => {
+  const { post, get } = await yard(t)
+  const good = { reference: 'PO-1', direction: 'inbound' }
+  for (const [body, field] of [
+    [{ direction: 'inbound' }, 'reference'],
+    [{ ...good, direction: 'up' }, 'direction'],
+    [{ ...good, sscc: '340123450000000018' }, 'sscc'],
+    [{ ...good, reference: 'a\u0000' }, 'reference'],
+    [{ ...good, evidence: { photo_urls: ['ftp://x'] } }, 'evidence.photo_urls.0'],
+    [{ ...good, timestamp: 'yesterday' }, 'timestamp'],
+  ] as const) {
+    t.match(await post('', body), { status: 400, body: { error: { fields: [{ path: field }] } } }, field)
+  }
+  const future = { ...good, timestamp: '2099-01-01T00:00:00Z' }
+  t.match(await post('', future), { status: 400, body: { error: { code: 'TIMESTAMP_IN_FUTURE' } } })
+  t.equal((await get()).body.pagination.total, 0)
+  t.match(await post('/nowhere/advance'), { status: 404 })
+})
