@@ -3,6 +3,7 @@ import type { Api } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { Alerts } from './alerts.ts'
+import { DeliveryLog } from './delivery-log.ts'
 import { type Resolve, systemResolve } from './guarded-agent.ts'
 import { Pacing } from './pacing.ts'
 import { webhookRoutes } from './routes.ts'
@@ -57,9 +58,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const pacing = new Pacing(options)
   const worker = new DeliveryWorker({ ...options, sender, pacing })
   const service = new WebhookService({ ...options, resolve, sender, pacing, onChange: () => worker.wake() })
+  const deliveries = new DeliveryLog({ ...options, pacing, onChange: () => worker.wake() })
   const alerts = new Alerts({ work, audit, clock })
   return {
-    routes: (api) => webhookRoutes(api, service, alerts),
+    routes: (api) => webhookRoutes(api, service, deliveries, alerts),
     worker,
     status: () => work.read(countWebhooks),
   }

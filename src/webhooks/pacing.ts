@@ -1,5 +1,14 @@
 import type { Clock } from '../world/index.ts'
-import { afterOutcome, afterStart, type Condition, mayStart, nextChangeMs, type Pace, paceNow } from './pace.ts'
+import {
+  afterOutcome,
+  afterStart,
+  type Condition,
+  catchUp,
+  mayStart,
+  nextChangeMs,
+  type Pace,
+  paceNow,
+} from './pace.ts'
 import { autoResumeOf, drainPerSecondOf, probeOf, type WebhookSettings } from './settings.ts'
 import type { Endpoint } from './store.ts'
 
@@ -51,6 +60,11 @@ export class Pacing {
   hurry(id: string): void {
     const notBeforeMs = this.#clock.monotonic()
     this.#set(id, (pace) => (pace.kind === 'probing' ? { ...pace, waitMs: 0, notBeforeMs } : pace))
+  }
+
+  /** An old span is to be sent again, up to this notification. */
+  catchUp(id: string, untilSeq: number): void {
+    this.#set(id, (pace) => catchUp(pace, untilSeq))
   }
 
   /** Up to which notification an endpoint drains; undefined when it does not. */

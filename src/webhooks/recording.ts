@@ -39,14 +39,23 @@ function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAt
   const { durationMs, status } = outcome
   const error = outcome.kind === 'failed' ? outcome.error : null
   const { attempt } = claimed
-  addAttempt(tx, claimed.id, { attempt, startedAtMs: finished.startedAtMs, durationMs, status, error })
-  settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished) })
-  if (before.url === claimed.url) judgeEndpoint(tx, audit, before, finished)
+  addAttempt(tx, claimed.id, {
+    attempt,
+    startedAtMs: finished.startedAtMs,
+    durationMs,
+    status,
+    error,
+    answer: outcome.answer ?? null,
+  })
+  // Read now and not when it was claimed: a redelivery asked for meanwhile begins the schedule anew.
+  const ofSchedule = attempt - before.attemptsBefore
+  settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished, ofSchedule) })
+  if (before.url === claimed.url) judgeEndpoint(tx, audit, before, finished, ofSchedule)
 }
 
-function whatNow({ claimed, outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>) {
+function whatNow({ outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>, attempt: number) {
   if (outcome.kind === 'delivered') return { state: 'delivered', deliveredAtMs: nowMs } as const
-  const next = nextAttempt({ scheduleMs, attempt: claimed.attempt, nowMs, chance, retryAfter: outcome.retryAfter })
+  const next = nextAttempt({ scheduleMs, attempt, nowMs, chance, retryAfter: outcome.retryAfter })
   return next.kind === 'retry'
     ? ({ state: 'pending', nextAttemptAtMs: next.atMs } as const)
     : ({ state: 'exhausted' } as const)
@@ -56,10 +65,10 @@ function judgeEndpoint(
   tx: Tx,
   audit: AuditTrail,
   { webhookId, url, health }: UnderWay,
-  finished: FinishedAttempt<Counted>,
+  { outcome, nowMs }: FinishedAttempt<Counted>,
+  attempt: number,
 ): void {
-  const { claimed, outcome, nowMs } = finished
-  const after = afterAttempt(health, outcome.kind === 'delivered', claimed.attempt)
+  const after = afterAttempt(health, outcome.kind === 'delivered', attempt)
   if (after.status === health.status && after.consecutiveFailures === health.consecutiveFailures) return
   setHealth(tx, webhookId, after)
   if (after.status === health.status) return

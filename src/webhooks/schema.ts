@@ -1,6 +1,17 @@
 import { z } from '@hono/zod-openapi'
-import { historyQuery, listOf, optional, queryInteger, resource, text, timeOut } from '../http/index.ts'
+import {
+  historyQuery,
+  listOf,
+  optional,
+  optionalTime,
+  queryInteger,
+  resource,
+  text,
+  time,
+  timeOut,
+} from '../http/index.ts'
 import { eventTypes } from '../journal/index.ts'
+import { inclusions } from './redelivery.ts'
 
 const url = () =>
   text(2048)
@@ -57,6 +68,16 @@ export const WebhookCreated = resource({
   secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once' }),
   warnings,
 }).openapi('WebhookCreated')
+export const RotatedSecret = resource({
+  ...webhookFields,
+  secret: z.string().optional().openapi({ description: 'The new one, only this once: whsec_ and base64' }),
+  previousSecretValidUntil: timeOut().openapi({
+    description: 'Until then webhook-signature carries a signature by the old secret too; X-Service-Signature does not',
+  }),
+  warnings,
+}).openapi('RotatedSecret')
+export type RotatedSecret = z.input<typeof RotatedSecret>
+
 export const WebhookList = listOf(WebhookItem).openapi('WebhookList')
 
 export type WebhookItem = z.input<typeof WebhookItem>
@@ -68,12 +89,16 @@ export const EventTypeList = listOf(
   z.object({ type: z.enum(eventTypes), group: z.string(), trigger: z.string() }).openapi('EventTypeOut'),
 ).openapi('EventTypeList')
 
+const answer = () =>
+  z.string().nullable().openapi({ description: "The first KiB of the receiver's answer, as text; null: it had none" })
+
 export const TestResult = resource({
   delivered: z.boolean().openapi({ description: 'Whether a 2xx came in time' }),
   statusCode: z.int().nullable(),
   durationMs: z.int(),
   deliveryId: z.string().openapi({ description: 'X-Service-Delivery of the test' }),
   error: z.string().nullable(),
+  answer: answer(),
 }).openapi('WebhookTestResult')
 
 export type TestResult = z.input<typeof TestResult>
@@ -88,40 +113,62 @@ export const DeliveryQuery = z.object({
 
 export type DeliveryQuery = z.output<typeof DeliveryQuery>
 
-export const DeliveryOut = z
-  .object({
-    id: z.string().openapi({ description: 'X-Service-Delivery' }),
-    eventId: z.string().openapi({ description: 'id of the envelope' }),
-    type: z.string(),
-    timestamp: timeOut().openapi({ description: 'Of the event' }),
-    state: z.enum(states),
-    held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
-      description:
-        'Why a pending delivery does not go out although it may be due. held_offline: the gateway itself does not get out to this endpoint; no attempt counts. held_disabled: the webhook is disabled',
+const deliveryFields = {
+  id: z.string().openapi({ description: 'X-Service-Delivery' }),
+  eventId: z.string().openapi({ description: 'id of the envelope' }),
+  type: z.string(),
+  timestamp: timeOut().openapi({ description: 'Of the event' }),
+  state: z.enum(states),
+  held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
+    description:
+      'Why a pending delivery does not go out although it may be due. held_offline: the gateway itself does not get out to this endpoint; no attempt counts. held_disabled: the webhook is disabled',
+  }),
+  attemptCount: z.int().openapi({ description: 'Attempts that count: those that the gateway could make' }),
+  nextAttemptAt: timeOut().nullable().openapi({ description: 'Not before then. null: none is planned' }),
+  createdAt: timeOut(),
+  deliveredAt: timeOut().nullable(),
+  lastStatusCode: z.int().nullable().openapi({ description: 'HTTP status of the last attempt that counts' }),
+  lastError: z
+    .string()
+    .nullable()
+    .openapi({ description: 'Of the last try, also of one that did not count', example: 'HTTP 503' }),
+  attempts: z.array(
+    z.object({
+      attempt: z.int(),
+      startedAt: timeOut(),
+      durationMs: z.int(),
+      statusCode: z.int().nullable(),
+      error: z.string().nullable(),
+      answer: answer(),
     }),
-    attemptCount: z.int().openapi({ description: 'Attempts that count: those that the gateway could make' }),
-    nextAttemptAt: timeOut().nullable().openapi({ description: 'Not before then. null: none is planned' }),
-    createdAt: timeOut(),
-    deliveredAt: timeOut().nullable(),
-    lastError: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Of the last try, also of one that did not count', example: 'HTTP 503' }),
-    attempts: z.array(
-      z.object({
-        attempt: z.int(),
-        startedAt: timeOut(),
-        durationMs: z.int(),
-        statusCode: z.int().nullable(),
-        error: z.string().nullable(),
-      }),
-    ),
+  ),
+}
+
+const DeliveryItem = z.object(deliveryFields).openapi('DeliveryItem')
+export const DeliveryOut = resource(deliveryFields).openapi('Delivery')
+
+export const DeliveryList = listOf(DeliveryItem).openapi('DeliveryList')
+
+export type DeliveryOut = z.input<typeof DeliveryItem>
+
+export const RecoverIn = z
+  .object({
+    since: time().openapi({ description: 'Of the events; from then on' }),
+    until: optionalTime().openapi({ description: 'Default: now' }),
+    include: optional(z.enum(inclusions)).openapi({
+      description:
+        'failed (default): what was given up. missing: also what it never had a delivery for, because it was registered or subscribed later. all: also what was delivered',
+    }),
   })
-  .openapi('Delivery')
+  .openapi('RecoverIn')
+export type RecoverIn = z.output<typeof RecoverIn>
 
-export const DeliveryList = listOf(DeliveryOut).openapi('DeliveryList')
-
-export type DeliveryOut = z.input<typeof DeliveryOut>
+export const Recovered = resource({
+  since: timeOut(),
+  until: timeOut(),
+  include: z.enum(inclusions),
+  resent: z.int().openapi({ description: 'Deliveries that are on their way again' }),
+}).openapi('Recovered')
 
 export const AlertQuery = z.object({ ...historyQuery, acknowledged: z.enum(['true', 'false']).optional() })
 export type AlertQuery = z.output<typeof AlertQuery>

@@ -9,10 +9,11 @@ import { expired, removeExpired } from './housekeeping.ts'
 import type { Pacing } from './pacing.ts'
 import { recordAttempt, resume } from './recording.ts'
 import { longestDelayMs } from './retry-schedule.ts'
+import { openSecrets, removeRetired, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
-import type { SignedMessage } from './signature.ts'
-import { contextOf, type Endpoint, endpoints, findWebhook, outboxEnd, sealedSecretOf } from './store.ts'
+import type { Secrets, SignedMessage } from './signature.ts'
+import { type Endpoint, endpoints, findWebhook, outboxEnd } from './store.ts'
 import { type TestMaker, testMessage } from './test-message.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
@@ -51,7 +52,7 @@ export type DeliveryWorkerOptions = TestMaker & {
 }
 
 /** A message and all that sending it takes. */
-type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecret'>
+type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecrets'>
 
 type UnderWay = { readonly webhookId: string; readonly isFirst: boolean; readonly done: Promise<void> }
 
@@ -160,7 +161,9 @@ export class DeliveryWorker {
     const due = admit(work.read((tx) => this.#queues(tx, nowMs)))
     if (due.length === 0) return []
     const leaseUntilMs = nowMs + settings().timeoutMs + leaseBeyondTimeoutMs
-    return work.write((tx) => due.map((id) => claim(tx, id, leaseUntilMs)).filter((claimed) => claimed !== undefined))
+    return work.write((tx) =>
+      due.map((id) => claim(tx, id, nowMs, leaseUntilMs)).filter((claimed) => claimed !== undefined),
+    )
   }
 
   #queues(tx: ReadTx, nowMs: number): Queue[] {
@@ -239,20 +242,23 @@ export class DeliveryWorker {
 
   async #test(webhookId: string): Promise<void> {
     const { work, audit, clock, log } = this.#o
-    const target = work.read((tx) => testTarget(tx, webhookId))
+    const target = work.read((tx) => testTarget(tx, webhookId, clock.now()))
     if (!target) return
     const outcome = await this.#send({ webhookId, ...target, ...testMessage(this.#o, webhookId, clock.now()) })
     if (outcome.kind === 'abandoned') return
     const { kind, status } = outcome
     const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, target.url, status)))
-    log.info({ webhookId, ...outcome }, resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested')
+    log.info(
+      { webhookId, ...loggable(outcome) },
+      resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested',
+    )
   }
 
-  async #send({ webhookId, url, sealedSecret, ...message }: Addressed) {
+  async #send({ webhookId, url, sealedSecrets, ...message }: Addressed) {
     const { box, sender, log } = this.#o
-    let secret: string
+    let secrets: Secrets
     try {
-      secret = box.open(sealedSecret, contextOf(webhookId))
+      secrets = openSecrets(box, webhookId, sealedSecrets)
     } catch (error) {
       log.error({ err: error, webhookId }, 'the secret of a webhook can not be opened: is this the key of this box?')
       return {
@@ -262,7 +268,7 @@ export class DeliveryWorker {
         durationMs: 0,
       } as const
     }
-    return sender.send(url, message, secret)
+    return sender.send(url, message, secrets)
   }
 
   /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
@@ -290,7 +296,7 @@ export class DeliveryWorker {
 
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
     const { log, onAttempt } = this.#o
-    const facts = { webhookId, deliveryId: id, attempt, ...outcome }
+    const facts = { webhookId, deliveryId: id, attempt, ...loggable(outcome) }
     if (outcome.kind === 'offline') {
       log.warn(facts, 'delivery held: the gateway is offline')
       return
@@ -347,6 +353,7 @@ export class DeliveryWorker {
     const { work, clock, settings } = this.#o
     const nowMs = clock.now()
     await work.write((tx) => pullForward(tx, nowMs + longestDelayMs(settings().retryScheduleMs)))
+    await work.write((tx) => removeRetired(tx, nowMs))
     for (let afterSeq: number | undefined = 0; afterSeq !== undefined && this.#running; ) {
       const from: number = afterSeq
       const { seqs, lastSeq } = work.read((tx) => expired(tx, from, nowMs))
@@ -357,9 +364,18 @@ export class DeliveryWorker {
   }
 }
 
-function testTarget(tx: ReadTx, webhookId: string): Pick<Addressed, 'url' | 'sealedSecret'> | undefined {
+function testTarget(
+  tx: ReadTx,
+  webhookId: string,
+  nowMs: number,
+): Pick<Addressed, 'url' | 'sealedSecrets'> | undefined {
   const webhook = findWebhook(tx, webhookId)
-  return webhook && { url: webhook.url, sealedSecret: sealedSecretOf(tx, webhookId) }
+  return webhook && { url: webhook.url, sealedSecrets: sealedSecretsOf(tx, webhookId, nowMs) }
+}
+
+/** Without the receiver's text: it stands in the delivery log, for those who manage webhooks. */
+function loggable(outcome: Outcome): object {
+  return { ...outcome, answer: undefined }
 }
 
 /** The database is closed: the process ends, or this worker has outlived its gateway. */

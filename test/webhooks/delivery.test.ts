@@ -545,7 +545,7 @@ t.test('secrets stand nowhere in the files', async (t) => {
     { url: receiver.url, events: ['scale.reading'] },
     { 'Idempotency-Key': 'shown-once' },
   )
-  t.match(reply.body.secret, /^[A-Za-z0-9_-]{43}$/)
+  t.match(reply.body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   await yard.publish()
   await yard.attempted(1)
   for (const file of readdirSync(yard.folder)) {
