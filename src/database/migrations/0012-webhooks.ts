@@ -12,8 +12,8 @@ export const webhooks: Migration = {
   secret BLOB NOT NULL,                  -- sealed with the box's key, bound to its webhook
   PRIMARY KEY (webhook_id, valid_until_ms)
 ) STRICT, WITHOUT ROWID`,
-    `ALTER TABLE delivery ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0 -- attempts made before its last redelivery, which began the schedule anew`,
-    `ALTER TABLE delivery_attempt ADD COLUMN answer TEXT -- the first KiB of the answer's body; null: it had none`,
+    `ALTER TABLE delivery ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0 /* attempts made before its last redelivery, which began the schedule anew */`,
+    `ALTER TABLE delivery_attempt ADD COLUMN answer TEXT /* the first KiB of the answer's body; null: it had none */`,
     `CREATE INDEX delivery_exhausted ON delivery (webhook_id, outbox_seq) WHERE state = 'exhausted'`,
     `CREATE INDEX delivery_leased ON delivery (lease_until_ms) WHERE state = 'pending' AND lease_until_ms > 0`,
   ],
