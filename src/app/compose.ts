@@ -161,6 +161,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     makeId,
     box: secretBox(loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random), random),
     outbox,
+    notifications,
     audit,
     idempotency,
     settings: () => ({

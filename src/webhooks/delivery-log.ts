@@ -36,12 +36,12 @@ export class DeliveryLog {
 
   /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
   list(id: string, query: DeliveryQuery) {
-    const { limit = historyLimit, offset = 0, state, cursor } = query
+    const { limit = historyLimit, offset = 0, cursor, ...filter } = query
     return this.#o.work.read((tx) => {
       const webhook = getWebhook(tx, id)
-      const rows = deliveriesOf(tx, id, { state, beforeSeq: cursor, limit: limit + 1, offset })
+      const rows = deliveriesOf(tx, id, filter, { beforeSeq: cursor, limit: limit + 1, offset })
       const page = rows.slice(0, limit)
-      const total = countDeliveriesOf(tx, id, state, countLimit + 1)
+      const total = countDeliveriesOf(tx, id, filter, countLimit + 1)
       const hasMore = rows.length > limit
       return {
         success: true as const,

@@ -203,8 +203,16 @@ export type DeliveryRow = {
   readonly deliveredAtMs: number | null
 }
 
-export type HistoryQuery = {
+export type DeliveryFilter = {
   readonly state?: DeliveryState | undefined
+  readonly type?: string | undefined
+  /** Time of the event, inclusive. */
+  readonly from?: number | undefined
+  /** Time of the event, exclusive. */
+  readonly to?: number | undefined
+}
+
+export type HistoryPage = {
   /** Only what was published before this seq. */
   readonly beforeSeq?: number | undefined
   readonly limit: number
@@ -215,15 +223,27 @@ const deliveryColumns = `d.id, d.outbox_seq AS outboxSeq, o.event_id AS eventId,
   d.state, d.attempts, d.next_attempt_at_ms AS nextAttemptAtMs, d.last_status AS lastStatus, d.last_error AS lastError,
   d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs`
 
-/** As text, not as a parameter: only then the index of the exhausted ones is found. */
-const inState = (state: DeliveryState | undefined) => (state === undefined ? '' : `AND state = '${state}'`)
+/** The state as text, not as a parameter: only then the index of the exhausted ones is found. */
+function conditionOf({ state, type, from, to }: DeliveryFilter): { sql: string; values: (string | number)[] } {
+  const parts: [string, string | number | undefined][] = [
+    ['AND o.type = +?', type],
+    ['AND o.timestamp_ms >= +?', from],
+    ['AND o.timestamp_ms < +?', to],
+  ]
+  const asked = parts.filter(([, value]) => value !== undefined)
+  return {
+    sql: [state === undefined ? '' : `AND d.state = '${state}'`, ...asked.map(([sql]) => sql)].join(' '),
+    values: asked.map(([, value]) => value ?? 0),
+  }
+}
 
 /** An endpoint's deliveries, the newest notification first. */
-export function deliveriesOf(tx: ReadTx, webhookId: string, query: HistoryQuery): DeliveryRow[] {
+export function deliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, page: HistoryPage): DeliveryRow[] {
+  const { sql, values } = conditionOf(filter)
   return tx.allOf<DeliveryRow>(
     `SELECT ${deliveryColumns} FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
-     WHERE d.webhook_id = +? AND d.outbox_seq < +? ${inState(query.state)} ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
-    [webhookId, query.beforeSeq ?? Number.MAX_SAFE_INTEGER, query.limit, query.offset],
+     WHERE d.webhook_id = +? AND d.outbox_seq < +? ${sql} ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
+    [webhookId, page.beforeSeq ?? Number.MAX_SAFE_INTEGER, ...values, page.limit, page.offset],
   )
 }
 
@@ -236,15 +256,12 @@ export function findDelivery(tx: ReadTx, webhookId: string, id: string): Deliver
 }
 
 /** How many there are, counted up to `limit`. */
-export function countDeliveriesOf(
-  tx: ReadTx,
-  webhookId: string,
-  state: DeliveryState | undefined,
-  limit: number,
-): number {
+export function countDeliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, limit: number): number {
+  const { sql, values } = conditionOf(filter)
+  const events = values.length > 0 ? 'JOIN outbox o ON o.seq = d.outbox_seq' : ''
   const row = tx.oneOf<{ total: number }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM delivery WHERE webhook_id = +? ${inState(state)} LIMIT ?)`,
-    [webhookId, limit],
+    `SELECT count(*) AS total FROM (SELECT 1 FROM delivery d ${events} WHERE d.webhook_id = +? ${sql} LIMIT ?)`,
+    [webhookId, ...values, limit],
   )
   return row?.total ?? 0
 }

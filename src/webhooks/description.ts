@@ -43,6 +43,19 @@ export function envelopeSchema(type: EventType, data: z.ZodType) {
   })
 }
 
+/** What can be subscribed to, with the JSON Schema of its `data`. */
+export function describeEventTypes(schemas: NotificationSchemas) {
+  return eventTypes.map((type) => {
+    const data = schemas[type]
+    return { type, ...eventTypeFacts[type], schema: data ? jsonSchemaOf(data) : null }
+  })
+}
+
+/** With everything written out where it stands, so that it can be used alone. */
+function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  return { ...z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output', unrepresentable: 'any', reused: 'inline' }) }
+}
+
 /** Adds what receivers are sent to the description (OpenAPI 3.1 `webhooks`), one entry a type. */
 export function describeNotifications(api: Api, schemas: NotificationSchemas): void {
   for (const type of eventTypes) {

@@ -1,6 +1,6 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
-import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { AuditTrail, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { Alerts } from './alerts.ts'
 import { DeliveryLog } from './delivery-log.ts'
@@ -28,6 +28,8 @@ export type WebhooksOptions = {
   readonly makeId: () => string
   readonly box: SecretBox
   readonly outbox: Outbox
+  /** Of everything that is published. */
+  readonly notifications: NotificationSchemas
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
   /** Read at every use, so that a reload of the config applies. */
@@ -61,7 +63,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const deliveries = new DeliveryLog({ ...options, pacing, onChange: () => worker.wake() })
   const alerts = new Alerts({ work, audit, clock })
   return {
-    routes: (api) => webhookRoutes(api, service, deliveries, alerts),
+    routes: (api) => webhookRoutes(api, { service, deliveries, alerts, notifications: options.notifications }),
     worker,
     status: () => work.read(countWebhooks),
   }

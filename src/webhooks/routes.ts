@@ -11,10 +11,10 @@ import {
   pageOfAll,
   send,
 } from '../http/index.ts'
-import { eventTypes } from '../journal/index.ts'
+import type { NotificationSchemas } from '../journal/index.ts'
 import type { Alerts } from './alerts.ts'
 import type { DeliveryLog } from './delivery-log.ts'
-import { eventTypeFacts } from './event-types.ts'
+import { describeEventTypes } from './description.ts'
 import {
   AlertList,
   AlertOut,
@@ -26,6 +26,7 @@ import {
   Recovered,
   RecoverIn,
   RotatedSecret,
+  RotateIn,
   TestResult,
   WebhookChanged,
   WebhookCreated,
@@ -71,6 +72,7 @@ const listingEventTypes = operation({
   access: 'whms:read',
   tag,
   summary: 'List the event types',
+  description: 'With the JSON Schema of what each carries as `data`; the same that this description names under `webhooks`.',
   input: {},
   success: { 200: { description: 'What can be subscribed to', schema: EventTypeList } },
 })
@@ -142,10 +144,9 @@ const rotating = operation({
   tag,
   summary: 'Rotate the secret of a webhook',
   description:
-    'Makes a new secret and shows it in this answer only. For 24 h webhook-signature carries signatures by both; X-Service-Signature is by the new one at once. To replace a secret that has leaked, use PATCH.',
-  input: { params: byId, headers: z.object(onceHeaders) },
+    'Takes the new secret, or makes one and shows it in this answer only. For 24 h webhook-signature carries signatures by both; X-Service-Signature is by the new one at once. To replace a secret that has leaked, use PATCH.',
+  input: { params: byId, headers: z.object(onceHeaders), body: RotateIn, bodyOptional: true },
   success: { 200: { description: 'As it is now, with the new secret', schema: RotatedSecret } },
-  errors: [...unreadable, 'STORAGE_FULL'],
 })
 
 const redelivering = operation({
@@ -204,8 +205,16 @@ const acknowledging = operation({
   errors: [...unreadable, 'STORAGE_FULL'],
 })
 
+export type WebhookParts = {
+  readonly service: WebhookService
+  readonly deliveries: DeliveryLog
+  readonly alerts: Alerts
+  readonly notifications: NotificationSchemas
+}
+
 /** Adds /api/webhooks and /api/alerts. */
-export function webhookRoutes(api: Api, service: WebhookService, deliveries: DeliveryLog, alerts: Alerts): void {
+export function webhookRoutes(api: Api, { service, deliveries, alerts, notifications }: WebhookParts): void {
+  addEventTypes(api, notifications)
   addRegistry(api, service)
   addDeliveries(api, deliveries)
   api.openapi(listingAlerts, (c) => c.json(alerts.list(c.req.valid('query')), 200))
@@ -214,17 +223,13 @@ export function webhookRoutes(api: Api, service: WebhookService, deliveries: Del
   )
 }
 
+/** To be added before /{id}, which would take event-types for an id. */
+function addEventTypes(api: Api, notifications: NotificationSchemas): void {
+  const types = describeEventTypes(notifications)
+  api.openapi(listingEventTypes, (c) => c.json(pageOfAll(types, {}), 200))
+}
+
 function addRegistry(api: Api, service: WebhookService): void {
-  // Before /{id}, which would take event-types for an id.
-  api.openapi(listingEventTypes, (c) =>
-    c.json(
-      pageOfAll(
-        eventTypes.map((type) => ({ type, ...eventTypeFacts[type] })),
-        {},
-      ),
-      200,
-    ),
-  )
   api.openapi(registering, async (c) => {
     const reply = await service.register(c.req.valid('json'), originOf(c), claimOf(c))
     return send(c, reply, 201)
@@ -238,7 +243,7 @@ function addRegistry(api: Api, service: WebhookService): void {
     c.json(await service.change(c.req.valid('param').id, { active: true }, originOf(c)), 200),
   )
   api.openapi(rotating, async (c) =>
-    send(c, await service.rotateSecret(c.req.valid('param').id, originOf(c), claimOf(c)), 200),
+    send(c, await service.rotateSecret(c.req.valid('param').id, c.req.valid('json'), originOf(c), claimOf(c)), 200),
   )
   api.openapi(testing, async (c) => c.json(await service.test(c.req.valid('param').id), 200))
   api.openapi(removing, async (c) => {

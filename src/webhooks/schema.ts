@@ -68,9 +68,14 @@ export const WebhookCreated = resource({
   secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once' }),
   warnings,
 }).openapi('WebhookCreated')
+export const RotateIn = z
+  .object({ secret: optional(secret()).openapi({ description: 'The new secret; without it the gateway makes one' }) })
+  .openapi('RotateSecretIn')
+export type RotateIn = z.output<typeof RotateIn>
+
 export const RotatedSecret = resource({
   ...webhookFields,
-  secret: z.string().optional().openapi({ description: 'The new one, only this once: whsec_ and base64' }),
+  secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once: whsec_ and base64' }),
   previousSecretValidUntil: timeOut().openapi({
     description: 'Until then webhook-signature carries a signature by the old secret too; X-Service-Signature does not',
   }),
@@ -86,7 +91,17 @@ export type WebhookChanged = z.input<typeof WebhookChanged>
 export type Warning = z.input<typeof warnings>[number]
 
 export const EventTypeList = listOf(
-  z.object({ type: z.enum(eventTypes), group: z.string(), trigger: z.string() }).openapi('EventTypeOut'),
+  z
+    .object({
+      type: z.enum(eventTypes),
+      group: z.string(),
+      trigger: z.string(),
+      schema: z
+        .looseObject({})
+        .nullable()
+        .openapi({ description: 'JSON Schema (2020-12) of `data`; null: this version does not send it' }),
+    })
+    .openapi('EventTypeOut'),
 ).openapi('EventTypeList')
 
 const answer = () =>
@@ -108,6 +123,9 @@ const states = ['pending', 'delivered', 'exhausted'] as const
 export const DeliveryQuery = z.object({
   ...historyQuery,
   state: z.enum(states).optional(),
+  type: z.enum(eventTypes).optional(),
+  from: time().optional().openapi({ description: 'Of the events; inclusive' }),
+  to: time().optional().openapi({ description: 'Of the events; exclusive' }),
   cursor: queryInteger({ min: 0 }).optional().openapi({ type: 'string', description: 'nextCursor of the page before' }),
 })
 

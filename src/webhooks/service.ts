@@ -12,6 +12,7 @@ import type { Resolve } from './guarded-agent.ts'
 import type { Pacing } from './pacing.ts'
 import type {
   RotatedSecret,
+  RotateIn,
   TestResult,
   Warning,
   WebhookChanged,
@@ -143,27 +144,38 @@ export class WebhookService {
   }
 
   /**
-   * Replaces the secret by a new one, which the answer holds and the stored reply for a repeated request does not. For
-   * 24 h the old one signs beside it in `webhook-signature`; X-Service-Signature has room for one and switches at once.
+   * Replaces the secret by another: the caller's, or one that the gateway makes, which the answer holds and the stored
+   * reply for a repeated request does not. For 24 h the old one signs beside it in `webhook-signature`;
+   * X-Service-Signature has room for one and switches at once.
    * Throws NOT_FOUND, IDEMPOTENCY_MISMATCH.
    */
-  rotateSecret(id: string, by: RequestOrigin, claim: IdempotencyClaim | undefined): Promise<Reply<RotatedSecret>> {
+  rotateSecret(
+    id: string,
+    request: RotateIn,
+    by: RequestOrigin,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<Reply<RotatedSecret>> {
     const { work, idempotency } = this.#o
-    return work.write((tx) => idempotency.once(tx, claim, () => this.#rotate(tx, id, by), withoutSecret))
+    return work.write((tx) => idempotency.once(tx, claim, () => this.#rotate(tx, id, request, by), withoutSecret))
   }
 
-  #rotate(tx: Tx, id: string, by: RequestOrigin) {
+  #rotate(tx: Tx, id: string, request: RotateIn, by: RequestOrigin) {
     const { box, random, audit, clock } = this.#o
     getWebhook(tx, id)
     const nowMs = clock.now()
     const untilMs = retireSecret(tx, id, nowMs)
-    const secret = newSecret(random)
+    const secret = request.secret ?? newSecret(random)
     updateWebhook(tx, id, { sealedSecret: box.seal(secret, contextOf(id)) }, nowMs)
     const previousSecretValidUntil = isoTime(untilMs)
-    const changes = { secret: 'rotated', previousSecretValidUntil }
+    const changes = { secret: request.secret === undefined ? 'rotated' : 'rotated to a given one', previousSecretValidUntil }
     audit.write(tx, by, { action: 'webhook.secret_rotated', entity: 'webhook', entityId: id, changes })
-    const webhook = asOut(getWebhook(tx, id))
-    const body: RotatedSecret = { success: true, ...webhook, secret, previousSecretValidUntil, warnings: [] }
+    const body: RotatedSecret = {
+      success: true,
+      ...asOut(getWebhook(tx, id)),
+      ...(request.secret === undefined && { secret }),
+      previousSecretValidUntil,
+      warnings: warningsFor(request.secret),
+    }
     return { status: 200 as const, body }
   }
 

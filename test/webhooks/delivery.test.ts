@@ -39,6 +39,9 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
     'x-service-delivery': delivery.id,
     'x-service-timestamp': request.event.timestamp,
     'x-service-signature': `sha256=${createHmac('sha256', 'a secret that both know').update(request.body).digest('hex')}`,
+    'webhook-id': delivery.id,
+    'webhook-timestamp': String(yard.clock.now() / 1000),
+    'webhook-signature': `v1,${createHmac('sha256', 'a secret that both know').update(`${delivery.id}.${yard.clock.now() / 1000}.`).update(request.body).digest('base64')}`,
   })
   t.match(delivery, {
     state: 'delivered',

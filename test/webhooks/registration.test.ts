@@ -277,6 +277,10 @@ t.test('an unknown webhook is not found, whatever is asked of it', async (t) => 
       ['DELETE', `/api/webhooks/${id}`],
       ['POST', `/api/webhooks/${id}/test`],
       ['GET', `/api/webhooks/${id}/deliveries`],
+      ['POST', `/api/webhooks/${id}/enable`],
+      ['POST', `/api/webhooks/${id}/rotate-secret`],
+      ['POST', `/api/webhooks/${id}/recover`, { since: '2026-03-02T00:00:00Z' }],
+      ['POST', `/api/webhooks/${id}/deliveries/${unknownId}/redeliver`],
       ['POST', `/api/alerts/${id}/acknowledge`],
     ] as const) {
       t.match(
@@ -298,6 +302,10 @@ t.test('managing webhooks and alerts needs its permissions; the event types only
     ['DELETE', `/api/webhooks/${unknownId}`],
     ['POST', `/api/webhooks/${unknownId}/test`],
     ['GET', `/api/webhooks/${unknownId}/deliveries`],
+    ['POST', `/api/webhooks/${unknownId}/enable`],
+    ['POST', `/api/webhooks/${unknownId}/rotate-secret`],
+    ['POST', `/api/webhooks/${unknownId}/recover`, { since: '2026-03-02T00:00:00Z' }],
+    ['POST', `/api/webhooks/${unknownId}/deliveries/${unknownId}/redeliver`],
     ['GET', '/api/alerts'],
     ['POST', '/api/alerts/1/acknowledge'],
   ] as const) {
@@ -490,7 +498,10 @@ t.test('the description names every operation, and a deletion answers 204 withou
     '/api/webhooks/event-types',
     '/api/webhooks/{id}',
     '/api/webhooks/{id}/deliveries',
+    '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
     '/api/webhooks/{id}/enable',
+    '/api/webhooks/{id}/recover',
+    '/api/webhooks/{id}/rotate-secret',
     '/api/webhooks/{id}/test',
   ])
   const headers = (paths['/api/webhooks']?.post?.parameters ?? []).map((one) => 'name' in one && one.name)
