@@ -53,7 +53,9 @@ export function describeEventTypes(schemas: NotificationSchemas) {
 
 /** With everything written out where it stands, so that it can be used alone. */
 function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
-  return { ...z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output', unrepresentable: 'any', reused: 'inline' }) }
+  return {
+    ...z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output', unrepresentable: 'any', reused: 'inline' }),
+  }
 }
 
 /** Adds what receivers are sent to the description (OpenAPI 3.1 `webhooks`), one entry a type. */

@@ -72,7 +72,8 @@ const listingEventTypes = operation({
   access: 'whms:read',
   tag,
   summary: 'List the event types',
-  description: 'With the JSON Schema of what each carries as `data`; the same that this description names under `webhooks`.',
+  description:
+    'With the JSON Schema of what each carries as `data`; the same that this description names under `webhooks`.',
   input: {},
   success: { 200: { description: 'What can be subscribed to', schema: EventTypeList } },
 })

@@ -75,7 +75,10 @@ export type RotateIn = z.output<typeof RotateIn>
 
 export const RotatedSecret = resource({
   ...webhookFields,
-  secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once: whsec_ and base64' }),
+  secret: z
+    .string()
+    .optional()
+    .openapi({ description: 'Only when the gateway made it, and only this once: whsec_ and base64' }),
   previousSecretValidUntil: timeOut().openapi({
     description: 'Until then webhook-signature carries a signature by the old secret too; X-Service-Signature does not',
   }),

@@ -167,7 +167,10 @@ export class WebhookService {
     const secret = request.secret ?? newSecret(random)
     updateWebhook(tx, id, { sealedSecret: box.seal(secret, contextOf(id)) }, nowMs)
     const previousSecretValidUntil = isoTime(untilMs)
-    const changes = { secret: request.secret === undefined ? 'rotated' : 'rotated to a given one', previousSecretValidUntil }
+    const changes = {
+      secret: request.secret === undefined ? 'rotated' : 'rotated to a given one',
+      previousSecretValidUntil,
+    }
     audit.write(tx, by, { action: 'webhook.secret_rotated', entity: 'webhook', entityId: id, changes })
     const body: RotatedSecret = {
       success: true,

@@ -41,7 +41,10 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
     'x-service-signature': `sha256=${createHmac('sha256', 'a secret that both know').update(request.body).digest('hex')}`,
     'webhook-id': delivery.id,
     'webhook-timestamp': String(yard.clock.now() / 1000),
-    'webhook-signature': `v1,${createHmac('sha256', 'a secret that both know').update(`${delivery.id}.${yard.clock.now() / 1000}.`).update(request.body).digest('base64')}`,
+    'webhook-signature': `v1,${createHmac('sha256', 'a secret that both know')
+      .update(`${delivery.id}.${yard.clock.now() / 1000}.`)
+      .update(request.body)
+      .digest('base64')}`,
   })
   t.match(delivery, {
     state: 'delivered',
