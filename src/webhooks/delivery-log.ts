@@ -86,7 +86,7 @@ export class DeliveryLog {
   async recover(id: string, request: RecoverIn, by: RequestOrigin) {
     const { work, audit, clock, makeId, pacing, onChange } = this.#o
     const nowMs = clock.now()
-    const span = { sinceMs: request.since, untilMs: request.until ?? nowMs, include: request.include ?? 'failed' }
+    const span = { sinceMs: request.since, untilMs: request.until ?? nowMs, include: request.include ?? 'all' }
     const shown = { since: isoTime(span.sinceMs), until: isoTime(span.untilMs), include: span.include }
     const asked = await work.write((tx) => {
       getWebhook(tx, id)

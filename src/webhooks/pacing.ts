@@ -22,6 +22,8 @@ export class Pacing {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #settings: () => WebhookSettings
   #known = new Map<string, Known>()
+  /** Spans asked for before the next look, up to which notification; an endpoint may be new to us. */
+  readonly #asked = new Map<string, number>()
 
   constructor(options: { clock: Pick<Clock, 'monotonic'>; settings: () => WebhookSettings }) {
     this.#clock = options.clock
@@ -36,9 +38,12 @@ export class Pacing {
       endpoints.map(({ id, url, condition }) => {
         const before = this.#known.get(id)
         const moved = before !== undefined && before.url !== url
-        return [id, { url, condition, pace: paceNow(before?.pace, { condition, moved, endSeq, nowMs, probe }) }]
+        const pace = paceNow(before?.pace, { condition, moved, endSeq, nowMs, probe })
+        const untilSeq = this.#asked.get(id)
+        return [id, { url, condition, pace: untilSeq === undefined ? pace : catchUp(pace, untilSeq) }]
       }),
     )
+    this.#asked.clear()
   }
 
   /** How many attempts at an endpoint may start now; undefined: no bound but admission's. */
@@ -64,7 +69,7 @@ export class Pacing {
 
   /** An old span is to be sent again, up to this notification. */
   catchUp(id: string, untilSeq: number): void {
-    this.#set(id, (pace) => catchUp(pace, untilSeq))
+    this.#asked.set(id, untilSeq)
   }
 
   /** Up to which notification an endpoint drains; undefined when it does not. */

@@ -178,7 +178,7 @@ export const RecoverIn = z
     until: optionalTime().openapi({ description: 'Default: now' }),
     include: optional(z.enum(inclusions)).openapi({
       description:
-        'failed (default): what was given up. missing: also what it never had a delivery for, because it was registered or subscribed later. all: also what was delivered',
+        'all (default): everything of the span that it asks for, delivered or not, also from before it was registered or subscribed. missing: without what was delivered. failed: only what was given up',
     }),
   })
   .openapi('RecoverIn')
