@@ -19,7 +19,6 @@ function leftAlone(config: Config): string[] {
     ...(Object.keys(config.auth.groupRoles).length > 0
       ? ['auth.groupRoles needs a storage server, which this version asks none of']
       : []),
-    ...(config.uplink.probes.length > 0 ? ['uplink.probes are configured; this version asks none'] : []),
     ...(config.cameras.some((c) => c.history.hours > 0)
       ? ['cameras[].history is configured; this version keeps clips only']
       : []),

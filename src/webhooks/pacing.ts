@@ -109,6 +109,11 @@ export class Pacing {
     return { offline: pace.offline, forMs: Math.max(pace.notBeforeMs - this.#clock.monotonic(), 0) }
   }
 
+  /** Endpoints whose deliveries are held because the gateway itself does not get out to them. */
+  offline(): number {
+    return [...this.#known.values()].filter(({ pace }) => pace.kind === 'probing' && pace.offline).length
+  }
+
   #testInMs({ condition, pace }: Known, nowMs: number): number | undefined {
     const { enabled, everyMs } = autoResumeOf(this.#settings())
     if (!enabled || condition !== 'disabled' || pace.kind !== 'held') return undefined

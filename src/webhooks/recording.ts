@@ -1,6 +1,6 @@
 import type { Tx } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { raiseAlert } from './alerts.ts'
+import { raiseAlert, raiseAlertOnce } from './alerts.ts'
 import { addAttempt, type Claimed, holdDelivery, settleDelivery, type UnderWay, underWay } from './delivery-store.ts'
 import { afterAttempt, disabledAfter, type EndpointHealth, healthy } from './endpoint-health.ts'
 import { nextAttempt } from './retry-schedule.ts'
@@ -28,10 +28,16 @@ export function recordAttempt(tx: Tx, audit: AuditTrail, finished: FinishedAttem
   const { claimed, outcome } = finished
   const before = underWay(tx, claimed.id)
   if (!before) return false
-  // The gateway did not get out: no attempt, no failure, the delivery is due as before.
-  if (outcome.kind === 'offline') holdDelivery(tx, claimed.id, `held: the gateway is offline (${outcome.error})`)
+  if (outcome.kind === 'offline') hold(tx, before, claimed.id, outcome.error, finished.nowMs)
   else count(tx, audit, before, { ...finished, outcome })
   return before.url === claimed.url
+}
+
+/** The gateway did not get out: no attempt, no failure, the delivery is due as before. The admin is told once. */
+function hold(tx: Tx, { webhookId, url }: UnderWay, deliveryId: string, error: string, nowMs: number): void {
+  holdDelivery(tx, deliveryId, `held: the gateway is offline (${error})`)
+  const message = `The gateway does not get out to ${new URL(url).host}; its deliveries wait, and nothing counts as failed. Last: ${error}`
+  raiseAlertOnce(tx, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
 }
 
 function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAttempt<Counted>): void {

@@ -1,14 +1,14 @@
-import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import got, { type Request } from 'got'
-import { type Clock, type Logger, readFileIfThere } from '../world/index.ts'
+import type { Clock } from '../world/index.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
+import type { Authorities } from './authorities.ts'
 import { excerptOf, excerptSourceBytes } from './excerpt.ts'
 import { GuardedAgent, type Resolve } from './guarded-agent.ts'
 import { isOffline, rootsOf } from './offline.ts'
 import type { WebhookSettings } from './settings.ts'
 import { headersOf, type Secrets, type SignedMessage } from './signature.ts'
+import type { Uplink } from './uplink.ts'
 
 /** Of an answer's body this much is read, for this long; then the connection is cut. */
 const bodyLimitBytes = 64 * 1024
@@ -51,7 +51,8 @@ export class Sender {
   readonly #settings: () => WebhookSettings
   readonly #resolve: Resolve
   readonly #version: string
-  readonly #log: Logger
+  readonly #authorities: Authorities
+  readonly #uplink: Pick<Uplink, 'wasDown' | 'abandon'>
   readonly #underWay = new Set<() => void>()
   #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
 
@@ -60,13 +61,15 @@ export class Sender {
     settings: () => WebhookSettings
     resolve: Resolve
     version: string
-    log: Logger
+    authorities: Authorities
+    uplink: Pick<Uplink, 'wasDown' | 'abandon'>
   }) {
     this.#clock = options.clock
     this.#settings = options.settings
     this.#resolve = options.resolve
     this.#version = options.version
-    this.#log = options.log
+    this.#authorities = options.authorities
+    this.#uplink = options.uplink
   }
 
   /**
@@ -81,12 +84,24 @@ export class Sender {
       result = await this.#exchange(url, headers, message.body, secrets)
     }
     if (result === undefined) return { kind: 'abandoned' }
-    return outcomeOf(result, Math.round(result.atMs - startedMs))
+    return this.#judge(outcomeOf(result, Math.round(result.atMs - startedMs)), startedMs)
+  }
+
+  /** What got no answer while the gateway itself was cut off is nobody's failure: neither a refusal by a router, nor the
+   * certificate of a captive portal, nor silence. */
+  async #judge(outcome: Outcome, startedMs: number): Promise<Outcome | Abandoned> {
+    if (outcome.kind !== 'failed' || outcome.status !== null) return outcome
+    const wasDown = await this.#uplink.wasDown(startedMs)
+    if (wasDown === undefined) return { kind: 'abandoned' }
+    if (!wasDown) return outcome
+    const { error, durationMs } = outcome
+    return { kind: 'offline', status: null, error: `${error}; no address of uplink.probes answers`, durationMs }
   }
 
   /** Cuts what is under way; its sends resolve as abandoned. */
   abandon(): void {
     for (const cut of this.#underWay) cut()
+    this.#uplink.abandon()
     this.#agent?.agent.destroy()
     this.#agent = undefined
   }
@@ -132,31 +147,14 @@ export class Sender {
 
   /** One agent for as long as the settings and the file of authorities stay the same. */
   #currentAgent(): GuardedAgent {
-    const { allowNetworks, caFile } = this.#settings()
-    const key = JSON.stringify([allowNetworks, caFile, caFile && changedAt(caFile)])
+    const { allowNetworks } = this.#settings()
+    const { key: trusted, secureContext } = this.#authorities.current()
+    const key = JSON.stringify([allowNetworks, trusted])
     if (this.#agent?.key === key) return this.#agent.agent
-    const secureContext = this.#authorities(caFile)
     const agent = new GuardedAgent({ named: parseNetworks(allowNetworks), resolve: this.#resolve, secureContext })
     this.#agent = { key, agent }
     return agent
   }
-
-  /** The built-in authorities and ours. A file that can't be read stops no endpoint that does without it. */
-  #authorities(caFile: string | undefined): SecureContext | undefined {
-    if (caFile === undefined) return undefined
-    try {
-      const pem = readFileIfThere(caFile)
-      if (!pem) throw new Error('no such file')
-      return createSecureContext({ ca: [...getCACertificates('default'), pem] })
-    } catch (error) {
-      this.#log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
-      return undefined
-    }
-  }
-}
-
-function changedAt(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs
 }
 
 function outcomeOf(result: Answer | Failure, durationMs: number): Outcome {

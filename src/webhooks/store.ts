@@ -163,6 +163,11 @@ export function countWebhooks(tx: ReadTx): WebhookCounts {
   return counts ?? { total: 0, failing: 0, disabled: 0, pending: 0 }
 }
 
+/** Endpoints that are failing or disabled, by whomever; counts no deliveries, so it may be asked often. */
+export function countInTrouble(tx: ReadTx): number {
+  return tx.oneOf<{ n: number }>("SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active'")?.n ?? 0
+}
+
 function healthColumns(health: EndpointHealth) {
   return { status: health.status, consecutive_failures: health.consecutiveFailures }
 }

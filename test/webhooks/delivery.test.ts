@@ -284,7 +284,7 @@ t.test('six failures in a row mark a webhook failing, alert the admin once, and 
   await yard.publish(3)
   await yard.attempted(8)
   t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 8 })
-  t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, pending: 8 })
+  t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, offline: 0, pending: 8 })
   const alerts = (await yard.call('GET', '/api/alerts')).body
   t.match(alerts, {
     success: true,
