@@ -3,13 +3,13 @@ import { AppError } from '../errors/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
-import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, pullForward, voidLeases } from './delivery-store.ts'
+import { ClockSteps } from './clock-steps.ts'
+import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, voidLeases } from './delivery-store.ts'
 import { behind, fanOut } from './fan-out.ts'
-import { expired, removeExpired } from './housekeeping.ts'
+import { Housekeeper } from './housekeeping.ts'
 import type { Pacing } from './pacing.ts'
 import { recordAttempt, resume } from './recording.ts'
-import { longestDelayMs } from './retry-schedule.ts'
-import { openSecrets, removeRetired, sealedSecretsOf } from './secrets.ts'
+import { openSecrets, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
 import type { Secrets, SignedMessage } from './signature.ts'
@@ -27,8 +27,6 @@ const troubleMs = 5000
 
 /** The wall clock may be set forward, so the next due time is looked up at least this often. */
 const longestWaitMs = 5 * 60_000
-
-const housekeepingEveryMs = 60 * 60_000
 
 /** One attempt has been recorded. */
 export type AttemptReport = {
@@ -65,16 +63,18 @@ export class DeliveryWorker {
   readonly #o: DeliveryWorkerOptions
   readonly #underWay = new Map<string, UnderWay>()
   readonly #stopping = new AbortController()
+  readonly #housekeeper: Housekeeper
+  readonly #clockSteps: ClockSteps
   #running = false
   #tookOver = false
   #asked = false
   #pass: Promise<void> | undefined
-  #chores: Promise<void> | undefined
   #cancelDue = () => {}
-  #cancelHousekeeping = () => {}
 
   constructor(options: DeliveryWorkerOptions) {
     this.#o = options
+    this.#housekeeper = new Housekeeper({ ...options, onDone: () => this.wake() })
+    this.#clockSteps = new ClockSteps(options)
   }
 
   /** Takes over what a predecessor left, then works until `stop`. May be called once. */
@@ -82,7 +82,7 @@ export class DeliveryWorker {
     this.#running = true
     this.#o.work.onCommit(() => this.#look())
     this.wake()
-    this.#keepHouse()
+    this.#housekeeper.start()
   }
 
   /**
@@ -92,7 +92,7 @@ export class DeliveryWorker {
   async stop(): Promise<void> {
     this.#running = false
     this.#cancelDue()
-    this.#cancelHousekeeping()
+    this.#housekeeper.stop()
     const cancelGrace = this.#o.clock.after(graceMs, () => this.#o.sender.abandon())
     this.#stopping.abort()
     await this.settled()
@@ -108,8 +108,9 @@ export class DeliveryWorker {
 
   /** Resolves when no pass or housekeeping is running and no attempt is under way. */
   async settled(): Promise<void> {
-    while (this.#pass || this.#chores || this.#underWay.size > 0) {
-      await Promise.all([this.#pass, this.#chores, ...[...this.#underWay.values()].map(({ done }) => done)])
+    const keeper = this.#housekeeper
+    while (this.#pass || keeper.underWay || this.#underWay.size > 0) {
+      await Promise.all([this.#pass, keeper.underWay, ...[...this.#underWay.values()].map(({ done }) => done)])
     }
   }
 
@@ -134,6 +135,7 @@ export class DeliveryWorker {
 
   async #onePass(): Promise<void> {
     await this.#takeOver()
+    await this.#clockSteps.follow()
     await this.#fanOut()
     for (const claimed of await this.#claim()) this.#begin(claimed)
     for (const id of this.#o.pacing.takeDueTests()) this.#beginTest(id)
@@ -275,17 +277,16 @@ export class DeliveryWorker {
   async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<boolean> {
     const { work, audit, clock, random, settings, log } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
-    const finished = {
-      claimed,
-      startedAtMs,
-      outcome,
-      nowMs: clock.now(),
-      chance,
-      scheduleMs: settings().retryScheduleMs,
-    }
+    const scheduleMs = settings().retryScheduleMs
+    const endedMs = clock.monotonic()
     for (;;) {
       try {
-        return await work.write((tx) => recordAttempt(tx, audit, finished))
+        await this.#clockSteps.follow()
+        // By the clock as it is now, which may have been set since; the delays count from the end of the attempt.
+        const nowMs = clock.now() - (clock.monotonic() - endedMs)
+        return await work.write((tx) =>
+          recordAttempt(tx, audit, { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }),
+        )
       } catch (error) {
         if (this.#stopping.signal.aborted || isClosed(error)) throw error
         log.error({ err: error, deliveryId: claimed.id }, 'an attempt could not be recorded; trying again')
@@ -337,30 +338,6 @@ export class DeliveryWorker {
       const cancel = this.#o.clock.after(ms, end)
       signal.addEventListener('abort', end)
     })
-  }
-
-  #keepHouse(): void {
-    this.#chores = this.#cleanUp()
-      .catch((error: unknown) => this.#o.log.error({ err: error }, 'old notifications could not be removed'))
-      .finally(() => {
-        this.#chores = undefined
-        if (!this.#running) return
-        this.#cancelHousekeeping = this.#o.clock.after(housekeepingEveryMs, () => this.#keepHouse())
-      })
-  }
-
-  async #cleanUp(): Promise<void> {
-    const { work, clock, settings } = this.#o
-    const nowMs = clock.now()
-    await work.write((tx) => pullForward(tx, nowMs + longestDelayMs(settings().retryScheduleMs)))
-    await work.write((tx) => removeRetired(tx, nowMs))
-    for (let afterSeq: number | undefined = 0; afterSeq !== undefined && this.#running; ) {
-      const from: number = afterSeq
-      const { seqs, lastSeq } = work.read((tx) => expired(tx, from, nowMs))
-      if (seqs.length > 0) await work.write((tx) => removeExpired(tx, seqs))
-      afterSeq = lastSeq
-    }
-    this.wake()
   }
 }
 
