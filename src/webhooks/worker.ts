@@ -42,7 +42,7 @@ export type DeliveryWorkerOptions = TestMaker & {
   readonly random: RandomBytes
   readonly box: SecretBox
   readonly audit: AuditTrail
-  readonly sender: Sender
+  readonly sender: Pick<Sender, 'send' | 'abandon'>
   readonly pacing: Pacing
   readonly settings: () => WebhookSettings
   readonly log: Logger
