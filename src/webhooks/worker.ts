@@ -283,7 +283,7 @@ export class DeliveryWorker {
       try {
         await this.#clockSteps.follow()
         // By the clock as it is now, which may have been set since; the delays count from the end of the attempt.
-        const nowMs = clock.now() - (clock.monotonic() - endedMs)
+        const nowMs = Math.round(clock.now() - (clock.monotonic() - endedMs))
         return await work.write((tx) =>
           recordAttempt(tx, audit, { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }),
         )
