@@ -14,6 +14,8 @@ export async function runToEnd(
 ): Promise<Finished> {
   const child = spawn(command, args, { cwd: options.cwd, stdio: 'pipe' })
   const out = collect(child)
+  // A command that reads nothing may be gone before.
+  child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout: out.stdout(), stderr: out.stderr() }
