@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
-import { runToEnd } from '../support/process.ts'
+import { isInstalled, runToEnd } from '../support/process.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 
 const secret = 'a secret that both know'
@@ -21,12 +21,6 @@ function newFolder(t: Test): string {
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
-
-const isThere = (command: string, ...args: string[]) =>
-  runToEnd(command, args).then(
-    ({ code }) => code === 0,
-    () => false,
-  )
 
 /** Lets time pass until so many requests have come in all. */
 async function until(gateway: TestGateway, received: readonly Received[], count: number): Promise<void> {
@@ -86,7 +80,7 @@ t.test('the guide’s code takes what the gateway sends', async (t) => {
     )
   })
 
-  await t.test('in Python', { skip: (await isThere('python3', '--version')) ? false : 'no Python here' }, async (t) => {
+  await t.test('in Python', { skip: isInstalled('python3', '--version') ? false : 'no Python here' }, async (t) => {
     const folder = newFolder(t)
     writeFileSync(join(folder, 'receiver.py'), snippet('python'))
     const play = `import base64, json, receiver, sys
@@ -96,19 +90,15 @@ for one in json.load(sys.stdin):
     t.strictSame(stdout.trim().split('\n'), expected, stderr)
   })
 
-  await t.test(
-    'in the shell',
-    { skip: (await isThere('openssl', 'version')) ? false : 'no openssl here' },
-    async (t) => {
-      const folder = newFolder(t)
-      writeFileSync(join(folder, 'receive.sh'), snippet('sh'))
-      const calls = day.map(({ headers, body, deliveryId }, n) => {
-        writeFileSync(join(folder, `body-${n}`), body)
-        return `receive body-${n} '${headers['x-service-signature']}' '${deliveryId}' '${secret}'`
-      })
-      const { stdout, stderr } = await runToEnd('sh', ['-c', ['. ./receive.sh', ...calls].join('\n')], { cwd: folder })
-      // The shell's keeps no order: what came late is applied like any other.
-      t.strictSame(stdout.trim().split('\n'), ['applied', 'applied', 'applied', 'repeated', 'forged'], stderr)
-    },
-  )
+  await t.test('in the shell', { skip: isInstalled('openssl', 'version') ? false : 'no openssl here' }, async (t) => {
+    const folder = newFolder(t)
+    writeFileSync(join(folder, 'receive.sh'), snippet('sh'))
+    const calls = day.map(({ headers, body, deliveryId }, n) => {
+      writeFileSync(join(folder, `body-${n}`), body)
+      return `receive body-${n} '${headers['x-service-signature']}' '${deliveryId}' '${secret}'`
+    })
+    const { stdout, stderr } = await runToEnd('sh', ['-c', ['. ./receive.sh', ...calls].join('\n')], { cwd: folder })
+    // The shell's keeps no order: what came late is applied like any other.
+    t.strictSame(stdout.trim().split('\n'), ['applied', 'applied', 'applied', 'repeated', 'forged'], stderr)
+  })
 })
