@@ -58,7 +58,8 @@ function whileFailing(before: Pace | undefined, { moved, nowMs, probe }: Seen): 
 }
 
 function whileActive(before: Pace | undefined, { moved, endSeq }: Seen): Pace {
-  if (before === undefined) return { kind: 'free' }
+  // After a start there may be a backlog: of a week without an uplink, or of the time that the gateway was down.
+  if (before === undefined) return { kind: 'draining', untilSeq: endSeq, startedMs: [] }
   const inTrouble = before.kind === 'held' || (before.kind === 'probing' && (!before.offline || moved))
   return inTrouble ? { kind: 'draining', untilSeq: endSeq, startedMs: [] } : before
 }

@@ -22,6 +22,7 @@ export class Pacing {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #settings: () => WebhookSettings
   #known = new Map<string, Known>()
+  #hasLooked = false
   /** Spans asked for before the next look, up to which notification; an endpoint may be new to us. */
   readonly #asked = new Map<string, number>()
 
@@ -38,12 +39,15 @@ export class Pacing {
       endpoints.map(({ id, url, condition }) => {
         const before = this.#known.get(id)
         const moved = before !== undefined && before.url !== url
-        const pace = paceNow(before?.pace, { condition, moved, endSeq, nowMs, probe })
+        // An endpoint that is new while we run has no past; one that is there at the start may have missed something.
+        const past = before?.pace ?? (this.#hasLooked ? ({ kind: 'free' } as const) : undefined)
+        const pace = paceNow(past, { condition, moved, endSeq, nowMs, probe })
         const untilSeq = this.#asked.get(id)
         return [id, { url, condition, pace: untilSeq === undefined ? pace : catchUp(pace, untilSeq) }]
       }),
     )
     this.#asked.clear()
+    this.#hasLooked = true
   }
 
   /** How many attempts at an endpoint may start now; undefined: no bound but admission's. */
