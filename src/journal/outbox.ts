@@ -1,26 +1,7 @@
 import type { Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
+import type { EventType } from './event-types.ts'
 import type { Inspect } from './notifications.ts'
-
-/** Every type of notification; the document's list. */
-export const eventTypes = [
-  'event.created',
-  'transport_unit.created',
-  'transport_unit.stage_changed',
-  'transport_unit.completed',
-  'whms.placement',
-  'whms.removal',
-  'whms.verification',
-  'whms.dispute',
-  'incident.created',
-  'incident.resolved',
-  'audit.report_generated',
-  'motion.detected',
-  'scale.reading',
-  'webhook.test',
-] as const
-
-export type EventType = (typeof eventTypes)[number]
 
 /** Version of the payload schemas, `metadata.version`. */
 export const payloadVersion = '1.0'
