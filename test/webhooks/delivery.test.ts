@@ -177,6 +177,42 @@ t.test('a name that leads inside is refused at the connection, whatever it said 
   t.match(delivery.attempts, [{ statusCode: null, error: /10\.0\.0\.8 is private/ }])
 })
 
+t.test('every address of a name is judged at the connection, in whatever form it carries a private one', async (t) => {
+  const forms = {
+    loopback: '127.8.9.10',
+    private: '192.168.1.1',
+    'carrier-grade NAT': '100.64.0.1',
+    'cloud metadata': '169.254.169.254',
+    'metadata at a public address': '168.63.129.16',
+    'IPv6 loopback': '::1',
+    'IPv6 private': 'fd12::1',
+    'IPv6 link-local': 'fe80::1',
+    mapped: '::ffff:10.0.0.1',
+    'mapped, hex': '::ffff:a00:1',
+    compatible: '::10.0.0.1',
+    NAT64: '64:ff9b::a00:1',
+    'NAT64, local': '64:ff9b:1::a00:1',
+    '6to4': '2002:a00:1::',
+    Teredo: '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+  }
+  let now = ['198.41.0.4']
+  const yard = openYard(t, { resolve: async () => now, settings: { allowNetworks: [] } })
+  for (const [what, address] of Object.entries(forms)) {
+    now = ['198.41.0.4']
+    const body = { url: 'https://erp.example/hook', events: ['whms.placement'] }
+    const { id } = (await yard.call('POST', '/api/webhooks', body)).body
+    // Behind a public one, which a client would try first.
+    now = ['198.41.0.4', address]
+    const before = yard.attempts.length
+    await yard.publish()
+    await yard.attempted(before + 1)
+    const [delivery] = await yard.deliveries(id)
+    t.match(delivery.attempts, [{ statusCode: null, error: /^FORBIDDEN_ADDRESS: / }], what)
+    await yard.webhooks.worker.settled()
+    await yard.call('DELETE', `/api/webhooks/${id}`)
+  }
+})
+
 t.test('a literal address is refused at the connection when the config no longer names its network', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver()
