@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, auth, webhooks, cameras, binary
+ *   --only PART,…      some of: commit, appends, lists, auth, webhooks, deliveries, cameras, binary
  *   --events N,…       sizes of the ledger at which lists are measured, up to 1,000,000 (default: 10000,100000)
+ *   --backlog N        deliveries that wait when the drain is measured (default: 20000)
  *   --no-binary        leaves out the single binary, which may have to be built first
  *   --folder PATH      the disk to measure (default: var)
  *   --save NAME        writes the figures to test/bench/baseline/NAME.json as well
@@ -17,6 +18,7 @@ import { measureAuth } from './bench/auth.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
+import { measureDeliveries } from './bench/deliveries.ts'
 import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureLists } from './bench/lists.ts'
@@ -38,15 +40,17 @@ const parts = {
   },
   auth: (workshop) => measureAuth(workshop),
   webhooks: (workshop) => measureWebhooks(workshop),
+  deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   cameras: (workshop) => measureCameras(workshop),
   binary: (workshop) => measureBinary(workshop),
-} satisfies Record<string, (workshop: Workshop, sizes: readonly number[]) => Promise<Figure[]>>
+} satisfies Record<string, (workshop: Workshop, sizes: readonly number[], backlog: number) => Promise<Figure[]>>
 
 type Part = keyof typeof parts
 
 type Asked = {
   readonly parts: readonly Part[]
   readonly sizes: readonly number[]
+  readonly backlog: number
   readonly folder: string
   readonly save: string | undefined
 }
@@ -61,6 +65,7 @@ function readOptions(args: string[]): Asked {
     options: {
       only: { type: 'string', default: Object.keys(parts).join(',') },
       events: { type: 'string', default: '10000,100000' },
+      backlog: { type: 'string', default: '20000' },
       binary: { type: 'boolean', default: true },
       folder: { type: 'string', default: join(root, 'var') },
       save: { type: 'string' },
@@ -69,11 +74,14 @@ function readOptions(args: string[]): Asked {
   const sizes = values.events.split(',').map(Number)
   if (!sizes.every((n, i) => Number.isInteger(n) && n > (sizes[i - 1] ?? 0) && n <= mostEvents))
     throw new Error(`--events takes ascending whole numbers up to ${mostEvents}, not ${values.events}`)
+  const backlog = Number(values.backlog)
+  if (!Number.isInteger(backlog) || backlog < 1 || backlog > mostEvents)
+    throw new Error(`--backlog takes a whole number up to ${mostEvents}, not ${values.backlog}`)
   const unknown = values.only.split(',').filter((name) => !Object.hasOwn(parts, name))
   if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(parts).join(', ')}, not ${unknown.join(', ')}`)
   if (values.save !== undefined && !/^[\w.-]+$/.test(values.save)) throw new Error('--save takes the name of a file')
   const chosen = (values.only.split(',') as Part[]).filter((name) => name !== 'binary' || values.binary)
-  return { parts: chosen, sizes, folder: resolve(values.folder), save: values.save }
+  return { parts: chosen, sizes, backlog, folder: resolve(values.folder), save: values.save }
 }
 
 async function run(asked: Asked): Promise<void> {
@@ -87,7 +95,7 @@ async function run(asked: Asked): Promise<void> {
     const figures: Figure[] = []
     for (const part of asked.parts) {
       const startedMs = performance.now()
-      figures.push(...(await parts[part](workshop, asked.sizes)))
+      figures.push(...(await parts[part](workshop, asked.sizes, asked.backlog)))
       say(`${part} took ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
     }
     const made = { date: new Date().toISOString().slice(0, 10), commit: commitOf(), loadAtStart: load, machine }

@@ -18,7 +18,6 @@ function leftAlone(config: Config): string[] {
     ...(Object.keys(config.auth.groupRoles).length > 0 && config.storage.instances.length === 0
       ? ['auth.groupRoles has no effect without storage.instances']
       : []),
-    ...(config.uplink.probes.length > 0 ? ['uplink.probes are configured; this version asks none'] : []),
     ...(config.cameras.some((c) => c.history.hours > 0)
       ? ['cameras[].history is configured; this version keeps clips only']
       : []),

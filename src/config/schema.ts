@@ -398,7 +398,7 @@ const everything = z.strictObject({
     section({
       probes: key(
         z.array(url(['https', 'http'])).prefault([]),
-        'Addresses that answer whenever the uplink works; while all of them fail, no delivery counts as failed.',
+        'Addresses that answer whenever the uplink works; while all of them fail, no delivery counts as failed. Over http only a 2xx that is no HTML page counts as an answer, because a captive portal gives one too.',
         { example: ['https://cloud.example.com/status.php'] },
       ),
     }),

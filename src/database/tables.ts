@@ -96,6 +96,7 @@ export type Tables = {
     consecutive_failures: Generated<number>
     fanned_out_seq: number
   }
+  webhook_retired_secret: { webhook_id: string; valid_until_ms: number; secret: Buffer }
   delivery: {
     id: string
     webhook_id: string
@@ -108,6 +109,7 @@ export type Tables = {
     last_error: string | null
     created_at_ms: number
     delivered_at_ms: number | null
+    attempts_before: Generated<number>
   }
   delivery_attempt: {
     delivery_id: string
@@ -116,6 +118,7 @@ export type Tables = {
     duration_ms: number
     status: number | null
     error: string | null
+    answer: string | null
   }
   alert: {
     id: Generated<number>

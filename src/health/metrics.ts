@@ -4,8 +4,8 @@ import type { BoxSample } from './box.ts'
 /** What the metrics ask at each scrape. */
 export type MetricSources = {
   readonly logSize: () => number
-  readonly webhooks: () => { total: number; failing: number; disabled: number; pending: number }
   readonly storageServers: () => { open: number; down: number }
+  readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
   readonly freeBytes: () => number
   readonly box: () => Promise<BoxSample>
   readonly version: string
@@ -60,6 +60,11 @@ export class Metrics {
     )
     gauge('gatehouse_webhooks_failing', 'Webhooks marked failing', () => sources.webhooks().failing)
     gauge('gatehouse_webhooks_disabled', 'Webhooks disabled after failures', () => sources.webhooks().disabled)
+    gauge(
+      'gatehouse_webhooks_offline',
+      'Webhooks whose deliveries are held because the gateway itself is offline towards them',
+      () => sources.webhooks().offline,
+    )
     gauge('gatehouse_box_cpu_load_percent', 'Load of all cores', async () => (await sources.box()).cpuLoadPercent)
     gauge(
       'gatehouse_box_memory_available_bytes',

@@ -12,6 +12,8 @@ type Input = {
   query?: z.ZodObject
   headers?: z.ZodObject
   body?: z.ZodType
+  /** The body may be left out, which says the same as `{}`. */
+  bodyOptional?: true
   /** Media types of a body that is no JSON and is taken as it comes. */
   bytes?: readonly string[]
 }
@@ -73,7 +75,7 @@ export function operation<
   instead?: Readonly<Record<number, z.ZodType>>
   errors?: readonly ErrorCode[]
 }) {
-  const { body, bytes, ...rest } = spec.input
+  const { body, bodyOptional, bytes, ...rest } = spec.input
   return createRoute({
     method: spec.method,
     path: spec.path,
@@ -84,8 +86,8 @@ export function operation<
     'x-permission': spec.access,
     middleware: [permissionCheck(spec.access)] as const,
     request: {
-      ...(rest as Omit<In, 'body' | 'bytes'>),
-      ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
+      ...(rest as Omit<In, 'body' | 'bodyOptional' | 'bytes'>),
+      ...(body && { body: { required: !bodyOptional, content: { 'application/json': { schema: body } } } }),
       ...(bytes && { body: { required: true, content: binary(bytes) } }),
     } as RequestOf<In>,
     responses: { ...successes(spec.success), ...refusals(codesOf(spec), spec.instead) } as unknown as {
@@ -94,7 +96,7 @@ export function operation<
   })
 }
 
-type RequestOf<In extends Input> = Omit<In, 'body' | 'bytes'> &
+type RequestOf<In extends Input> = Omit<In, 'body' | 'bodyOptional' | 'bytes'> &
   (In extends { body: infer B extends z.ZodType }
     ? { body: { required: true; content: { 'application/json': { schema: B } } } }
     : Record<never, never>)

@@ -1,4 +1,5 @@
 export { type AuditEntity, type AuditFacts, type AuditOrigin, AuditTrail } from './audit.ts'
+export { type EventType, eventTypes } from './event-types.ts'
 export { Idempotency } from './idempotency.ts'
 export { type Inspect, inspector, mismatchOf, type NotificationSchemas } from './notifications.ts'
-export { type Envelope, type EventType, eventTypes, Outbox, type PublishedEvent, payloadVersion } from './outbox.ts'
+export { type Envelope, Outbox, type PublishedEvent, payloadVersion } from './outbox.ts'

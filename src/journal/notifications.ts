@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import type { EventType } from './outbox.ts'
+import type { EventType } from './event-types.ts'
 
 /** The shape of `data` for each type of notification; every room exports those of its own types. */
 export type NotificationSchemas = Readonly<Partial<Record<EventType, z.ZodType>>>

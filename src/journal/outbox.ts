@@ -1,26 +1,7 @@
 import type { Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
+import type { EventType } from './event-types.ts'
 import type { Inspect } from './notifications.ts'
-
-/** Every type of notification; the document's list. */
-export const eventTypes = [
-  'event.created',
-  'transport_unit.created',
-  'transport_unit.stage_changed',
-  'transport_unit.completed',
-  'whms.placement',
-  'whms.removal',
-  'whms.verification',
-  'whms.dispute',
-  'incident.created',
-  'incident.resolved',
-  'audit.report_generated',
-  'motion.detected',
-  'scale.reading',
-  'webhook.test',
-] as const
-
-export type EventType = (typeof eventTypes)[number]
 
 /** Version of the payload schemas, `metadata.version`. */
 export const payloadVersion = '1.0'
@@ -36,12 +17,28 @@ export type PublishedEvent = {
   readonly warehouseId?: number | undefined
 }
 
+/** What a notification says of the newest checkpoint: whoever keeps it can hold the log to it later. */
+type CheckpointNote = {
+  readonly logId: string
+  /** Leaves of the log. */
+  readonly size: number
+  /** Root hash over them, hex. */
+  readonly root: string
+  /** The signed checkpoint as text, where there is one. */
+  readonly note?: string | undefined
+}
+
 export type Envelope = {
   readonly id: string
   readonly type: EventType
   readonly timestamp: string
   readonly data: Record<string, unknown>
-  readonly metadata: { readonly warehouseId: number; readonly siteId: string; readonly version: string }
+  readonly metadata: {
+    readonly warehouseId: number
+    readonly siteId: string
+    readonly version: string
+    readonly checkpoint?: CheckpointNote | undefined
+  }
 }
 
 /** The one place that writes notifications, in the transaction of what they tell. */
@@ -50,13 +47,24 @@ export class Outbox {
   readonly #warehouseId: number
   readonly #makeId: () => string
   readonly #inspect: Inspect
+  readonly #checkpoint: () => CheckpointNote | undefined
 
-  /** `inspect` sees the data of everything that is published; see `inspector`. */
-  constructor(options: { siteId: string; warehouseId: number; makeId: () => string; inspect?: Inspect }) {
+  /**
+   * `inspect` sees the data of everything that is published; see `inspector`. `checkpoint` is asked at every event for
+   * the newest one, which rides along; without it, or before the first, nothing does.
+   */
+  constructor(options: {
+    siteId: string
+    warehouseId: number
+    makeId: () => string
+    inspect?: Inspect
+    checkpoint?: () => CheckpointNote | undefined
+  }) {
     this.#siteId = options.siteId
     this.#warehouseId = options.warehouseId
     this.#makeId = options.makeId
     this.#inspect = options.inspect ?? (() => {})
+    this.#checkpoint = options.checkpoint ?? (() => undefined)
   }
 
   /** Publishes the event, and `event.created` about it. */
@@ -84,7 +92,13 @@ export class Outbox {
     warehouseId?: number,
   ): Envelope {
     this.#inspect(type, data)
-    const metadata = { warehouseId: warehouseId ?? this.#warehouseId, siteId: this.#siteId, version: payloadVersion }
+    const checkpoint = this.#checkpoint()
+    const metadata = {
+      warehouseId: warehouseId ?? this.#warehouseId,
+      siteId: this.#siteId,
+      version: payloadVersion,
+      ...(checkpoint && { checkpoint }),
+    }
     return { id, type, timestamp: isoTime(timestampMs), data, metadata }
   }
 

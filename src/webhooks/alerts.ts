@@ -31,6 +31,15 @@ export function raiseAlert(tx: Tx, alert: NewAlert): void {
   ])
 }
 
+/** As `raiseAlert`, unless one of the same kind about the same still waits to be acknowledged. */
+export function raiseAlertOnce(tx: Tx, alert: NewAlert): void {
+  const same = tx.oneOf('SELECT 1 FROM alert WHERE kind = +? AND subject = +? AND acknowledged_at_ms IS NULL LIMIT 1', [
+    alert.kind,
+    alert.subject,
+  ])
+  if (!same) raiseAlert(tx, alert)
+}
+
 /** The admin's list of alerts. */
 export class Alerts {
   readonly #work: UnitOfWork

@@ -1,5 +1,6 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
+import { sealedSecretsOf } from './secrets.ts'
 
 /** A delivery that an attempt has been started for, with all that the attempt needs. */
 export type Claimed = {
@@ -8,7 +9,8 @@ export type Claimed = {
   /** Of this attempt, from 1. */
   readonly attempt: number
   readonly url: string
-  readonly sealedSecret: Buffer
+  /** The current one first. */
+  readonly sealedSecrets: readonly Buffer[]
   readonly type: string
   readonly timestampMs: number
   readonly body: Buffer
@@ -71,9 +73,9 @@ export function nextDueMs(tx: ReadTx, nowMs: number): number | undefined {
 }
 
 /** Takes a delivery for an attempt; undefined when it must not go out now after all. */
-export function claim(tx: Tx, deliveryId: string, leaseUntilMs: number): Claimed | undefined {
-  const row = tx.oneOf<Omit<Claimed, 'attempt'> & { attempts: number }>(
-    `SELECT d.id, d.webhook_id AS webhookId, d.attempts, w.url, w.secret AS sealedSecret, o.type, o.timestamp_ms AS timestampMs, o.body
+export function claim(tx: Tx, deliveryId: string, nowMs: number, leaseUntilMs: number): Claimed | undefined {
+  const row = tx.oneOf<Omit<Claimed, 'attempt' | 'sealedSecrets'> & { attempts: number }>(
+    `SELECT d.id, d.webhook_id AS webhookId, d.attempts, w.url, o.type, o.timestamp_ms AS timestampMs, o.body
      FROM delivery d JOIN webhook w ON w.id = d.webhook_id JOIN outbox o ON o.seq = d.outbox_seq
      WHERE d.id = +? AND d.state = 'pending' AND w.active = 1 AND w.status <> 'disabled'`,
     [deliveryId],
@@ -81,7 +83,7 @@ export function claim(tx: Tx, deliveryId: string, leaseUntilMs: number): Claimed
   if (!row) return undefined
   tx.runOf('UPDATE delivery SET lease_until_ms = ? WHERE id = +?', [leaseUntilMs, deliveryId])
   const { attempts, ...rest } = row
-  return { ...rest, attempt: attempts + 1 }
+  return { ...rest, attempt: attempts + 1, sealedSecrets: sealedSecretsOf(tx, row.webhookId, nowMs) }
 }
 
 /** Ends every lease: at start no other process works on this database, so whoever held one is dead. */
@@ -99,7 +101,8 @@ export function pullForward(tx: Tx, latestMs: number): number {
 
 /** What recording an attempt has to know; undefined when the delivery is over or gone with its webhook. */
 export type UnderWay = {
-  readonly attempts: number
+  /** Attempts made before its last redelivery, which began the schedule anew. */
+  readonly attemptsBefore: number
   readonly webhookId: string
   readonly url: string
   readonly health: EndpointHealth
@@ -107,19 +110,19 @@ export type UnderWay = {
 
 export function underWay(tx: ReadTx, deliveryId: string): UnderWay | undefined {
   const row = tx.oneOf<{
-    attempts: number
+    attemptsBefore: number
     webhookId: string
     url: string
     status: EndpointHealth['status']
     failures: number
   }>(
-    `SELECT d.attempts, d.webhook_id AS webhookId, w.url, w.status, w.consecutive_failures AS failures
+    `SELECT d.attempts_before AS attemptsBefore, d.webhook_id AS webhookId, w.url, w.status, w.consecutive_failures AS failures
      FROM delivery d JOIN webhook w ON w.id = d.webhook_id WHERE d.id = +? AND d.state = 'pending'`,
     [deliveryId],
   )
   return (
     row && {
-      attempts: row.attempts,
+      attemptsBefore: row.attemptsBefore,
       webhookId: row.webhookId,
       url: row.url,
       health: { status: row.status, consecutiveFailures: row.failures },
@@ -135,12 +138,14 @@ export type AttemptRow = {
   /** HTTP status, null when there was none. */
   readonly status: number | null
   readonly error: string | null
+  /** The first KiB of the answer's body; null when there was none. */
+  readonly answer: string | null
 }
 
 export function addAttempt(tx: Tx, deliveryId: string, row: AttemptRow): void {
   tx.runOf(
-    'INSERT INTO delivery_attempt (delivery_id, attempt, started_at_ms, duration_ms, status, error) VALUES (?, ?, ?, ?, ?, ?)',
-    [deliveryId, row.attempt, row.startedAtMs, row.durationMs, row.status, row.error],
+    'INSERT INTO delivery_attempt (delivery_id, attempt, started_at_ms, duration_ms, status, error, answer) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    [deliveryId, row.attempt, row.startedAtMs, row.durationMs, row.status, row.error, row.answer],
   )
 }
 
@@ -192,48 +197,71 @@ export type DeliveryRow = {
   readonly state: DeliveryState
   readonly attempts: number
   readonly nextAttemptAtMs: number
+  readonly lastStatus: number | null
   readonly lastError: string | null
   readonly createdAtMs: number
   readonly deliveredAtMs: number | null
 }
 
-export type HistoryQuery = {
+export type DeliveryFilter = {
   readonly state?: DeliveryState | undefined
+  readonly type?: string | undefined
+  /** Time of the event, inclusive. */
+  readonly from?: number | undefined
+  /** Time of the event, exclusive. */
+  readonly to?: number | undefined
+}
+
+export type HistoryPage = {
   /** Only what was published before this seq. */
   readonly beforeSeq?: number | undefined
   readonly limit: number
   readonly offset: number
 }
 
+const deliveryColumns = `d.id, d.outbox_seq AS outboxSeq, o.event_id AS eventId, o.type, o.timestamp_ms AS timestampMs,
+  d.state, d.attempts, d.next_attempt_at_ms AS nextAttemptAtMs, d.last_status AS lastStatus, d.last_error AS lastError,
+  d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs`
+
+/** The state as text, not as a parameter: only then the index of the exhausted ones is found. */
+function conditionOf({ state, type, from, to }: DeliveryFilter): { sql: string; values: (string | number)[] } {
+  const parts: [string, string | number | undefined][] = [
+    ['AND o.type = +?', type],
+    ['AND o.timestamp_ms >= +?', from],
+    ['AND o.timestamp_ms < +?', to],
+  ]
+  const asked = parts.filter(([, value]) => value !== undefined)
+  return {
+    sql: [state === undefined ? '' : `AND d.state = '${state}'`, ...asked.map(([sql]) => sql)].join(' '),
+    values: asked.map(([, value]) => value ?? 0),
+  }
+}
+
 /** An endpoint's deliveries, the newest notification first. */
-export function deliveriesOf(tx: ReadTx, webhookId: string, query: HistoryQuery): DeliveryRow[] {
+export function deliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, page: HistoryPage): DeliveryRow[] {
+  const { sql, values } = conditionOf(filter)
   return tx.allOf<DeliveryRow>(
-    `SELECT d.id, d.outbox_seq AS outboxSeq, o.event_id AS eventId, o.type, o.timestamp_ms AS timestampMs, d.state, d.attempts,
-       d.next_attempt_at_ms AS nextAttemptAtMs, d.last_error AS lastError, d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs
-     FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
-     WHERE d.webhook_id = +? AND d.outbox_seq < +? AND (? IS NULL OR d.state = ?)
-     ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
-    [
-      webhookId,
-      query.beforeSeq ?? Number.MAX_SAFE_INTEGER,
-      query.state ?? null,
-      query.state ?? null,
-      query.limit,
-      query.offset,
-    ],
+    `SELECT ${deliveryColumns} FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
+     WHERE d.webhook_id = +? AND d.outbox_seq < +? ${sql} ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
+    [webhookId, page.beforeSeq ?? Number.MAX_SAFE_INTEGER, ...values, page.limit, page.offset],
+  )
+}
+
+/** One delivery of an endpoint; undefined when it has none of this id. */
+export function findDelivery(tx: ReadTx, webhookId: string, id: string): DeliveryRow | undefined {
+  return tx.oneOf<DeliveryRow>(
+    `SELECT ${deliveryColumns} FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq WHERE d.id = +? AND d.webhook_id = +?`,
+    [id, webhookId],
   )
 }
 
 /** How many there are, counted up to `limit`. */
-export function countDeliveriesOf(
-  tx: ReadTx,
-  webhookId: string,
-  state: DeliveryState | undefined,
-  limit: number,
-): number {
+export function countDeliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, limit: number): number {
+  const { sql, values } = conditionOf(filter)
+  const events = values.length > 0 ? 'JOIN outbox o ON o.seq = d.outbox_seq' : ''
   const row = tx.oneOf<{ total: number }>(
-    'SELECT count(*) AS total FROM (SELECT 1 FROM delivery WHERE webhook_id = +? AND (? IS NULL OR state = ?) LIMIT ?)',
-    [webhookId, state ?? null, state ?? null, limit],
+    `SELECT count(*) AS total FROM (SELECT 1 FROM delivery d ${events} WHERE d.webhook_id = +? ${sql} LIMIT ?)`,
+    [webhookId, ...values, limit],
   )
   return row?.total ?? 0
 }
@@ -241,7 +269,7 @@ export function countDeliveriesOf(
 /** The attempts of these deliveries, in order, by delivery. */
 export function attemptsOf(tx: ReadTx, deliveryIds: readonly string[]): Map<string, AttemptRow[]> {
   const rows = tx.allOf<AttemptRow & { deliveryId: string }>(
-    `SELECT delivery_id AS deliveryId, attempt, started_at_ms AS startedAtMs, duration_ms AS durationMs, status, error
+    `SELECT delivery_id AS deliveryId, attempt, started_at_ms AS startedAtMs, duration_ms AS durationMs, status, error, answer
      FROM delivery_attempt WHERE delivery_id IN (SELECT value FROM json_each(?)) ORDER BY delivery_id, attempt`,
     [JSON.stringify(deliveryIds)],
   )

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, timeOut } from '../http/index.ts'
+import { type Api, sha256Hex, timeOut } from '../http/index.ts'
 import { type EventType, eventTypes, type NotificationSchemas, payloadVersion } from '../journal/index.ts'
 import { eventTypeFacts } from './event-types.ts'
 
@@ -8,6 +8,18 @@ const Metadata = z
     warehouseId: z.int(),
     siteId: z.string(),
     version: z.string().openapi({ description: 'of the payload schemas', example: payloadVersion }),
+    checkpoint: z
+      .object({
+        logId: z.string(),
+        size: z.int().openapi({ description: 'Leaves of the log' }),
+        root: sha256Hex().openapi({ description: 'Root hash over them' }),
+        note: z.string().optional().openapi({ description: 'The signed checkpoint as text' }),
+      })
+      .optional()
+      .openapi({
+        description:
+          'The newest one when the event was recorded; absent before the first. Keep it: the log can be held to it',
+      }),
   })
   .openapi('NotificationMetadata')
 
@@ -41,6 +53,21 @@ export function envelopeSchema(type: EventType, data: z.ZodType) {
     data,
     metadata: Metadata,
   })
+}
+
+/** What can be subscribed to, with the JSON Schema of its `data`. */
+export function describeEventTypes(schemas: NotificationSchemas) {
+  return eventTypes.map((type) => {
+    const data = schemas[type]
+    return { type, ...eventTypeFacts[type], schema: data ? jsonSchemaOf(data) : null }
+  })
+}
+
+/** With everything written out where it stands, so that it can be used alone. */
+function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  return {
+    ...z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output', unrepresentable: 'any', reused: 'inline' }),
+  }
 }
 
 /** Adds what receivers are sent to the description (OpenAPI 3.1 `webhooks`), one entry a type. */

@@ -51,6 +51,31 @@ async function addressesOf(host: string, named: readonly Network[], resolve: Res
   return known.length > 0 ? known : ['127.0.0.1']
 }
 
+/**
+ * A `lookup` for connections that asks for a name once at a time: each look-up holds a thread of the pool until the
+ * resolver answers, and there are four.
+ */
+export function sharedLookup(resolve: Resolve): LookupFunction {
+  const underWay = new Map<string, Promise<readonly string[]>>()
+  const addresses = (host: string) => {
+    const known = underWay.get(host)
+    if (known) return known
+    const asked = resolve(host).finally(() => underWay.delete(host))
+    underWay.set(host, asked)
+    return asked
+  }
+  return (host, options, callback) => {
+    addresses(host).then(
+      (found) => {
+        const all = found.map((address) => ({ address, family: isIP(address) }))
+        if (options.all) callback(null, all)
+        else callback(null, all[0]?.address ?? '', all[0]?.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+}
+
 /** Idle connections are closed before the receivers close theirs (Node's servers after 5 s), or both would race. */
 const idleMs = 4000
 
@@ -67,13 +92,12 @@ export type GuardedAgentOptions = {
  */
 export class GuardedAgent extends Agent {
   readonly #named: readonly Network[]
-  readonly #resolve: Resolve
-  readonly #underWay = new Map<string, Promise<readonly string[]>>()
+  readonly #lookup: LookupFunction
 
   constructor({ named, resolve, secureContext }: GuardedAgentOptions) {
     super({ keepAlive: true, timeout: idleMs, ...(secureContext && { secureContext }) } as AgentOptions)
     this.#named = named
-    this.#resolve = resolve
+    this.#lookup = sharedLookup((host) => allowedAddresses(host, named, resolve))
   }
 
   override createConnection(
@@ -86,25 +110,5 @@ export class GuardedAgent extends Agent {
       return super.createConnection({ ...options, lookup: this.#lookup } as typeof options, callback)
     callback?.(new ForbiddenAddress(host, kind), undefined as never)
     return undefined
-  }
-
-  readonly #lookup: LookupFunction = (host, options, callback) => {
-    this.#addresses(host).then(
-      (addresses) => {
-        const found = addresses.map((address) => ({ address, family: isIP(address) }))
-        if (options.all) callback(null, found)
-        else callback(null, found[0]?.address ?? '', found[0]?.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    )
-  }
-
-  /** One look-up a name at a time: each holds a thread of the pool until the resolver answers, and there are four. */
-  #addresses(host: string): Promise<readonly string[]> {
-    const known = this.#underWay.get(host)
-    if (known) return known
-    const asked = allowedAddresses(host, this.#named, this.#resolve).finally(() => this.#underWay.delete(host))
-    this.#underWay.set(host, asked)
-    return asked
   }
 }

@@ -1,4 +1,9 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import type { Clock, Logger } from '../world/index.ts'
+import { pullForward } from './delivery-store.ts'
+import { longestDelayMs } from './retry-schedule.ts'
+import { removeRetired } from './secrets.ts'
+import type { WebhookSettings } from './settings.ts'
 
 /** Notifications and their settled deliveries are kept this long. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
@@ -33,4 +38,66 @@ export function removeExpired(tx: Tx, seqs: readonly number[]): void {
     `DELETE FROM outbox WHERE seq IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_seq = seq)`,
     [list],
   )
+}
+
+const everyMs = 60 * 60_000
+
+export type HousekeeperOptions = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly settings: () => WebhookSettings
+  readonly log: Logger
+  /** Called after each run: it may have made deliveries due. */
+  readonly onDone: () => void
+}
+
+/** Hourly, and at start: what is out of date goes, and what a wrong clock has put off comes back. */
+export class Housekeeper {
+  readonly #o: HousekeeperOptions
+  #running = false
+  #cancel = () => {}
+  #underWay: Promise<void> | undefined
+
+  constructor(options: HousekeeperOptions) {
+    this.#o = options
+  }
+
+  /** The run under way, if there is one. */
+  get underWay(): Promise<void> | undefined {
+    return this.#underWay
+  }
+
+  start(): void {
+    this.#running = true
+    this.#run()
+  }
+
+  /** A run under way ends after its next write. */
+  stop(): void {
+    this.#running = false
+    this.#cancel()
+  }
+
+  #run(): void {
+    this.#underWay = this.#cleanUp()
+      .catch((error: unknown) => this.#o.log.error({ err: error }, 'old notifications could not be removed'))
+      .finally(() => {
+        this.#underWay = undefined
+        if (this.#running) this.#cancel = this.#o.clock.after(everyMs, () => this.#run())
+      })
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { work, clock, settings, onDone } = this.#o
+    const nowMs = clock.now()
+    await work.write((tx) => pullForward(tx, nowMs + longestDelayMs(settings().retryScheduleMs)))
+    await work.write((tx) => removeRetired(tx, nowMs))
+    for (let afterSeq: number | undefined = 0; afterSeq !== undefined && this.#running; ) {
+      const from: number = afterSeq
+      const { seqs, lastSeq } = work.read((tx) => expired(tx, from, nowMs))
+      if (seqs.length > 0) await work.write((tx) => removeExpired(tx, seqs))
+      afterSeq = lastSeq
+    }
+    onDone()
+  }
 }

@@ -1,15 +1,18 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
-import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { AuditTrail, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { Alerts } from './alerts.ts'
+import { Authorities } from './authorities.ts'
+import { DeliveryLog } from './delivery-log.ts'
 import { type Resolve, systemResolve } from './guarded-agent.ts'
 import { Pacing } from './pacing.ts'
 import { webhookRoutes } from './routes.ts'
 import { Sender } from './sender.ts'
 import { WebhookService } from './service.ts'
 import type { WebhookSettings } from './settings.ts'
-import { countWebhooks, type WebhookCounts } from './store.ts'
+import { countInTrouble, countWebhooks, type WebhookCounts } from './store.ts'
+import { Uplink } from './uplink.ts'
 import { type AttemptReport, DeliveryWorker } from './worker.ts'
 
 export { describeNotifications } from './description.ts'
@@ -27,6 +30,8 @@ export type WebhooksOptions = {
   readonly makeId: () => string
   readonly box: SecretBox
   readonly outbox: Outbox
+  /** Of everything that is published. */
+  readonly notifications: NotificationSchemas
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
   /** Read at every use, so that a reload of the config applies. */
@@ -47,20 +52,26 @@ export type Webhooks = {
   /** `settled` resolves when nothing is under way. */
   readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled'>
   /** Endpoints and what waits for them, for health and metrics. */
-  status(): WebhookCounts
+  status(): WebhookCounts & { readonly offline: number }
+  /** Whether every endpoint that is to be sent to gets what it is sent. */
+  areWell(): boolean
 }
 
 /** Builds the room. Nothing is sent before `worker.start()`, except tests of an endpoint. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { work, audit, clock, resolve = systemResolve } = options
-  const sender = new Sender({ ...options, resolve })
+  const authorities = new Authorities(options)
+  const uplink = new Uplink({ ...options, resolve, authorities })
+  const sender = new Sender({ ...options, resolve, authorities, uplink })
   const pacing = new Pacing(options)
   const worker = new DeliveryWorker({ ...options, sender, pacing })
   const service = new WebhookService({ ...options, resolve, sender, pacing, onChange: () => worker.wake() })
+  const deliveries = new DeliveryLog({ ...options, pacing, onChange: () => worker.wake() })
   const alerts = new Alerts({ work, audit, clock })
   return {
-    routes: (api) => webhookRoutes(api, service, alerts),
+    routes: (api) => webhookRoutes(api, { service, deliveries, alerts, notifications: options.notifications }),
     worker,
-    status: () => work.read(countWebhooks),
+    status: () => ({ ...work.read(countWebhooks), offline: pacing.offline() }),
+    areWell: () => work.read(countInTrouble) === 0 && pacing.offline() === 0,
   }
 }

@@ -44,6 +44,12 @@ export function paceNow(before: Pace | undefined, seen: Seen): Pace {
   }
 }
 
+/** So much has just become due that a free endpoint is given it at the pace of draining. */
+export function catchUp(pace: Pace, untilSeq: number): Pace {
+  if (pace.kind === 'draining') return { ...pace, untilSeq: Math.max(pace.untilSeq, untilSeq) }
+  return pace.kind === 'free' ? { kind: 'draining', untilSeq, startedMs: [] } : pace
+}
+
 function whileFailing(before: Pace | undefined, { moved, nowMs, probe }: Seen): Pace {
   if (before?.kind === 'probing' && !moved) return before
   const atOnce = before === undefined || moved
@@ -52,7 +58,8 @@ function whileFailing(before: Pace | undefined, { moved, nowMs, probe }: Seen): 
 }
 
 function whileActive(before: Pace | undefined, { moved, endSeq }: Seen): Pace {
-  if (before === undefined) return { kind: 'free' }
+  // After a start there may be a backlog: of a week without an uplink, or of the time that the gateway was down.
+  if (before === undefined) return { kind: 'draining', untilSeq: endSeq, startedMs: [] }
   const inTrouble = before.kind === 'held' || (before.kind === 'probing' && (!before.offline || moved))
   return inTrouble ? { kind: 'draining', untilSeq: endSeq, startedMs: [] } : before
 }

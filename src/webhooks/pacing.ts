@@ -1,5 +1,14 @@
 import type { Clock } from '../world/index.ts'
-import { afterOutcome, afterStart, type Condition, mayStart, nextChangeMs, type Pace, paceNow } from './pace.ts'
+import {
+  afterOutcome,
+  afterStart,
+  type Condition,
+  catchUp,
+  mayStart,
+  nextChangeMs,
+  type Pace,
+  paceNow,
+} from './pace.ts'
 import { autoResumeOf, drainPerSecondOf, probeOf, type WebhookSettings } from './settings.ts'
 import type { Endpoint } from './store.ts'
 
@@ -13,6 +22,9 @@ export class Pacing {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #settings: () => WebhookSettings
   #known = new Map<string, Known>()
+  #hasLooked = false
+  /** Spans asked for before the next look, up to which notification; an endpoint may be new to us. */
+  readonly #asked = new Map<string, number>()
 
   constructor(options: { clock: Pick<Clock, 'monotonic'>; settings: () => WebhookSettings }) {
     this.#clock = options.clock
@@ -27,9 +39,15 @@ export class Pacing {
       endpoints.map(({ id, url, condition }) => {
         const before = this.#known.get(id)
         const moved = before !== undefined && before.url !== url
-        return [id, { url, condition, pace: paceNow(before?.pace, { condition, moved, endSeq, nowMs, probe }) }]
+        // An endpoint that is new while we run has no past; one that is there at the start may have missed something.
+        const past = before?.pace ?? (this.#hasLooked ? ({ kind: 'free' } as const) : undefined)
+        const pace = paceNow(past, { condition, moved, endSeq, nowMs, probe })
+        const untilSeq = this.#asked.get(id)
+        return [id, { url, condition, pace: untilSeq === undefined ? pace : catchUp(pace, untilSeq) }]
       }),
     )
+    this.#asked.clear()
+    this.#hasLooked = true
   }
 
   /** How many attempts at an endpoint may start now; undefined: no bound but admission's. */
@@ -51,6 +69,11 @@ export class Pacing {
   hurry(id: string): void {
     const notBeforeMs = this.#clock.monotonic()
     this.#set(id, (pace) => (pace.kind === 'probing' ? { ...pace, waitMs: 0, notBeforeMs } : pace))
+  }
+
+  /** An old span is to be sent again, up to this notification. */
+  catchUp(id: string, untilSeq: number): void {
+    this.#asked.set(id, untilSeq)
   }
 
   /** Up to which notification an endpoint drains; undefined when it does not. */
@@ -88,6 +111,11 @@ export class Pacing {
     const pace = this.#known.get(id)?.pace
     if (pace?.kind !== 'probing') return undefined
     return { offline: pace.offline, forMs: Math.max(pace.notBeforeMs - this.#clock.monotonic(), 0) }
+  }
+
+  /** Endpoints whose deliveries are held because the gateway itself does not get out to them. */
+  offline(): number {
+    return [...this.#known.values()].filter(({ pace }) => pace.kind === 'probing' && pace.offline).length
   }
 
   #testInMs({ condition, pace }: Known, nowMs: number): number | undefined {

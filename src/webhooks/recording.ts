@@ -1,6 +1,6 @@
 import type { Tx } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { raiseAlert } from './alerts.ts'
+import { raiseAlert, raiseAlertOnce } from './alerts.ts'
 import { addAttempt, type Claimed, holdDelivery, settleDelivery, type UnderWay, underWay } from './delivery-store.ts'
 import { afterAttempt, disabledAfter, type EndpointHealth, healthy } from './endpoint-health.ts'
 import { nextAttempt } from './retry-schedule.ts'
@@ -28,10 +28,16 @@ export function recordAttempt(tx: Tx, audit: AuditTrail, finished: FinishedAttem
   const { claimed, outcome } = finished
   const before = underWay(tx, claimed.id)
   if (!before) return false
-  // The gateway did not get out: no attempt, no failure, the delivery is due as before.
-  if (outcome.kind === 'offline') holdDelivery(tx, claimed.id, `held: the gateway is offline (${outcome.error})`)
+  if (outcome.kind === 'offline') hold(tx, before, claimed.id, outcome.error, finished.nowMs)
   else count(tx, audit, before, { ...finished, outcome })
   return before.url === claimed.url
+}
+
+/** The gateway did not get out: no attempt, no failure, the delivery is due as before. The admin is told once. */
+function hold(tx: Tx, { webhookId, url }: UnderWay, deliveryId: string, error: string, nowMs: number): void {
+  holdDelivery(tx, deliveryId, `held: the gateway is offline (${error})`)
+  const message = `The gateway does not get out to ${new URL(url).host}; its deliveries wait, and nothing counts as failed. Last: ${error}`
+  raiseAlertOnce(tx, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
 }
 
 function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAttempt<Counted>): void {
@@ -39,14 +45,23 @@ function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAt
   const { durationMs, status } = outcome
   const error = outcome.kind === 'failed' ? outcome.error : null
   const { attempt } = claimed
-  addAttempt(tx, claimed.id, { attempt, startedAtMs: finished.startedAtMs, durationMs, status, error })
-  settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished) })
-  if (before.url === claimed.url) judgeEndpoint(tx, audit, before, finished)
+  addAttempt(tx, claimed.id, {
+    attempt,
+    startedAtMs: finished.startedAtMs,
+    durationMs,
+    status,
+    error,
+    answer: outcome.answer ?? null,
+  })
+  // Read now and not when it was claimed: a redelivery asked for meanwhile begins the schedule anew.
+  const ofSchedule = attempt - before.attemptsBefore
+  settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished, ofSchedule) })
+  if (before.url === claimed.url) judgeEndpoint(tx, audit, before, finished, ofSchedule)
 }
 
-function whatNow({ claimed, outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>) {
+function whatNow({ outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>, attempt: number) {
   if (outcome.kind === 'delivered') return { state: 'delivered', deliveredAtMs: nowMs } as const
-  const next = nextAttempt({ scheduleMs, attempt: claimed.attempt, nowMs, chance, retryAfter: outcome.retryAfter })
+  const next = nextAttempt({ scheduleMs, attempt, nowMs, chance, retryAfter: outcome.retryAfter })
   return next.kind === 'retry'
     ? ({ state: 'pending', nextAttemptAtMs: next.atMs } as const)
     : ({ state: 'exhausted' } as const)
@@ -56,10 +71,10 @@ function judgeEndpoint(
   tx: Tx,
   audit: AuditTrail,
   { webhookId, url, health }: UnderWay,
-  finished: FinishedAttempt<Counted>,
+  { outcome, nowMs }: FinishedAttempt<Counted>,
+  attempt: number,
 ): void {
-  const { claimed, outcome, nowMs } = finished
-  const after = afterAttempt(health, outcome.kind === 'delivered', claimed.attempt)
+  const after = afterAttempt(health, outcome.kind === 'delivered', attempt)
   if (after.status === health.status && after.consecutiveFailures === health.consecutiveFailures) return
   setHealth(tx, webhookId, after)
   if (after.status === health.status) return

@@ -11,16 +11,22 @@ import {
   pageOfAll,
   send,
 } from '../http/index.ts'
-import { eventTypes } from '../journal/index.ts'
+import type { NotificationSchemas } from '../journal/index.ts'
 import type { Alerts } from './alerts.ts'
-import { eventTypeFacts } from './event-types.ts'
+import type { DeliveryLog } from './delivery-log.ts'
+import { describeEventTypes } from './description.ts'
 import {
   AlertList,
   AlertOut,
   AlertQuery,
   DeliveryList,
+  DeliveryOut,
   DeliveryQuery,
   EventTypeList,
+  Recovered,
+  RecoverIn,
+  RotatedSecret,
+  RotateIn,
   TestResult,
   WebhookChanged,
   WebhookCreated,
@@ -66,6 +72,8 @@ const listingEventTypes = operation({
   access: 'whms:read',
   tag,
   summary: 'List the event types',
+  description:
+    'With the JSON Schema of what each carries as `data`; the same that this description names under `webhooks`.',
   input: {},
   success: { 200: { description: 'What can be subscribed to', schema: EventTypeList } },
 })
@@ -130,6 +138,43 @@ const testing = operation({
   errors: unreadable,
 })
 
+const rotating = operation({
+  method: 'post',
+  path: '/api/webhooks/{id}/rotate-secret',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Rotate the secret of a webhook',
+  description:
+    'Takes the new secret, or makes one and shows it in this answer only. For 24 h webhook-signature carries signatures by both; X-Service-Signature is by the new one at once. To replace a secret that has leaked, use PATCH.',
+  input: { params: byId, headers: z.object(onceHeaders), body: RotateIn, bodyOptional: true },
+  success: { 200: { description: 'As it is now, with the new secret', schema: RotatedSecret } },
+})
+
+const redelivering = operation({
+  method: 'post',
+  path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Send a delivery again',
+  description:
+    'The same bytes under the same delivery id, whatever became of it, under a schedule that begins anew. At once, unless the webhook is failing or disabled: then in its turn.',
+  input: { params: z.object({ id: z.string(), deliveryId: z.string() }) },
+  success: { 200: { description: 'The delivery, on its way again', schema: DeliveryOut } },
+  errors: [...unreadable, 'STORAGE_FULL'],
+})
+
+const recovering = operation({
+  method: 'post',
+  path: '/api/webhooks/{id}/recover',
+  access: 'webhooks:manage',
+  tag,
+  summary: 'Send a span of events again',
+  description:
+    'Of the last 30 days, oldest first, no faster than webhooks.drainPerSecond. What is on its way anyway stays as it is. A repeat after a broken connection does no harm.',
+  input: { params: byId, body: RecoverIn },
+  success: { 200: { description: 'How many deliveries are on their way', schema: Recovered } },
+})
+
 const listingDeliveries = operation({
   method: 'get',
   path: '/api/webhooks/{id}/deliveries',
@@ -161,27 +206,31 @@ const acknowledging = operation({
   errors: [...unreadable, 'STORAGE_FULL'],
 })
 
+export type WebhookParts = {
+  readonly service: WebhookService
+  readonly deliveries: DeliveryLog
+  readonly alerts: Alerts
+  readonly notifications: NotificationSchemas
+}
+
 /** Adds /api/webhooks and /api/alerts. */
-export function webhookRoutes(api: Api, service: WebhookService, alerts: Alerts): void {
+export function webhookRoutes(api: Api, { service, deliveries, alerts, notifications }: WebhookParts): void {
+  addEventTypes(api, notifications)
   addRegistry(api, service)
-  addDeliveries(api, service)
+  addDeliveries(api, deliveries)
   api.openapi(listingAlerts, (c) => c.json(alerts.list(c.req.valid('query')), 200))
   api.openapi(acknowledging, async (c) =>
     c.json(await alerts.acknowledge(numericPath(c.req.valid('param').id), originOf(c)), 200),
   )
 }
 
+/** To be added before /{id}, which would take event-types for an id. */
+function addEventTypes(api: Api, notifications: NotificationSchemas): void {
+  const types = describeEventTypes(notifications)
+  api.openapi(listingEventTypes, (c) => c.json(pageOfAll(types, {}), 200))
+}
+
 function addRegistry(api: Api, service: WebhookService): void {
-  // Before /{id}, which would take event-types for an id.
-  api.openapi(listingEventTypes, (c) =>
-    c.json(
-      pageOfAll(
-        eventTypes.map((type) => ({ type, ...eventTypeFacts[type] })),
-        {},
-      ),
-      200,
-    ),
-  )
   api.openapi(registering, async (c) => {
     const reply = await service.register(c.req.valid('json'), originOf(c), claimOf(c))
     return send(c, reply, 201)
@@ -194,13 +243,23 @@ function addRegistry(api: Api, service: WebhookService): void {
   api.openapi(enabling, async (c) =>
     c.json(await service.change(c.req.valid('param').id, { active: true }, originOf(c)), 200),
   )
+  api.openapi(rotating, async (c) =>
+    send(c, await service.rotateSecret(c.req.valid('param').id, c.req.valid('json'), originOf(c), claimOf(c)), 200),
+  )
+  api.openapi(testing, async (c) => c.json(await service.test(c.req.valid('param').id), 200))
   api.openapi(removing, async (c) => {
     await service.remove(c.req.valid('param').id, originOf(c))
     return c.body(null, 204)
   })
 }
 
-function addDeliveries(api: Api, service: WebhookService): void {
-  api.openapi(testing, async (c) => c.json(await service.test(c.req.valid('param').id), 200))
-  api.openapi(listingDeliveries, (c) => c.json(service.deliveries(c.req.valid('param').id, c.req.valid('query')), 200))
+function addDeliveries(api: Api, deliveries: DeliveryLog): void {
+  api.openapi(listingDeliveries, (c) => c.json(deliveries.list(c.req.valid('param').id, c.req.valid('query')), 200))
+  api.openapi(redelivering, async (c) => {
+    const { id, deliveryId } = c.req.valid('param')
+    return c.json(await deliveries.redeliver(id, deliveryId, originOf(c)), 200)
+  })
+  api.openapi(recovering, async (c) =>
+    c.json(await deliveries.recover(c.req.valid('param').id, c.req.valid('json'), originOf(c)), 200),
+  )
 }

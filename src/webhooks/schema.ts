@@ -1,6 +1,17 @@
 import { z } from '@hono/zod-openapi'
-import { historyQuery, listOf, optional, queryInteger, resource, text, timeOut } from '../http/index.ts'
+import {
+  historyQuery,
+  listOf,
+  optional,
+  optionalTime,
+  queryInteger,
+  resource,
+  text,
+  time,
+  timeOut,
+} from '../http/index.ts'
 import { eventTypes } from '../journal/index.ts'
+import { inclusions } from './redelivery.ts'
 
 const url = () =>
   text(2048)
@@ -57,6 +68,24 @@ export const WebhookCreated = resource({
   secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once' }),
   warnings,
 }).openapi('WebhookCreated')
+export const RotateIn = z
+  .object({ secret: optional(secret()).openapi({ description: 'The new secret; without it the gateway makes one' }) })
+  .openapi('RotateSecretIn')
+export type RotateIn = z.output<typeof RotateIn>
+
+export const RotatedSecret = resource({
+  ...webhookFields,
+  secret: z
+    .string()
+    .optional()
+    .openapi({ description: 'Only when the gateway made it, and only this once: whsec_ and base64' }),
+  previousSecretValidUntil: timeOut().openapi({
+    description: 'Until then webhook-signature carries a signature by the old secret too; X-Service-Signature does not',
+  }),
+  warnings,
+}).openapi('RotatedSecret')
+export type RotatedSecret = z.input<typeof RotatedSecret>
+
 export const WebhookList = listOf(WebhookItem).openapi('WebhookList')
 
 export type WebhookItem = z.input<typeof WebhookItem>
@@ -65,8 +94,21 @@ export type WebhookChanged = z.input<typeof WebhookChanged>
 export type Warning = z.input<typeof warnings>[number]
 
 export const EventTypeList = listOf(
-  z.object({ type: z.enum(eventTypes), group: z.string(), trigger: z.string() }).openapi('EventTypeOut'),
+  z
+    .object({
+      type: z.enum(eventTypes),
+      group: z.string(),
+      trigger: z.string(),
+      schema: z
+        .looseObject({})
+        .nullable()
+        .openapi({ description: 'JSON Schema (2020-12) of `data`; null: this version does not send it' }),
+    })
+    .openapi('EventTypeOut'),
 ).openapi('EventTypeList')
+
+const answer = () =>
+  z.string().nullable().openapi({ description: "The first KiB of the receiver's answer, as text; null: it had none" })
 
 export const TestResult = resource({
   delivered: z.boolean().openapi({ description: 'Whether a 2xx came in time' }),
@@ -74,6 +116,7 @@ export const TestResult = resource({
   durationMs: z.int(),
   deliveryId: z.string().openapi({ description: 'X-Service-Delivery of the test' }),
   error: z.string().nullable(),
+  answer: answer(),
 }).openapi('WebhookTestResult')
 
 export type TestResult = z.input<typeof TestResult>
@@ -83,45 +126,70 @@ const states = ['pending', 'delivered', 'exhausted'] as const
 export const DeliveryQuery = z.object({
   ...historyQuery,
   state: z.enum(states).optional(),
+  type: z.enum(eventTypes).optional(),
+  from: time().optional().openapi({ description: 'Of the events; inclusive' }),
+  to: time().optional().openapi({ description: 'Of the events; exclusive' }),
   cursor: queryInteger({ min: 0 }).optional().openapi({ type: 'string', description: 'nextCursor of the page before' }),
 })
 
 export type DeliveryQuery = z.output<typeof DeliveryQuery>
 
-export const DeliveryOut = z
-  .object({
-    id: z.string().openapi({ description: 'X-Service-Delivery' }),
-    eventId: z.string().openapi({ description: 'id of the envelope' }),
-    type: z.string(),
-    timestamp: timeOut().openapi({ description: 'Of the event' }),
-    state: z.enum(states),
-    held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
-      description:
-        'Why a pending delivery does not go out although it may be due. held_offline: the gateway itself does not get out to this endpoint; no attempt counts. held_disabled: the webhook is disabled',
+const deliveryFields = {
+  id: z.string().openapi({ description: 'X-Service-Delivery' }),
+  eventId: z.string().openapi({ description: 'id of the envelope' }),
+  type: z.string(),
+  timestamp: timeOut().openapi({ description: 'Of the event' }),
+  state: z.enum(states),
+  held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
+    description:
+      'Why a pending delivery does not go out although it may be due. held_offline: the gateway itself does not get out to this endpoint; no attempt counts. held_disabled: the webhook is disabled',
+  }),
+  attemptCount: z.int().openapi({ description: 'Attempts that count: those that the gateway could make' }),
+  nextAttemptAt: timeOut().nullable().openapi({ description: 'Not before then. null: none is planned' }),
+  createdAt: timeOut(),
+  deliveredAt: timeOut().nullable(),
+  lastStatusCode: z.int().nullable().openapi({ description: 'HTTP status of the last attempt that counts' }),
+  lastError: z
+    .string()
+    .nullable()
+    .openapi({ description: 'Of the last try, also of one that did not count', example: 'HTTP 503' }),
+  attempts: z.array(
+    z.object({
+      attempt: z.int(),
+      startedAt: timeOut(),
+      durationMs: z.int(),
+      statusCode: z.int().nullable(),
+      error: z.string().nullable(),
+      answer: answer(),
     }),
-    attemptCount: z.int().openapi({ description: 'Attempts that count: those that the gateway could make' }),
-    nextAttemptAt: timeOut().nullable().openapi({ description: 'Not before then. null: none is planned' }),
-    createdAt: timeOut(),
-    deliveredAt: timeOut().nullable(),
-    lastError: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Of the last try, also of one that did not count', example: 'HTTP 503' }),
-    attempts: z.array(
-      z.object({
-        attempt: z.int(),
-        startedAt: timeOut(),
-        durationMs: z.int(),
-        statusCode: z.int().nullable(),
-        error: z.string().nullable(),
-      }),
-    ),
+  ),
+}
+
+const DeliveryItem = z.object(deliveryFields).openapi('DeliveryItem')
+export const DeliveryOut = resource(deliveryFields).openapi('Delivery')
+
+export const DeliveryList = listOf(DeliveryItem).openapi('DeliveryList')
+
+export type DeliveryOut = z.input<typeof DeliveryItem>
+
+export const RecoverIn = z
+  .object({
+    since: time().openapi({ description: 'Of the events; from then on' }),
+    until: optionalTime().openapi({ description: 'Default: now' }),
+    include: optional(z.enum(inclusions)).openapi({
+      description:
+        'all (default): everything of the span that it asks for, delivered or not, also from before it was registered or subscribed. missing: without what was delivered. failed: only what was given up',
+    }),
   })
-  .openapi('Delivery')
+  .openapi('RecoverIn')
+export type RecoverIn = z.output<typeof RecoverIn>
 
-export const DeliveryList = listOf(DeliveryOut).openapi('DeliveryList')
-
-export type DeliveryOut = z.input<typeof DeliveryOut>
+export const Recovered = resource({
+  since: timeOut(),
+  until: timeOut(),
+  include: z.enum(inclusions),
+  resent: z.int().openapi({ description: 'Deliveries that are on their way again' }),
+}).openapi('Recovered')
 
 export const AlertQuery = z.object({ ...historyQuery, acknowledged: z.enum(['true', 'false']).optional() })
 export type AlertQuery = z.output<typeof AlertQuery>

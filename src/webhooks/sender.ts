@@ -1,21 +1,28 @@
-import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import got, { type Request } from 'got'
-import { type Clock, type Logger, readFileIfThere } from '../world/index.ts'
+import type { Clock } from '../world/index.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
+import type { Authorities } from './authorities.ts'
+import { excerptOf, excerptSourceBytes } from './excerpt.ts'
 import { GuardedAgent, type Resolve } from './guarded-agent.ts'
 import { isOffline, rootsOf } from './offline.ts'
 import type { WebhookSettings } from './settings.ts'
-import { headersOf, type SignedMessage } from './signature.ts'
+import { headersOf, type Secrets, type SignedMessage } from './signature.ts'
+import type { Uplink } from './uplink.ts'
 
-/** Of an answer's body this much is read, for this long; then the connection is cut. Nothing of it is kept. */
+/** Of an answer's body this much is read, for this long; then the connection is cut. */
 const bodyLimitBytes = 64 * 1024
 const bodyLimitMs = 2000
 
 /** How an attempt ended. */
 export type Outcome =
-  | { readonly kind: 'delivered'; readonly status: number; readonly durationMs: number }
+  | {
+      readonly kind: 'delivered'
+      readonly status: number
+      /** The beginning of the answer's body. */
+      readonly answer?: string | null
+      readonly durationMs: number
+    }
   | {
       readonly kind: 'failed'
       /** HTTP status; null when there was no answer. */
@@ -24,6 +31,8 @@ export type Outcome =
       readonly error: string
       /** The answer's Retry-After. */
       readonly retryAfter?: string | undefined
+      /** The beginning of the answer's body, if there was one. */
+      readonly answer?: string | null
       /** To the answer's headers, or to the failure. */
       readonly durationMs: number
     }
@@ -33,7 +42,7 @@ export type Outcome =
 /** The gateway gave it up itself, because it is stopping: says nothing about the endpoint. */
 export type Abandoned = { readonly kind: 'abandoned' }
 
-type Answer = { status: number; retryAfter: string | undefined; atMs: number }
+type Answer = { status: number; retryAfter: string | undefined; atMs: number; answer?: string | null }
 type Failure = { error: string; offline: boolean; connectionWasOld: boolean; atMs: number }
 
 /** Makes one attempt at a time known as such; knows nothing of deliveries, retries or the database. */
@@ -42,7 +51,8 @@ export class Sender {
   readonly #settings: () => WebhookSettings
   readonly #resolve: Resolve
   readonly #version: string
-  readonly #log: Logger
+  readonly #authorities: Authorities
+  readonly #uplink: Pick<Uplink, 'wasDown' | 'abandon'>
   readonly #underWay = new Set<() => void>()
   #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
 
@@ -51,33 +61,47 @@ export class Sender {
     settings: () => WebhookSettings
     resolve: Resolve
     version: string
-    log: Logger
+    authorities: Authorities
+    uplink: Pick<Uplink, 'wasDown' | 'abandon'>
   }) {
     this.#clock = options.clock
     this.#settings = options.settings
     this.#resolve = options.resolve
     this.#version = options.version
-    this.#log = options.log
+    this.#authorities = options.authorities
+    this.#uplink = options.uplink
   }
 
   /**
    * Signs and sends, and waits for the answer's headers. Never rejects: whatever happens is an outcome. A connection
    * that was kept from an earlier attempt and turns out to be closed is replaced once: that is nobody's failure.
    */
-  async send(url: string, message: SignedMessage, secret: string): Promise<Outcome | Abandoned> {
+  async send(url: string, message: SignedMessage, secrets: Secrets): Promise<Outcome | Abandoned> {
     const startedMs = this.#clock.monotonic()
-    const headers = headersOf(message, secret, this.#version)
-    let result = await this.#exchange(url, headers, message.body)
+    const headers = headersOf(message, secrets, this.#version, this.#clock.now())
+    let result = await this.#exchange(url, headers, message.body, secrets)
     if (result !== undefined && 'connectionWasOld' in result && result.connectionWasOld) {
-      result = await this.#exchange(url, headers, message.body)
+      result = await this.#exchange(url, headers, message.body, secrets)
     }
     if (result === undefined) return { kind: 'abandoned' }
-    return outcomeOf(result, Math.round(result.atMs - startedMs))
+    return this.#judge(outcomeOf(result, Math.round(result.atMs - startedMs)), startedMs)
+  }
+
+  /** What got no answer while the gateway itself was cut off is nobody's failure: neither a refusal by a router, nor the
+   * certificate of a captive portal, nor silence. */
+  async #judge(outcome: Outcome, startedMs: number): Promise<Outcome | Abandoned> {
+    if (outcome.kind !== 'failed' || outcome.status !== null) return outcome
+    const wasDown = await this.#uplink.wasDown(startedMs)
+    if (wasDown === undefined) return { kind: 'abandoned' }
+    if (!wasDown) return outcome
+    const { error, durationMs } = outcome
+    return { kind: 'offline', status: null, error: `${error}; no address of uplink.probes answers`, durationMs }
   }
 
   /** Cuts what is under way; its sends resolve as abandoned. */
   abandon(): void {
     for (const cut of this.#underWay) cut()
+    this.#uplink.abandon()
     this.#agent?.agent.destroy()
     this.#agent = undefined
   }
@@ -86,6 +110,7 @@ export class Sender {
     url: string,
     headers: Record<string, string>,
     body: Uint8Array,
+    secrets: Secrets,
   ): Promise<Answer | Failure | undefined> {
     const cut = new AbortController()
     const abandon = () => cut.abort()
@@ -98,8 +123,8 @@ export class Sender {
         cut: cut.signal,
         isName: isIP(hostOf(new URL(url))) === 0,
       })
-      if (result && 'status' in result) await readAway(request, this.#clock, cut.signal)
-      return result
+      if (result === undefined || 'error' in result) return result
+      return { ...result, answer: excerptOf(await readAway(request, this.#clock, cut.signal), secrets) }
     } catch (error) {
       return { error: describe(error), offline: false, connectionWasOld: false, atMs: this.#clock.monotonic() }
     } finally {
@@ -122,41 +147,24 @@ export class Sender {
 
   /** One agent for as long as the settings and the file of authorities stay the same. */
   #currentAgent(): GuardedAgent {
-    const { allowNetworks, caFile } = this.#settings()
-    const key = JSON.stringify([allowNetworks, caFile, caFile && changedAt(caFile)])
+    const { allowNetworks } = this.#settings()
+    const { key: trusted, secureContext } = this.#authorities.current()
+    const key = JSON.stringify([allowNetworks, trusted])
     if (this.#agent?.key === key) return this.#agent.agent
-    const secureContext = this.#authorities(caFile)
     const agent = new GuardedAgent({ named: parseNetworks(allowNetworks), resolve: this.#resolve, secureContext })
     this.#agent = { key, agent }
     return agent
   }
-
-  /** The built-in authorities and ours. A file that can't be read stops no endpoint that does without it. */
-  #authorities(caFile: string | undefined): SecureContext | undefined {
-    if (caFile === undefined) return undefined
-    try {
-      const pem = readFileIfThere(caFile)
-      if (!pem) throw new Error('no such file')
-      return createSecureContext({ ca: [...getCACertificates('default'), pem] })
-    } catch (error) {
-      this.#log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
-      return undefined
-    }
-  }
-}
-
-function changedAt(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs
 }
 
 function outcomeOf(result: Answer | Failure, durationMs: number): Outcome {
   if ('error' in result) {
     return { kind: result.offline ? 'offline' : 'failed', status: null, error: result.error, durationMs }
   }
-  const { status, retryAfter } = result
-  if (status >= 200 && status < 300) return { kind: 'delivered', status, durationMs }
+  const { status, retryAfter, answer = null } = result
+  if (status >= 200 && status < 300) return { kind: 'delivered', status, answer, durationMs }
   const error = status >= 300 && status < 400 ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`
-  return { kind: 'failed', status, error, retryAfter, durationMs }
+  return { kind: 'failed', status, error, retryAfter, answer, durationMs }
 }
 
 type Exchange = {
@@ -201,20 +209,23 @@ function answerTo(
   })
 }
 
-/** Reads the body to its end, so that the connection can be used again, or cuts it at the limits. */
-function readAway(request: Request, clock: Clock, cut: AbortSignal): Promise<void> {
+/** Reads the body to its end, so that the connection can be used again, or cuts it at the limits. Returns how it began. */
+function readAway(request: Request, clock: Clock, cut: AbortSignal): Promise<Uint8Array> {
   return new Promise((resolve) => {
     let size = 0
+    let beginning = Buffer.alloc(0)
     let whole = false
     const stop = () => {
       cancel()
       if (!whole) request.destroy()
-      resolve()
+      resolve(beginning)
     }
     const cancel = clock.after(bodyLimitMs, stop)
     cut.addEventListener('abort', stop, { once: true })
     request.on('data', (part: Uint8Array) => {
       size += part.length
+      if (beginning.length < excerptSourceBytes)
+        beginning = Buffer.concat([beginning, part.subarray(0, excerptSourceBytes - beginning.length)])
       if (size > bodyLimitBytes) stop()
     })
     request.once('end', () => {

@@ -1,25 +1,18 @@
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import { countLimit, historyLimit, type IdempotencyClaim, type Reply, type RequestOrigin } from '../http/index.ts'
+import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
-import { type Clock, isoTime, type RandomBytes, randomSecret, type SecretBox } from '../world/index.ts'
+import { type Clock, isoTime, type RandomBytes, type SecretBox } from '../world/index.ts'
 import { parseNetworks } from './address-guard.ts'
-import {
-  type AttemptRow,
-  attemptsOf,
-  countDeliveriesOf,
-  type DeliveryRow,
-  deliveriesOf,
-  removeDeliveriesOf,
-} from './delivery-store.ts'
+import { removeDeliveriesOf } from './delivery-store.ts'
 import { healthy } from './endpoint-health.ts'
 import { checkEndpointUrl } from './endpoint-url.ts'
 import { fanOutAll } from './fan-out.ts'
 import type { Resolve } from './guarded-agent.ts'
-import type { Pacing, Wait } from './pacing.ts'
+import type { Pacing } from './pacing.ts'
 import type {
-  DeliveryOut,
-  DeliveryQuery,
+  RotatedSecret,
+  RotateIn,
   TestResult,
   Warning,
   WebhookChanged,
@@ -28,15 +21,15 @@ import type {
   WebhookItem,
   WebhookPatch,
 } from './schema.ts'
+import { contextOf, dropRetired, newSecret, openSecrets, retireSecret, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
 import {
   allWebhooks,
-  contextOf,
   deleteWebhook,
-  findWebhook,
+  getWebhook,
   insertWebhook,
-  sealedSecretOf,
+  isHeld,
   updateWebhook,
   type Webhook,
   type WebhookChanges,
@@ -44,7 +37,6 @@ import {
 import { type TestMaker, testMessage } from './test-message.ts'
 
 const shortSecret = 16
-const generatedSecretBytes = 32
 
 /** Deliveries removed by one write when their webhook goes; a month of them would hold up the floor. */
 const removedAtOnce = 500
@@ -59,7 +51,7 @@ export type WebhookServiceOptions = TestMaker & {
   readonly settings: () => WebhookSettings
   readonly resolve: Resolve
   readonly sender: Sender
-  readonly pacing: Pick<Pacing, 'waitOf' | 'hurry'>
+  readonly pacing: Pick<Pacing, 'hurry'>
   /** Called after a change that may make deliveries due. */
   readonly onChange: () => void
 }
@@ -91,7 +83,7 @@ export class WebhookService {
     const { makeId, box, random, audit, clock } = this.#o
     const id = makeId()
     const { url, events, active = true } = request
-    const secret = request.secret ?? randomSecret(random, generatedSecretBytes)
+    const secret = request.secret ?? newSecret(random)
     insertWebhook(tx, { id, url, events, active, sealedSecret: box.seal(secret, contextOf(id)), nowMs: clock.now() })
     const changes = {
       origin: new URL(url).origin,
@@ -102,7 +94,7 @@ export class WebhookService {
     audit.write(tx, by, { action: 'webhook.registered', entity: 'webhook', entityId: id, changes })
     const body: WebhookCreated = {
       success: true,
-      ...asOut(get(tx, id)),
+      ...asOut(getWebhook(tx, id)),
       ...(request.secret === undefined && { secret }),
       warnings: warningsFor(request.secret),
     }
@@ -116,7 +108,7 @@ export class WebhookService {
 
   /** Throws NOT_FOUND. */
   find(id: string): { success: true } & WebhookItem {
-    return { success: true, ...asOut(this.#o.work.read((tx) => get(tx, id))) }
+    return { success: true, ...asOut(this.#o.work.read((tx) => getWebhook(tx, id))) }
   }
 
   /**
@@ -127,7 +119,7 @@ export class WebhookService {
   async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
     this.find(id)
     if (request.url !== undefined) await this.#checkUrl(request.url)
-    const changed = await this.#o.work.write((tx) => this.#update(tx, get(tx, id), request, by))
+    const changed = await this.#o.work.write((tx) => this.#update(tx, getWebhook(tx, id), request, by))
     if (request.active) this.#o.pacing.hurry(id)
     this.#o.onChange()
     return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
@@ -139,6 +131,8 @@ export class WebhookService {
     if (Object.keys(changes).length === 0) return webhook
     const nowMs = clock.now()
     if (changes.events) fanOutAll(tx, webhook.id, { makeId, nowMs, firstDelayMs: settings().retryScheduleMs[0] ?? 0 })
+    // A secret set by hand replaces all that were valid: the old one may be known to others.
+    if (changes.sealedSecret) dropRetired(tx, webhook.id)
     updateWebhook(tx, webhook.id, changes, nowMs)
     audit.write(tx, by, {
       action: 'webhook.updated',
@@ -146,7 +140,46 @@ export class WebhookService {
       entityId: webhook.id,
       changes: auditOf(webhook, changes),
     })
-    return get(tx, webhook.id)
+    return getWebhook(tx, webhook.id)
+  }
+
+  /**
+   * Replaces the secret by another: the caller's, or one that the gateway makes, which the answer holds and the stored
+   * reply for a repeated request does not. For 24 h the old one signs beside it in `webhook-signature`;
+   * X-Service-Signature has room for one and switches at once.
+   * Throws NOT_FOUND, IDEMPOTENCY_MISMATCH.
+   */
+  rotateSecret(
+    id: string,
+    request: RotateIn,
+    by: RequestOrigin,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<Reply<RotatedSecret>> {
+    const { work, idempotency } = this.#o
+    return work.write((tx) => idempotency.once(tx, claim, () => this.#rotate(tx, id, request, by), withoutSecret))
+  }
+
+  #rotate(tx: Tx, id: string, request: RotateIn, by: RequestOrigin) {
+    const { box, random, audit, clock } = this.#o
+    getWebhook(tx, id)
+    const nowMs = clock.now()
+    const untilMs = retireSecret(tx, id, nowMs)
+    const secret = request.secret ?? newSecret(random)
+    updateWebhook(tx, id, { sealedSecret: box.seal(secret, contextOf(id)) }, nowMs)
+    const previousSecretValidUntil = isoTime(untilMs)
+    const changes = {
+      secret: request.secret === undefined ? 'rotated' : 'rotated to a given one',
+      previousSecretValidUntil,
+    }
+    audit.write(tx, by, { action: 'webhook.secret_rotated', entity: 'webhook', entityId: id, changes })
+    const body: RotatedSecret = {
+      success: true,
+      ...asOut(getWebhook(tx, id)),
+      ...(request.secret === undefined && { secret }),
+      previousSecretValidUntil,
+      warnings: warningsFor(request.secret),
+    }
+    return { status: 200 as const, body }
   }
 
   /**
@@ -158,7 +191,7 @@ export class WebhookService {
   }
 
   #removeSome(tx: Tx, id: string, by: RequestOrigin): boolean {
-    const webhook = get(tx, id)
+    const webhook = getWebhook(tx, id)
     if (removeDeliveriesOf(tx, id, removedAtOnce) === removedAtOnce) {
       this.#update(tx, webhook, { active: false }, by)
       return false
@@ -175,9 +208,10 @@ export class WebhookService {
    */
   async test(id: string): Promise<TestResult> {
     const { work, box, clock, sender } = this.#o
-    const { url, sealedSecret } = work.read((tx) => ({ url: get(tx, id).url, sealedSecret: sealedSecretOf(tx, id) }))
-    const message = testMessage(this.#o, id, clock.now())
-    const outcome = await sender.send(url, message, box.open(sealedSecret, contextOf(id)))
+    const nowMs = clock.now()
+    const { url, sealed } = work.read((tx) => ({ url: getWebhook(tx, id).url, sealed: sealedSecretsOf(tx, id, nowMs) }))
+    const message = testMessage(this.#o, id, nowMs)
+    const outcome = await sender.send(url, message, openSecrets(box, id, sealed))
     if (outcome.kind === 'abandoned') throw new AppError('NOT_READY', 'The gateway is stopping')
     return {
       success: true,
@@ -186,35 +220,8 @@ export class WebhookService {
       durationMs: outcome.durationMs,
       deliveryId: message.deliveryId,
       error: errorOf(outcome),
+      answer: outcome.kind === 'offline' ? null : (outcome.answer ?? null),
     }
-  }
-
-  /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
-  deliveries(id: string, query: DeliveryQuery) {
-    const { limit = historyLimit, offset = 0, state, cursor } = query
-    return this.#o.work.read((tx) => {
-      const webhook = get(tx, id)
-      const rows = deliveriesOf(tx, id, { state, beforeSeq: cursor, limit: limit + 1, offset })
-      const page = rows.slice(0, limit)
-      const attempts = attemptsOf(
-        tx,
-        page.map((row) => row.id),
-      )
-      const total = countDeliveriesOf(tx, id, state, countLimit + 1)
-      const hasMore = rows.length > limit
-      const hold = holdOf(webhook, this.#o.pacing.waitOf(id), this.#o.clock.now())
-      return {
-        success: true as const,
-        data: page.map((row) => deliveryOut(row, attempts.get(row.id) ?? [], hold)),
-        pagination: {
-          limit,
-          offset,
-          total: total > countLimit ? null : total,
-          hasMore,
-          nextCursor: hasMore ? String(page.at(-1)?.outboxSeq ?? '') || null : null,
-        },
-      }
-    })
   }
 
   async #checkUrl(url: string): Promise<void> {
@@ -223,31 +230,9 @@ export class WebhookService {
   }
 }
 
-function get(tx: ReadTx, id: string): Webhook {
-  const webhook = findWebhook(tx, id)
-  if (!webhook) throw AppError.notFound('Webhook')
-  return webhook
-}
-
 function errorOf(outcome: Outcome): string | null {
   if (outcome.kind === 'offline') return `the gateway is offline (${outcome.error})`
   return outcome.kind === 'failed' ? outcome.error : null
-}
-
-/** What keeps the deliveries of an endpoint back, if anything does. */
-type Hold = {
-  readonly why: 'held_offline' | 'held_disabled' | null
-  /** No attempt before then; undefined: none is planned. */
-  readonly untilMs: number | undefined
-}
-
-function holdOf(webhook: Webhook, wait: Wait | undefined, nowMs: number): Hold {
-  if (isHeld(webhook)) return { why: 'held_disabled', untilMs: undefined }
-  return { why: wait?.offline ? 'held_offline' : null, untilMs: wait ? nowMs + wait.forMs : 0 }
-}
-
-function isHeld(webhook: Webhook): boolean {
-  return !webhook.active || webhook.health.status === 'disabled'
 }
 
 /** Only what really changes. Asking for active is never idle: it ends a failing or disabled state. */
@@ -280,7 +265,8 @@ function warningsFor(secret: string | undefined): Warning[] {
   return [{ code: 'SECRET_SHORT', message: `A secret of less than ${shortSecret} characters can be guessed` }]
 }
 
-function withoutSecret({ secret, warnings, ...rest }: WebhookCreated): WebhookCreated {
+/** What may be stored of an answer that shows a secret. */
+function withoutSecret({ secret, warnings, ...rest }: Pick<WebhookCreated, 'secret' | 'warnings'>): object {
   if (secret === undefined) return { ...rest, warnings }
   const message = 'The secret stood in the first answer only; if that was lost, set a new one with PATCH'
   return { ...rest, warnings: [...warnings, { code: 'SECRET_SHOWN_ONCE', message }] }
@@ -298,30 +284,4 @@ function asOut(webhook: Webhook): WebhookItem {
     createdAt: isoTime(webhook.createdAtMs),
     updatedAt: isoTime(webhook.updatedAtMs),
   }
-}
-
-function deliveryOut(row: DeliveryRow, attempts: readonly AttemptRow[], hold: Hold): DeliveryOut {
-  const waits = row.state === 'pending'
-  // A first attempt is due at 0, "at once": since the delivery is there.
-  const dueMs = Math.max(row.nextAttemptAtMs, row.createdAtMs)
-  const nextMs = waits && hold.untilMs !== undefined ? Math.max(dueMs, hold.untilMs) : undefined
-  return {
-    id: row.id,
-    eventId: row.eventId,
-    type: row.type,
-    timestamp: isoTime(row.timestampMs),
-    state: row.state,
-    held: waits ? hold.why : null,
-    attemptCount: row.attempts,
-    nextAttemptAt: nextMs === undefined ? null : isoTime(nextMs),
-    createdAt: isoTime(row.createdAtMs),
-    deliveredAt: row.deliveredAtMs === null ? null : isoTime(row.deliveredAtMs),
-    lastError: row.lastError,
-    attempts: attempts.map(attemptOut),
-  }
-}
-
-function attemptOut(row: AttemptRow) {
-  const { attempt, durationMs, status: statusCode, error } = row
-  return { attempt, startedAt: isoTime(row.startedAtMs), durationMs, statusCode, error }
 }

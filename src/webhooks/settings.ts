@@ -16,6 +16,8 @@ export type WebhookSettings = {
   readonly autoResume?: AutoResume | undefined
   /** Attempts a second at one endpoint while it catches up after an outage. Default 50. */
   readonly drainPerSecond?: number | undefined
+  /** Addresses that answer whenever the gateway gets out. Default: none, then nothing is asked. */
+  readonly uplinkProbes?: readonly string[] | undefined
 }
 
 type AutoResume = { readonly enabled: boolean; readonly everyMs: number }
@@ -26,6 +28,10 @@ export function probeOf({ probe }: WebhookSettings): ProbeIntervals {
 
 export function autoResumeOf({ autoResume }: WebhookSettings): AutoResume {
   return autoResume ?? { enabled: true, everyMs: 15 * 60_000 }
+}
+
+export function uplinkProbesOf({ uplinkProbes }: WebhookSettings): readonly string[] {
+  return uplinkProbes ?? []
 }
 
 export function drainPerSecondOf({ drainPerSecond }: WebhookSettings): number {

@@ -1,9 +1,35 @@
 import { createHmac } from 'node:crypto'
 import { isoTime } from '../world/index.ts'
 
+/** The current secret of a webhook, then those that a rotation has retired and that are still valid, newest first. */
+export type Secrets = readonly [current: string, ...retired: string[]]
+
 /** `sha256=` and the lower-case hex of HMAC-SHA256 over the body's bytes, keyed with the secret in UTF-8. */
 export function signatureOf(body: Uint8Array, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
+const standardPrefix = 'whsec_'
+
+/**
+ * The key that a secret means in Standard Webhooks: of `whsec_` and base64 the bytes, as its libraries read it; any
+ * other secret means its UTF-8 bytes, and a library is given their base64.
+ */
+export function standardKeyOf(secret: string): Buffer {
+  if (secret.startsWith(standardPrefix)) {
+    const base64 = secret.slice(standardPrefix.length)
+    const bytes = Buffer.from(base64, 'base64')
+    // Only what all libraries read alike: padded, no other alphabet, nothing left over.
+    if (bytes.length > 0 && bytes.toString('base64') === base64) return bytes
+  }
+  return Buffer.from(secret, 'utf8')
+}
+
+/** `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, for each secret, with a space between. */
+export function standardSignatureOf(id: string, seconds: number, body: Uint8Array, secrets: Secrets): string {
+  const sign = (secret: string) =>
+    createHmac('sha256', standardKeyOf(secret)).update(`${id}.${seconds}.`).update(body).digest('base64')
+  return secrets.map((secret) => `v1,${sign(secret)}`).join(' ')
 }
 
 export type SignedMessage = {
@@ -16,14 +42,27 @@ export type SignedMessage = {
   readonly body: Uint8Array
 }
 
-/** The headers of one attempt. Only the signature can differ between attempts, when the secret was replaced. */
-export function headersOf(message: SignedMessage, secret: string, version: string): Record<string, string> {
+/**
+ * The headers of one attempt: the document's, signed with the current secret, and those of Standard Webhooks, signed
+ * with every secret that is valid. Between attempts only what depends on secrets and on the time of the attempt differs.
+ * @param nowMs of the attempt
+ */
+export function headersOf(
+  message: SignedMessage,
+  secrets: Secrets,
+  version: string,
+  nowMs: number,
+): Record<string, string> {
+  const seconds = Math.floor(nowMs / 1000)
   return {
     'Content-Type': 'application/json',
     'User-Agent': `gatehouse/${version}`,
     'X-Service-Event': message.type,
     'X-Service-Delivery': message.deliveryId,
     'X-Service-Timestamp': isoTime(message.timestampMs),
-    'X-Service-Signature': signatureOf(message.body, secret),
+    'X-Service-Signature': signatureOf(message.body, secrets[0]),
+    'webhook-id': message.deliveryId,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': standardSignatureOf(message.deliveryId, seconds, message.body, secrets),
   }
 }

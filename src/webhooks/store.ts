@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { type ReadTx, sql, type Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
 import type { EventType } from '../journal/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { Condition } from './pace.ts'
@@ -76,21 +77,21 @@ export function findWebhook(tx: ReadTx, id: string): Webhook | undefined {
   return row && asWebhook(row)
 }
 
+/** Throws NOT_FOUND. */
+export function getWebhook(tx: ReadTx, id: string): Webhook {
+  const webhook = findWebhook(tx, id)
+  if (!webhook) throw AppError.notFound('Webhook')
+  return webhook
+}
+
+/** Whether nothing is sent to it: switched off by a person, or by its failures. */
+export function isHeld(webhook: Webhook): boolean {
+  return !webhook.active || webhook.health.status === 'disabled'
+}
+
 /** All of them, oldest first. */
 export function allWebhooks(tx: ReadTx): Webhook[] {
   return tx.all(sql.selectFrom('webhook').select(columns).orderBy('id')).map(asWebhook)
-}
-
-/** The secret as sealed. The row must be there. */
-export function sealedSecretOf(tx: ReadTx, id: string): Buffer {
-  const row = tx.get(sql.selectFrom('webhook').select('secret').where('id', '=', id))
-  if (!row) throw new Error(`webhook ${id} is gone`)
-  return row.secret
-}
-
-/** What binds a sealed secret to its webhook. */
-export function contextOf(webhookId: string): string {
-  return `webhook:${webhookId}`
 }
 
 /** What a person changes; counts as a new version. */
@@ -160,6 +161,11 @@ export function countWebhooks(tx: ReadTx): WebhookCounts {
      FROM webhook`,
   )
   return counts ?? { total: 0, failing: 0, disabled: 0, pending: 0 }
+}
+
+/** Endpoints that are failing or disabled, by whomever; counts no deliveries, so it may be asked often. */
+export function countInTrouble(tx: ReadTx): number {
+  return tx.oneOf<{ n: number }>("SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active'")?.n ?? 0
 }
 
 function healthColumns(health: EndpointHealth) {

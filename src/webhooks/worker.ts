@@ -3,16 +3,17 @@ import { AppError } from '../errors/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
-import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, pullForward, voidLeases } from './delivery-store.ts'
+import { ClockSteps } from './clock-steps.ts'
+import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, voidLeases } from './delivery-store.ts'
 import { behind, fanOut } from './fan-out.ts'
-import { expired, removeExpired } from './housekeeping.ts'
+import { Housekeeper } from './housekeeping.ts'
 import type { Pacing } from './pacing.ts'
 import { recordAttempt, resume } from './recording.ts'
-import { longestDelayMs } from './retry-schedule.ts'
+import { openSecrets, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
-import type { SignedMessage } from './signature.ts'
-import { contextOf, type Endpoint, endpoints, findWebhook, outboxEnd, sealedSecretOf } from './store.ts'
+import type { Secrets, SignedMessage } from './signature.ts'
+import { type Endpoint, endpoints, findWebhook, outboxEnd } from './store.ts'
 import { type TestMaker, testMessage } from './test-message.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
@@ -26,8 +27,6 @@ const troubleMs = 5000
 
 /** The wall clock may be set forward, so the next due time is looked up at least this often. */
 const longestWaitMs = 5 * 60_000
-
-const housekeepingEveryMs = 60 * 60_000
 
 /** One attempt has been recorded. */
 export type AttemptReport = {
@@ -43,7 +42,7 @@ export type DeliveryWorkerOptions = TestMaker & {
   readonly random: RandomBytes
   readonly box: SecretBox
   readonly audit: AuditTrail
-  readonly sender: Sender
+  readonly sender: Pick<Sender, 'send' | 'abandon'>
   readonly pacing: Pacing
   readonly settings: () => WebhookSettings
   readonly log: Logger
@@ -51,7 +50,7 @@ export type DeliveryWorkerOptions = TestMaker & {
 }
 
 /** A message and all that sending it takes. */
-type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecret'>
+type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecrets'>
 
 type UnderWay = { readonly webhookId: string; readonly isFirst: boolean; readonly done: Promise<void> }
 
@@ -64,16 +63,18 @@ export class DeliveryWorker {
   readonly #o: DeliveryWorkerOptions
   readonly #underWay = new Map<string, UnderWay>()
   readonly #stopping = new AbortController()
+  readonly #housekeeper: Housekeeper
+  readonly #clockSteps: ClockSteps
   #running = false
   #tookOver = false
   #asked = false
   #pass: Promise<void> | undefined
-  #chores: Promise<void> | undefined
   #cancelDue = () => {}
-  #cancelHousekeeping = () => {}
 
   constructor(options: DeliveryWorkerOptions) {
     this.#o = options
+    this.#housekeeper = new Housekeeper({ ...options, onDone: () => this.wake() })
+    this.#clockSteps = new ClockSteps(options)
   }
 
   /** Takes over what a predecessor left, then works until `stop`. May be called once. */
@@ -81,7 +82,7 @@ export class DeliveryWorker {
     this.#running = true
     this.#o.work.onCommit(() => this.#look())
     this.wake()
-    this.#keepHouse()
+    this.#housekeeper.start()
   }
 
   /**
@@ -91,7 +92,7 @@ export class DeliveryWorker {
   async stop(): Promise<void> {
     this.#running = false
     this.#cancelDue()
-    this.#cancelHousekeeping()
+    this.#housekeeper.stop()
     const cancelGrace = this.#o.clock.after(graceMs, () => this.#o.sender.abandon())
     this.#stopping.abort()
     await this.settled()
@@ -107,8 +108,9 @@ export class DeliveryWorker {
 
   /** Resolves when no pass or housekeeping is running and no attempt is under way. */
   async settled(): Promise<void> {
-    while (this.#pass || this.#chores || this.#underWay.size > 0) {
-      await Promise.all([this.#pass, this.#chores, ...[...this.#underWay.values()].map(({ done }) => done)])
+    const keeper = this.#housekeeper
+    while (this.#pass || keeper.underWay || this.#underWay.size > 0) {
+      await Promise.all([this.#pass, keeper.underWay, ...[...this.#underWay.values()].map(({ done }) => done)])
     }
   }
 
@@ -133,6 +135,7 @@ export class DeliveryWorker {
 
   async #onePass(): Promise<void> {
     await this.#takeOver()
+    await this.#clockSteps.follow()
     await this.#fanOut()
     for (const claimed of await this.#claim()) this.#begin(claimed)
     for (const id of this.#o.pacing.takeDueTests()) this.#beginTest(id)
@@ -160,7 +163,9 @@ export class DeliveryWorker {
     const due = admit(work.read((tx) => this.#queues(tx, nowMs)))
     if (due.length === 0) return []
     const leaseUntilMs = nowMs + settings().timeoutMs + leaseBeyondTimeoutMs
-    return work.write((tx) => due.map((id) => claim(tx, id, leaseUntilMs)).filter((claimed) => claimed !== undefined))
+    return work.write((tx) =>
+      due.map((id) => claim(tx, id, nowMs, leaseUntilMs)).filter((claimed) => claimed !== undefined),
+    )
   }
 
   #queues(tx: ReadTx, nowMs: number): Queue[] {
@@ -239,20 +244,23 @@ export class DeliveryWorker {
 
   async #test(webhookId: string): Promise<void> {
     const { work, audit, clock, log } = this.#o
-    const target = work.read((tx) => testTarget(tx, webhookId))
+    const target = work.read((tx) => testTarget(tx, webhookId, clock.now()))
     if (!target) return
     const outcome = await this.#send({ webhookId, ...target, ...testMessage(this.#o, webhookId, clock.now()) })
     if (outcome.kind === 'abandoned') return
     const { kind, status } = outcome
     const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, target.url, status)))
-    log.info({ webhookId, ...outcome }, resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested')
+    log.info(
+      { webhookId, ...loggable(outcome) },
+      resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested',
+    )
   }
 
-  async #send({ webhookId, url, sealedSecret, ...message }: Addressed) {
+  async #send({ webhookId, url, sealedSecrets, ...message }: Addressed) {
     const { box, sender, log } = this.#o
-    let secret: string
+    let secrets: Secrets
     try {
-      secret = box.open(sealedSecret, contextOf(webhookId))
+      secrets = openSecrets(box, webhookId, sealedSecrets)
     } catch (error) {
       log.error({ err: error, webhookId }, 'the secret of a webhook can not be opened: is this the key of this box?')
       return {
@@ -262,24 +270,23 @@ export class DeliveryWorker {
         durationMs: 0,
       } as const
     }
-    return sender.send(url, message, secret)
+    return sender.send(url, message, secrets)
   }
 
   /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
   async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<boolean> {
     const { work, audit, clock, random, settings, log } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
-    const finished = {
-      claimed,
-      startedAtMs,
-      outcome,
-      nowMs: clock.now(),
-      chance,
-      scheduleMs: settings().retryScheduleMs,
-    }
+    const scheduleMs = settings().retryScheduleMs
+    const endedMs = clock.monotonic()
     for (;;) {
       try {
-        return await work.write((tx) => recordAttempt(tx, audit, finished))
+        await this.#clockSteps.follow()
+        // By the clock as it is now, which may have been set since; the delays count from the end of the attempt.
+        const nowMs = Math.round(clock.now() - (clock.monotonic() - endedMs))
+        return await work.write((tx) =>
+          recordAttempt(tx, audit, { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }),
+        )
       } catch (error) {
         if (this.#stopping.signal.aborted || isClosed(error)) throw error
         log.error({ err: error, deliveryId: claimed.id }, 'an attempt could not be recorded; trying again')
@@ -290,7 +297,7 @@ export class DeliveryWorker {
 
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
     const { log, onAttempt } = this.#o
-    const facts = { webhookId, deliveryId: id, attempt, ...outcome }
+    const facts = { webhookId, deliveryId: id, attempt, ...loggable(outcome) }
     if (outcome.kind === 'offline') {
       log.warn(facts, 'delivery held: the gateway is offline')
       return
@@ -332,34 +339,20 @@ export class DeliveryWorker {
       signal.addEventListener('abort', end)
     })
   }
-
-  #keepHouse(): void {
-    this.#chores = this.#cleanUp()
-      .catch((error: unknown) => this.#o.log.error({ err: error }, 'old notifications could not be removed'))
-      .finally(() => {
-        this.#chores = undefined
-        if (!this.#running) return
-        this.#cancelHousekeeping = this.#o.clock.after(housekeepingEveryMs, () => this.#keepHouse())
-      })
-  }
-
-  async #cleanUp(): Promise<void> {
-    const { work, clock, settings } = this.#o
-    const nowMs = clock.now()
-    await work.write((tx) => pullForward(tx, nowMs + longestDelayMs(settings().retryScheduleMs)))
-    for (let afterSeq: number | undefined = 0; afterSeq !== undefined && this.#running; ) {
-      const from: number = afterSeq
-      const { seqs, lastSeq } = work.read((tx) => expired(tx, from, nowMs))
-      if (seqs.length > 0) await work.write((tx) => removeExpired(tx, seqs))
-      afterSeq = lastSeq
-    }
-    this.wake()
-  }
 }
 
-function testTarget(tx: ReadTx, webhookId: string): Pick<Addressed, 'url' | 'sealedSecret'> | undefined {
+function testTarget(
+  tx: ReadTx,
+  webhookId: string,
+  nowMs: number,
+): Pick<Addressed, 'url' | 'sealedSecrets'> | undefined {
   const webhook = findWebhook(tx, webhookId)
-  return webhook && { url: webhook.url, sealedSecret: sealedSecretOf(tx, webhookId) }
+  return webhook && { url: webhook.url, sealedSecrets: sealedSecretsOf(tx, webhookId, nowMs) }
+}
+
+/** Without the receiver's text: it stands in the delivery log, for those who manage webhooks. */
+function loggable(outcome: Outcome): object {
+  return { ...outcome, answer: undefined }
 }
 
 /** The database is closed: the process ends, or this worker has outlived its gateway. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 
@@ -14,9 +14,16 @@ export async function runToEnd(
 ): Promise<Finished> {
   const child = spawn(command, args, { cwd: options.cwd, stdio: 'pipe' })
   const out = collect(child)
+  // A command that reads nothing may be gone before.
+  child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout: out.stdout(), stderr: out.stderr() }
+}
+
+/** Whether this machine has the program, by a call that does nothing. */
+export function isInstalled(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0
 }
 
 export type Daemon = {

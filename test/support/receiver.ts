@@ -64,7 +64,7 @@ export type Receiver = {
   /** Changes how the next requests are answered. */
   behave(behaviour: Behaviour): void
   /** Answers what hangs, with the status. */
-  release(status?: number): void
+  release(status?: number, body?: string): void
   /** The first request, past or to come, that fits. Rejects with what did come after `timeoutMs`. */
   waitFor(predicate: (request: Received, all: readonly Received[]) => boolean, timeoutMs?: number): Promise<Received>
   /** Cuts every connection and closes. */
@@ -93,7 +93,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       return state.mostAtOnce
     },
     behave: (behaviour) => state.behave(behaviour),
-    release: (status) => state.release(status),
+    release: (status, body) => state.release(status, body),
     waitFor: (predicate, timeoutMs) => state.waitFor(predicate, timeoutMs),
     stop: async () => {
       for (const socket of sockets) socket.destroy()
@@ -156,10 +156,10 @@ class ReceiverState {
     this.#behaviour = behaviour
   }
 
-  release(status = 204): void {
+  release(status = 204, body?: string): void {
     for (const response of this.#hanging) {
       if (!response.headersSent) response.writeHead(status)
-      response.end()
+      response.end(body)
     }
     this.#hanging.clear()
   }

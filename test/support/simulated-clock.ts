@@ -50,6 +50,12 @@ export class SimulatedClock implements Clock {
     return this.#timers.size
   }
 
+  /** Milliseconds until the next timer; undefined when none waits. */
+  get nextInMs(): number | undefined {
+    const next = this.#next(Number.POSITIVE_INFINITY)
+    return next && Math.max(next.dueMs - this.#monotonicMs, 0)
+  }
+
   #next(endMs: number): Timer | undefined {
     let first: Timer | undefined
     for (const timer of this.#timers) {

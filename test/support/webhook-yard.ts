@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
+import { notifications } from '../../src/app/notifications.ts'
 import { databaseFile, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import type { AppError } from '../../src/errors/index.ts'
 import { type Api, type Caller, jsonBodies, newRoot, type Permission, permissions } from '../../src/http/index.ts'
@@ -216,6 +217,7 @@ export class WebhookYard {
       makeId: this.#makeId,
       box: secretBox(key, systemRandom),
       outbox: this.outbox,
+      notifications,
       audit,
       idempotency: new Idempotency({ clock }),
       settings: () => this.settings,

@@ -39,6 +39,12 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
     'x-service-delivery': delivery.id,
     'x-service-timestamp': request.event.timestamp,
     'x-service-signature': `sha256=${createHmac('sha256', 'a secret that both know').update(request.body).digest('hex')}`,
+    'webhook-id': delivery.id,
+    'webhook-timestamp': String(yard.clock.now() / 1000),
+    'webhook-signature': `v1,${createHmac('sha256', 'a secret that both know')
+      .update(`${delivery.id}.${yard.clock.now() / 1000}.`)
+      .update(request.body)
+      .digest('base64')}`,
   })
   t.match(delivery, {
     state: 'delivered',
@@ -171,6 +177,42 @@ t.test('a name that leads inside is refused at the connection, whatever it said 
   t.match(delivery.attempts, [{ statusCode: null, error: /10\.0\.0\.8 is private/ }])
 })
 
+t.test('every address of a name is judged at the connection, in whatever form it carries a private one', async (t) => {
+  const forms = {
+    loopback: '127.8.9.10',
+    private: '192.168.1.1',
+    'carrier-grade NAT': '100.64.0.1',
+    'cloud metadata': '169.254.169.254',
+    'metadata at a public address': '168.63.129.16',
+    'IPv6 loopback': '::1',
+    'IPv6 private': 'fd12::1',
+    'IPv6 link-local': 'fe80::1',
+    mapped: '::ffff:10.0.0.1',
+    'mapped, hex': '::ffff:a00:1',
+    compatible: '::10.0.0.1',
+    NAT64: '64:ff9b::a00:1',
+    'NAT64, local': '64:ff9b:1::a00:1',
+    '6to4': '2002:a00:1::',
+    Teredo: '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+  }
+  let now = ['198.41.0.4']
+  const yard = openYard(t, { resolve: async () => now, settings: { allowNetworks: [] } })
+  for (const [what, address] of Object.entries(forms)) {
+    now = ['198.41.0.4']
+    const body = { url: 'https://erp.example/hook', events: ['whms.placement'] }
+    const { id } = (await yard.call('POST', '/api/webhooks', body)).body
+    // Behind a public one, which a client would try first.
+    now = ['198.41.0.4', address]
+    const before = yard.attempts.length
+    await yard.publish()
+    await yard.attempted(before + 1)
+    const [delivery] = await yard.deliveries(id)
+    t.match(delivery.attempts, [{ statusCode: null, error: /^FORBIDDEN_ADDRESS: / }], what)
+    await yard.webhooks.worker.settled()
+    await yard.call('DELETE', `/api/webhooks/${id}`)
+  }
+})
+
 t.test('a literal address is refused at the connection when the config no longer names its network', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver()
@@ -278,7 +320,7 @@ t.test('six failures in a row mark a webhook failing, alert the admin once, and 
   await yard.publish(3)
   await yard.attempted(8)
   t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 8 })
-  t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, pending: 8 })
+  t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, offline: 0, pending: 8 })
   const alerts = (await yard.call('GET', '/api/alerts')).body
   t.match(alerts, {
     success: true,
@@ -372,7 +414,7 @@ t.test(
   },
 )
 
-t.test('events that were published before a restart are delivered after it', async (t) => {
+t.test('events that were published before a restart are delivered after it, at the pace of a backlog', async (t) => {
   const yard = new WebhookYard()
   t.teardown(() => yard.end())
   const receiver = await yard.receiver()
@@ -380,7 +422,10 @@ t.test('events that were published before a restart are delivered after it', asy
   await yard.publish(450)
   yard.crash()
   yard.webhooks.worker.start()
-  await yard.attempted(450)
+  await yard.attempted(50)
+  await yard.webhooks.worker.settled()
+  t.equal(receiver.received.length, 50)
+  await yard.passUntil(() => yard.attempts.length === 450)
   const numbers = new Set(receiver.received.map((r) => r.event.data['n']))
   t.equal(numbers.size, 450)
 })
@@ -545,7 +590,7 @@ t.test('secrets stand nowhere in the files', async (t) => {
     { url: receiver.url, events: ['scale.reading'] },
     { 'Idempotency-Key': 'shown-once' },
   )
-  t.match(reply.body.secret, /^[A-Za-z0-9_-]{43}$/)
+  t.match(reply.body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   await yard.publish()
   await yard.attempted(1)
   for (const file of readdirSync(yard.folder)) {

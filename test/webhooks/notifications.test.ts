@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { notifications } from '../../src/app/notifications.ts'
 import { databaseFile, openReader } from '../../src/database/index.ts'
-import { type Envelope, type EventType, eventTypes, inspector, mismatchOf } from '../../src/journal/index.ts'
+import { type Envelope, type EventType, eventTypes, inspector, mismatchOf, Outbox } from '../../src/journal/index.ts'
 import { motionDetected } from '../../src/motion/events.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { differs, inline, type Schema } from '../support/json-schema.ts'
@@ -106,4 +106,13 @@ t.test('it goes out all the same: no fact is refused because it was described wr
   await yard.attempted(1)
   t.strictSame(told, ['whms.placement', 'event.created'])
   t.match(receiver.received, [{ type: 'whms.placement', event: { data: { n: 1 } } }])
+})
+
+t.test('the newest checkpoint rides along as soon as there is one', async (t) => {
+  let checkpoint: { logId: string; size: number; root: string } | undefined
+  const outbox = new Outbox({ siteId: 'dc-7', warehouseId: 3, makeId: () => 'e', checkpoint: () => checkpoint })
+  const envelope = () => outbox.envelope('webhook.test', 'e', 0, { webhookId: 'w', message: 'm' })
+  t.strictSame(envelope().metadata, { warehouseId: 3, siteId: 'dc-7', version: '1.0' })
+  checkpoint = { logId: 'l', size: 7, root: 'ab'.repeat(32) }
+  t.strictSame(envelope().metadata, { warehouseId: 3, siteId: 'dc-7', version: '1.0', checkpoint })
 })

@@ -74,7 +74,7 @@ t.test('a webhook without a secret gets one, shown in the first answer only', as
   const yard = openYard(t)
   const request = { url: 'https://erp.example/', events }
   const first = await yard.call('POST', '/api/webhooks', request, { 'Idempotency-Key': 'k1' })
-  t.match(first.body, { secret: /^[A-Za-z0-9_-]{43}$/, warnings: [] })
+  t.match(first.body, { secret: /^whsec_[A-Za-z0-9+/]{43}=$/, warnings: [] })
   const again = await yard.call('POST', '/api/webhooks', request, { 'Idempotency-Key': 'k1' })
   t.match(again, { status: 201, body: { id: first.body.id, warnings: [{ code: 'SECRET_SHOWN_ONCE' }] } })
   t.equal(again.headers.get('idempotency-replayed'), 'true')
@@ -277,6 +277,10 @@ t.test('an unknown webhook is not found, whatever is asked of it', async (t) => 
       ['DELETE', `/api/webhooks/${id}`],
       ['POST', `/api/webhooks/${id}/test`],
       ['GET', `/api/webhooks/${id}/deliveries`],
+      ['POST', `/api/webhooks/${id}/enable`],
+      ['POST', `/api/webhooks/${id}/rotate-secret`],
+      ['POST', `/api/webhooks/${id}/recover`, { since: '2026-03-02T00:00:00Z' }],
+      ['POST', `/api/webhooks/${id}/deliveries/${unknownId}/redeliver`],
       ['POST', `/api/alerts/${id}/acknowledge`],
     ] as const) {
       t.match(
@@ -298,6 +302,10 @@ t.test('managing webhooks and alerts needs its permissions; the event types only
     ['DELETE', `/api/webhooks/${unknownId}`],
     ['POST', `/api/webhooks/${unknownId}/test`],
     ['GET', `/api/webhooks/${unknownId}/deliveries`],
+    ['POST', `/api/webhooks/${unknownId}/enable`],
+    ['POST', `/api/webhooks/${unknownId}/rotate-secret`],
+    ['POST', `/api/webhooks/${unknownId}/recover`, { since: '2026-03-02T00:00:00Z' }],
+    ['POST', `/api/webhooks/${unknownId}/deliveries/${unknownId}/redeliver`],
     ['GET', '/api/alerts'],
     ['POST', '/api/alerts/1/acknowledge'],
   ] as const) {
@@ -336,6 +344,7 @@ t.test('a test sends one signed webhook.test and counts nowhere, also while the 
     durationMs: reply.body.durationMs,
     deliveryId: request?.deliveryId,
     error: null,
+    answer: null,
   })
   receiver.behave(() => ({ status: 500 }))
   t.match((await yard.call('POST', `/api/webhooks/${id}/test`)).body, {
@@ -489,7 +498,10 @@ t.test('the description names every operation, and a deletion answers 204 withou
     '/api/webhooks/event-types',
     '/api/webhooks/{id}',
     '/api/webhooks/{id}/deliveries',
+    '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
     '/api/webhooks/{id}/enable',
+    '/api/webhooks/{id}/recover',
+    '/api/webhooks/{id}/rotate-secret',
     '/api/webhooks/{id}/test',
   ])
   const headers = (paths['/api/webhooks']?.post?.parameters ?? []).map((one) => 'name' in one && one.name)

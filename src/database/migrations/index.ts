@@ -6,6 +6,7 @@ import { ledgerGuards } from './0004-ledger-guards.ts'
 import { corrections } from './0005-corrections.ts'
 import { units } from './0007-units.ts'
 import { callers } from './0010-callers.ts'
+import { webhooks } from './0012-webhooks.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   corrections,
   units,
   callers,
+  webhooks,
 ]

@@ -1,0 +1,48 @@
+import { statSync } from 'node:fs'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { type Logger, readFileIfThere } from '../world/index.ts'
+import type { WebhookSettings } from './settings.ts'
+
+export type Trust = {
+  /** Differs when the config names another file, or the file has changed. */
+  readonly key: string
+  /** Absent: the built-in authorities alone. */
+  readonly secureContext: SecureContext | undefined
+}
+
+/** Whom the gateway trusts on its way out: the built-in authorities, and those of `webhooks.caFile`. */
+export class Authorities {
+  readonly #settings: () => WebhookSettings
+  readonly #log: Logger
+  #trust: Trust | undefined
+
+  constructor(options: { settings: () => WebhookSettings; log: Logger }) {
+    this.#settings = options.settings
+    this.#log = options.log
+  }
+
+  /** Read again when the file has changed. */
+  current(): Trust {
+    const { caFile } = this.#settings()
+    const key = JSON.stringify([caFile, caFile && changedAt(caFile)])
+    if (this.#trust?.key !== key) this.#trust = { key, secureContext: this.#read(caFile) }
+    return this.#trust
+  }
+
+  /** A file that can't be read stops nobody who does without it. */
+  #read(caFile: string | undefined): SecureContext | undefined {
+    if (caFile === undefined) return undefined
+    try {
+      const pem = readFileIfThere(caFile)
+      if (!pem) throw new Error('no such file')
+      return createSecureContext({ ca: [...getCACertificates('default'), pem] })
+    } catch (error) {
+      this.#log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
+      return undefined
+    }
+  }
+}
+
+function changedAt(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs
+}

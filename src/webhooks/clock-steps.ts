@@ -1,0 +1,62 @@
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import type { Clock } from '../world/index.ts'
+
+/** Less than this is drift, or the clock being slewed. */
+const leastStepMs = 1000
+
+/** More than this is no correction: the clock was plainly wrong before, and times by it mean nothing. */
+const longestStepMs = 24 * 60 * 60 * 1000
+
+export type Reading = { readonly wallMs: number; readonly monotonicMs: number }
+
+/** By how much the wall clock was set between two readings; 0 when it was not, or by more than any delay there is. */
+export function stepBetween(before: Reading, after: Reading): number {
+  const stepMs = after.wallMs - before.wallMs - (after.monotonicMs - before.monotonicMs)
+  const size = Math.abs(stepMs)
+  return size < leastStepMs || size > longestStepMs ? 0 : Math.round(stepMs)
+}
+
+/** Moves what waits for a time along with the clock; what is to be sent at once (0) stays so. */
+function shiftDue(tx: Tx, stepMs: number): void {
+  tx.runOf(
+    `UPDATE delivery SET next_attempt_at_ms = max(1, next_attempt_at_ms + ?) WHERE state = 'pending' AND next_attempt_at_ms > 0`,
+    [stepMs],
+  )
+}
+
+/**
+ * Keeps delays what they are when the wall clock is set while the gateway runs: due times are stored by the wall clock,
+ * because only that survives a restart, but a delay is a time that passes.
+ */
+export class ClockSteps {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
+  #last: Reading
+  #owedMs = 0
+
+  constructor(options: { work: UnitOfWork; clock: Pick<Clock, 'now' | 'monotonic'> }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#last = this.#read()
+  }
+
+  /** To be called before a due time is compared or stored. Rejects when it can't be written; the next call does it. */
+  async follow(): Promise<void> {
+    const now = this.#read()
+    this.#owedMs += stepBetween(this.#last, now)
+    this.#last = now
+    const stepMs = this.#owedMs
+    if (stepMs === 0) return
+    this.#owedMs = 0
+    try {
+      await this.#work.write((tx) => shiftDue(tx, stepMs))
+    } catch (error) {
+      this.#owedMs += stepMs
+      throw error
+    }
+  }
+
+  #read(): Reading {
+    return { wallMs: this.#clock.now(), monotonicMs: this.#clock.monotonic() }
+  }
+}

@@ -1,0 +1,153 @@
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
+import { type Clock, isoTime } from '../world/index.ts'
+import {
+  type AttemptRow,
+  attemptsOf,
+  countDeliveriesOf,
+  type DeliveryRow,
+  deliveriesOf,
+  findDelivery,
+} from './delivery-store.ts'
+import type { Pacing, Wait } from './pacing.ts'
+import { firstSeqSince, recoverSome, requeue } from './redelivery.ts'
+import type { DeliveryOut, DeliveryQuery, RecoverIn } from './schema.ts'
+import { getWebhook, isHeld, outboxEnd, type Webhook } from './store.ts'
+
+export type DeliveryLogOptions = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly makeId: () => string
+  readonly audit: AuditTrail
+  readonly pacing: Pick<Pacing, 'waitOf' | 'hurry' | 'catchUp'>
+  /** Called after a change that makes deliveries due. */
+  readonly onChange: () => void
+}
+
+/** What became of an endpoint's deliveries, and sending them once more. */
+export class DeliveryLog {
+  readonly #o: DeliveryLogOptions
+
+  constructor(options: DeliveryLogOptions) {
+    this.#o = options
+  }
+
+  /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
+  list(id: string, query: DeliveryQuery) {
+    const { limit = historyLimit, offset = 0, cursor, ...filter } = query
+    return this.#o.work.read((tx) => {
+      const webhook = getWebhook(tx, id)
+      const rows = deliveriesOf(tx, id, filter, { beforeSeq: cursor, limit: limit + 1, offset })
+      const page = rows.slice(0, limit)
+      const total = countDeliveriesOf(tx, id, filter, countLimit + 1)
+      const hasMore = rows.length > limit
+      return {
+        success: true as const,
+        data: this.#present(tx, webhook, page),
+        pagination: {
+          limit,
+          offset,
+          total: total > countLimit ? null : total,
+          hasMore,
+          nextCursor: hasMore ? String(page.at(-1)?.outboxSeq ?? '') || null : null,
+        },
+      }
+    })
+  }
+
+  /**
+   * Sends one delivery again whatever became of it: the same bytes under the same id, under a schedule of its own. It
+   * goes out at once, unless its endpoint is held or failing. Throws NOT_FOUND.
+   */
+  async redeliver(id: string, deliveryId: string, by: RequestOrigin): Promise<{ success: true } & DeliveryOut> {
+    const { work, audit, clock, pacing, onChange } = this.#o
+    const answer = await work.write((tx) => {
+      const webhook = getWebhook(tx, id)
+      const before = findDelivery(tx, id, deliveryId)
+      if (!before) throw AppError.notFound('Delivery')
+      requeue(tx, deliveryId, clock.now())
+      const changes = { deliveryId, state: before.state, attempts: before.attempts }
+      audit.write(tx, by, { action: 'webhook.redelivered', entity: 'webhook', entityId: id, changes })
+      const [out] = this.#present(tx, webhook, [findDelivery(tx, id, deliveryId) ?? before])
+      if (!out) throw AppError.notFound('Delivery')
+      return { success: true as const, ...out }
+    })
+    pacing.hurry(id)
+    onChange()
+    return answer
+  }
+
+  /**
+   * Sends again what `request` names of the span, in bounded writes; one that ends between two of them can be repeated.
+   * Returns how many. Throws NOT_FOUND.
+   */
+  async recover(id: string, request: RecoverIn, by: RequestOrigin) {
+    const { work, audit, clock, makeId, pacing, onChange } = this.#o
+    const nowMs = clock.now()
+    const span = { sinceMs: request.since, untilMs: request.until ?? nowMs, include: request.include ?? 'all' }
+    const shown = { since: isoTime(span.sinceMs), until: isoTime(span.untilMs), include: span.include }
+    const asked = await work.write((tx) => {
+      getWebhook(tx, id)
+      audit.write(tx, by, { action: 'webhook.recovery_asked', entity: 'webhook', entityId: id, changes: shown })
+      return { afterSeq: firstSeqSince(tx, span.sinceMs) - 1, endSeq: outboxEnd(tx) }
+    })
+    let resent = 0
+    for (let afterSeq: number | undefined = asked.afterSeq; afterSeq !== undefined; ) {
+      const from: number = afterSeq
+      const some = await work.write((tx) => recoverSome(tx, id, span, { afterSeq: from, makeId, nowMs }))
+      resent += some.resent
+      afterSeq = some.lastSeq
+    }
+    if (resent > 0) pacing.catchUp(id, asked.endSeq)
+    onChange()
+    return { success: true as const, ...shown, resent }
+  }
+
+  #present(tx: ReadTx, webhook: Webhook, rows: readonly DeliveryRow[]): DeliveryOut[] {
+    const ids = rows.map((row) => row.id)
+    const attempts = attemptsOf(tx, ids)
+    const hold = holdOf(webhook, this.#o.pacing.waitOf(webhook.id), this.#o.clock.now())
+    return rows.map((row) => deliveryOut(row, attempts.get(row.id) ?? [], hold))
+  }
+}
+
+/** What keeps the deliveries of an endpoint back, if anything does. */
+type Hold = {
+  readonly why: 'held_offline' | 'held_disabled' | null
+  /** No attempt before then; undefined: none is planned. */
+  readonly untilMs: number | undefined
+}
+
+function holdOf(webhook: Webhook, wait: Wait | undefined, nowMs: number): Hold {
+  if (isHeld(webhook)) return { why: 'held_disabled', untilMs: undefined }
+  return { why: wait?.offline ? 'held_offline' : null, untilMs: wait ? nowMs + wait.forMs : 0 }
+}
+
+function deliveryOut(row: DeliveryRow, attempts: readonly AttemptRow[], hold: Hold): DeliveryOut {
+  const waits = row.state === 'pending'
+  // A first attempt is due at 0, "at once": since the delivery is there.
+  const dueMs = Math.max(row.nextAttemptAtMs, row.createdAtMs)
+  const nextMs = waits && hold.untilMs !== undefined ? Math.max(dueMs, hold.untilMs) : undefined
+  return {
+    id: row.id,
+    eventId: row.eventId,
+    type: row.type,
+    timestamp: isoTime(row.timestampMs),
+    state: row.state,
+    held: waits ? hold.why : null,
+    attemptCount: row.attempts,
+    nextAttemptAt: nextMs === undefined ? null : isoTime(nextMs),
+    createdAt: isoTime(row.createdAtMs),
+    deliveredAt: row.deliveredAtMs === null ? null : isoTime(row.deliveredAtMs),
+    lastStatusCode: row.lastStatus,
+    lastError: row.lastError,
+    attempts: attempts.map(attemptOut),
+  }
+}
+
+function attemptOut(row: AttemptRow) {
+  const { attempt, durationMs, status: statusCode, error, answer } = row
+  return { attempt, startedAt: isoTime(row.startedAtMs), durationMs, statusCode, error, answer }
+}

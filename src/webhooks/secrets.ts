@@ -1,0 +1,65 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import type { RandomBytes, SecretBox } from '../world/index.ts'
+import type { Secrets } from './signature.ts'
+
+/** How long a secret that a rotation has replaced goes on signing beside its successor. */
+export const overlapMs = 24 * 60 * 60 * 1000
+
+/** Of rotations that follow each other within the overlap, so many old secrets sign; more would fill the header. */
+const mostRetired = 8
+
+const secretBytes = 32
+
+/** A new secret, in the form that the libraries of Standard Webhooks take as it is. */
+export function newSecret(random: RandomBytes): string {
+  return `whsec_${random(secretBytes).toString('base64')}`
+}
+
+/** What binds a sealed secret to its webhook. */
+export function contextOf(webhookId: string): string {
+  return `webhook:${webhookId}`
+}
+
+/** The secrets of a webhook that sign now, sealed: the current one first. The row must be there. */
+export function sealedSecretsOf(tx: ReadTx, webhookId: string, nowMs: number): Buffer[] {
+  const rows = tx.allOf<{ secret: Buffer }>(
+    `SELECT secret FROM (
+       SELECT secret, ${Number.MAX_SAFE_INTEGER} AS until_ms FROM webhook WHERE id = +?
+       UNION ALL SELECT secret, valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms > +?)
+     ORDER BY until_ms DESC`,
+    [webhookId, webhookId, nowMs],
+  )
+  if (rows.length === 0) throw new Error(`webhook ${webhookId} is gone`)
+  return rows.map(({ secret }) => secret)
+}
+
+/** Throws when one was sealed with another box's key. */
+export function openSecrets(box: SecretBox, webhookId: string, sealed: readonly Buffer[]): Secrets {
+  return sealed.map((one) => box.open(one, contextOf(webhookId))) as unknown as Secrets
+}
+
+/** Keeps the current secret as a retired one. Returns until when it signs. */
+export function retireSecret(tx: Tx, webhookId: string, nowMs: number): number {
+  const newest = tx.oneOf<{ ms: number | null }>(
+    'SELECT max(valid_until_ms) AS ms FROM webhook_retired_secret WHERE webhook_id = +?',
+    [webhookId],
+  )
+  const untilMs = Math.max(nowMs + overlapMs, (newest?.ms ?? 0) + 1)
+  tx.runOf('INSERT INTO webhook_retired_secret SELECT id, ?, secret FROM webhook WHERE id = +?', [untilMs, webhookId])
+  tx.runOf(
+    `DELETE FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms NOT IN (
+       SELECT valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? ORDER BY valid_until_ms DESC LIMIT ?)`,
+    [webhookId, webhookId, mostRetired],
+  )
+  return untilMs
+}
+
+/** Ends the overlap of a webhook at once: its secret may have leaked. */
+export function dropRetired(tx: Tx, webhookId: string): void {
+  tx.runOf('DELETE FROM webhook_retired_secret WHERE webhook_id = +?', [webhookId])
+}
+
+/** Removes what signs no more. */
+export function removeRetired(tx: Tx, nowMs: number): void {
+  tx.runOf('DELETE FROM webhook_retired_secret WHERE valid_until_ms <= +?', [nowMs])
+}
