@@ -54,6 +54,10 @@ export type Tables = {
   caller_key: { one: number; key: Buffer }
   client_event: { caller: string; client_event_id: string; event_id: number; request_sha256: string }
   detection_event: DetectionEventRow
+  incident_change: IncidentChangeRow
+  report: ReportRow
+  erased_person: { commitment: string; erased_at_ms: number }
+  account_seen: { person_commitment: string; role: string; secret_mark: Buffer }
   outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
   audit_entry: {
     id: number
@@ -141,6 +145,41 @@ export type DetectionEventRow = {
   pre_roll_seconds: number | null
   duration_seconds: number | null
   recorded_at_ms: number
+  evidence_hash: string
+}
+
+export type IncidentChangeRow = {
+  id: number
+  event_id: string
+  leaf_seq: number
+  incident_id: number
+  status: 'open' | 'investigating' | 'resolved'
+  severity: 'low' | 'medium' | 'high' | 'critical' | null
+  category: string | null
+  warehouse_id: number | null
+  title_commitment: string | null
+  description_commitment: string | null
+  evidence: string | null
+  resolution_commitment: string | null
+  actor_commitment: string
+  timestamp_ms: number
+  evidence_hash: string
+}
+
+export type ReportRow = {
+  id: number
+  event_id: string
+  leaf_seq: number
+  type: 'compliance'
+  from_ms: number
+  to_ms: number
+  warehouses: string
+  log_size: number
+  log_root: string
+  sha256: string
+  size_bytes: number
+  actor_commitment: string
+  created_at_ms: number
   evidence_hash: string
 }
 

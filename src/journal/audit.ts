@@ -1,7 +1,8 @@
 import type { Tx } from '../database/index.ts'
-import type { RequestOrigin } from '../http/index.ts'
+import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Openings } from '../log/index.ts'
 import type { Clock } from '../world/index.ts'
+import { redacted } from './redact.ts'
 
 export type AuditEntity =
   | 'warehouse'
@@ -32,7 +33,11 @@ export type AuditFacts = {
   readonly changes?: Record<string, unknown>
 }
 
-export type AuditOrigin = Omit<RequestOrigin, 'caller'> & { readonly caller?: RequestOrigin['caller'] }
+export type AuditOrigin = Omit<RequestOrigin, 'caller'> & {
+  readonly caller?: Pick<Caller, 'username' | 'authMode'>
+  /** By which way it came, when there is no caller to say so: `signal`. */
+  readonly mode?: string
+}
 
 /** The audit trail, written in the transaction of what it tells. */
 export class AuditTrail {
@@ -61,10 +66,10 @@ export class AuditTrail {
         facts.action,
         facts.entity,
         facts.entityId === undefined ? null : String(facts.entityId),
-        facts.changes ? JSON.stringify(facts.changes) : null,
+        facts.changes ? JSON.stringify(redacted(facts.changes)) : null,
         by?.requestId ?? null,
         by?.address ?? null,
-        by?.caller?.authMode ?? null,
+        by?.caller?.authMode ?? by?.mode ?? null,
       ],
     )
   }
