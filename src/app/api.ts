@@ -3,6 +3,7 @@ import { type Admission, type Authenticator, door, type Sessions } from '../auth
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
+import type { Governance } from '../governance/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
@@ -33,6 +34,7 @@ export type ApiParts = {
   readonly photos: Photos
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
+  readonly governance: Governance
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping'])
@@ -72,6 +74,7 @@ export function buildApi(parts: ApiParts): Api {
   ledgerRoutes(root, parts.ledger, parts.photos)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
+  parts.governance.routes(root)
   consoleRoutes(root, parts)
   let description: { openapi: string } | undefined
   root.openapi(getDescription, (c) => {

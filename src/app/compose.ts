@@ -14,10 +14,11 @@ import type { Config } from '../config/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
+import { createGovernance } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
+import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
@@ -204,6 +205,22 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
   })
   const jobs = new Jobs({ log })
+  const governance = createGovernance({
+    work,
+    nowMs: () => recorder.nowMs(),
+    log: logRoom,
+    openings,
+    outbox,
+    audit,
+    idempotency,
+    makeId,
+    warehouse,
+    motion,
+    photos,
+    dataDir: config.dataDir,
+    site: () => ({ siteUrl: live.config.site.url, warehouseId: live.config.site.warehouseId }),
+    compose: (spec) => jobs.report(config.dataDir, spec),
+  })
   const startedMs = clock.monotonic()
   const api = buildApi({
     log,
@@ -236,6 +253,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     photos,
     motion,
     webhooks,
+    governance,
   })
   return {
     api,

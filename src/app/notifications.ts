@@ -1,6 +1,10 @@
+import { governanceNotifications } from '../governance/index.ts'
 import { ledgerNotifications } from '../ledger/index.ts'
 import { motionNotifications, motionRecorded } from '../motion/index.ts'
 import { allNotifications } from '../webhooks/index.ts'
 
 /** The shape of every notification that this gateway sends: what is described, and what is checked when it is published. */
-export const notifications = allNotifications([ledgerNotifications, motionNotifications], motionRecorded)
+export const notifications = allNotifications(
+  [ledgerNotifications, motionNotifications, governanceNotifications],
+  motionRecorded,
+)

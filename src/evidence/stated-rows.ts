@@ -71,9 +71,7 @@ export const statedKinds: readonly StatedKind[] = [
     table: 'report',
     rows: (tx, firstSeq, lastSeq) =>
       new Map(
-        tx
-          .allOf<ReportRow>(between('report'), [firstSeq, lastSeq])
-          .map((row) => [row.leaf_seq, statedReport(row)]),
+        tx.allOf<ReportRow>(between('report'), [firstSeq, lastSeq]).map((row) => [row.leaf_seq, statedReport(row)]),
       ),
   },
 ]

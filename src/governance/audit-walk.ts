@@ -94,7 +94,9 @@ function sourcesOf(tx: ReadTx, filter: AuditFilter): Part[] {
 
 /** An action is about one kind of entity; those about events stand in no index of their own, being most of the trail. */
 function isAboutEvents(tx: ReadTx, action: string): boolean {
-  return tx.oneOf(`SELECT 1 FROM main.audit_entry WHERE action = +? AND entity <> 'event' LIMIT 1`, [action]) === undefined
+  return (
+    tx.oneOf(`SELECT 1 FROM main.audit_entry WHERE action = +? AND entity <> 'event' LIMIT 1`, [action]) === undefined
+  )
 }
 
 function boundsOf({ fromMs, toMs }: AuditFilter, from: TimePlace | undefined): Part {

@@ -9,7 +9,7 @@ import { isoTime } from '../world/index.ts'
 import { incidentChanged } from './events.ts'
 import { actionsIn, type IncidentAction, type IncidentState, nextState } from './incident-states.ts'
 import * as store from './incident-store.ts'
-import type { Claimed, ReferenceType, References, Resolved } from './references.ts'
+import type { Claimed, References, ReferenceType, Resolved } from './references.ts'
 import type { Incident, NewIncident } from './schema.ts'
 import type { Sight } from './sight.ts'
 

@@ -2,7 +2,14 @@ import { readFile, rm } from 'node:fs/promises'
 import type { ReadTx, ReportRow, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { reportFacts, reportFile, type UnsealedReport } from '../evidence/index.ts'
-import type { Caller, FileAnswer, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import {
+  type Caller,
+  type FileAnswer,
+  type IdempotencyClaim,
+  type Reply,
+  type RequestOrigin,
+  timeCursor,
+} from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { type Log, type Openings, sha256 } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
@@ -78,7 +85,9 @@ export class Reports {
   reports(page: { limit: number; offset: number; beforeId?: number | undefined }, caller: Caller) {
     return this.#o.work.read((tx) => {
       const { rows, ...found } = store.listReports(tx, this.#o.warehouse.hiddenFrom(caller), page)
-      return { ...found, data: rows.map((row) => this.#item(tx, row)) }
+      const last = rows.at(-1)
+      const nextCursor = found.hasMore && last ? timeCursor({ timestampMs: last.created_at_ms, id: last.id }) : null
+      return { ...found, nextCursor, data: rows.map((row) => this.#item(tx, row)) }
     })
   }
 

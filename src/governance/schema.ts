@@ -39,7 +39,10 @@ export const AuditEntry = z
     id: rowId().openapi({ description: '1, 2, 3 … without a gap' }),
     timestamp: timeOut(),
     operator: z.string().nullable().openapi({ description: 'on whose word; null: the gateway’s own' }),
-    actor: z.string().nullable().openapi({ description: 'the verified caller; null: the gateway itself, or a stranger' }),
+    actor: z
+      .string()
+      .nullable()
+      .openapi({ description: 'the verified caller; null: the gateway itself, or a stranger' }),
     action: z.string(),
     entity: z.enum(auditEntities),
     entityId: z.string().nullable(),
@@ -53,7 +56,8 @@ export type AuditEntry = z.infer<typeof AuditEntry>
 export const AuditList = listOf(AuditEntry).openapi('AuditList')
 
 export const severities = ['low', 'medium', 'high', 'critical'] as const
-const label = () => text(64).openapi({ description: 'the site’s own word; stands in the log, so no names', example: 'damage' })
+const label = () =>
+  text(64).openapi({ description: 'the site’s own word; stands in the log, so no names', example: 'damage' })
 
 const ReferenceIn = z.union([
   text(2048).openapi({ description: 'event:12, a photo’s SHA-256, an address of this gateway, or any other text' }),

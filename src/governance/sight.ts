@@ -62,7 +62,9 @@ export class Sight {
       warehouse: inWarehouse((_, id) => numericPath(id)),
       zone: asked('SELECT warehouse_id AS id FROM zone WHERE id = +?'),
       slot: asked('SELECT warehouse_id AS id FROM slot WHERE id = +?'),
-      event: asked('SELECT s.warehouse_id AS id FROM main.placement_event e JOIN slot s ON s.id = e.slot_id WHERE e.id = +?'),
+      event: asked(
+        'SELECT s.warehouse_id AS id FROM main.placement_event e JOIN slot s ON s.id = e.slot_id WHERE e.id = +?',
+      ),
       incident: asked(`SELECT warehouse_id AS id FROM incident_change WHERE incident_id = +? AND status = 'open'`),
       report: (tx, id, caller) => this.mayKnowAll(caller, warehousesOfReport(tx, id)),
       camera: (_, id, caller) => this.mayKnowCamera(caller, numericPath(id)),
@@ -104,6 +106,8 @@ function cameraOf(tx: ReadTx, id: string): number | undefined {
 }
 
 function warehousesOfReport(tx: ReadTx, id: string): number[] {
-  const row = tx.oneOf<{ warehouses: string }>('SELECT warehouses FROM main.report WHERE id = +?', [numericPath(id) ?? 0])
+  const row = tx.oneOf<{ warehouses: string }>('SELECT warehouses FROM main.report WHERE id = +?', [
+    numericPath(id) ?? 0,
+  ])
   return row ? (JSON.parse(row.warehouses) as number[]) : []
 }

@@ -31,5 +31,5 @@ export {
   pageOfAll,
   sendAll,
 } from './pagination.ts'
-export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'
 export { HttpListener, type ListenOptions } from './server.ts'
+export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'

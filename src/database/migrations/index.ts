@@ -7,11 +7,4 @@ import { corrections } from './0005-corrections.ts'
 import { governance } from './0008-governance.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
-export const migrations: readonly Migration[] = [
-  floor,
-  cameras,
-  consoleSessions,
-  ledgerGuards,
-  corrections,
-  governance,
-]
+export const migrations: readonly Migration[] = [floor, cameras, consoleSessions, ledgerGuards, corrections, governance]
