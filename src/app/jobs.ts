@@ -51,14 +51,16 @@ export class Jobs {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject })
-      this.#start().postMessage({ ...job, id, dataDir } satisfies JobRequest)
+      const worker = this.#start()
+      // An idle thread keeps no process alive; one at work does, or its answer could come to nobody.
+      worker.ref()
+      worker.postMessage({ ...job, id, dataDir } satisfies JobRequest)
     })
   }
 
   #start(): Worker {
     if (this.#worker) return this.#worker
     const worker = new Worker(workerEntry('jobs'))
-    worker.unref()
     worker.on('message', (answer: JobAnswer) => this.#settle(answer))
     worker.on('error', (err) => this.#log.error({ err }, 'the jobs thread failed'))
     worker.on('exit', () => {
@@ -73,6 +75,7 @@ export class Jobs {
   #settle(answer: JobAnswer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
+    if (this.#waiting.size === 0) this.#worker?.unref()
     if ('result' in answer) waiting?.resolve(answer.result as never)
     else waiting?.reject(new AppError('INTERNAL_ERROR', answer.error))
   }

@@ -60,10 +60,7 @@ function recompute(gateway: TestGateway, spec: ReportSpec): Buffer {
 
 t.test('a report counts what the log says of its period, and contradictions with it', async (t) => {
   const gateway = await testGateway()
-  t.teardown(async () => {
-    await gateway.jobs.stop()
-    gateway.end()
-  })
+  t.teardown(() => gateway.end())
   await aDay(gateway)
   const made = await generate(gateway)
   t.equal(made.status, 201)
@@ -164,10 +161,7 @@ function verifyRootOf(gateway: TestGateway, size: number): string {
 
 t.test('the file is what its hash says, names nobody, and is made again from the log byte for byte', async (t) => {
   const gateway = await testGateway()
-  t.teardown(async () => {
-    await gateway.jobs.stop()
-    gateway.end()
-  })
+  t.teardown(() => gateway.end())
   await aDay(gateway)
   const { body: report } = await generate(gateway)
   const file = await gateway.ask('GET', `${path}/1/file`, { by: people.sven })
@@ -215,10 +209,7 @@ t.test('the file is what its hash says, names nobody, and is made again from the
 
 t.test('a report asked for twice under one key is one report', async (t) => {
   const gateway = await testGateway()
-  t.teardown(async () => {
-    await gateway.jobs.stop()
-    gateway.end()
-  })
+  t.teardown(() => gateway.end())
   await aDay(gateway)
   const ask = () => gateway.ask('POST', path, { by: people.sven, body: march, headers: { 'Idempotency-Key': 'k-1' } })
   const [one, two] = await Promise.all([ask(), ask()])
@@ -231,10 +222,7 @@ t.test('a report asked for twice under one key is one report', async (t) => {
 
 t.test('a report covers what its author may see, and only who may see all of that reads it', async (t) => {
   const gateway = await testGateway({ config: { warehouses: [{ id: 2, viewers: ['olga'] }] } })
-  t.teardown(async () => {
-    await gateway.jobs.stop()
-    gateway.end()
-  })
+  t.teardown(() => gateway.end())
   await aDay(gateway)
   const by = people.ada
   await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Vault', timezone: 'Europe/Berlin' } })
@@ -267,7 +255,6 @@ t.test(
   async (t) => {
     const gateway = await testGateway()
     t.teardown(async () => {
-      await gateway.jobs.stop()
       gateway.end()
     })
     const { status, body } = await generate(gateway)
