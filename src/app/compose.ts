@@ -207,6 +207,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const jobs = new Jobs({ log })
   const governance = createGovernance({
     work,
+    clock,
     nowMs: () => recorder.nowMs(),
     log: logRoom,
     openings,

@@ -56,7 +56,7 @@ export type Tables = {
   detection_event: DetectionEventRow
   incident_change: IncidentChangeRow
   report: ReportRow
-  erased_person: { commitment: string; erased_at_ms: number }
+  erased_person: { commitment: string; name_mark: string; erased_at_ms: number }
   account_seen: { person_commitment: string; role: string; secret_mark: Buffer }
   outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
   audit_entry: {

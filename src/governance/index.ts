@@ -1,12 +1,14 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
-import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Photos } from '../ledger/index.ts'
 import type { Log, Openings } from '../log/index.ts'
 import type { MotionService } from '../motion/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
+import type { Clock } from '../world/index.ts'
 import { AuditReader } from './audit.ts'
 import type { ReportSpec } from './compliance.ts'
+import { Erasure, type ErasureRequest, type ErasureResult } from './erasure.ts'
 import { Incidents } from './incidents.ts'
 import { type FindElsewhere, References } from './references.ts'
 import { Reports } from './reports.ts'
@@ -14,10 +16,12 @@ import { governanceRoutes } from './routes.ts'
 import { Sight, type SightOptions } from './sight.ts'
 
 export { composeReport, type ReportSpec } from './compliance.ts'
+export type { ErasureRequest, ErasureResult } from './erasure.ts'
 export { governanceNotifications } from './events.ts'
 
 export type GovernanceOptions = {
   readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
   /** The gateway's own time. */
   readonly nowMs: () => number
   readonly log: Log
@@ -42,6 +46,8 @@ export type GovernanceOptions = {
 export type Governance = {
   /** Adds /api/governance. */
   routes(api: Api): void
+  /** Forgets a person; see the README. */
+  erase(request: ErasureRequest, by: AuditOrigin): Promise<ErasureResult>
 }
 
 /** Builds the room. */
@@ -53,5 +59,9 @@ export function createGovernance(options: GovernanceOptions): Governance {
   const audit = new AuditReader({ ...options, sight })
   const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
   const reports = new Reports({ ...options, siteUrl, sight })
-  return { routes: (api) => governanceRoutes(api, { audit, incidents, reports }) }
+  const erasure = new Erasure(options)
+  return {
+    routes: (api) => governanceRoutes(api, { audit, incidents, reports }),
+    erase: (request, by) => erasure.erase(request, by),
+  }
 }

@@ -56,12 +56,13 @@ export class Openings {
   /**
    * Forgets a person: name and salt. Returns the commitment that all that the person did goes on to carry, or undefined
    * when nobody of that name is known.
+   * @param nameMark by which the name is known again as one that was erased
    */
-  forgetPerson(tx: Tx, name: string, nowMs: number): string | undefined {
+  forgetPerson(tx: Tx, name: string, nameMark: string, nowMs: number): string | undefined {
     const commitment = this.findPerson(tx, name)
     if (commitment === undefined) return undefined
     tx.runOf('DELETE FROM opening WHERE commitment = ?', [commitment])
-    tx.runOf('INSERT INTO erased_person VALUES (?, ?)', [commitment, nowMs])
+    tx.runOf('INSERT INTO erased_person VALUES (?, ?, ?)', [commitment, nameMark, nowMs])
     return commitment
   }
 

@@ -70,6 +70,7 @@ BEGIN SELECT RAISE(ABORT, 'an incident goes from open over investigating to reso
 
     `CREATE TABLE erased_person (
   commitment TEXT PRIMARY KEY,           -- of a name that was erased; shown as erased- and its first 8 digits
+  name_mark TEXT NOT NULL,               -- HMAC-SHA256 of the name under caller_key, hex: the command says so when asked again
   erased_at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID`,
     `CREATE TABLE account_seen (
