@@ -14,7 +14,7 @@ import type { Config } from '../config/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
-import { createGovernance } from '../governance/index.ts'
+import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
@@ -59,6 +59,8 @@ export type Gateway = {
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
+  /** Forgets a person on the word of somebody at this box. */
+  readonly erasePerson: (request: ErasureRequest, osUser: string) => Promise<ErasureResult>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
 }
@@ -265,6 +267,17 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     webhooks,
     audit: (action, changes) =>
       work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
+    erasePerson: async (request, osUser) => {
+      // What is deleted is overwritten, and the log in front of the file is emptied: or the name would stay on the disk.
+      db.pragma('secure_delete = ON')
+      try {
+        const caller = { username: osUser, authMode: 'command' }
+        return await governance.erase(request, { caller, requestId: makeId(), address: 'local' })
+      } finally {
+        db.pragma('secure_delete = OFF')
+        db.pragma('wal_checkpoint(TRUNCATE)')
+      }
+    },
     close: () => {
       refusals.flush()
       work.close()

@@ -33,7 +33,11 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     started.push(() => gateway.webhooks.worker.stop())
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
-      actions: { dataDir: config.dataDir, verify: () => gateway.jobs.verify(config.dataDir) },
+      actions: {
+        dataDir: config.dataDir,
+        verify: () => gateway.jobs.verify(config.dataDir),
+        erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
+      },
       log,
     })
     await control.start()

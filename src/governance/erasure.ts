@@ -38,6 +38,8 @@ export type ErasureOptions = {
 
 /** Rows that one step looks at: a few ms. */
 const batch = 500
+/** A clock may have been set back while the long part ran. */
+const clockSlackMs = 3_600_000
 
 /**
  * Forgets a person. The commitments in the log stay, so it verifies as before, and what the person did can still be
@@ -52,34 +54,45 @@ export class Erasure {
   }
 
   async erase({ name, texts }: ErasureRequest, by: AuditOrigin): Promise<ErasureResult> {
-    const { work, openings } = this.#o
+    const { work, openings, clock } = this.#o
     const commitment = work.read((tx) => openings.findPerson(tx, name))
     if (commitment === undefined) return work.read((tx) => this.#before(tx, name))
-    const written = texts ? await this.#textsOf(commitment) : { found: new Set<string>(), lastSeq: 0 }
+    const person = { name, commitment, shownAs: erasedName(commitment) }
+    const marks = work.read(endsOf)
+    const startedMs = clock.now()
+    const written = texts ? await this.#inSteps(0, marks.leaf, (tx, span) => textsIn(tx, commitment, span)) : []
+    const naming = await this.#inSteps(0, marks.opening, (tx, span) => textsNaming(tx, name, span))
+    const toForget = new Set(texts ? [...written, ...naming] : [])
     const forgotten = (tx: ReadTx): Forgotten => ({
-      name,
-      shownAs: erasedName(commitment),
-      texts: new Set([...written.found].flatMap((text) => openings.reveal(tx, text) ?? [])),
+      ...person,
+      texts: new Set([...toForget].flatMap((text) => openings.reveal(tx, text) ?? [])),
     })
-    const notifications = await this.#scrubOutbox(forgotten)
+    const early = work.read(forgotten)
+    const notifications = await this.#inSteps(marks.firstOutbox, marks.outbox, (tx, span) => mentions(tx, early, span))
+    await this.#rewrite(notifications)
+    const replies = await this.#scrubReplies(early)
     return work.write((tx) => {
+      // What was written since, by the same marks: short.
+      const namingSince = textsNaming(tx, name, { after: marks.opening, last: Number.MAX_SAFE_INTEGER })
       if (texts) {
-        for (const text of textsIn(tx, commitment, written.lastSeq, Number.MAX_SAFE_INTEGER)) written.found.add(text)
-        for (const text of textsNaming(tx, name)) written.found.add(text)
+        const since = textsIn(tx, commitment, { after: marks.leaf, last: Number.MAX_SAFE_INTEGER })
+        for (const text of [...since, ...namingSince]) toForget.add(text)
       }
       const told = forgotten(tx)
-      const done: Omit<Erased, 'textsThatNameThem'> = {
+      const since = mentions(tx, told, { after: marks.outbox, last: Number.MAX_SAFE_INTEGER })
+      rewriteNotifications(tx, since)
+      const done: Erased = {
         outcome: 'erased',
-        shownAs: told.shownAs,
-        notifications: notifications.count + this.#scrubRest(tx, told, texts ? 0 : notifications.lastSeq),
-        replies: scrubReplies(tx, told),
+        shownAs: person.shownAs,
+        notifications: notifications.length + since.length,
+        replies: replies + removeOwnReplies(tx, name) + scrubRepliesSince(tx, told, startedMs - clockSlackMs),
         sessions: tx.runOf('DELETE FROM console_session WHERE username = ?', [name]).changes,
-        texts: [...written.found].filter((text) => openings.forgetText(tx, text)).length,
+        texts: [...toForget].filter((text) => openings.forgetText(tx, text)).length,
+        textsThatNameThem: texts ? 0 : naming.length + namingSince.length,
       }
-      openings.forgetPerson(tx, name, markOf(tx, name), this.#o.clock.now())
-      const textsThatNameThem = textsNaming(tx, name).length
-      this.#tell(tx, { ...done, textsThatNameThem }, by, name)
-      return { ...done, textsThatNameThem }
+      openings.forgetPerson(tx, name, markOf(tx, name), clock.now())
+      this.#tell(tx, done, by, name)
+      return done
     })
   }
 
@@ -99,53 +112,66 @@ export class Erasure {
     this.#o.audit.write(tx, told, { action: 'person.erased', entity: 'caller', entityId: changes.shownAs, changes })
   }
 
-  /** Commitments of texts that stand in a leaf together with the person's. */
-  async #textsOf(commitment: string): Promise<{ found: Set<string>; lastSeq: number }> {
-    const { work } = this.#o
-    const found = new Set<string>()
-    const lastSeq = work.read(
-      (tx) => tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM log_leaf')?.n ?? 0,
-    )
-    for (let seq = 0; seq < lastSeq; seq += batch) {
-      const step = work.read((tx) => textsIn(tx, commitment, seq, Math.min(seq + batch, lastSeq)))
-      for (const text of step) found.add(text)
+  /** Looks at a long table span by span; between two of them everybody else has a turn. */
+  async #inSteps<T>(after: number, last: number, look: (tx: ReadTx, span: Span) => T[]): Promise<T[]> {
+    const found: T[] = []
+    for (let at = after; at < last; at += batch) {
+      found.push(...this.#o.work.read((tx) => look(tx, { after: at, last: Math.min(at + batch, last) })))
       await turn()
     }
-    return { found, lastSeq }
+    return found
   }
 
-  async #scrubOutbox(forgotten: (tx: ReadTx) => Forgotten): Promise<{ count: number; lastSeq: number }> {
-    const { work } = this.#o
-    const last = work.read((tx) => tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM outbox')?.n ?? 0)
+  async #rewrite(rows: readonly Rewritten[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += batch) {
+      await this.#o.work.write((tx) => rewriteNotifications(tx, rows.slice(at, at + batch)))
+    }
+  }
+
+  async #scrubReplies(forgotten: Forgotten): Promise<number> {
     let count = 0
-    for (let seq = work.read(firstSeq) - 1; seq < last; seq += batch) {
-      const from = seq
-      const affected = work.read((tx) => mentions(tx, forgotten(tx), from, Math.min(from + batch, last)))
-      if (affected.length > 0) await work.write((tx) => rewrite(tx, affected))
+    let place: readonly string[] | undefined = ['', '', '', '']
+    while (place) {
+      const from: readonly string[] = place
+      const rows: ReplyRow[] = this.#o.work.read((tx) =>
+        tx.allOf<ReplyRow>(
+          `SELECT caller, method, path, key, body FROM idempotency WHERE (caller, method, path, key) > (?, ?, ?, ?)
+           ORDER BY caller, method, path, key LIMIT ?`,
+          [...from, batch],
+        ),
+      )
+      const affected = affectedReplies(rows, forgotten)
+      if (affected.length > 0) await this.#o.work.write((tx) => rewriteReplies(tx, affected))
       count += affected.length
+      const last: ReplyRow | undefined = rows.at(-1)
+      place = last && rows.length === batch ? [last.caller, last.method, last.path, last.key] : undefined
       await turn()
     }
-    return { count, lastSeq: last }
-  }
-
-  #scrubRest(tx: Tx, forgotten: Forgotten, afterSeq: number): number {
-    const affected = mentions(tx, forgotten, afterSeq, Number.MAX_SAFE_INTEGER)
-    rewrite(tx, affected)
-    return affected.length
+    return count
   }
 }
 
+/** Rows behind `after`, up to and with `last`. */
+type Span = { readonly after: number; readonly last: number }
+type Rewritten = { readonly seq: number; readonly body: Buffer }
+type ReplyRow = { readonly caller: string; method: string; path: string; key: string; body: string }
+
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-type Rewritten = { readonly seq: number; readonly body: Buffer }
+/** Where the long tables end, all at one moment: what comes behind one of them comes behind all. */
+function endsOf(tx: ReadTx): { leaf: number; opening: number; firstOutbox: number; outbox: number } {
+  const ends = tx.oneOf<{ leaf: number; opening: number; firstOutbox: number; outbox: number }>(
+    `SELECT (SELECT coalesce(max(seq), 0) FROM log_leaf) AS leaf, (SELECT coalesce(max(rowid), 0) FROM opening) AS opening,
+       (SELECT coalesce(min(seq), 1) - 1 FROM outbox) AS firstOutbox, (SELECT coalesce(max(seq), 0) FROM outbox) AS outbox`,
+  )
+  return ends ?? { leaf: 0, opening: 0, firstOutbox: 0, outbox: 0 }
+}
 
-const firstSeq = (tx: ReadTx) => tx.oneOf<{ n: number }>('SELECT coalesce(min(seq), 1) AS n FROM outbox')?.n ?? 1
-
-/** Notifications behind `afterSeq` that would tell it, as they have to be: also those that still wait to be sent. */
-function mentions(tx: ReadTx, forgotten: Forgotten, afterSeq: number, lastSeq: number): Rewritten[] {
+/** Notifications that would tell it, as they have to be: also those that still wait to be sent. */
+function mentions(tx: ReadTx, forgotten: Forgotten, { after, last }: Span): Rewritten[] {
   const rows = tx.allOf<Rewritten>('SELECT seq, body FROM outbox WHERE seq > +? AND seq <= +? ORDER BY seq', [
-    afterSeq,
-    lastSeq,
+    after,
+    last,
   ])
   return rows.flatMap(({ seq, body }) => {
     const text = scrubbed(body.toString('utf8'), forgotten)
@@ -153,22 +179,34 @@ function mentions(tx: ReadTx, forgotten: Forgotten, afterSeq: number, lastSeq: n
   })
 }
 
-function rewrite(tx: Tx, rows: readonly Rewritten[]): void {
+function rewriteNotifications(tx: Tx, rows: readonly Rewritten[]): void {
   for (const { seq, body } of rows) tx.runOf('UPDATE outbox SET body = ? WHERE seq = +?', [body, seq])
 }
 
-/** Replies under the person's own keys go; those of others that tell the name are told without it. */
-function scrubReplies(tx: Tx, forgotten: Forgotten): number {
-  const own = `${forgotten.name}@http`
-  const removed = tx.runOf('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?', [own, own]).changes
-  const rows = tx.allOf<{ caller: string; method: string; path: string; key: string; body: string }>(
-    'SELECT caller, method, path, key, body FROM idempotency',
-  )
-  const affected = rows.flatMap((row) => {
+/** Kept replies under the keys of the person itself. */
+function removeOwnReplies(tx: Tx, name: string): number {
+  const own = `${name}@http`
+  return tx.runOf('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?', [own, own]).changes
+}
+
+function scrubRepliesSince(tx: Tx, forgotten: Forgotten, sinceMs: number): number {
+  const rows = tx.allOf<ReplyRow>('SELECT caller, method, path, key, body FROM idempotency WHERE created_at_ms >= +?', [
+    sinceMs,
+  ])
+  const affected = affectedReplies(rows, forgotten)
+  rewriteReplies(tx, affected)
+  return affected.length
+}
+
+function affectedReplies(rows: readonly ReplyRow[], forgotten: Forgotten): ReplyRow[] {
+  return rows.flatMap((row) => {
     const body = scrubbed(row.body, forgotten)
     return body === undefined ? [] : [{ ...row, body }]
   })
-  for (const { caller, method, path, key, body } of affected) {
+}
+
+function rewriteReplies(tx: Tx, rows: readonly ReplyRow[]): void {
+  for (const { caller, method, path, key, body } of rows) {
     tx.runOf('UPDATE idempotency SET body = ? WHERE caller = ? AND method = ? AND path = ? AND key = ?', [
       body,
       caller,
@@ -177,14 +215,13 @@ function scrubReplies(tx: Tx, forgotten: Forgotten): number {
       key,
     ])
   }
-  return removed + affected.length
 }
 
 /** Commitments of texts in those leaves of a span that carry the person's. */
-function textsIn(tx: ReadTx, commitment: string, afterSeq: number, lastSeq: number): string[] {
+function textsIn(tx: ReadTx, commitment: string, { after, last }: Span): string[] {
   const leaves = tx.allOf<{ bytes: Buffer }>(
     'SELECT bytes FROM main.log_leaf WHERE seq > +? AND seq <= +? AND instr(bytes, CAST(? AS BLOB)) > 0',
-    [afterSeq, lastSeq, commitment],
+    [after, last, commitment],
   )
   const hashes = leaves.flatMap(({ bytes }) => bytes.toString('utf8').match(/(?<=")[0-9a-f]{64}(?=")/g) ?? [])
   return [...new Set(hashes)].filter(
@@ -193,10 +230,13 @@ function textsIn(tx: ReadTx, commitment: string, afterSeq: number, lastSeq: numb
 }
 
 /** Commitments of texts in which the name stands, in whatever case. */
-function textsNaming(tx: ReadTx, name: string): string[] {
+function textsNaming(tx: ReadTx, name: string, { after, last }: Span): string[] {
   const needle = name.toLowerCase()
   return tx
-    .allOf<{ commitment: string; value: string }>(`SELECT commitment, value FROM opening WHERE kind = 'text'`)
+    .allOf<{ commitment: string; value: string }>(
+      `SELECT commitment, value FROM opening WHERE rowid > +? AND rowid <= +? AND kind = 'text'`,
+      [after, last],
+    )
     .filter(({ value }) => value.toLowerCase().includes(needle))
     .map(({ commitment }) => commitment)
 }
