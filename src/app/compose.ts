@@ -58,7 +58,10 @@ export type Gateway = {
   readonly cameras: Cameras
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
+  /** Tells the trail what was done to the config at the box. */
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
+  /** Tells the trail how the accounts of the config differ from those of last time. */
+  readonly noteAccounts: (mode: 'start' | 'signal') => Promise<void>
   /** Forgets a person on the word of somebody at this box. */
   readonly erasePerson: (request: ErasureRequest, osUser: string) => Promise<ErasureResult>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
@@ -224,6 +227,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     site: () => ({ siteUrl: live.config.site.url, warehouseId: live.config.site.warehouseId }),
     compose: (spec) => jobs.report(config.dataDir, spec),
   })
+  /** Nobody signed in for it: whoever could do that has the box. */
+  const atTheBox = (mode: string) => ({ requestId: makeId(), address: 'local', mode })
   const startedMs = clock.monotonic()
   const api = buildApi({
     log,
@@ -266,13 +271,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     motion,
     webhooks,
     audit: (action, changes) =>
-      work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
+      work.write((write) => audit.write(write, atTheBox('signal'), { action, entity: 'config', changes })),
+    noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, atTheBox(mode)),
     erasePerson: async (request, osUser) => {
       // What is deleted is overwritten, and the log in front of the file is emptied: or the name would stay on the disk.
       db.pragma('secure_delete = ON')
       try {
         const caller = { username: osUser, authMode: 'command' }
-        return await governance.erase(request, { caller, requestId: makeId(), address: 'local' })
+        return await governance.erase(request, { ...atTheBox('command'), caller })
       } finally {
         db.pragma('secure_delete = OFF')
         db.pragma('wal_checkpoint(TRUNCATE)')

@@ -4,6 +4,7 @@ import { HttpListener } from '../http/index.ts'
 import type { Logger } from '../world/index.ts'
 import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
+import { accessFacts, reloadFacts } from './reload-facts.ts'
 
 export type Running = {
   /** Port of each listener, in the order of the config. */
@@ -42,6 +43,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     })
     await control.start()
     started.push(() => control.stop())
+    // A full disk keeps nobody from looking, so it keeps no gateway from starting.
+    await gateway.noteAccounts('start').catch((err: unknown) => log.error({ err }, 'the accounts could not be noted'))
     const ports: number[] = []
     for (const options of config.listen) {
       const listener = new HttpListener(options, gateway.api)
@@ -61,6 +64,7 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
   if (!next) return
   const changes = plan(gateway.live.config, next)
   if (changes.unchanged) return log.info('the config has not changed')
+  const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
   log.info(
     { live: changes.live, restart: changes.restart },
@@ -68,7 +72,9 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
   )
   if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
   gateway.motion.tellCameras()
-  await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
+  await gateway.audit('config.reloaded', reloadFacts(changes))
+  if (access) await gateway.audit('permissions.changed', access)
+  await gateway.noteAccounts('signal')
 }
 
 function tryLoad(configFile: string, log: Logger): Config | undefined {

@@ -62,7 +62,7 @@ function forPeople(told: ErasureResult & { accountInConfig: boolean }): string {
   if (told.outcome === 'unknown') return ''
   if (told.outcome === 'erased-before') return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n`
   const account = told.accountInConfig
-    ? 'The config has an account of this name. It is not touched: remove it there, or the name is known again at the next sign-in.\n'
+    ? 'The config has an account of this name. It is not touched: remove it there, or the next start makes the name known again.\n'
     : ''
   const kept =
     told.textsThatNameThem > 0

@@ -6,6 +6,7 @@ import type { Log, Openings } from '../log/index.ts'
 import type { MotionService } from '../motion/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
+import { AccountWatch, type ConfigAccount } from './accounts.ts'
 import { AuditReader } from './audit.ts'
 import type { ReportSpec } from './compliance.ts'
 import { Erasure, type ErasureRequest, type ErasureResult } from './erasure.ts'
@@ -46,6 +47,8 @@ export type GovernanceOptions = {
 export type Governance = {
   /** Adds /api/governance. */
   routes(api: Api): void
+  /** Tells the trail how the accounts of the config differ from those of last time. */
+  noteAccounts(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void>
   /** Forgets a person; see the README. */
   erase(request: ErasureRequest, by: AuditOrigin): Promise<ErasureResult>
 }
@@ -60,8 +63,10 @@ export function createGovernance(options: GovernanceOptions): Governance {
   const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
   const reports = new Reports({ ...options, siteUrl, sight })
   const erasure = new Erasure(options)
+  const accounts = new AccountWatch(options)
   return {
     routes: (api) => governanceRoutes(api, { audit, incidents, reports }),
+    noteAccounts: (known, by) => accounts.note(known, by),
     erase: (request, by) => erasure.erase(request, by),
   }
 }

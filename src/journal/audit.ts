@@ -29,6 +29,8 @@ export type AuditFacts = {
   readonly entityId?: string | number
   /** On whose behalf, when another than the caller. */
   readonly operator?: string | undefined
+  /** In place of `operator`, for a person whose name may be erased already. */
+  readonly operatorCommitment?: string | undefined
   /** Old and new values; no names of people, no secrets. */
   readonly changes?: Record<string, unknown>
 }
@@ -53,7 +55,7 @@ export class AuditTrail {
   write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
     const operator =
       facts.operator === undefined || facts.operator === by?.caller?.username
-        ? null
+        ? (facts.operatorCommitment ?? null)
         : this.#openings.person(tx, facts.operator)
     tx.runOf(
       `INSERT INTO audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id, changes,
