@@ -11,7 +11,7 @@ import {
   storeFirstAdmin,
 } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
-import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
@@ -41,6 +41,9 @@ import { notifications } from './notifications.ts'
 /** No gatehouse existed before: a clock that stands earlier has lost its battery. */
 const noClockBeforeMs = Date.UTC(2026, 0, 1)
 
+/** Some tenths of a second, in which nobody is answered. */
+const compactBesideWorkBytes = 64 * 1024 * 1024
+
 export type Outside = {
   readonly clock: Clock
   readonly random: RandomBytes
@@ -63,7 +66,11 @@ export type Gateway = {
   /** Tells the trail how the accounts of the config differ from those of last time. */
   readonly noteAccounts: (mode: 'start' | 'signal') => Promise<void>
   /** Forgets a person on the word of somebody at this box. */
-  readonly erasePerson: (request: ErasureRequest, osUser: string) => Promise<ErasureResult>
+  readonly erasePerson: (
+    request: ErasureRequest,
+    osUser: string,
+    compactUpToBytes?: number,
+  ) => Promise<ErasureResult & { readonly compacted: boolean }>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
 }
@@ -273,16 +280,13 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     audit: (action, changes) =>
       work.write((write) => audit.write(write, atTheBox('signal'), { action, entity: 'config', changes })),
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, atTheBox(mode)),
-    erasePerson: async (request, osUser) => {
-      // What is deleted is overwritten, and the log in front of the file is emptied: or the name would stay on the disk.
+    erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
+      const caller = { username: osUser, authMode: 'command' }
       db.pragma('secure_delete = ON')
-      try {
-        const caller = { username: osUser, authMode: 'command' }
-        return await governance.erase(request, { ...atTheBox('command'), caller })
-      } finally {
-        db.pragma('secure_delete = OFF')
-        db.pragma('wal_checkpoint(TRUNCATE)')
-      }
+      const result = await governance
+        .erase(request, { ...atTheBox('command'), caller })
+        .finally(() => db.pragma('secure_delete = OFF'))
+      return { ...result, compacted: result.outcome !== 'unknown' && compact(db, compactUpToBytes) }
     },
     close: () => {
       refusals.flush()

@@ -14,12 +14,14 @@ export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir
 
 /** `by`: who is signed in at the box; the file system has let that one in. */
 export type ErasureCommand = ErasureRequest & { readonly by: string }
+/** `compacted`: no older copy is left in the file. */
+export type Erased = ErasureResult & { readonly compacted: boolean }
 
 export type ControlActions = {
   /** The data folder that this daemon works on. */
   readonly dataDir: string
   readonly verify: () => Promise<Verification>
-  readonly erasePerson: (request: ErasureCommand) => Promise<ErasureResult>
+  readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
 }
 
 /**
@@ -127,11 +129,11 @@ export async function verifyThroughDaemon(runtimeDir: string): Promise<Verificat
 }
 
 /** Has the daemon forget a person. Throws ExitError when it can't. */
-export async function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand): Promise<ErasureResult> {
+export async function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand): Promise<Erased> {
   const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/person/erase', command)
   if (status !== 200)
     throw new ExitError(1, `the daemon could not erase: ${(body as { error?: string }).error ?? status}`)
-  return body as ErasureResult
+  return body as Erased
 }
 
 /** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { Command } from 'commander'
-import { compose, daemonServes, eraseThroughDaemon } from '../app/index.ts'
+import { compose, daemonServes, type Erased, eraseThroughDaemon } from '../app/index.ts'
 import { type Config, loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
-import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
+import type { ErasureRequest } from '../governance/index.ts'
 import { buildInfo } from '../world/bundle.ts'
 import { silentLogger, systemClock, systemRandom } from '../world/index.ts'
 
@@ -40,14 +40,14 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
 }
 
 /** With no daemon at work. Throws ExitError when there is no ledger, or another process has it open. */
-async function eraseHere(config: Config, request: ErasureRequest): Promise<ErasureResult> {
+async function eraseHere(config: Config, request: ErasureRequest): Promise<Erased> {
   const file = databaseFile(config.dataDir)
   if (!existsSync(file)) throw new ExitError(1, `there is no database at ${file}`)
   const { version } = buildInfo()
   const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }
   const gateway = await compose(config, outside, false)
   try {
-    return await gateway.erasePerson(request, whoAsks())
+    return await gateway.erasePerson(request, whoAsks(), Number.POSITIVE_INFINITY)
   } finally {
     gateway.close()
   }
@@ -58,9 +58,13 @@ function whoAsks(): string {
   return process.env['SUDO_USER'] || userInfo().username
 }
 
-function forPeople(told: ErasureResult & { accountInConfig: boolean }): string {
+function forPeople(told: Erased & { accountInConfig: boolean }): string {
   if (told.outcome === 'unknown') return ''
-  if (told.outcome === 'erased-before') return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n`
+  const copies = told.compacted
+    ? ''
+    : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to be rid of them.\n'
+  if (told.outcome === 'erased-before')
+    return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n${copies}`
   const account = told.accountInConfig
     ? 'The config has an account of this name. It is not touched: remove it there, or the next start makes the name known again.\n'
     : ''
@@ -70,6 +74,6 @@ function forPeople(told: ErasureResult & { accountInConfig: boolean }): string {
       : ''
   return `erased; what the person did is shown as by ${told.shownAs}
 removed from: ${told.notifications} notifications, ${told.replies} kept replies, ${told.sessions} sessions, ${told.texts} texts
-${kept}${account}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
+${kept}${account}${copies}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
 `
 }

@@ -52,7 +52,9 @@ function keep(tx: Tx, accounts: readonly Seen[]): void {
 function differences(before: Seen | undefined, now: Seen): AuditFacts[] {
   if (!before) return [fact('caller.account_added', now, { role: now.role })]
   return [
-    ...(before.role === now.role ? [] : [fact('caller.role_changed', now, { role: { from: before.role, to: now.role } })]),
+    ...(before.role === now.role
+      ? []
+      : [fact('caller.role_changed', now, { role: { from: before.role, to: now.role } })]),
     ...(before.secret_mark.equals(now.secret_mark) ? [] : [fact('caller.secret_changed', now, { secret: 'changed' })]),
   ]
 }

@@ -92,7 +92,10 @@ t.test('the name is nowhere in the files of the ledger any more', async (t) => {
       (name) => name.startsWith('gatehouse.db') && readFileSync(join(gateway.dataDir, name)).includes(word),
     )
   t.not(filesWith('zdenka.q').length, 0)
-  await gateway.erasePerson({ name: 'zdenka.q', texts: true }, 'root')
+  const left = await gateway.erasePerson({ name: 'zdenka.q', texts: true }, 'root', 0)
+  t.equal(left.compacted, false, 'a file that is too large to be written anew beside the work')
+  const done = await gateway.erasePerson({ name: 'zdenka.q', texts: true }, 'root')
+  t.match(done, { outcome: 'erased-before', compacted: true })
   for (const word of ['zdenka.q', 'Zdenka.Q', 'the corner is dented', 'her own words'])
     t.strictSame(filesWith(word), [], word)
   t.not(filesWith('nothing to do with her').length, 0)
@@ -130,8 +133,12 @@ t.test('erasing twice is erasing once, a stranger is unknown, and one who comes 
     outcome: 'erased-before',
     shownAs,
     erasedAt: '2026-03-02T08:00:00.000Z',
+    compacted: true,
   })
-  t.strictSame(await gateway.erasePerson({ name: 'Zdenka.Q', texts: false }, 'root'), { outcome: 'unknown' })
+  t.strictSame(await gateway.erasePerson({ name: 'Zdenka.Q', texts: false }, 'root'), {
+    outcome: 'unknown',
+    compacted: false,
+  })
   const body = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' }
   t.match(await gateway.ask('POST', '/api/whms/events', { by: zdenka, body }), { body: { operator: 'zdenka.q' } })
   t.match(await get(gateway, '/api/whms/events/1'), { operator: shownAs })
