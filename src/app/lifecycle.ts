@@ -66,15 +66,15 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
   if (changes.unchanged) return log.info('the config has not changed')
   const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
-  log.info(
-    { live: changes.live, restart: changes.restart },
-    'config reloaded; keys under "restart" wait for the next start',
-  )
   if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
   gateway.motion.tellCameras()
   await gateway.audit('config.reloaded', reloadFacts(changes))
   if (access) await gateway.audit('permissions.changed', access)
   await gateway.noteAccounts('signal')
+  log.info(
+    { live: changes.live, restart: changes.restart },
+    'config reloaded; keys under "restart" wait for the next start',
+  )
 }
 
 function tryLoad(configFile: string, log: Logger): Config | undefined {

@@ -1,7 +1,7 @@
 import type { Config, plan } from '../config/index.ts'
 
 /** Keys that decide who may do or see what, besides the accounts themselves. */
-const decidesAccess = /^auth\.(defaultRole|groupRoles)|^warehouses\b.*viewers|^cameras\b.*\.(viewers|owner)/
+const decidesAccess = /^auth\.(defaultRole|groupRoles)|^warehouses\b|^cameras(\[[^\]]*\])?(\.(viewers|owner).*)?$/
 
 /** What the trail is told of a reload: keys, never values, and no names of people in them. */
 export function reloadFacts({ live, restart }: ReturnType<typeof plan>): { live: string[]; restart: string[] } {
