@@ -308,6 +308,7 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
     'as if it were not there',
   )
   t.strictSame(masked(await told(people.olga, 2), 2), masked(await told(people.olga, 999), 999))
+  t.match((await told(people.olga, 7)).references, [{ type: 'external' }, { type: 'external' }, { type: 'external' }])
   for (const warehouseId of [2, 999]) {
     const { error } = (await report(gateway, { warehouseId })).body
     t.match(error, { code: 'REFERENCE_NOT_FOUND', details: `warehouseId: no warehouse ${warehouseId}` })
