@@ -46,7 +46,8 @@ function copyTree(): string {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
     .split('\n')
     .filter(Boolean)
-  for (const file of files) cpSync(file, join(copy, file))
+  // With their times: a lockfile that looks newer than the packages would have them installed anew, through the link.
+  for (const file of files) cpSync(file, join(copy, file), { preserveTimestamps: true })
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   execFileSync('git', ['init', '-q'], { cwd: copy })
   return copy

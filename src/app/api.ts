@@ -10,6 +10,7 @@ import {
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
+import type { Governance } from '../governance/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, crossOrigin, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
@@ -51,6 +52,7 @@ export type ApiParts = {
   readonly scales: ScaleService
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
+  readonly governance: Governance
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping'])
@@ -93,6 +95,7 @@ export function buildApi(parts: ApiParts): Api {
   scaleRoutes(root, parts.scales)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
+  parts.governance.routes(root)
   consoleRoutes(root, parts)
   let description: { openapi: string } | undefined
   root.openapi(getDescription, (c) => {

@@ -18,9 +18,10 @@ import {
   storeFirstAdmin,
 } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
-import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
+import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
@@ -50,6 +51,9 @@ import { notifications } from './notifications.ts'
 /** No gatehouse existed before: a clock that stands earlier has lost its battery. */
 const noClockBeforeMs = Date.UTC(2026, 0, 1)
 
+/** Some tenths of a second, in which nobody is answered. */
+const compactBesideWorkBytes = 64 * 1024 * 1024
+
 export type Outside = {
   readonly clock: Clock
   readonly random: RandomBytes
@@ -70,7 +74,16 @@ export type Gateway = {
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly storageUsers: StorageUsers
+  /** Tells the trail what was done to the config at the box. */
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
+  /** Tells the trail how the accounts of the config differ from those of last time. */
+  readonly noteAccounts: (mode: 'start' | 'signal') => Promise<void>
+  /** Forgets a person on the word of somebody at this box. */
+  readonly erasePerson: (
+    request: ErasureRequest,
+    osUser: string,
+    compactUpToBytes?: number,
+  ) => Promise<ErasureResult & { readonly compacted: boolean }>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
 }
@@ -256,6 +269,25 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
   })
   const jobs = new Jobs({ log })
+  const governance = createGovernance({
+    work,
+    clock,
+    nowMs: () => recorder.nowMs(),
+    log: logRoom,
+    openings,
+    outbox,
+    audit,
+    idempotency,
+    makeId,
+    warehouse,
+    motion,
+    photos,
+    dataDir: config.dataDir,
+    site: () => ({ siteUrl: live.config.site.url, warehouseId: live.config.site.warehouseId }),
+    compose: (spec) => jobs.report(config.dataDir, spec),
+  })
+  /** Nobody signed in for it: whoever could do that has the box. */
+  const atTheBox = (mode: string) => ({ requestId: makeId(), address: 'local', mode })
   const startedMs = clock.monotonic()
   const api = buildApi({
     log,
@@ -297,6 +329,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     scales,
     motion,
     webhooks,
+    governance,
   })
   const collector = config.metrics.listen
   return {
@@ -317,7 +350,16 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     webhooks,
     storageUsers,
     audit: (action, changes) =>
-      work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
+      work.write((write) => audit.write(write, atTheBox('signal'), { action, entity: 'config', changes })),
+    noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, atTheBox(mode)),
+    erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
+      const caller = { username: osUser, authMode: 'command' }
+      db.pragma('secure_delete = ON')
+      const result = await governance
+        .erase(request, { ...atTheBox('command'), caller })
+        .finally(() => db.pragma('secure_delete = OFF'))
+      return { ...result, compacted: result.outcome !== 'unknown' && compact(db, compactUpToBytes) }
+    },
     close: () => {
       refusals.flush()
       work.close()

@@ -1,9 +1,10 @@
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { createServer, request, type Server } from 'node:http'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ExitError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
+import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import type { Logger } from '../world/index.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
@@ -11,10 +12,16 @@ const longestPath = 107
 
 export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir, 'control.sock')
 
+/** `by`: who is signed in at the box; the file system has let that one in. */
+export type ErasureCommand = ErasureRequest & { readonly by: string }
+/** `compacted`: no older copy is left in the file. */
+export type Erased = ErasureResult & { readonly compacted: boolean }
+
 export type ControlActions = {
   /** The data folder that this daemon works on. */
   readonly dataDir: string
   readonly verify: () => Promise<Verification>
+  readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
 }
 
 /**
@@ -35,12 +42,24 @@ export class ControlSocket {
         outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
       }
       if (incoming.method === 'GET' && incoming.url === '/') return say(200, { dataDir: options.actions.dataDir })
-      if (incoming.method !== 'POST' || incoming.url !== '/verify') return say(404, { error: 'no such command' })
-      options.actions.verify().then(
+      const run = incoming.method === 'POST' ? this.#command(options.actions, incoming) : undefined
+      if (!run) return say(404, { error: 'no such command' })
+      run.then(
         (result) => say(200, result),
         (error: unknown) => say(500, { error: error instanceof Error ? error.message : String(error) }),
       )
     })
+  }
+
+  #command(actions: ControlActions, incoming: IncomingMessage): Promise<object> | undefined {
+    switch (incoming.url) {
+      case '/verify':
+        return actions.verify()
+      case '/person/erase':
+        return bodyOf(incoming).then((told) => actions.erasePerson(told as ErasureCommand))
+      default:
+        return undefined
+    }
   }
 
   /**
@@ -109,6 +128,14 @@ export async function verifyThroughDaemon(runtimeDir: string): Promise<Verificat
   return body as Verification
 }
 
+/** Has the daemon forget a person. Throws ExitError when it can't. */
+export async function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand): Promise<Erased> {
+  const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/person/erase', command)
+  if (status !== 200)
+    throw new ExitError(1, `the daemon could not erase: ${(body as { error?: string }).error ?? status}`)
+  return body as Erased
+}
+
 /** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */
 function knock(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -121,21 +148,24 @@ function knock(path: string): Promise<string | undefined> {
   })
 }
 
-function ask(socketPath: string, method: string, path: string): Promise<{ status: number; body: unknown }> {
+function ask(
+  socketPath: string,
+  method: string,
+  path: string,
+  told?: object,
+): Promise<{ status: number; body: unknown }> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method, path }, (response) => {
-      const parts: Buffer[] = []
-      response.on('data', (part: Buffer) => parts.push(part))
-      response.on('error', reject)
-      response.on('end', () => {
-        try {
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(parts).toString('utf8')) })
-        } catch (error) {
-          reject(error)
-        }
-      })
+      bodyOf(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
     })
     asked.once('error', (error) => reject(new ExitError(1, `the daemon can't be reached: ${error.message}`, error)))
-    asked.end()
+    asked.end(told && JSON.stringify(told))
   })
+}
+
+/** The JSON that is sent; both ends are ours. */
+async function bodyOf(message: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = []
+  for await (const part of message) parts.push(part as Buffer)
+  return JSON.parse(Buffer.concat(parts).toString('utf8'))
 }

@@ -1,16 +1,28 @@
-/** The thread for long reads (verification, later export and backup), so that the floor's requests never wait for them. */
+/** The thread for long reads (verification, reports), so that the floor's requests never wait for them. */
 import { parentPort } from 'node:worker_threads'
+import { databaseFile, executor, openReader } from '../database/index.ts'
 import { verifyLedger } from '../evidence/index.ts'
+import { composeReport, type ReportSpec } from '../governance/index.ts'
 import type { JobAnswer, JobRequest } from './jobs.ts'
 
 parentPort?.on('message', (request: JobRequest) => {
   parentPort?.postMessage(answer(request))
 })
 
-function answer({ id, dataDir }: JobRequest): JobAnswer {
+function answer(request: JobRequest): JobAnswer {
+  const { id, dataDir } = request
   try {
-    return { id, result: verifyLedger(dataDir) }
+    return { id, result: request.job === 'verify' ? verifyLedger(dataDir) : report(dataDir, request.told) }
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function report(dataDir: string, spec: ReportSpec): Uint8Array {
+  const db = openReader(databaseFile(dataDir))
+  try {
+    return composeReport(executor(db), spec)
+  } finally {
+    db.close()
   }
 }

@@ -1,13 +1,23 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
+import type { ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../world/bundle.ts'
 import type { Logger } from '../world/index.ts'
 
-export type JobRequest = { readonly id: number; readonly job: 'verify'; readonly dataDir: string }
-export type JobAnswer = { readonly id: number } & ({ readonly result: Verification } | { readonly error: string })
+/** What each job is told, besides the data folder, and what comes of it. */
+type JobKinds = {
+  verify: { readonly told: undefined; readonly result: Verification }
+  report: { readonly told: ReportSpec; readonly result: Uint8Array }
+}
+type JobKind = keyof JobKinds
+type JobResult = JobKinds[JobKind]['result']
 
-type Waiting = { resolve: (result: Verification) => void; reject: (error: unknown) => void }
+export type Job = { [K in JobKind]: { readonly job: K; readonly told: JobKinds[K]['told'] } }[JobKind]
+export type JobRequest = Job & { readonly id: number; readonly dataDir: string }
+export type JobAnswer = { readonly id: number } & ({ readonly result: JobResult } | { readonly error: string })
+
+type Waiting = { resolve: (result: never) => void; reject: (error: unknown) => void }
 
 /** The jobs thread. It starts with the first job; if it dies, its jobs fail and the next one starts it again. */
 export class Jobs {
@@ -22,11 +32,12 @@ export class Jobs {
 
   /** Recomputes the ledger in `dataDir`. Rejects with INTERNAL_ERROR when that can't be done at all. */
   verify(dataDir: string): Promise<Verification> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#lastId
-      this.#waiting.set(id, { resolve, reject })
-      this.#start().postMessage({ id, job: 'verify', dataDir } satisfies JobRequest)
-    })
+    return this.#run(dataDir, { job: 'verify', told: undefined })
+  }
+
+  /** The bytes of a report on the ledger in `dataDir`; see `composeReport`. */
+  report(dataDir: string, spec: ReportSpec): Promise<Uint8Array> {
+    return this.#run(dataDir, { job: 'report', told: spec })
   }
 
   async stop(): Promise<void> {
@@ -36,10 +47,20 @@ export class Jobs {
     await worker?.terminate()
   }
 
+  #run<J extends Job>(dataDir: string, job: J): Promise<JobKinds[J['job']]['result']> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      this.#waiting.set(id, { resolve, reject })
+      const worker = this.#start()
+      // An idle thread keeps no process alive; one at work does, or its answer could come to nobody.
+      worker.ref()
+      worker.postMessage({ ...job, id, dataDir } satisfies JobRequest)
+    })
+  }
+
   #start(): Worker {
     if (this.#worker) return this.#worker
     const worker = new Worker(workerEntry('jobs'))
-    worker.unref()
     worker.on('message', (answer: JobAnswer) => this.#settle(answer))
     worker.on('error', (err) => this.#log.error({ err }, 'the jobs thread failed'))
     worker.on('exit', () => {
@@ -54,7 +75,8 @@ export class Jobs {
   #settle(answer: JobAnswer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    if ('result' in answer) waiting?.resolve(answer.result)
+    if (this.#waiting.size === 0) this.#worker?.unref()
+    if ('result' in answer) waiting?.resolve(answer.result as never)
     else waiting?.reject(new AppError('INTERNAL_ERROR', answer.error))
   }
 

@@ -4,6 +4,7 @@ import { HttpListener, readCertificate } from '../http/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
 import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
+import { accessFacts, reloadFacts } from './reload-facts.ts'
 
 export type Running = {
   /** Port of each listener, in the order of the config. */
@@ -35,11 +36,17 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     started.push(() => gateway.webhooks.worker.stop())
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
-      actions: { dataDir: config.dataDir, verify: () => gateway.jobs.verify(config.dataDir) },
+      actions: {
+        dataDir: config.dataDir,
+        verify: () => gateway.jobs.verify(config.dataDir),
+        erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
+      },
       log,
     })
     await control.start()
     started.push(() => control.stop())
+    // A full disk keeps nobody from looking, so it keeps no gateway from starting.
+    await gateway.noteAccounts('start').catch((err: unknown) => log.error({ err }, 'the accounts could not be noted'))
     const ports: number[] = []
     const listeners = config.listen.map((options) => new HttpListener(options, gateway.api))
     for (const listener of listeners) {
@@ -110,14 +117,17 @@ async function reload(
   if (!next) return
   const changes = plan(gateway.live.config, next)
   if (changes.unchanged) return log.info('the config has not changed')
+  const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
+  if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
+  gateway.motion.tellCameras()
+  await gateway.audit('config.reloaded', reloadFacts(changes))
+  if (access) await gateway.audit('permissions.changed', access)
+  await gateway.noteAccounts('signal')
   log.info(
     { live: changes.live, restart: changes.restart },
     'config reloaded; keys under "restart" wait for the next start',
   )
-  if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
-  gateway.motion.tellCameras()
-  await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
 }
 
 function tryLoad(configFile: string, log: Logger): Config | undefined {

@@ -1,3 +1,4 @@
+import { governanceNotifications } from '../governance/index.ts'
 import { ledgerNotifications } from '../ledger/index.ts'
 import { motionNotifications, motionRecorded } from '../motion/index.ts'
 import { scaleNotifications } from '../scales/index.ts'
@@ -6,6 +7,6 @@ import { allNotifications } from '../webhooks/index.ts'
 
 /** The shape of every notification that this gateway sends: what is described, and what is checked when it is published. */
 export const notifications = allNotifications(
-  [ledgerNotifications, motionNotifications, unitNotifications, scaleNotifications],
+  [ledgerNotifications, motionNotifications, unitNotifications, scaleNotifications, governanceNotifications],
   motionRecorded,
 )

@@ -24,7 +24,7 @@ async function verify(options: { config?: string; json?: boolean }): Promise<voi
 }
 
 function forPeople(result: Verification): string {
-  const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.unitSteps} steps of transport units, ${result.openings} openings, ${result.media} files
+  const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
 root ${result.root}
 `
   if (result.ok) return `${head}everything matches\n`

@@ -4,6 +4,7 @@ import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
 import { ledgerCommand } from './ledger.ts'
 import { openapiCommand } from './openapi.ts'
+import { personCommand } from './person.ts'
 import { serveCommand } from './serve.ts'
 import { tlsCommand } from './tls.ts'
 import { versionCommand } from './version.ts'
@@ -19,6 +20,7 @@ export async function run(args: readonly string[]): Promise<number> {
     configCommand(),
     credentialCommand(),
     ledgerCommand(),
+    personCommand(),
     openapiCommand(),
     tlsCommand(),
     versionCommand(),

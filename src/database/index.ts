@@ -1,6 +1,15 @@
+export { compact } from './compact.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
 export { type Query, sql } from './sql.ts'
-export type { DetectionEventRow, PlacementEventRow, ScaleReadingRow, Tables, UnitHistoryRow } from './tables.ts'
+export type {
+  DetectionEventRow,
+  IncidentChangeRow,
+  PlacementEventRow,
+  ReportRow,
+  ScaleReadingRow,
+  Tables,
+  UnitHistoryRow,
+} from './tables.ts'
 export { executor, type ReadTx, type Tx } from './transaction.ts'
 export { type Head, UnitOfWork } from './unit-of-work.ts'

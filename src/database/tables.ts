@@ -57,6 +57,10 @@ export type Tables = {
   scale_reading: ScaleReadingRow
   unit_history: UnitHistoryRow
   unit_client_event: { caller: string; client_event_id: string; row: number; request_sha256: string }
+  incident_change: IncidentChangeRow
+  report: ReportRow
+  erased_person: { commitment: string; name_mark: string; erased_at_ms: number }
+  account_seen: { person_commitment: string; role: string; secret_mark: Buffer }
   outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
   audit_entry: {
     id: number
@@ -150,6 +154,41 @@ export type DetectionEventRow = {
   pre_roll_seconds: number | null
   duration_seconds: number | null
   recorded_at_ms: number
+  evidence_hash: string
+}
+
+export type IncidentChangeRow = {
+  id: number
+  event_id: string
+  leaf_seq: number
+  incident_id: number
+  status: 'open' | 'investigating' | 'resolved'
+  severity: 'low' | 'medium' | 'high' | 'critical' | null
+  category: string | null
+  warehouse_id: number | null
+  title_commitment: string | null
+  description_commitment: string | null
+  evidence: string | null
+  resolution_commitment: string | null
+  actor_commitment: string
+  timestamp_ms: number
+  evidence_hash: string
+}
+
+export type ReportRow = {
+  id: number
+  event_id: string
+  leaf_seq: number
+  type: 'compliance'
+  from_ms: number
+  to_ms: number
+  warehouses: string
+  log_size: number
+  log_root: string
+  sha256: string
+  size_bytes: number
+  actor_commitment: string
+  created_at_ms: number
   evidence_hash: string
 }
 

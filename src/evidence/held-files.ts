@@ -5,12 +5,13 @@ import type { ReadTx } from '../database/index.ts'
 import { photoFile } from '../ledger/index.ts'
 import { fileOf } from '../motion/index.ts'
 import type { Findings } from './findings.ts'
+import { reportFile } from './report-leaf.ts'
 
 type HeldFile = { readonly what: string; readonly path: string; readonly sha256: string }
 
 /** Reads every file that a row says the gateway holds. @returns how many there should be */
 export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
-  const files = [...photos(tx, dataDir), ...clips(tx, dataDir)]
+  const files = [...photos(tx, dataDir), ...clips(tx, dataDir), ...reports(tx, dataDir)]
   for (const { what, path, sha256 } of files) {
     const found = hashOfFile(path)
     if (found === undefined) findings.add(what, 'its file is not there')
@@ -41,6 +42,11 @@ function clips(tx: ReadTx, dataDir: string): HeldFile[] {
       return sha256 === null ? [] : [{ what: `${kind} of detection ${row.id}`, path, sha256 }]
     }),
   )
+}
+
+function reports(tx: ReadTx, dataDir: string): HeldFile[] {
+  const rows = tx.allOf<{ id: number; sha256: string }>('SELECT id, sha256 FROM main.report')
+  return rows.map(({ id, sha256 }) => ({ what: `file of report ${id}`, path: reportFile(dataDir, sha256), sha256 }))
 }
 
 function hashOfFile(file: string): string | undefined {

@@ -1,9 +1,18 @@
-import type { DetectionEventRow, PlacementEventRow, ReadTx, UnitHistoryRow } from '../database/index.ts'
+import type {
+  DetectionEventRow,
+  IncidentChangeRow,
+  PlacementEventRow,
+  ReadTx,
+  ReportRow,
+  UnitHistoryRow,
+} from '../database/index.ts'
 import { placementFacts } from '../ledger/index.ts'
 import type { LeafFacts } from '../log/index.ts'
 import { detectionFacts } from '../motion/index.ts'
 import { photosIn, unitHistoryFacts } from '../units/index.ts'
 import type { Findings } from './findings.ts'
+import { incidentFacts } from './incident-leaf.ts'
+import { reportFacts } from './report-leaf.ts'
 
 /** A row that a leaf states, as far as verification is concerned. */
 export type StatedRow = {
@@ -21,7 +30,7 @@ export type StatedRow = {
 
 /** A kind of leaf whose rows stand in a table. */
 export type StatedKind = {
-  readonly kind: 'placement' | 'detection' | 'unit-history'
+  readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report'
   readonly noun: string
   readonly table: string
   /** By the leaf's number, from `firstSeq` to `lastSeq`. */
@@ -62,6 +71,26 @@ export const statedKinds: readonly StatedKind[] = [
         tx
           .allOf<UnitHistoryRow>(between('unit_history'), [firstSeq, lastSeq])
           .map((row) => [row.leaf_seq, statedUnitStep(row)]),
+      ),
+  },
+  {
+    kind: 'incident-change',
+    noun: 'change of an incident',
+    table: 'incident_change',
+    rows: (tx, firstSeq, lastSeq) =>
+      new Map(
+        tx
+          .allOf<IncidentChangeRow>(between('incident_change'), [firstSeq, lastSeq])
+          .map((row) => [row.leaf_seq, statedIncidentChange(row)]),
+      ),
+  },
+  {
+    kind: 'report',
+    noun: 'report',
+    table: 'report',
+    rows: (tx, firstSeq, lastSeq) =>
+      new Map(
+        tx.allOf<ReportRow>(between('report'), [firstSeq, lastSeq]).map((row) => [row.leaf_seq, statedReport(row)]),
       ),
   },
 ]
@@ -110,6 +139,31 @@ function statedDetection(row: DetectionEventRow): StatedRow {
         if (sha256 === null || mediaKind(tx, sha256) === kind) continue
         findings.add(`detection ${row.id}`, `its ${kind} is stated, but no such ${kind} is written down`)
       }
+    },
+  }
+}
+
+function statedIncidentChange(row: IncidentChangeRow): StatedRow {
+  return {
+    ref: String(row.id),
+    name: `change ${row.id} of incident ${row.incident_id}`,
+    evidenceHash: row.evidence_hash,
+    facts: incidentFacts(row),
+    receivedAtMs: row.timestamp_ms,
+    check: () => {},
+  }
+}
+
+function statedReport(row: ReportRow): StatedRow {
+  return {
+    ref: String(row.id),
+    name: `report ${row.id}`,
+    evidenceHash: row.evidence_hash,
+    facts: reportFacts(row),
+    receivedAtMs: row.created_at_ms,
+    check: (_, findings) => {
+      // It speaks of the leaves in front of its own, or it could not have been made from them.
+      if (row.log_size >= row.leaf_seq) findings.add(`report ${row.id}`, 'was made from leaves that come behind it')
     },
   }
 }

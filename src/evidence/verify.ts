@@ -21,6 +21,8 @@ export type Verification = {
   readonly events: number
   readonly detections: number
   readonly unitSteps: number
+  readonly incidentChanges: number
+  readonly reports: number
   readonly openings: number
   readonly media: number
   readonly mismatches: readonly Mismatch[]
@@ -65,6 +67,8 @@ export function verifyLedger(dataDir: string): Verification {
       events: walked.counts.placement,
       detections: walked.counts.detection,
       unitSteps: walked.counts['unit-history'],
+      incidentChanges: walked.counts['incident-change'],
+      reports: walked.counts.report,
       openings,
       media,
       mismatches,
@@ -87,12 +91,13 @@ function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDiff
   }
 }
 
+type PerKind = Record<StatedKind['kind'], number>
 type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
 
 function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; siteId: string }, size: number) {
   const tree = new MerkleFrontier()
-  const counts = { placement: 0, detection: 0, 'unit-history': 0 }
-  const newestMs = { placement: 0, detection: 0, 'unit-history': 0 }
+  const counts: PerKind = { placement: 0, detection: 0, 'unit-history': 0, 'incident-change': 0, report: 0 }
+  const newestMs: PerKind = { ...counts }
   let expected = 1
   while (expected <= size) {
     const leaves = tx.allOf<LeafRow>(

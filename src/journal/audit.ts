@@ -1,7 +1,8 @@
 import type { Tx } from '../database/index.ts'
-import type { RequestOrigin } from '../http/index.ts'
+import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Openings } from '../log/index.ts'
 import type { Clock } from '../world/index.ts'
+import { redacted } from './redact.ts'
 
 export type AuditEntity =
   | 'warehouse'
@@ -28,11 +29,17 @@ export type AuditFacts = {
   readonly entityId?: string | number
   /** On whose behalf, when another than the caller. */
   readonly operator?: string | undefined
+  /** In place of `operator`, for a person whose name may be erased already. */
+  readonly operatorCommitment?: string | undefined
   /** Old and new values; no names of people, no secrets. */
   readonly changes?: Record<string, unknown>
 }
 
-export type AuditOrigin = Omit<RequestOrigin, 'caller'> & { readonly caller?: RequestOrigin['caller'] }
+export type AuditOrigin = Omit<RequestOrigin, 'caller'> & {
+  readonly caller?: Pick<Caller, 'username' | 'authMode'>
+  /** By which way it came, when there is no caller to say so: `signal`. */
+  readonly mode?: string
+}
 
 /** The audit trail, written in the transaction of what it tells. */
 export class AuditTrail {
@@ -48,7 +55,7 @@ export class AuditTrail {
   write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
     const operator =
       facts.operator === undefined || facts.operator === by?.caller?.username
-        ? null
+        ? (facts.operatorCommitment ?? null)
         : this.#openings.person(tx, facts.operator)
     tx.runOf(
       `INSERT INTO audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id, changes,
@@ -61,10 +68,10 @@ export class AuditTrail {
         facts.action,
         facts.entity,
         facts.entityId === undefined ? null : String(facts.entityId),
-        facts.changes ? JSON.stringify(facts.changes) : null,
+        facts.changes ? JSON.stringify(redacted(facts.changes)) : null,
         by?.requestId ?? null,
         by?.address ?? null,
-        by?.caller?.authMode ?? null,
+        by?.caller?.authMode ?? by?.mode ?? null,
       ],
     )
   }

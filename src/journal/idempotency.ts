@@ -1,4 +1,4 @@
-import type { Tx } from '../database/index.ts'
+import type { ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Clock } from '../world/index.ts'
@@ -49,7 +49,12 @@ export class Idempotency {
     return { replayed: false, ...made }
   }
 
-  #find(tx: Tx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
+  /** The stored reply, for what would be much work to produce again. Throws IDEMPOTENCY_MISMATCH. */
+  replay(tx: ReadTx, claim: IdempotencyClaim | undefined): Reply | undefined {
+    return claim && this.#find(tx, claim, this.#clock.now() - keptMs)
+  }
+
+  #find(tx: ReadTx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
     const row = tx.oneOf<{ request_sha256: string; status: 200 | 201; location: string | null; body: string }>(
       `SELECT request_sha256, status, location, body FROM idempotency
        WHERE caller = ? AND method = ? AND path = ? AND key = ? AND created_at_ms >= ?`,

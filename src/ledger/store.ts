@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
 import { type Caller, countLimit } from '../http/index.ts'
+import { erasedName } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { PlacementEvent } from './schema.ts'
 import { explain, type WarningCode } from './warnings.ts'
@@ -69,8 +70,8 @@ export function toPlacementEvent(row: OpenedRow): PlacementEvent {
     slot_code: row.slot_code,
     asset_barcode: row.asset_barcode,
     asset_key: row.asset_key,
-    operator: row.operator,
-    actor: row.actor,
+    operator: row.operator ?? erasedName(row.operator_commitment),
+    actor: row.actor ?? erasedName(row.actor_commitment),
     timestamp: isoTime(row.timestamp_ms),
     device_timestamp: timeOf(row.device_timestamp_ms),
     received_at: isoTime(row.received_at_ms),

@@ -1,6 +1,7 @@
 export { canonicalJson, type Json } from './canonical.ts'
+export { clipToCome, type Hold, holdClosedClip, holdMedia, holdsOn, releaseMedia } from './holds.ts'
 export { type LeafFacts, type LeafKind, leafV1 } from './leaf.ts'
 export { type AppendedLeaf, identifyLog, Log, type LogIdentity } from './log.ts'
 export { addMedia, findMedia, type Media } from './media.ts'
 export { leafHash, MerkleFrontier, sha256 } from './merkle.ts'
-export { commitmentOf, Openings } from './openings.ts'
+export { commitmentOf, erasedName, Openings } from './openings.ts'

@@ -10,11 +10,11 @@ import type {
   ToCameras,
 } from '../cameras/index.ts'
 import type { CameraConfig } from '../config/index.ts'
-import type { DetectionEventRow, Tx, UnitOfWork } from '../database/index.ts'
+import type { DetectionEventRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
-import { addMedia, canonicalJson, findMedia, type Log, type Media, sha256 } from '../log/index.ts'
+import { addMedia, canonicalJson, findMedia, holdClosedClip, type Log, type Media, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../world/index.ts'
 import { CamerasView, demandControl, maySee } from './cameras-view.ts'
 import { detectionFacts } from './detection-leaf.ts'
@@ -30,6 +30,13 @@ export type MotionSiteSettings = {
   readonly siteUrl: string
   readonly warehouseId: number
   readonly uploads: boolean
+}
+
+export type DetectionEvidence = {
+  readonly warehouseId: number
+  /** Hashes of clip and snapshot. */
+  readonly files: readonly string[]
+  readonly isClosed: boolean
 }
 
 /** How long until a detection that could not be written is tried again. */
@@ -135,6 +142,25 @@ export class MotionService {
     return this.#site()
       .cameras.filter((camera) => maySee(caller, camera))
       .map((camera) => this.#camera(camera))
+  }
+
+  /** Whether there is such a camera and the caller may know of it. */
+  isVisible(cctvId: number, caller: Caller): boolean {
+    return this.#visibleIds(caller).includes(cctvId)
+  }
+
+  /** What a detection of a camera that the caller sees has left on disk; `isClosed` false while its clip is recorded. */
+  evidenceOf(tx: ReadTx, id: number, caller: Caller): DetectionEvidence | undefined {
+    const fired = store.findReservation(tx, id)
+    if (!fired || !this.isVisible(fired.cctv_id, caller)) return undefined
+    const row = store.findDetection(tx, id)
+    const files = [row?.clip_sha256, row?.snapshot_sha256].filter((sha256) => typeof sha256 === 'string')
+    return { warehouseId: this.#warehouseOf(fired.cctv_id), files, isClosed: row !== undefined }
+  }
+
+  /** The warehouse of a camera, as the config has it now. */
+  warehouseOf(cctvId: number): number {
+    return this.#warehouseOf(cctvId)
   }
 
   status(cctvId: number, caller: Caller) {
@@ -427,6 +453,7 @@ export class MotionService {
     const leaf = this.#log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
     const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
     store.append(tx, row)
+    holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
     this.#outbox.created(tx, detectionRecorded(this.#present(row), this.#clock.now(), this.#warehouseOf(row.cctv_id)))
   }
 

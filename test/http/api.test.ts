@@ -326,11 +326,21 @@ t.test('the description says what the daemon answers: statuses, bodies and error
     'get /api/whms/dashboard/utilization',
     'post /api/webhooks',
     'post /api/webhooks/{id}/test',
+    'get /api/governance/audit',
+    'get /api/governance/incidents',
+    'post /api/governance/incidents',
+    'get /api/governance/incidents/{id}',
+    'post /api/governance/incidents/{id}/investigate',
+    'post /api/governance/incidents/{id}/resolve',
+    'get /api/governance/reports',
+    'post /api/governance/reports',
+    'get /api/governance/reports/{id}',
+    'get /api/governance/reports/{id}/file',
   ]) {
     t.ok(documented.includes(operation), operation)
   }
   const keyed = Object.entries(description.paths as Record<string, Record<string, { parameters?: { name: string }[] }>>)
-    .filter(([path]) => path.startsWith('/api/whms/'))
+    .filter(([path]) => path.startsWith('/api/whms/') || path.startsWith('/api/governance/'))
     .flatMap(([path, item]) => [item['post'], item['put']].map((operation) => ({ path, operation })))
     .filter(({ operation }) => operation)
   for (const { path, operation } of keyed)

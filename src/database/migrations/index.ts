@@ -5,6 +5,7 @@ import { consoleSessions } from './0003-console.ts'
 import { ledgerGuards } from './0004-ledger-guards.ts'
 import { corrections } from './0005-corrections.ts'
 import { units } from './0007-units.ts'
+import { governance } from './0008-governance.ts'
 import { callers } from './0010-callers.ts'
 import { webhooks } from './0012-webhooks.ts'
 
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   ledgerGuards,
   corrections,
   units,
+  governance,
   callers,
   webhooks,
 ]

@@ -1,0 +1,26 @@
+import type { Config, plan } from '../config/index.ts'
+
+/** Keys that decide who may do or see what, besides the accounts themselves. */
+const decidesAccess = /^auth\.(defaultRole|groupRoles)|^warehouses\b|^cameras(\[[^\]]*\])?(\.(viewers|owner).*)?$/
+
+/** What the trail is told of a reload: keys, never values, and no names of people in them. */
+export function reloadFacts({ live, restart }: ReturnType<typeof plan>): { live: string[]; restart: string[] } {
+  return { live: unlike(live), restart: unlike(restart) }
+}
+
+/** What a reload changes about who may do or see what; undefined when it is nothing. */
+export function accessFacts(old: Config, next: Config, { live }: ReturnType<typeof plan>) {
+  const keys = unlike(live.filter((path) => decidesAccess.test(path)))
+  if (keys.length === 0) return undefined
+  const values = (name: 'defaultRole' | 'groupRoles') =>
+    keys.some((key) => key.startsWith(`auth.${name}`)) && { [name]: { from: old.auth[name], to: next.auth[name] } }
+  return { keys, ...values('defaultRole'), ...values('groupRoles') }
+}
+
+function unlike(paths: readonly string[]): string[] {
+  return [...new Set(paths.map(withoutNames))]
+}
+
+function withoutNames(path: string): string {
+  return path.replace(/^auth\.users\[[^\]]*\]/, 'auth.users[…]').replace(/^rateLimit\.users\..*$/, 'rateLimit.users.…')
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { Command } from 'commander'
+import { compose, daemonServes, type Erased, eraseThroughDaemon } from '../app/index.ts'
+import { type Config, loadConfig } from '../config/index.ts'
+import { databaseFile } from '../database/index.ts'
+import { ExitError } from '../errors/index.ts'
+import type { ErasureRequest } from '../governance/index.ts'
+import { buildInfo } from '../world/bundle.ts'
+import { silentLogger, systemClock, systemRandom } from '../world/index.ts'
+
+export function personCommand(): Command {
+  const person = new Command('person').description('people whose names the gateway knows')
+  person
+    .command('erase')
+    .argument('<name>', 'user name or operator, spelled as it is recorded')
+    .description("remove a person's name from every place that may forget it; the log still verifies")
+    .option('--texts', 'also remove notes and descriptions that the person wrote or is named in')
+    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--json', 'for programs')
+    .action(erase)
+  return person
+}
+
+async function erase(name: string, options: { texts?: boolean; config?: string; json?: boolean }): Promise<void> {
+  const { config } = loadConfig(options.config)
+  const request = { name, texts: options.texts === true }
+  const result = (await daemonServes(config.runtimeDir, config.dataDir))
+    ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoAsks() })
+    : await eraseHere(config, request)
+  const hasAccount = config.auth.users.some(({ username }) => username === name)
+  const told = { ...result, accountInConfig: hasAccount }
+  process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : forPeople(told))
+  if (result.outcome === 'unknown') {
+    throw new ExitError(
+      1,
+      options.json ? '' : `nobody is known as ${JSON.stringify(name)}; names are told apart by case`,
+    )
+  }
+}
+
+/** With no daemon at work. Throws ExitError when there is no ledger, or another process has it open. */
+async function eraseHere(config: Config, request: ErasureRequest): Promise<Erased> {
+  const file = databaseFile(config.dataDir)
+  if (!existsSync(file)) throw new ExitError(1, `there is no database at ${file}`)
+  const { version } = buildInfo()
+  const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }
+  const gateway = await compose(config, outside, false)
+  try {
+    return await gateway.erasePerson(request, whoAsks(), Number.POSITIVE_INFINITY)
+  } finally {
+    gateway.close()
+  }
+}
+
+/** Who is signed in at the box, also behind sudo. */
+function whoAsks(): string {
+  return process.env['SUDO_USER'] || userInfo().username
+}
+
+function forPeople(told: Erased & { accountInConfig: boolean }): string {
+  if (told.outcome === 'unknown') return ''
+  const copies = told.compacted
+    ? ''
+    : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to be rid of them.\n'
+  if (told.outcome === 'erased-before')
+    return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n${copies}`
+  const account = told.accountInConfig
+    ? 'The config has an account of this name. It is not touched: remove it there, or the next start makes the name known again.\n'
+    : ''
+  const kept =
+    told.textsThatNameThem > 0
+      ? `${told.textsThatNameThem} notes and descriptions have the name in them and stay; --texts removes them too.\n`
+      : ''
+  return `erased; what the person did is shown as by ${told.shownAs}
+removed from: ${told.notifications} notifications, ${told.replies} kept replies, ${told.sessions} sessions, ${told.texts} texts
+${kept}${account}${copies}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
+`
+}

@@ -1,0 +1,26 @@
+import type { IncidentChangeRow } from '../database/index.ts'
+import type { Json, LeafFacts } from '../log/index.ts'
+import { isoTime } from '../world/index.ts'
+
+/** A row before its leaf is appended. */
+export type UnsealedIncidentChange = Omit<IncidentChangeRow, 'leaf_seq' | 'evidence_hash'>
+
+/** The facts of an incident-change leaf, version 1, made from the row alone. Absent where the row has nothing to say. */
+export function incidentFacts(row: UnsealedIncidentChange): LeafFacts {
+  const facts: Record<string, Json | null> = {
+    eventId: row.event_id,
+    id: row.id,
+    incidentId: row.incident_id,
+    status: row.status,
+    severity: row.severity,
+    category: row.category,
+    warehouseId: row.warehouse_id,
+    title: row.title_commitment,
+    description: row.description_commitment,
+    evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Json),
+    resolution: row.resolution_commitment,
+    actor: row.actor_commitment,
+    timestamp: isoTime(row.timestamp_ms),
+  }
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as LeafFacts
+}

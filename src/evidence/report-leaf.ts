@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import type { ReportRow } from '../database/index.ts'
+import type { Json, LeafFacts } from '../log/index.ts'
+import { isoTime } from '../world/index.ts'
+
+/** A row before its leaf is appended. */
+export type UnsealedReport = Omit<ReportRow, 'leaf_seq' | 'evidence_hash'>
+
+/** The facts of a report leaf, version 1, made from the row alone. */
+export function reportFacts(row: UnsealedReport): LeafFacts {
+  return {
+    eventId: row.event_id,
+    id: row.id,
+    type: row.type,
+    from: isoTime(row.from_ms),
+    to: isoTime(row.to_ms),
+    warehouses: JSON.parse(row.warehouses) as Json,
+    logSize: row.log_size,
+    logRoot: row.log_root,
+    sha256: row.sha256,
+    sizeBytes: row.size_bytes,
+    actor: row.actor_commitment,
+    createdAt: isoTime(row.created_at_ms),
+  }
+}
+
+/** Where a report's bytes are: named by their hash. */
+export function reportFile(dataDir: string, sha256: string): string {
+  return join(dataDir, 'reports', `${sha256}.json`)
+}

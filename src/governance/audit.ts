@@ -1,0 +1,107 @@
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { type Caller, countLimit, type TimePlace, timeCursor } from '../http/index.ts'
+import { type AuditEntity, redacted } from '../journal/index.ts'
+import type { Openings } from '../log/index.ts'
+import { isoTime } from '../world/index.ts'
+import { type AuditFilter, type AuditRow, auditStep } from './audit-walk.ts'
+import type { AuditEntry } from './schema.ts'
+import type { Sight } from './sight.ts'
+
+/** Rows that one step looks at: some 2 ms, so that no handheld waits for an auditor. */
+const lookedAtOnce = 500
+
+export type AuditQuery = Omit<AuditFilter, 'person'> & { readonly operator?: string | undefined }
+
+export type AuditPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
+
+/** Reads the audit trail, in steps between which everybody else has a turn. */
+export class AuditReader {
+  readonly #work: Pick<UnitOfWork, 'read'>
+  readonly #openings: Openings
+  readonly #sight: Sight
+
+  constructor(options: { work: Pick<UnitOfWork, 'read'>; openings: Openings; sight: Sight }) {
+    this.#work = options.work
+    this.#openings = options.openings
+    this.#sight = options.sight
+  }
+
+  /** One page, newest first, or with `afterId` in the order of the trail. `total`: exact, or null. */
+  async entries({ operator, ...query }: AuditQuery, page: AuditPage, caller: Caller) {
+    const person = operator === undefined ? undefined : this.#work.read((tx) => this.#openings.recognise(tx, operator))
+    if (operator !== undefined && person === undefined) return { data: [], hasMore: false, total: 0, nextCursor: null }
+    const filter: AuditFilter = { ...query, person }
+    const rows = await this.#page(filter, page, caller)
+    const total = await this.#total(filter, caller)
+    const shown = rows.slice(0, page.limit)
+    const last = shown.at(-1)
+    const hasMore = rows.length > page.limit
+    const nextCursor =
+      hasMore && last && filter.afterId === undefined
+        ? timeCursor({ timestampMs: last.timestamp_ms, id: last.id })
+        : null
+    return { data: this.#work.read((tx) => shown.map((row) => this.#shown(tx, row))), hasMore, total, nextCursor }
+  }
+
+  /** The rows of a page, and one more when there is one. */
+  async #page(filter: AuditFilter, { limit, offset, before }: AuditPage, caller: Caller): Promise<AuditRow[]> {
+    const rows: AuditRow[] = []
+    let passed = 0
+    for await (const step of this.#steps(filter, before, caller)) {
+      const wanted = step.slice(Math.max(0, offset - passed))
+      passed += step.length
+      rows.push(...wanted.slice(0, limit + 1 - rows.length))
+      if (rows.length > limit) break
+    }
+    return rows
+  }
+
+  /** Only as many rows are looked at as the limit has; of more nobody knows how many would match. */
+  async #total(filter: AuditFilter, caller: Caller): Promise<number | null> {
+    const everything = Object.values(filter).every((value) => value === undefined)
+    if (everything && caller.role === 'admin') return this.#work.read(countAll)
+    let total = 0
+    let looked = 0
+    for await (const step of this.#steps(filter, undefined, caller)) {
+      total += step.length
+      looked += lookedAtOnce
+      if (looked > countLimit) return null
+    }
+    return total
+  }
+
+  async *#steps(filter: AuditFilter, before: TimePlace | undefined, caller: Caller): AsyncGenerator<AuditRow[]> {
+    let place = before
+    do {
+      const step = this.#work.read((tx) => {
+        const { rows, place: next } = auditStep(tx, filter, place, lookedAtOnce)
+        return { rows: rows.filter((row) => this.#sight.mayKnow(tx, row.entity, row.entity_id, caller)), place: next }
+      })
+      yield step.rows
+      place = step.place
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (place)
+  }
+
+  #shown(tx: ReadTx, row: AuditRow): AuditEntry {
+    const nameOf = (commitment: string | null) => (commitment === null ? null : this.#openings.nameOf(tx, commitment))
+    return {
+      id: row.id,
+      timestamp: isoTime(row.timestamp_ms),
+      operator: nameOf(row.operator_commitment ?? row.actor_commitment),
+      actor: nameOf(row.actor_commitment),
+      action: row.action,
+      entity: row.entity satisfies AuditEntity,
+      entityId: row.entity_id,
+      changes: row.changes === null ? null : redacted(JSON.parse(row.changes) as Record<string, unknown>),
+      requestId: row.request_id,
+      address: row.address,
+      authMode: row.auth_mode,
+    }
+  }
+}
+
+/** Entries are numbered without a gap. */
+function countAll(tx: ReadTx): number {
+  return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.audit_entry')?.n ?? 0
+}

@@ -1,0 +1,264 @@
+import type { IncidentChangeRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { incidentFacts, type UnsealedIncidentChange } from '../evidence/index.ts'
+import { type Caller, type IdempotencyClaim, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
+import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import { holdMedia, type Log, type Openings, releaseMedia } from '../log/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+import { isoTime } from '../world/index.ts'
+import { incidentChanged } from './events.ts'
+import { actionsIn, type IncidentAction, type IncidentState, nextState } from './incident-states.ts'
+import * as store from './incident-store.ts'
+import type { Claimed, References, ReferenceType, Resolved } from './references.ts'
+import type { Incident, NewIncident } from './schema.ts'
+import type { Sight } from './sight.ts'
+
+/** Why the media of an incident stay. */
+const holdReason = 'incident'
+
+/** A reference as a row keeps it; what could not be resolved is a text, and as such a commitment. */
+type KeptReference = { readonly type: ReferenceType; readonly id: string } | { readonly type: 'external'; text: string }
+
+type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+
+export type IncidentsOptions = {
+  readonly work: UnitOfWork
+  /** The gateway's own time. */
+  readonly nowMs: () => number
+  readonly log: Log
+  readonly openings: Openings
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly makeId: () => string
+  readonly warehouse: WarehouseService
+  /** Of an incident that names none. */
+  readonly warehouseId: () => number
+  readonly references: References
+  readonly sight: Sight
+}
+
+/** What people report: opened, looked into, resolved. An incident is nothing but its changes. */
+export class Incidents {
+  readonly #o: IncidentsOptions
+
+  constructor(options: IncidentsOptions) {
+    this.#o = options
+  }
+
+  /** Opens an incident, and holds what it refers to. Throws REFERENCE_NOT_FOUND for a warehouse that is not there. */
+  create(request: NewIncident, { by, claim }: Ask): Promise<Reply<{ success: true } & Incident>> {
+    const { work, idempotency } = this.#o
+    return work.write((tx) =>
+      idempotency.once(tx, claim, () => {
+        const incident = this.#open(tx, request, by)
+        const body = { success: true as const, ...incident }
+        return { status: 201, body, location: `/api/governance/incidents/${incident.id}` }
+      }),
+    )
+  }
+
+  /** Throws NOT_FOUND, INVALID_TRANSITION. */
+  act(
+    id: number | undefined,
+    action: IncidentAction,
+    resolution: string | undefined,
+    { by, claim }: Ask,
+  ): Promise<Reply<{ success: true } & Incident>> {
+    const { work, idempotency } = this.#o
+    return work.write((tx) =>
+      idempotency.once(tx, claim, () => {
+        const changes = this.#changes(tx, id, by.caller)
+        const status = moved(changes, action)
+        return { status: 200, body: { success: true as const, ...this.#move(tx, changes, status, resolution, by) } }
+      }),
+    )
+  }
+
+  /** Throws NOT_FOUND, also for one of a warehouse that the caller may not see. */
+  incident(id: number | undefined, caller: Caller): Incident {
+    return this.#o.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
+  }
+
+  incidents(query: Omit<store.IncidentFilter, 'hiddenWarehouses'>, page: store.IncidentPage, caller: Caller) {
+    const filter = { ...query, hiddenWarehouses: this.#o.warehouse.hiddenFrom(caller) }
+    return this.#o.work.read((tx) => {
+      const { rows, hasMore, total } = store.listIncidents(tx, filter, page)
+      const data = rows.map(({ id }) => this.#present(tx, store.changesOf(tx, id), caller))
+      const last = rows.at(-1)
+      return { data, hasMore, total, nextCursor: hasMore && last ? timeCursor(last) : null }
+    })
+  }
+
+  #changes(tx: ReadTx, id: number | undefined, caller: Caller): IncidentChangeRow[] {
+    const changes = id === undefined ? [] : store.changesOf(tx, id)
+    if (changes.length === 0 || !this.#o.sight.mayKnow(tx, 'incident', String(id), caller)) {
+      throw AppError.notFound('Incident')
+    }
+    return changes
+  }
+
+  #open(tx: Tx, request: NewIncident, by: RequestOrigin): Incident {
+    const { openings, references, audit } = this.#o
+    const claimed = unlike((request.evidenceReferences ?? []).map(claimedOf))
+    const found = claimed.map((claim) => ({ claim, resolved: references.find(tx, claim, by.caller) }))
+    const resolved = found.flatMap((one) => one.resolved ?? [])
+    const row = this.#append(tx, by, {
+      incident_id: store.endOfChanges(tx).incidentId + 1,
+      status: 'open',
+      severity: request.severity,
+      category: request.category,
+      warehouse_id: this.#warehouseOf(tx, request, resolved, by.caller),
+      title_commitment: request.title === undefined ? null : openings.text(tx, request.title),
+      description_commitment: request.description === undefined ? null : openings.text(tx, request.description),
+      evidence: JSON.stringify(unlike(found.map(({ claim, resolved: one }) => this.#kept(tx, claim, one)))),
+      resolution_commitment: null,
+    })
+    for (const sha256 of new Set(resolved.flatMap(({ media }) => media))) {
+      holdMedia(tx, { sha256, reason: holdReason, ref: String(row.incident_id) }, row.timestamp_ms)
+    }
+    const { severity, category } = request
+    const changes = { severity, category, references: claimed.length }
+    audit.write(tx, by, { action: 'incident.created', entity: 'incident', entityId: row.incident_id, changes })
+    return this.#told(tx, [row], by.caller)
+  }
+
+  #move(
+    tx: Tx,
+    changes: readonly IncidentChangeRow[],
+    status: IncidentState,
+    resolution: string | undefined,
+    by: RequestOrigin,
+  ): Incident {
+    const incidentId = changes[0]?.incident_id ?? 0
+    const row = this.#append(tx, by, {
+      incident_id: incidentId,
+      status,
+      severity: null,
+      category: null,
+      warehouse_id: null,
+      title_commitment: null,
+      description_commitment: null,
+      evidence: null,
+      resolution_commitment: resolution === undefined ? null : this.#o.openings.text(tx, resolution),
+    })
+    if (status === 'resolved') releaseMedia(tx, holdReason, String(incidentId))
+    const was = changes.at(-1)?.status
+    const told = { status: { from: was, to: status } }
+    const action = status === 'resolved' ? 'incident.resolved' : 'incident.investigated'
+    this.#o.audit.write(tx, by, { action, entity: 'incident', entityId: incidentId, changes: told })
+    return this.#told(tx, [...changes, row], by.caller)
+  }
+
+  /** Leaf and row. */
+  #append(
+    tx: Tx,
+    by: RequestOrigin,
+    facts: Omit<UnsealedIncidentChange, 'id' | 'event_id' | 'actor_commitment' | 'timestamp_ms'>,
+  ): IncidentChangeRow {
+    const { log, openings, makeId, nowMs } = this.#o
+    const end = store.endOfChanges(tx)
+    const unsealed: UnsealedIncidentChange = {
+      ...facts,
+      id: end.id + 1,
+      event_id: makeId(),
+      actor_commitment: openings.person(tx, by.caller.username),
+      timestamp_ms: Math.max(nowMs(), end.timestampMs),
+    }
+    const leaf = log.append(tx, 'incident-change', String(unsealed.id), incidentFacts(unsealed))
+    const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    store.append(tx, row)
+    return row
+  }
+
+  #told(tx: Tx, changes: readonly IncidentChangeRow[], caller: Caller): Incident {
+    const incident = this.#present(tx, changes, caller)
+    const newest = changes.at(-1)
+    const event = newest && incidentChanged(incident, newest)
+    if (event) this.#o.outbox.publish(tx, event)
+    return incident
+  }
+
+  #kept(tx: Tx, { type, id }: Claimed, resolved: Resolved | undefined): KeptReference {
+    if (resolved) return { type: resolved.type, id: resolved.id }
+    return { type: 'external', text: this.#o.openings.text(tx, type === undefined ? id : `${type}:${id}`) }
+  }
+
+  #warehouseOf(tx: ReadTx, request: NewIncident, resolved: readonly Resolved[], caller: Caller): number | null {
+    const isThere = (id: number) =>
+      this.#o.references.find(tx, { type: 'warehouse', id: String(id) }, caller) !== undefined
+    if (request.warehouseId !== undefined) {
+      if (isThere(request.warehouseId)) return request.warehouseId
+      throw new AppError('REFERENCE_NOT_FOUND', 'There is no such warehouse', {
+        fields: [{ path: 'warehouseId', message: `no warehouse ${request.warehouseId}` }],
+      })
+    }
+    const own = this.#o.warehouseId()
+    const referred = resolved.find(({ warehouseId }) => warehouseId !== undefined)?.warehouseId
+    return referred ?? (isThere(own) ? own : null)
+  }
+
+  #present(tx: ReadTx, changes: readonly IncidentChangeRow[], caller: Caller): Incident {
+    const { openings } = this.#o
+    const [opened] = changes
+    const newest = changes.at(-1)
+    if (!opened?.severity || opened.category === null || !newest) throw new Error('an incident without its opening')
+    const text = (commitment: string | null) => (commitment === null ? null : (openings.reveal(tx, commitment) ?? null))
+    const resolved = newest.status === 'resolved' ? newest : undefined
+    return {
+      id: opened.incident_id,
+      eventId: opened.event_id,
+      status: newest.status,
+      severity: opened.severity,
+      category: opened.category,
+      title: text(opened.title_commitment),
+      description: text(opened.description_commitment),
+      warehouseId: opened.warehouse_id,
+      evidenceReferences: (JSON.parse(opened.evidence ?? '[]') as KeptReference[]).map((kept) =>
+        this.#shown(tx, kept, caller),
+      ),
+      reportedBy: openings.nameOf(tx, opened.actor_commitment),
+      createdAt: isoTime(opened.timestamp_ms),
+      updatedAt: isoTime(newest.timestamp_ms),
+      resolvedAt: resolved ? isoTime(resolved.timestamp_ms) : null,
+      resolvedBy: resolved ? openings.nameOf(tx, resolved.actor_commitment) : null,
+      resolution: text(resolved?.resolution_commitment ?? null),
+      history: changes.map((change) => ({
+        status: change.status,
+        actor: openings.nameOf(tx, change.actor_commitment),
+        timestamp: isoTime(change.timestamp_ms),
+        eventId: change.event_id,
+        seq: change.leaf_seq,
+        evidenceHash: change.evidence_hash,
+      })),
+    }
+  }
+
+  /** A thing that this caller may not see is to this caller what it would be if it were not there. */
+  #shown(tx: ReadTx, kept: KeptReference, caller: Caller): Incident['evidenceReferences'][number] {
+    if (kept.type === 'external') return { type: 'external', id: this.#o.openings.reveal(tx, kept.text) ?? null }
+    if (this.#o.sight.mayKnow(tx, kept.type, kept.id, caller)) return { type: kept.type, id: kept.id }
+    return { type: 'external', id: `${kept.type}:${kept.id}` }
+  }
+}
+
+function claimedOf(reference: string | { type: string; id: string | number }): Claimed {
+  return typeof reference === 'string'
+    ? { type: undefined, id: reference }
+    : { type: reference.type, id: String(reference.id) }
+}
+
+/** Each once. */
+function unlike<T extends object>(references: readonly T[]): T[] {
+  return [...new Map(references.map((one) => [JSON.stringify(one), one])).values()]
+}
+
+function moved(changes: readonly IncidentChangeRow[], action: IncidentAction): IncidentState {
+  const status = changes.at(-1)?.status ?? 'open'
+  const next = nextState(status, action)
+  if (next !== undefined) return next
+  const possible = actionsIn(status).join(', ') || 'nothing more can be done'
+  throw new AppError('INVALID_TRANSITION', `The incident is ${status}`, {
+    details: `${action} is not possible while it is ${status}: ${possible}`,
+  })
+}

@@ -1,0 +1,72 @@
+import type { UnitOfWork } from '../database/index.ts'
+import type { Api } from '../http/index.ts'
+import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import type { Photos } from '../ledger/index.ts'
+import type { Log, Openings } from '../log/index.ts'
+import type { MotionService } from '../motion/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+import type { Clock } from '../world/index.ts'
+import { AccountWatch, type ConfigAccount } from './accounts.ts'
+import { AuditReader } from './audit.ts'
+import type { ReportSpec } from './compliance.ts'
+import { Erasure, type ErasureRequest, type ErasureResult } from './erasure.ts'
+import { Incidents } from './incidents.ts'
+import { type FindElsewhere, References } from './references.ts'
+import { Reports } from './reports.ts'
+import { governanceRoutes } from './routes.ts'
+import { Sight, type SightOptions } from './sight.ts'
+
+export { composeReport, type ReportSpec } from './compliance.ts'
+export type { ErasureRequest, ErasureResult } from './erasure.ts'
+export { governanceNotifications } from './events.ts'
+
+export type GovernanceOptions = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  /** The gateway's own time. */
+  readonly nowMs: () => number
+  readonly log: Log
+  readonly openings: Openings
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly makeId: () => string
+  readonly warehouse: WarehouseService
+  readonly motion: MotionService
+  readonly photos: Photos
+  readonly dataDir: string
+  /** Read at every use, so that a reload of the config applies. */
+  readonly site: () => { readonly siteUrl: string; readonly warehouseId: number }
+  /** `composeReport`, in the jobs thread. */
+  readonly compose: (spec: ReportSpec) => Promise<Uint8Array>
+  /** What rooms that this one does not know can tell. */
+  readonly transportUnit?: FindElsewhere
+  readonly elsewhere?: SightOptions['elsewhere']
+}
+
+export type Governance = {
+  /** Adds /api/governance. */
+  routes(api: Api): void
+  /** Tells the trail how the accounts of the config differ from those of last time. */
+  noteAccounts(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void>
+  /** Forgets a person; see the README. */
+  erase(request: ErasureRequest, by: AuditOrigin): Promise<ErasureResult>
+}
+
+/** Builds the room. */
+export function createGovernance(options: GovernanceOptions): Governance {
+  const { warehouse, motion, photos, elsewhere, transportUnit } = options
+  const sight = new Sight({ warehouse, motion, ...(elsewhere && { elsewhere }) })
+  const siteUrl = () => options.site().siteUrl
+  const references = new References({ warehouse, motion, photos, siteUrl, transportUnit })
+  const audit = new AuditReader({ ...options, sight })
+  const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
+  const reports = new Reports({ ...options, siteUrl, sight })
+  const erasure = new Erasure(options)
+  const accounts = new AccountWatch(options)
+  return {
+    routes: (api) => governanceRoutes(api, { audit, incidents, reports }),
+    noteAccounts: (known, by) => accounts.note(known, by),
+    erase: (request, by) => erasure.erase(request, by),
+  }
+}

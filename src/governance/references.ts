@@ -1,0 +1,178 @@
+import type { ReadTx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type Caller, numericPath } from '../http/index.ts'
+import { findEvent, type Photos } from '../ledger/index.ts'
+import { clipToCome, findMedia } from '../log/index.ts'
+import type { MotionService } from '../motion/index.ts'
+import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+
+/** What an incident can refer to, in the words of the API. */
+export const referenceTypes = [
+  'event',
+  'detection_event',
+  'photo',
+  'asset',
+  'slot',
+  'zone',
+  'warehouse',
+  'camera',
+  'transport_unit',
+] as const
+export type ReferenceType = (typeof referenceTypes)[number]
+
+/** As the client sent it: `type` is whatever it says; a text alone has none. */
+export type Claimed = { readonly type: string | undefined; readonly id: string }
+
+export type Resolved = {
+  readonly type: ReferenceType
+  /** The id under which the API knows the thing. */
+  readonly id: string
+  readonly warehouseId: number | undefined
+  /** What has to stay on disk: hashes, and clips that are still recorded. */
+  readonly media: readonly string[]
+}
+
+/** Finds a thing of a room that this one does not know; undefined also for what the caller may not see. */
+export type FindElsewhere = (
+  tx: ReadTx,
+  id: string,
+  caller: Caller,
+) => { readonly warehouseId: number | undefined; readonly photos: readonly string[] } | undefined
+
+export type ReferencesOptions = {
+  readonly warehouse: WarehouseService
+  readonly motion: MotionService
+  readonly photos: Photos
+  readonly siteUrl: () => string
+  readonly transportUnit?: FindElsewhere | undefined
+}
+
+const textForm = /^([a-z_]+):(.+)$/s
+const hashForm = /^[0-9a-f]{64}$/
+
+/** Finds what an incident refers to. */
+export class References {
+  readonly #options: ReferencesOptions
+
+  constructor(options: ReferencesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The thing, when it is there and the caller may see it; undefined else, without telling which. Also understood in
+   * a text: `event:12`, a photo's hash, and this gateway's own addresses of photos, events, clips and snapshots.
+   */
+  find(tx: ReadTx, claimed: Claimed, caller: Caller): Resolved | undefined {
+    const { type, id } = claimed.type === undefined ? this.#read(claimed.id) : { type: claimed.type, id: claimed.id }
+    switch (type as ReferenceType) {
+      case 'event':
+        return this.#event(tx, id, caller)
+      case 'detection_event':
+        return this.#detection(tx, id, caller)
+      case 'photo':
+        return this.#photo(tx, id)
+      case 'asset':
+        return this.#asset(tx, id)
+      case 'slot':
+        return this.#slot(tx, id, caller)
+      case 'zone':
+        return this.#zone(tx, id, caller)
+      case 'warehouse':
+        return this.#warehouse(tx, id, caller)
+      case 'camera':
+        return this.#camera(id, caller)
+      case 'transport_unit':
+        return this.#transportUnit(tx, id, caller)
+      default:
+        return undefined
+    }
+  }
+
+  #read(text: string): Claimed {
+    const address = this.#ownPath(text)
+    const detection = address?.match(/^\/api\/iot\/detection-events\/(\d+)(?:\/(?:clip|snapshot))?$/)?.[1]
+    if (detection !== undefined) return { type: 'detection_event', id: detection }
+    const event = address?.match(/^\/api\/whms\/events\/(\d+)$/)?.[1]
+    if (event !== undefined) return { type: 'event', id: event }
+    const photo = this.#options.photos.hashOf(text) ?? (hashForm.test(text) ? text : undefined)
+    if (photo !== undefined) return { type: 'photo', id: photo }
+    const [, type, id = ''] = textForm.exec(text) ?? []
+    return { type, id }
+  }
+
+  #ownPath(text: string): string | undefined {
+    const siteUrl = this.#options.siteUrl().replace(/\/+$/, '')
+    if (text.startsWith('/api/')) return text
+    return text.startsWith(`${siteUrl}/`) ? text.slice(siteUrl.length) : undefined
+  }
+
+  #event(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const number = numericPath(id)
+    const row = number === undefined ? undefined : findEvent(tx, number)
+    const slot = row && this.#options.warehouse.visibleSlot(tx, row.slot_id, caller)
+    if (!slot) return undefined
+    const photos = [row.photo_sha256].filter((sha256) => sha256 !== null && findMedia(tx, sha256) !== undefined)
+    const clip = row.cctv_clip_url === null ? undefined : this.#read(row.cctv_clip_url)
+    const footage = clip?.type === 'detection_event' ? this.#detection(tx, clip.id, caller) : undefined
+    const media = [...(photos as string[]), ...(footage?.media ?? [])]
+    return { type: 'event', id, warehouseId: slot.warehouseId, media }
+  }
+
+  #detection(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const number = numericPath(id)
+    const evidence = number === undefined ? undefined : this.#options.motion.evidenceOf(tx, number, caller)
+    if (number === undefined || !evidence) return undefined
+    const media = evidence.isClosed ? evidence.files : [clipToCome(number)]
+    return { type: 'detection_event', id, warehouseId: evidence.warehouseId, media }
+  }
+
+  #photo(tx: ReadTx, id: string): Resolved | undefined {
+    const sha256 = this.#options.photos.hashOf(id) ?? id
+    if (!hashForm.test(sha256) || !this.#options.photos.isHeld(tx, sha256)) return undefined
+    return { type: 'photo', id: sha256, warehouseId: undefined, media: [sha256] }
+  }
+
+  #asset(tx: ReadTx, id: string): Resolved | undefined {
+    const asset = this.#options.warehouse.findAsset(tx, readBarcode(id).key)
+    return asset && { type: 'asset', id: asset.asset_id, warehouseId: undefined, media: [] }
+  }
+
+  #slot(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const slot = found(() => this.#options.warehouse.slotByPath(tx, id, false, caller))
+    return slot && { type: 'slot', id: String(slot.id), warehouseId: slot.warehouseId, media: [] }
+  }
+
+  #zone(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const zone = found(() => this.#options.warehouse.zone(tx, numericPath(id), caller))
+    return zone && { type: 'zone', id, warehouseId: zone.warehouseId, media: [] }
+  }
+
+  #warehouse(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const warehouse = found(() => this.#options.warehouse.warehouse(tx, numericPath(id), caller))
+    return warehouse && { type: 'warehouse', id, warehouseId: warehouse.id, media: [] }
+  }
+
+  #camera(id: string, caller: Caller): Resolved | undefined {
+    const number = numericPath(id)
+    const { motion } = this.#options
+    if (number === undefined || !motion.isVisible(number, caller)) return undefined
+    return { type: 'camera', id, warehouseId: motion.warehouseOf(number), media: [] }
+  }
+
+  #transportUnit(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const unit = this.#options.transportUnit?.(tx, id, caller)
+    if (!unit) return undefined
+    const media = unit.photos.filter((sha256) => findMedia(tx, sha256) !== undefined)
+    return { type: 'transport_unit', id, warehouseId: unit.warehouseId, media }
+  }
+}
+
+/** What `get` finds; undefined when it says NOT_FOUND. */
+function found<T>(get: () => T): T | undefined {
+  try {
+    return get()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  }
+}

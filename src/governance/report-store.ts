@@ -1,0 +1,63 @@
+import type { ReadTx, ReportRow, Tx } from '../database/index.ts'
+import { countLimit } from '../http/index.ts'
+
+const columns = [
+  'id',
+  'event_id',
+  'leaf_seq',
+  'type',
+  'from_ms',
+  'to_ms',
+  'warehouses',
+  'log_size',
+  'log_root',
+  'sha256',
+  'size_bytes',
+  'actor_commitment',
+  'created_at_ms',
+  'evidence_hash',
+] as const satisfies readonly (keyof ReportRow)[]
+
+export function append(tx: Tx, row: ReportRow): void {
+  tx.runOf(
+    `INSERT INTO main.report (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    columns.map((column) => row[column]),
+  )
+}
+
+export function findReport(tx: ReadTx, id: number): ReportRow | undefined {
+  return tx.oneOf('SELECT * FROM main.report WHERE id = +?', [id])
+}
+
+/** The newest id and time. */
+export function endOfReports(tx: ReadTx): { id: number; createdAtMs: number } {
+  const end = tx.oneOf<{ id: number; created_at_ms: number }>(
+    'SELECT id, created_at_ms FROM main.report ORDER BY id DESC LIMIT 1',
+  )
+  return { id: end?.id ?? 0, createdAtMs: end?.created_at_ms ?? 0 }
+}
+
+/** Whether any report has this file. */
+export function isReportFile(tx: ReadTx, sha256: string): boolean {
+  return tx.oneOf('SELECT 1 FROM main.report WHERE sha256 = ? LIMIT 1', [sha256]) !== undefined
+}
+
+/** Newest first; only those that cover no hidden warehouse. */
+export function listReports(
+  tx: ReadTx,
+  hiddenWarehouses: readonly number[],
+  page: { readonly limit: number; readonly offset: number; readonly beforeId?: number | undefined },
+) {
+  const visible = `NOT EXISTS (SELECT 1 FROM json_each(r.warehouses) w WHERE w.value IN (SELECT value FROM json_each(?)))`
+  const hidden = JSON.stringify(hiddenWarehouses)
+  const rows = tx.allOf<ReportRow>(
+    `SELECT * FROM main.report r WHERE r.id < +? AND ${visible} ORDER BY r.id DESC LIMIT ? OFFSET ?`,
+    [page.beforeId ?? Number.MAX_SAFE_INTEGER, hidden, page.limit + 1, page.offset],
+  )
+  const counted = tx.oneOf<{ n: number }>(
+    `SELECT count(*) AS n FROM (SELECT 1 FROM main.report r WHERE ${visible} LIMIT ${countLimit + 1})`,
+    [hidden],
+  )
+  const total = counted && counted.n <= countLimit ? counted.n : null
+  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
+}

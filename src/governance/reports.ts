@@ -1,0 +1,206 @@
+import { readFile, rm } from 'node:fs/promises'
+import type { ReadTx, ReportRow, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { reportFacts, reportFile, type UnsealedReport } from '../evidence/index.ts'
+import {
+  type Caller,
+  type FileAnswer,
+  type IdempotencyClaim,
+  type Reply,
+  type RequestOrigin,
+  timeCursor,
+} from '../http/index.ts'
+import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
+import { type Log, type Openings, sha256 } from '../log/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+import { isoTime, writeFileDurablyAside } from '../world/index.ts'
+import type { ReportContent, ReportSpec } from './compliance.ts'
+import { reportGenerated } from './events.ts'
+import * as store from './report-store.ts'
+import type { NewReport, Report, ReportItem } from './schema.ts'
+import type { Sight } from './sight.ts'
+
+export const reportsPath = '/api/governance/reports'
+
+/** Discrepancies that an answer tells; the file has all. */
+const toldDiscrepancies = 100
+
+export type ReportsOptions = {
+  readonly work: UnitOfWork
+  /** The gateway's own time. */
+  readonly nowMs: () => number
+  readonly log: Log
+  readonly openings: Openings
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly makeId: () => string
+  readonly warehouse: WarehouseService
+  readonly sight: Sight
+  readonly dataDir: string
+  readonly siteUrl: () => string
+  /** `composeReport`, where it holds up nobody. */
+  readonly compose: (spec: ReportSpec) => Promise<Uint8Array>
+}
+
+type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+
+/** Reports: made from the log at one size, kept as a file under its hash, stated by a leaf. */
+export class Reports {
+  readonly #o: ReportsOptions
+
+  constructor(options: ReportsOptions) {
+    this.#o = options
+  }
+
+  /** Composes a report on what the caller may see. The file is on disk before its row. Throws STORAGE_FULL. */
+  async create(request: NewReport, { by, claim }: Ask): Promise<Reply<{ success: true } & Report>> {
+    const { work, idempotency } = this.#o
+    const earlier = work.read((tx) => idempotency.replay(tx, claim))
+    if (earlier) return earlier as Reply<{ success: true } & Report>
+    const spec = this.#specOf(request, by.caller)
+    const bytes = Buffer.from(await this.#o.compose(spec))
+    const hash = sha256(bytes).toString('hex')
+    await this.#keepFile(hash, bytes)
+    const content = JSON.parse(bytes.toString('utf8')) as ReportContent
+    const reply = await work.write((tx) =>
+      idempotency.once(tx, claim, () => {
+        const row = this.#append(tx, spec, { sha256: hash, sizeBytes: bytes.length, root: content.checkpoint.root }, by)
+        const report = this.#present(tx, row, content)
+        this.#o.outbox.publish(tx, reportGenerated(report))
+        return { status: 201, body: { success: true as const, ...report }, location: `${reportsPath}/${row.id}` }
+      }),
+    )
+    if (reply.replayed) await this.#dropUnused(hash)
+    return reply
+  }
+
+  /** Throws NOT_FOUND, also for one that covers a warehouse that the caller may not see. */
+  async report(id: number | undefined, caller: Caller): Promise<Report> {
+    const row = this.#row(id, caller)
+    const content = JSON.parse(await this.#read(row)) as ReportContent
+    return this.#o.work.read((tx) => this.#present(tx, row, content))
+  }
+
+  reports(page: { limit: number; offset: number; beforeId?: number | undefined }, caller: Caller) {
+    return this.#o.work.read((tx) => {
+      const { rows, ...found } = store.listReports(tx, this.#o.warehouse.hiddenFrom(caller), page)
+      const last = rows.at(-1)
+      const nextCursor = found.hasMore && last ? timeCursor({ timestampMs: last.created_at_ms, id: last.id }) : null
+      return { ...found, nextCursor, data: rows.map((row) => this.#item(tx, row)) }
+    })
+  }
+
+  /** Throws NOT_FOUND. */
+  file(id: number | undefined, caller: Caller): FileAnswer {
+    const { sha256: hash, size_bytes: sizeBytes } = this.#row(id, caller)
+    return { path: reportFile(this.#o.dataDir, hash), mediaType: 'application/json', sizeBytes, sha256: hash }
+  }
+
+  #specOf({ type = 'compliance', from, to }: NewReport, caller: Caller): ReportSpec {
+    const { log, warehouse } = this.#o
+    const warehouses = warehouse
+      .warehouses(caller)
+      .map(({ id }) => id)
+      .sort((a, b) => a - b)
+    return { type, ...log.identity, logSize: log.size, fromMs: from, toMs: to, warehouses }
+  }
+
+  async #keepFile(hash: string, bytes: Buffer): Promise<void> {
+    try {
+      await writeFileDurablyAside(reportFile(this.#o.dataDir, hash), bytes, 0o640)
+    } catch (error) {
+      throw new AppError('STORAGE_FULL', 'The report can not be written; nothing was stored', {
+        cause: error,
+        retryAfterSeconds: 30,
+      })
+    }
+  }
+
+  /** Two requests with one key were composed at the same time: the second one's file is nobody's. */
+  async #dropUnused(hash: string): Promise<void> {
+    if (this.#o.work.read((tx) => store.isReportFile(tx, hash))) return
+    await rm(reportFile(this.#o.dataDir, hash), { force: true })
+  }
+
+  #append(
+    tx: Tx,
+    spec: ReportSpec,
+    file: { sha256: string; sizeBytes: number; root: string },
+    by: RequestOrigin,
+  ): ReportRow {
+    const { log, openings, audit, makeId, nowMs } = this.#o
+    const end = store.endOfReports(tx)
+    const unsealed: UnsealedReport = {
+      id: end.id + 1,
+      event_id: makeId(),
+      type: spec.type,
+      from_ms: spec.fromMs,
+      to_ms: spec.toMs,
+      warehouses: JSON.stringify(spec.warehouses),
+      log_size: spec.logSize,
+      log_root: file.root,
+      sha256: file.sha256,
+      size_bytes: file.sizeBytes,
+      actor_commitment: openings.person(tx, by.caller.username),
+      created_at_ms: Math.max(nowMs(), end.createdAtMs),
+    }
+    const leaf = log.append(tx, 'report', String(unsealed.id), reportFacts(unsealed))
+    const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    store.append(tx, row)
+    const changes = { type: row.type, from: isoTime(row.from_ms), to: isoTime(row.to_ms), sha256: row.sha256 }
+    audit.write(tx, by, { action: 'report.generated', entity: 'report', entityId: row.id, changes })
+    return row
+  }
+
+  #row(id: number | undefined, caller: Caller): ReportRow {
+    return this.#o.work.read((tx) => {
+      const row = id === undefined ? undefined : store.findReport(tx, id)
+      if (!row || !this.#o.sight.mayKnow(tx, 'report', String(id), caller)) throw AppError.notFound('Report')
+      return row
+    })
+  }
+
+  async #read(row: ReportRow): Promise<string> {
+    try {
+      return await readFile(reportFile(this.#o.dataDir, row.sha256), 'utf8')
+    } catch (error) {
+      throw new AppError('INTERNAL_ERROR', 'The file of this report can not be read', { cause: error })
+    }
+  }
+
+  #present(tx: ReadTx, row: ReportRow, { counts, selfVerifications, discrepancies }: ReportContent): Report {
+    const { openings } = this.#o
+    return {
+      ...this.#item(tx, row),
+      counts,
+      selfVerifications: selfVerifications.map(({ person, count }) => ({
+        person: openings.nameOf(tx, person),
+        count,
+      })),
+      discrepancies: discrepancies.slice(0, toldDiscrepancies),
+    }
+  }
+
+  #item(tx: ReadTx, row: ReportRow): ReportItem {
+    const { log, openings, siteUrl } = this.#o
+    return {
+      id: row.id,
+      eventId: row.event_id,
+      seq: row.leaf_seq,
+      type: row.type,
+      from: isoTime(row.from_ms),
+      to: isoTime(row.to_ms),
+      warehouses: JSON.parse(row.warehouses) as number[],
+      checkpoint: { logId: log.identity.logId, size: row.log_size, root: row.log_root },
+      file: {
+        url: `${siteUrl().replace(/\/+$/, '')}${reportsPath}/${row.id}/file`,
+        sha256: row.sha256,
+        sizeBytes: row.size_bytes,
+      },
+      createdBy: openings.nameOf(tx, row.actor_commitment),
+      createdAt: isoTime(row.created_at_ms),
+      evidenceHash: row.evidence_hash,
+    }
+  }
+}

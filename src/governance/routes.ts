@@ -1,0 +1,207 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type Api,
+  claimOf,
+  historyLimit,
+  historyQuery,
+  numericPath,
+  onceHeaders,
+  operation,
+  originOf,
+  readTimeCursor,
+  send,
+  sendFile,
+} from '../http/index.ts'
+import type { AuditReader } from './audit.ts'
+import type { Incidents } from './incidents.ts'
+import { type Reports, reportsPath } from './reports.ts'
+import {
+  AuditList,
+  AuditQuery,
+  IncidentList,
+  IncidentQuery,
+  IncidentResource,
+  NewIncident,
+  NewReport,
+  ReportList,
+  ReportResource,
+  Resolution,
+} from './schema.ts'
+
+const tag = 'Governance'
+const incidentsPath = '/api/governance/incidents'
+const params = z.object({ id: z.string() })
+const headers = z.object(onceHeaders)
+/** What takes no body ignores one; but it has to be one that can be read. */
+const unreadable = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
+
+const listAudit = operation({
+  method: 'get',
+  path: '/api/governance/audit',
+  access: 'audit:read',
+  tag,
+  summary: 'The audit trail, newest first; with after_seq oldest first and without gaps',
+  description: 'What is about a warehouse or a camera that the caller may not see is left out.',
+  input: { query: AuditQuery },
+  success: { 200: { description: 'One page', schema: AuditList } },
+})
+
+const createIncident = operation({
+  method: 'post',
+  path: incidentsPath,
+  access: 'incidents:create',
+  tag,
+  summary: 'Report an incident',
+  description: 'What it refers to is held until it is resolved: no retention removes it.',
+  input: { headers, body: NewIncident },
+  success: { 201: { description: 'Open', schema: IncidentResource, location: true } },
+  errors: ['REFERENCE_NOT_FOUND'],
+})
+
+const listIncidents = operation({
+  method: 'get',
+  path: incidentsPath,
+  access: 'incidents:create',
+  tag,
+  summary: 'Incidents, newest first',
+  input: { query: IncidentQuery },
+  success: { 200: { description: 'One page', schema: IncidentList } },
+})
+
+const getIncident = operation({
+  method: 'get',
+  path: `${incidentsPath}/{id}`,
+  access: 'incidents:create',
+  tag,
+  summary: 'One incident with its history',
+  input: { params },
+  success: { 200: { description: 'The incident', schema: IncidentResource } },
+})
+
+const investigateIncident = operation({
+  method: 'post',
+  path: `${incidentsPath}/{id}/investigate`,
+  access: 'incidents:resolve',
+  tag,
+  summary: 'Somebody looks into it',
+  input: { params, headers },
+  success: { 200: { description: 'Investigating', schema: IncidentResource } },
+  errors: ['INVALID_TRANSITION', 'STORAGE_FULL', ...unreadable],
+})
+
+const resolveIncident = operation({
+  method: 'post',
+  path: `${incidentsPath}/{id}/resolve`,
+  access: 'incidents:resolve',
+  tag,
+  summary: 'Resolve it: what it held is no longer held by it',
+  input: { params, headers, body: Resolution },
+  success: { 200: { description: 'Resolved', schema: IncidentResource } },
+  errors: ['INVALID_TRANSITION'],
+})
+
+const createReport = operation({
+  method: 'post',
+  path: reportsPath,
+  access: 'reports',
+  tag,
+  summary: 'Compose a compliance report',
+  description: 'Made from the log as it stands now, on the warehouses that the caller may see.',
+  input: { headers, body: NewReport },
+  success: { 201: { description: 'Composed', schema: ReportResource, location: true } },
+})
+
+const listReports = operation({
+  method: 'get',
+  path: reportsPath,
+  access: 'reports',
+  tag,
+  summary: 'Reports, newest first',
+  input: { query: z.object({ cursor: z.string().max(64).optional(), ...historyQuery }) },
+  success: { 200: { description: 'One page', schema: ReportList } },
+})
+
+const getReport = operation({
+  method: 'get',
+  path: `${reportsPath}/{id}`,
+  access: 'reports',
+  tag,
+  summary: 'One report',
+  input: { params },
+  success: { 200: { description: 'The report', schema: ReportResource } },
+})
+
+const getReportFile = operation({
+  method: 'get',
+  path: `${reportsPath}/{id}/file`,
+  access: 'reports',
+  tag,
+  summary: 'The file of a report: RFC 8785 JSON, whose SHA-256 stands in the log',
+  input: { params },
+  success: {
+    200: { description: 'The bytes', schema: z.looseObject({ v: z.literal(1) }), ranges: true },
+  },
+})
+
+export type GovernanceParts = { readonly audit: AuditReader; readonly incidents: Incidents; readonly reports: Reports }
+
+export function governanceRoutes(api: Api, { audit, incidents, reports }: GovernanceParts): void {
+  api.openapi(listAudit, async (c) => {
+    const { limit = historyLimit, offset = 0, cursor, entity_id, from, to, after_seq, ...rest } = c.req.valid('query')
+    const query = { ...rest, entityId: entity_id, fromMs: from, toMs: to, afterId: after_seq }
+    const page = { limit, offset, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
+    const { data, ...found } = await audit.entries(query, page, c.get('caller'))
+    return c.json({ success: true as const, data, pagination: { limit, offset, ...found } }, 200)
+  })
+
+  api.openapi(createIncident, async (c) => {
+    const reply = await incidents.create(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) })
+    return send(c, reply, 201)
+  })
+
+  api.openapi(listIncidents, (c) => {
+    const { limit = historyLimit, offset = 0, cursor, ...query } = c.req.valid('query')
+    const page = { limit, offset, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
+    const { data, ...found } = incidents.incidents(query, page, c.get('caller'))
+    return c.json({ success: true as const, data, pagination: { limit, offset, ...found } }, 200)
+  })
+
+  api.openapi(getIncident, (c) => {
+    const incident = incidents.incident(numericPath(c.req.valid('param').id), c.get('caller'))
+    return c.json({ success: true as const, ...incident }, 200)
+  })
+
+  api.openapi(investigateIncident, async (c) => {
+    const id = numericPath(c.req.valid('param').id)
+    const reply = await incidents.act(id, 'investigate', undefined, { by: originOf(c), claim: claimOf(c) })
+    return send(c, reply, 200)
+  })
+
+  api.openapi(resolveIncident, async (c) => {
+    const id = numericPath(c.req.valid('param').id)
+    const { resolution } = c.req.valid('json')
+    return send(c, await incidents.act(id, 'resolve', resolution, { by: originOf(c), claim: claimOf(c) }), 200)
+  })
+
+  api.openapi(createReport, async (c) => {
+    const reply = await reports.create(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) })
+    return send(c, reply, 201)
+  })
+
+  api.openapi(listReports, (c) => {
+    const { limit = historyLimit, offset = 0, cursor } = c.req.valid('query')
+    const beforeId = cursor === undefined ? undefined : readTimeCursor(cursor).id
+    const { data, nextCursor, ...found } = reports.reports({ limit, offset, beforeId }, c.get('caller'))
+    return c.json({ success: true as const, data, pagination: { limit, offset, ...found, nextCursor } }, 200)
+  })
+
+  api.openapi(getReport, async (c) => {
+    const report = await reports.report(numericPath(c.req.valid('param').id), c.get('caller'))
+    return c.json({ success: true as const, ...report }, 200)
+  })
+
+  api.openapi(getReportFile, (c) => {
+    const file = reports.file(numericPath(c.req.valid('param').id), c.get('caller'))
+    return sendFile(c, file) as never
+  })
+}

@@ -1,0 +1,217 @@
+import { z } from '@hono/zod-openapi'
+import {
+  historyQuery,
+  listOf,
+  optional,
+  queryInteger,
+  resource,
+  rowId,
+  sha256Hex,
+  text,
+  time,
+  timeOut,
+} from '../http/index.ts'
+import { incidentStates } from './incident-states.ts'
+import { referenceTypes } from './references.ts'
+import { auditEntities } from './sight.ts'
+
+const cursor = z.string().max(64).optional()
+const period = {
+  from: time().optional().openapi({ description: 'at or after', format: 'date-time' }),
+  to: time().optional().openapi({ description: 'before', format: 'date-time' }),
+}
+
+export const AuditQuery = z.object({
+  entity: z.enum(auditEntities).optional(),
+  entity_id: text(128).optional(),
+  operator: text(128).optional().openapi({ description: 'as operator or as actor; also erased- and 8 digits' }),
+  action: text(64).optional().openapi({ example: 'placement.recorded' }),
+  ...period,
+  after_seq: queryInteger({ min: 0 })
+    .optional()
+    .openapi({ description: 'only entries with a higher id, in their order: for a client that must miss none' }),
+  cursor,
+  ...historyQuery,
+})
+
+export const AuditEntry = z
+  .object({
+    id: rowId().openapi({ description: '1, 2, 3 … without a gap' }),
+    timestamp: timeOut(),
+    operator: z.string().nullable().openapi({ description: 'on whose word; null: the gateway’s own' }),
+    actor: z
+      .string()
+      .nullable()
+      .openapi({ description: 'the verified caller; null: the gateway itself, or a stranger' }),
+    action: z.string(),
+    entity: z.enum(auditEntities),
+    entityId: z.string().nullable(),
+    changes: z.record(z.string(), z.unknown()).nullable().openapi({ description: 'secrets redacted, no names' }),
+    requestId: z.string().nullable(),
+    address: z.string().nullable(),
+    authMode: z.string().nullable().openapi({ description: 'how the caller was verified', example: 'local' }),
+  })
+  .openapi('AuditEntry')
+export type AuditEntry = z.infer<typeof AuditEntry>
+export const AuditList = listOf(AuditEntry).openapi('AuditList')
+
+export const severities = ['low', 'medium', 'high', 'critical'] as const
+const label = () =>
+  text(64).openapi({ description: 'the site’s own word; stands in the log, so no names', example: 'damage' })
+
+const ReferenceIn = z.union([
+  text(2048).openapi({ description: 'event:12, a photo’s SHA-256, an address of this gateway, or any other text' }),
+  z.object({ type: text(64), id: z.union([text(2048), rowId()]) }),
+])
+
+export const NewIncident = z
+  .object({
+    severity: z.enum(severities),
+    category: label(),
+    evidenceReferences: optional(z.array(ReferenceIn).max(100)).openapi({
+      description: 'what cannot be resolved is kept as external',
+    }),
+    title: optional(text(200)),
+    description: optional(text(4000)),
+    warehouseId: optional(rowId()).openapi({ description: 'default: that of the first reference that has one' }),
+  })
+  .openapi('NewIncident')
+export type NewIncident = z.output<typeof NewIncident>
+
+export const Resolution = z.object({ resolution: text(4000) }).openapi('IncidentResolution')
+
+const Reference = z
+  .object({
+    type: z.enum([...referenceTypes, 'external']),
+    id: z.string().nullable().openapi({ description: 'null after the text was erased' }),
+  })
+  .openapi('EvidenceReference')
+
+const incidentShape = {
+  id: rowId(),
+  eventId: z.string().openapi({ format: 'uuid', description: 'of its opening' }),
+  status: z.enum(incidentStates),
+  severity: z.enum(severities),
+  category: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  warehouseId: rowId().nullable(),
+  evidenceReferences: z.array(Reference),
+  reportedBy: z.string(),
+  createdAt: timeOut(),
+  updatedAt: timeOut(),
+  resolvedAt: timeOut().nullable(),
+  resolvedBy: z.string().nullable(),
+  resolution: z.string().nullable(),
+  history: z.array(
+    z.object({
+      status: z.enum(incidentStates),
+      actor: z.string(),
+      timestamp: timeOut(),
+      eventId: z.string().openapi({ format: 'uuid' }),
+      seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+      evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+    }),
+  ),
+}
+export const Incident = z.object(incidentShape).openapi('Incident')
+export type Incident = z.infer<typeof Incident>
+export const IncidentResource = resource(incidentShape).openapi('IncidentResource')
+export const IncidentList = listOf(Incident).openapi('IncidentList')
+
+export const IncidentQuery = z.object({
+  status: z.enum(incidentStates).optional(),
+  severity: z.enum(severities).optional(),
+  category: text(64).optional(),
+  ...period,
+  cursor,
+  ...historyQuery,
+})
+
+export const NewReport = z
+  .object({
+    from: time().openapi({ description: 'inclusive', format: 'date-time' }),
+    to: time().openapi({ description: 'exclusive', format: 'date-time' }),
+    type: optional(z.enum(['compliance'])).openapi({ description: 'default: compliance' }),
+  })
+  .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from' })
+  .openapi('NewReport')
+export type NewReport = z.output<typeof NewReport>
+
+const count = () => z.int().min(0)
+const counted = () => z.record(z.string(), count())
+
+/** What a report counts, as its file holds it; people stand there as commitments. */
+export const Counts = z
+  .object({
+    events: z.object({
+      total: count(),
+      byType: counted(),
+      late: count(),
+      unsynced: count(),
+      corrected: count().openapi({ description: 'times corrected by the device’s clock' }),
+      corrections: count().openapi({ description: 'events that correct others' }),
+      photos: z.object({ held: count(), claimed: count() }),
+      operators: count().openapi({ description: 'different people' }),
+    }),
+    warnings: counted(),
+    slots: z
+      .object({ occupied: count(), verified: count(), disputed: count(), unverified: count() })
+      .openapi({ description: 'at the end of the period' }),
+    detections: z.object({ total: count(), byClipStatus: counted() }),
+    incidents: z.object({
+      opened: count(),
+      resolved: count(),
+      byState: counted().openapi({ description: 'of all, at the end of the period' }),
+      bySeverity: counted().openapi({ description: 'of those opened in the period' }),
+      byCategory: counted().openapi({ description: 'of those opened in the period' }),
+    }),
+    units: z.object({ created: count(), byAction: counted() }),
+    discrepancies: z.object({ total: count(), byCode: counted() }),
+  })
+  .openapi('ReportCounts')
+export type Counts = z.infer<typeof Counts>
+
+export const Discrepancy = z
+  .object({
+    code: z.string(),
+    eventId: rowId(),
+    slotId: rowId(),
+    slot: z.string(),
+    assetBarcode: z.string(),
+    timestamp: timeOut(),
+  })
+  .openapi('ReportDiscrepancy')
+export type Discrepancy = z.infer<typeof Discrepancy>
+
+const reportItemShape = {
+  id: rowId(),
+  eventId: z.string().openapi({ format: 'uuid' }),
+  seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+  type: z.enum(['compliance']),
+  from: timeOut(),
+  to: timeOut(),
+  warehouses: z.array(rowId()).openapi({ description: 'those that it covers: that its author may see' }),
+  checkpoint: z
+    .object({ logId: z.string(), size: count(), root: sha256Hex() })
+    .openapi({ description: 'the log that it was made from, and from which anybody makes it again' }),
+  file: z.object({ url: z.string().openapi({ format: 'uri' }), sha256: sha256Hex(), sizeBytes: count() }),
+  createdBy: z.string(),
+  createdAt: timeOut(),
+  evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+}
+export const ReportItem = z.object(reportItemShape).openapi('ReportItem')
+export type ReportItem = z.infer<typeof ReportItem>
+export const ReportList = listOf(ReportItem).openapi('ReportList')
+
+const reportShape = {
+  ...reportItemShape,
+  counts: Counts,
+  selfVerifications: z
+    .array(z.object({ person: z.string(), count: count() }))
+    .openapi({ description: 'who verified placements of their own, and how many' }),
+  discrepancies: z.array(Discrepancy).openapi({ description: 'the first hundred; all of them stand in the file' }),
+}
+export const Report = z.object(reportShape).openapi('Report')
+export type Report = z.infer<typeof Report>
+export const ReportResource = resource(reportShape).openapi('ReportResource')

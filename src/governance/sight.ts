@@ -1,0 +1,113 @@
+import type { ReadTx } from '../database/index.ts'
+import { type Caller, numericPath } from '../http/index.ts'
+import type { AuditEntity } from '../journal/index.ts'
+import type { MotionService } from '../motion/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+
+/** What the trail is about, in the words of the API. */
+export const auditEntities = [
+  'warehouse',
+  'zone',
+  'slot',
+  'asset',
+  'event',
+  'transport_unit',
+  'scale_reading',
+  'camera',
+  'detection_event',
+  'incident',
+  'report',
+  'webhook',
+  'alert',
+  'caller',
+  'config',
+  'photo',
+] as const satisfies readonly AuditEntity[]
+
+/** Whether a caller may know of the thing with this id. */
+type Rule = (tx: ReadTx, id: string, caller: Caller) => boolean
+
+/** In which warehouse a thing of a room that this one does not know stands; undefined when there is no such thing. */
+export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
+
+export type SightOptions = {
+  readonly warehouse: WarehouseService
+  readonly motion: MotionService
+  /** Of transport units and scale readings, where there are any. */
+  readonly elsewhere?: Partial<Record<'transport_unit' | 'scale_reading', Whereabouts>>
+}
+
+const everybody: Rule = () => true
+
+/**
+ * What a caller may know of, wherever it is mentioned: what stands in a warehouse that is hidden from somebody, and
+ * cameras that are not somebody's, are not told to that one by the audit trail, by incidents or by reports either.
+ */
+export class Sight {
+  readonly #warehouse: WarehouseService
+  readonly #motion: MotionService
+  readonly #rules: Readonly<Record<AuditEntity, Rule>>
+
+  constructor({ warehouse, motion, elsewhere = {} }: SightOptions) {
+    this.#warehouse = warehouse
+    this.#motion = motion
+    const inWarehouse =
+      (where: Whereabouts): Rule =>
+      (tx, id, caller) => {
+        const warehouseId = where(tx, id)
+        return warehouseId === undefined || warehouse.isVisible(caller, warehouseId)
+      }
+    const asked = (sql: string) => inWarehouse((tx, id) => warehouseOf(tx, sql, id))
+    this.#rules = {
+      warehouse: inWarehouse((_, id) => numericPath(id)),
+      zone: asked('SELECT warehouse_id AS id FROM zone WHERE id = +?'),
+      slot: asked('SELECT warehouse_id AS id FROM slot WHERE id = +?'),
+      event: asked(
+        'SELECT s.warehouse_id AS id FROM main.placement_event e JOIN slot s ON s.id = e.slot_id WHERE e.id = +?',
+      ),
+      incident: asked(`SELECT warehouse_id AS id FROM incident_change WHERE incident_id = +? AND status = 'open'`),
+      report: (tx, id, caller) => this.mayKnowAll(caller, warehousesOfReport(tx, id)),
+      camera: (_, id, caller) => this.mayKnowCamera(caller, numericPath(id)),
+      detection_event: (tx, id, caller) => this.mayKnowCamera(caller, cameraOf(tx, id)),
+      transport_unit: elsewhere.transport_unit ? inWarehouse(elsewhere.transport_unit) : everybody,
+      scale_reading: elsewhere.scale_reading ? inWarehouse(elsewhere.scale_reading) : everybody,
+      asset: everybody,
+      photo: everybody,
+      webhook: everybody,
+      alert: everybody,
+      caller: everybody,
+      config: everybody,
+    }
+  }
+
+  mayKnow(tx: ReadTx, entity: AuditEntity, id: string | null, caller: Caller): boolean {
+    return caller.role === 'admin' || id === null || this.#rules[entity](tx, id, caller)
+  }
+
+  /** No camera at all: a detection that is not there is nobody's secret. */
+  mayKnowCamera(caller: Caller, cctvId: number | undefined): boolean {
+    return cctvId === undefined || caller.role === 'admin' || this.#motion.isVisible(cctvId, caller)
+  }
+
+  mayKnowAll(caller: Caller, warehouses: readonly number[]): boolean {
+    return warehouses.every((id) => this.#warehouse.isVisible(caller, id))
+  }
+}
+
+function warehouseOf(tx: ReadTx, sql: string, id: string): number | undefined {
+  const number = numericPath(id)
+  return number === undefined ? undefined : (tx.oneOf<{ id: number | null }>(sql, [number])?.id ?? undefined)
+}
+
+function cameraOf(tx: ReadTx, id: string): number | undefined {
+  const number = numericPath(id)
+  if (number === undefined) return undefined
+  return tx.oneOf<{ id: number }>('SELECT cctv_id AS id FROM detection_reservation WHERE id = +?', [number])?.id
+}
+
+function warehousesOfReport(tx: ReadTx, id: string): number[] {
+  const row = tx.oneOf<{ warehouses: string }>('SELECT warehouses FROM main.report WHERE id = +?', [
+    numericPath(id) ?? 0,
+  ])
+  return row ? (JSON.parse(row.warehouses) as number[]) : []
+}

@@ -1,0 +1,24 @@
+/** Keys whose values are nobody's business, however they are spelled. */
+const secretKey = /secret|passw|token|authorization|credential|cookie|private_?key/i
+
+/** What may be said about a secret: that something happened to it. */
+const harmless = new Set<unknown>(['generated', 'given', 'changed', 'rotated', 'removed', '[redacted]'])
+
+/** A copy without secrets: neither under a telling key nor inside an address, at any depth. */
+export function redacted<T>(value: T): T {
+  return strip(value) as T
+}
+
+function strip(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi, '$1[redacted]@')
+  if (Array.isArray(value)) return value.map(strip)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, hides(key, inner) ? '[redacted]' : strip(inner)]),
+  )
+}
+
+function hides(key: string, value: unknown): boolean {
+  const tells = typeof value === 'boolean' || value === null || value === undefined || harmless.has(value)
+  return secretKey.test(key) && !tells
+}

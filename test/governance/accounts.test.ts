@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { stringify } from 'yaml'
+import { cheapHash } from '../support/gateway.ts'
+import { startDaemon } from '../support/process.ts'
+
+const url = 'http://127.0.0.1:8480'
+const account = (username: string, role: string, secret = `${username}-secret`) => ({
+  username,
+  role,
+  secretHash: cheapHash(secret),
+})
+
+t.test(
+  'who comes, goes, or may do more than before is told in the trail, whether by reload or by restart',
+  async (t) => {
+    const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-accounts-'))
+    t.teardown(() => rmSync(cwd, { recursive: true, force: true }))
+    const file = join(cwd, 'gatehouse.yaml')
+    const configure = (users: unknown[], more: object = {}, defaultRole = 'viewer') =>
+      writeFileSync(
+        file,
+        stringify({
+          site: { id: 'test-site', url },
+          listen: [{ host: '127.0.0.1', port: 0 }],
+          dataDir: 'state',
+          runtimeDir: 'run',
+          auth: { users, defaultRole },
+          ...more,
+        }),
+      )
+    const entries = async (daemon: { url: string }, after: number) => {
+      const answer = await fetch(`${daemon.url}/api/governance/audit?after_seq=${after}`, {
+        headers: { Authorization: 'Bearer ada-secret', 'X-Storage-Instance': url, 'X-Storage-Username': 'ada' },
+      })
+      return ((await answer.json()) as { data: Record<string, unknown>[] }).data
+    }
+    const ada = account('ada', 'admin')
+    configure([ada, account('olga', 'operator'), account('sven', 'supervisor')])
+    const daemon = await startDaemon(['--config', file], { cwd })
+    t.teardown(() => (daemon.child.exitCode === null ? daemon.end('SIGKILL') : undefined))
+    t.match(await entries(daemon, 0), [
+      { action: 'caller.account_added', operator: 'ada', actor: null, changes: { role: 'admin' }, authMode: 'start' },
+      { action: 'caller.account_added', operator: 'olga', changes: { role: 'operator' } },
+      { action: 'caller.account_added', operator: 'sven', changes: { role: 'supervisor' } },
+    ])
+
+    configure(
+      [ada, account('olga', 'admin')],
+      { warehouses: [{ id: 1, viewers: ['olga'] }], rateLimit: { users: { olga: 9 } } },
+      'operator',
+    )
+    daemon.child.kill('SIGHUP')
+    await daemon.logged('config reloaded')
+    const told = await entries(daemon, 3)
+    t.match(told, [
+      {
+        action: 'config.reloaded',
+        entity: 'config',
+        actor: null,
+        address: 'local',
+        authMode: 'signal',
+        requestId: String,
+      },
+      {
+        action: 'permissions.changed',
+        entity: 'config',
+        authMode: 'signal',
+        changes: { defaultRole: { from: 'viewer', to: 'operator' } },
+      },
+      {
+        action: 'caller.role_changed',
+        operator: 'olga',
+        authMode: 'signal',
+        changes: { role: { from: 'operator', to: 'admin' } },
+      },
+      { action: 'caller.account_removed', operator: 'sven', changes: { role: 'supervisor' } },
+    ])
+    const { changes } = told[1] as { changes: { keys: string[] } }
+    t.ok(changes.keys.includes('auth.defaultRole'))
+    t.ok(
+      changes.keys.some((key) => key.startsWith('warehouses')),
+      changes.keys.join(),
+    )
+    for (const { changes: said } of told)
+      t.notMatch(JSON.stringify(said), /olga|sven/, 'names stand where they can be erased')
+
+    t.equal(await daemon.end('SIGTERM'), 0)
+    configure([ada, account('olga', 'admin', 'another-secret')])
+    const again = await startDaemon(['--config', file], { cwd })
+    t.teardown(() => again.end('SIGKILL'))
+    t.match(await entries(again, 7), [
+      { action: 'caller.secret_changed', operator: 'olga', authMode: 'start', changes: { secret: 'changed' } },
+    ])
+  },
+)

@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { stringify } from 'yaml'
+import { cheapHash } from '../support/gateway.ts'
+import { gatehouse, runToEnd, startDaemon } from '../support/process.ts'
+
+const shown = /^erased-[0-9a-f]{8}$/
+
+t.test('the command works with the daemon and without it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-erase-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const users = [{ username: 'ada', role: 'admin', secretHash: cheapHash('ada-secret') }]
+  const file = join(folder, 'gatehouse.yaml')
+  const listen = [{ host: '127.0.0.1', port: 0 }]
+  const site = { id: 'test-site', url: 'http://127.0.0.1:8480' }
+  writeFileSync(file, stringify({ site, listen, dataDir: 'state', runtimeDir: 'run', auth: { users } }))
+  const erase = (...args: string[]) =>
+    runToEnd(gatehouse, ['person', 'erase', ...args, '--config', file], { cwd: folder })
+  t.match(await erase('ada'), { code: 1, stderr: /there is no database/ })
+  t.notOk(existsSync(join(folder, 'state')), 'asking makes no ledger')
+  const daemon = await startDaemon(['--config', file], { cwd: folder })
+  t.teardown(() => daemon.end('SIGKILL'))
+  const made = await fetch(`${daemon.url}/api/whms/warehouses`, {
+    method: 'POST',
+    headers: {
+      Authorization: 'Bearer ada-secret',
+      'X-Storage-Instance': site.url,
+      'X-Storage-Username': 'ada',
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ name: 'Hall', timezone: 'Europe/Berlin' }),
+  })
+  t.equal(made.status, 201)
+  const viaDaemon = await erase('ada')
+  t.match(viaDaemon, { code: 0, stdout: /shown as by erased-[0-9a-f]{8}/ })
+  t.match(viaDaemon.stdout, /The config has an account of this name/)
+  t.match(await erase('nobody'), { code: 1, stderr: /nobody is known as "nobody"/ })
+  t.equal(await daemon.end('SIGTERM'), 0)
+  const offline = await erase('ada', '--json')
+  t.equal(offline.code, 0)
+  t.match(JSON.parse(offline.stdout), { outcome: 'erased-before', shownAs: shown, accountInConfig: true })
+  const unknown = await erase('nobody', '--json')
+  t.match({ code: unknown.code, told: JSON.parse(unknown.stdout) }, { code: 1, told: { outcome: 'unknown' } })
+})
