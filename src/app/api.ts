@@ -4,8 +4,18 @@ import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
-import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
-import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
+import { type Api, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
+import {
+  type Acts,
+  actRoutes,
+  batchBytesLimit,
+  batchPath,
+  type Corrections,
+  type LedgerService,
+  ledgerRoutes,
+  type Photos,
+  photosPath,
+} from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import { describeNotifications } from '../webhooks/index.ts'
@@ -29,6 +39,8 @@ export type ApiParts = {
   readonly warehouse: WarehouseService
   readonly floor: FloorService
   readonly ledger: LedgerService
+  readonly acts: Acts
+  readonly corrections: Corrections
   readonly exchange: ExchangeService
   readonly photos: Photos
   readonly motion: MotionService
@@ -63,12 +75,16 @@ export function buildApi(parts: ApiParts): Api {
   root.use('/api/*', door({ ...parts, isPublic }))
   root.use(
     '/api/*',
-    jsonBodies((path) => path === photosPath),
+    jsonBodies(
+      (path) => path === photosPath,
+      (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
+    ),
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now() })
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
+  actRoutes(root, parts.acts, parts.corrections)
   ledgerRoutes(root, parts.ledger, parts.photos)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)

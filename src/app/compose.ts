@@ -16,8 +16,8 @@ import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
+import { Acts, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
@@ -152,6 +152,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
+  const acts = new Acts({ work, recorder, warehouse, idempotency })
+  const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
@@ -232,6 +234,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouse,
     floor,
     ledger,
+    acts,
+    corrections,
     exchange,
     photos,
     motion,

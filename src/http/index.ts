@@ -1,8 +1,8 @@
 export { type Api, newApi, newRoot } from './app.ts'
-export { jsonBodies, readBody } from './body.ts'
+export { jsonBodies, jsonBodyLimitBytes, readBody } from './body.ts'
 export { type Caller, type Permission, permissions } from './caller.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
-export { ErrorBody, errorBody, resource, validationError } from './envelope.ts'
+export { ErrorBody, ErrorFacts, errorBody, errorFacts, resource, validationError } from './envelope.ts'
 export {
   barcode,
   httpUrl,

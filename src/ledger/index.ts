@@ -1,3 +1,7 @@
+export { actRoutes, batchPath } from './act-routes.ts'
+export { batchBytesLimit } from './act-schema.ts'
+export { Acts } from './acts.ts'
+export { Corrections } from './corrections.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'

@@ -45,8 +45,8 @@ export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
 }
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
-const moves = `event_type IN ('PLACED', 'REMOVED')`
-const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
+export const moves = `event_type IN ('PLACED', 'REMOVED')`
+export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
 const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
 
 function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
