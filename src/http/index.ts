@@ -32,3 +32,4 @@ export {
   sendAll,
 } from './pagination.ts'
 export { HttpListener, type ListenOptions } from './server.ts'
+export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'

@@ -3,12 +3,12 @@ import { type Api, claimOf, numericPath, onceHeaders, operation, originOf, send 
 import { NewBatch, NewCorrection, NewMove, RecordedBatch, RecordedCorrection, RecordedMove } from './act-schema.ts'
 import type { Acts } from './acts.ts'
 import type { Corrections } from './corrections.ts'
-import { deviceTimeHeader, deviceTimeOf } from './device-time.ts'
+import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 
 const tag = 'Ledger'
 export const batchPath = '/api/whms/events/batch'
 const refusals = ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOUND', 'CONSTRAINT_VIOLATED'] as const
-const headers = z.object({ ...deviceTimeHeader, ...onceHeaders })
+const headers = z.object({ ...deviceTimeHeaders, ...onceHeaders })
 
 const recordBatch = operation({
   method: 'post',

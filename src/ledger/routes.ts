@@ -13,11 +13,15 @@ import {
   originOf,
   queryInteger,
   readBody,
+  readTimeCursor,
   resource,
   send,
   sendFile,
+  text,
+  time,
+  timeCursor,
 } from '../http/index.ts'
-import { deviceTimeHeader, deviceTimeOf } from './device-time.ts'
+import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
 import {
   NewPlacementEvent,
@@ -43,7 +47,7 @@ const recordEvent = operation({
     'The answer comes after the event is on disk.',
   input: {
     headers: z.object({
-      ...deviceTimeHeader,
+      ...deviceTimeHeaders,
       ...onceHeaders,
     }),
     body: NewPlacementEvent,
@@ -64,9 +68,19 @@ const listEvents = operation({
   input: {
     query: z.object({
       slot_id: queryInteger({ min: 1 }).optional(),
-      asset_barcode: barcode().optional(),
+      slot_code: text(64).optional(),
+      asset_barcode: barcode().optional().openapi({ description: 'in any spelling' }),
       event_type: z.enum(placementEventTypes).optional(),
-      after_seq: queryInteger({ min: 0 }).optional(),
+      operator: text(128).optional().openapi({ description: 'on whose behalf; nobody is found once erased' }),
+      work_order_ref: text(128).optional(),
+      corrects_event_id: queryInteger({ min: 1 }).optional(),
+      zoneId: queryInteger({ min: 1 }).optional(),
+      warehouseId: queryInteger({ min: 1 }).optional(),
+      from: time().optional().openapi({ description: 'happened at or after', format: 'date-time' }),
+      to: time().optional().openapi({ description: 'happened before', format: 'date-time' }),
+      after_seq: queryInteger({ min: 0 })
+        .optional()
+        .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
       cursor: z.string().max(64).optional(),
       ...historyQuery,
     }),
@@ -120,10 +134,18 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
 
   api.openapi(listEvents, (c) => {
     const { limit = historyLimit, offset = 0, after_seq, cursor, ...query } = c.req.valid('query')
-    const page = { limit, offset, afterSeq: after_seq, before: cursor === undefined ? undefined : readCursor(cursor) }
+    const page = {
+      limit,
+      offset,
+      afterSeq: after_seq,
+      before: cursor === undefined ? undefined : readTimeCursor(cursor),
+    }
     const { events, hasMore, total } = ledger.events(query, page, c.get('caller'))
     const last = events.at(-1)
-    const nextCursor = hasMore && last && after_seq === undefined ? cursorOf(last) : null
+    const nextCursor =
+      hasMore && last && after_seq === undefined
+        ? timeCursor({ timestampMs: Date.parse(last.timestamp), id: last.id })
+        : null
     return c.json(
       { success: true as const, data: events, pagination: { limit, offset, total, hasMore, nextCursor } },
       200,
@@ -149,17 +171,4 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
   })
 
   api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256)) as never)
-}
-
-function cursorOf(event: PlacementEvent): string {
-  return Buffer.from(`${Date.parse(event.timestamp)}.${event.id}`).toString('base64url')
-}
-
-function readCursor(cursor: string): { timestampMs: number; id: number } {
-  const [, timestampMs, id] =
-    Buffer.from(cursor, 'base64url')
-      .toString('latin1')
-      .match(/^(\d{1,15})\.(\d{1,15})$/) ?? []
-  if (timestampMs === undefined || id === undefined) throw AppError.field('cursor', 'is not a cursor of this list')
-  return { timestampMs: Number(timestampMs), id: Number(id) }
 }
