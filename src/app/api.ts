@@ -2,7 +2,14 @@ import { z } from '@hono/zod-openapi'
 import { type Admission, type Authenticator, door, type Sessions } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
-import { type FloorService, floorRoutes } from '../floor/index.ts'
+import {
+  type Discrepancies,
+  discrepancyRoutes,
+  type FloorService,
+  floorRoutes,
+  type Scanner,
+  scanRoutes,
+} from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
 import {
@@ -38,6 +45,8 @@ export type ApiParts = {
   readonly uptimeSeconds: () => number
   readonly warehouse: WarehouseService
   readonly floor: FloorService
+  readonly scanner: Scanner
+  readonly discrepancies: Discrepancies
   readonly ledger: LedgerService
   readonly acts: Acts
   readonly corrections: Corrections
@@ -83,6 +92,8 @@ export function buildApi(parts: ApiParts): Api {
   healthRoutes(root, { ...parts, now: () => parts.clock.now() })
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
+  scanRoutes(root, parts.scanner)
+  discrepancyRoutes(root, parts.discrepancies)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   actRoutes(root, parts.acts, parts.corrections)
   ledgerRoutes(root, parts.ledger, parts.photos)

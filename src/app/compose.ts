@@ -13,7 +13,7 @@ import {
 import type { Config } from '../config/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
-import { FloorService } from '../floor/index.ts'
+import { Discrepancies, FloorService, Scanner } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
@@ -155,6 +155,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const acts = new Acts({ work, recorder, warehouse, idempotency })
   const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
   const floor = new FloorService({ work, warehouse, idempotency })
+  const scanner = new Scanner({ work, warehouse, resolvers: [] })
+  const discrepancies = new Discrepancies({ work, warehouse })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
     work,
@@ -233,6 +235,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
     warehouse,
     floor,
+    scanner,
+    discrepancies,
     ledger,
     acts,
     corrections,

@@ -1,20 +1,26 @@
 export { actRoutes, batchPath } from './act-routes.ts'
 export { batchBytesLimit } from './act-schema.ts'
 export { Acts } from './acts.ts'
+export { assetKeys, judgementsAfter, moveBefore } from './around.ts'
 export { Corrections } from './corrections.ts'
 export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
+export { misfits } from './judge.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
 export { type Appended, type Asking, type LedgerSettings, Recorder } from './recorder.ts'
 export { ledgerRoutes } from './routes.ts'
-export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape } from './schema.ts'
+export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape, Warning } from './schema.ts'
 export { LedgerService } from './service.ts'
 export {
   assetIsKnown,
   assetLocation,
+  type Bounds,
   boundsOf,
+  newestInSlot,
+  newestOfAsset,
+  type Placement,
   type SlotState,
   type SlotUse,
   slotState,
@@ -23,5 +29,6 @@ export {
   stateIn,
   type When,
 } from './state.ts'
-export { findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
+export { findEvent, headOf, type OpenedRow, slotIdOf, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
+export { explain, type WarningCode } from './warnings.ts'

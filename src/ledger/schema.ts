@@ -52,7 +52,7 @@ export const slotStateShape = {
   isDisputed: z.boolean().optional().openapi({ description: 'absent while the slot is empty' }),
 }
 
-const Warning = z.object({ code: z.enum(warningCodes), message: z.string() }).openapi('Warning')
+export const Warning = z.object({ code: z.enum(warningCodes), message: z.string() }).openapi('Warning')
 
 export const placementEventShape = {
   id: rowId(),

@@ -32,7 +32,7 @@ export type Placement = {
 }
 
 /** A `When` with the receipt time turned into the last id that was known then. */
-type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
+export type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
 
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
@@ -49,7 +49,7 @@ export const moves = `event_type IN ('PLACED', 'REMOVED')`
 export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
 const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
 
-function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
+export function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
   const parts: string[] = []
   const parameters: number[] = []
   if (bounds.atMs !== undefined) {
