@@ -9,6 +9,8 @@ import {
   floorRoutes,
   type Scanner,
   scanRoutes,
+  type Traces,
+  traceRoutes,
 } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
@@ -47,6 +49,7 @@ export type ApiParts = {
   readonly floor: FloorService
   readonly scanner: Scanner
   readonly discrepancies: Discrepancies
+  readonly traces: Traces
   readonly ledger: LedgerService
   readonly acts: Acts
   readonly corrections: Corrections
@@ -94,6 +97,7 @@ export function buildApi(parts: ApiParts): Api {
   floorRoutes(root, parts.floor)
   scanRoutes(root, parts.scanner)
   discrepancyRoutes(root, parts.discrepancies)
+  traceRoutes(root, parts.traces)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   actRoutes(root, parts.acts, parts.corrections)
   ledgerRoutes(root, parts.ledger, parts.photos)

@@ -13,7 +13,7 @@ import {
 import type { Config } from '../config/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
-import { Discrepancies, FloorService, Scanner } from '../floor/index.ts'
+import { Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
@@ -200,6 +200,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     link: cameras,
   })
   cameras.listen(motion)
+  const traces = new Traces({ work, warehouse, motion })
   const metrics: Metrics = new Metrics({
     logSize: () => logRoom.size,
     webhooks: () => webhooks.status(),
@@ -237,6 +238,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     floor,
     scanner,
     discrepancies,
+    traces,
     ledger,
     acts,
     corrections,

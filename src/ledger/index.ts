@@ -29,6 +29,7 @@ export {
   stateIn,
   type When,
 } from './state.ts'
+export { type Step, type Steps, type StepsOf, stepsOf } from './stays.ts'
 export { findEvent, headOf, type OpenedRow, slotIdOf, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
 export { explain, type WarningCode } from './warnings.ts'
