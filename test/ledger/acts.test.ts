@@ -1,5 +1,6 @@
 import t from 'tap'
 import { furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { wrongTimes } from '../support/json-schema.ts'
 
 const photo_url = 'https://photos.example/1.jpg'
 const start = '2026-03-02T08:00:00.000Z'
@@ -428,4 +429,38 @@ t.test('a correction says one thing, of an event that is there, once', async (t)
   t.match(await post(gateway, 'events/1/correct', { ...body, slot_code: 'C' }), { status: 400 })
   const audit = await total(gateway)
   t.equal(audit, 3)
+})
+
+t.test('a time that is none is refused wherever one may stand, and a text that is none too', async (t) => {
+  const gateway = await yard(t)
+  const event = placed('A', 'P-1')
+  const move = { asset_barcode: 'P-1', to_slot_code: 'B', photo_url }
+  const fields = async (path: string, body: unknown) => {
+    const answer = await post(gateway, path, body)
+    return answer.status === 400 ? answer.body.error.fields?.map((f: { path: string }) => f.path) : answer.status
+  }
+  for (const timestamp of [...wrongTimes, 1772438400000, {}, []]) {
+    t.same(await fields('events', { ...event, timestamp }), ['timestamp'], `event ${timestamp}`)
+    t.same(await fields('events/batch', { events: [event, { ...event, timestamp }] }), ['events.1.timestamp'])
+    t.same(await fields('moves', { ...move, timestamp }), ['timestamp'])
+    t.same(await fields('moves', { ...move, photo_taken_at: timestamp }), ['photo_taken_at'])
+    const sent = encodeURIComponent(String(timestamp))
+    for (const path of [`slots?at=${sent}`, `discrepancies?known_at=${sent}`, `events?from=${sent}`])
+      t.equal((await gateway.ask('GET', `/api/whms/${path}`, { by: people.vera })).status, 400, path)
+  }
+  for (const text of ['\ud800', 'A\udc00', 'a\u0000b', 'a\nb', '\u0085', 'x'.repeat(257)]) {
+    t.same(await fields('events', { ...event, asset_barcode: text }), ['asset_barcode'], JSON.stringify(text))
+    t.same(await fields('moves', { ...move, asset_barcode: text }), ['asset_barcode'])
+    t.same(await fields('moves', { ...move, operator: text }), ['operator'])
+  }
+  t.equal(await total(gateway), 0)
+  // Right to left, combined, beyond the BMP: text all the same, and given back as it came.
+  for (const text of ['\u200fرقم ١\u200e', 'e\u0301', '📦-1', "'; DROP TABLE placement_event; --"]) {
+    const made = await post(gateway, 'events', { ...event, asset_barcode: text, operator: text, work_order_ref: text })
+    t.match(made, { status: 201, body: { asset_barcode: text, operator: text, work_order_ref: text } }, text)
+    const named = `events?operator=${encodeURIComponent(text)}&work_order_ref=${encodeURIComponent(text)}`
+    t.match((await get(gateway, named)).data, [{ asset_barcode: text }])
+    t.equal((await get(gateway, named)).data.length, 1)
+    t.match(await get(gateway, `assets/${encodeURIComponent(text)}/story`), { data: [{ operator: text }] })
+  }
 })
