@@ -20,7 +20,7 @@ export function scenesAround(
     wanted: sceneOf(slots, assets, wantedMoves(tx, event, right)),
   })
   // Whatever is placed anew can displace what stood there, and that has a place of its own.
-  for (let round = 0; round < 2; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     for (const { occupants, places } of Object.values(look())) {
       for (const occupant of occupants.values()) if (occupant !== null) assets.add(occupant)
       for (const place of places.values()) if (place !== null) slots.add(place)

@@ -212,12 +212,18 @@ export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string):
   return Math.max(newest('slot_id', slotId), newest('asset_key', assetKey))
 }
 
-/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later than `timestampMs`. */
-export function judgedAfter(tx: ReadTx, slotId: number, assetKey: string, timestampMs: number): boolean {
+/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later in the order (timestamp, id). */
+export function judgedAfter(
+  tx: ReadTx,
+  slotId: number,
+  assetKey: string,
+  timestampMs: number,
+  id = Number.MAX_SAFE_INTEGER,
+): boolean {
   return (
     tx.oneOf(
-      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +? LIMIT 1`,
-      [slotId, timestampMs, assetKey],
+      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND (timestamp_ms, id) > (+?, +?) AND asset_key = +? LIMIT 1`,
+      [slotId, timestampMs, id, assetKey],
     ) !== undefined
   )
 }
