@@ -9,11 +9,30 @@ import {
 } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
-import { type FloorService, floorRoutes } from '../floor/index.ts'
+import {
+  type Discrepancies,
+  discrepancyRoutes,
+  type FloorService,
+  floorRoutes,
+  type Scanner,
+  scanRoutes,
+  type Traces,
+  traceRoutes,
+} from '../floor/index.ts'
 import type { Governance } from '../governance/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
-import { type Api, crossOrigin, jsonBodies, newRoot, operation } from '../http/index.ts'
-import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
+import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
+import {
+  type Acts,
+  actRoutes,
+  batchBytesLimit,
+  batchPath,
+  type Corrections,
+  type LedgerService,
+  ledgerRoutes,
+  type Photos,
+  photosPath,
+} from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
@@ -45,7 +64,12 @@ export type ApiParts = {
   readonly uptimeSeconds: () => number
   readonly warehouse: WarehouseService
   readonly floor: FloorService
+  readonly scanner: Scanner
+  readonly discrepancies: Discrepancies
+  readonly traces: Traces
   readonly ledger: LedgerService
+  readonly acts: Acts
+  readonly corrections: Corrections
   readonly exchange: ExchangeService
   readonly photos: Photos
   readonly units: UnitService
@@ -84,12 +108,19 @@ export function buildApi(parts: ApiParts): Api {
   root.use('/api/*', door({ ...parts, isPublic }))
   root.use(
     '/api/*',
-    jsonBodies((path) => path === photosPath),
+    jsonBodies(
+      (path) => path === photosPath,
+      (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
+    ),
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now() })
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
+  scanRoutes(root, parts.scanner)
+  discrepancyRoutes(root, parts.discrepancies)
+  traceRoutes(root, parts.traces)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
+  actRoutes(root, parts.acts, parts.corrections)
   ledgerRoutes(root, parts.ledger, parts.photos)
   unitRoutes(root, parts.units)
   scaleRoutes(root, parts.scales)

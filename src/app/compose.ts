@@ -20,12 +20,12 @@ import {
 import type { Config } from '../config/index.ts'
 import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
-import { FloorService } from '../floor/index.ts'
+import { Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
+import { Acts, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { ScaleService } from '../scales/index.ts'
@@ -214,7 +214,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     stages: () => live.config.units.stages,
   })
   const scales = new ScaleService({ work, openings, recorder, warehouse, units, outbox, audit, idempotency, makeId })
+  const acts = new Acts({ work, recorder, warehouse, idempotency })
+  const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
   const floor = new FloorService({ work, warehouse, idempotency })
+  const scanner = new Scanner({ work, warehouse, resolvers: [unitsBehind(units)] })
+  const discrepancies = new Discrepancies({ work, warehouse })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
     work,
@@ -260,6 +264,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     link: cameras,
   })
   cameras.listen(motion)
+  const traces = new Traces({ work, warehouse, motion })
   const metrics: Metrics = new Metrics({
     logSize: () => logRoom.size,
     webhooks: () => webhooks.status(),
@@ -322,7 +327,12 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
     warehouse,
     floor,
+    scanner,
+    discrepancies,
+    traces,
     ledger,
+    acts,
+    corrections,
     exchange,
     photos,
     units,

@@ -1,2 +1,8 @@
+export { Discrepancies } from './discrepancies.ts'
+export { discrepancyRoutes } from './discrepancy-routes.ts'
 export { floorRoutes } from './routes.ts'
+export { Scanner, type ScanResolver } from './scan.ts'
+export { scanRoutes } from './scan-routes.ts'
 export { FloorService } from './service.ts'
+export { traceRoutes } from './trace-routes.ts'
+export { Traces } from './traces.ts'

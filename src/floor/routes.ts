@@ -18,6 +18,7 @@ import {
 import { NewSlot, SlotChange } from '../warehouse/index.ts'
 import {
   AssetLocationResource,
+  byQuery,
   FloorSlot,
   FloorSlotResource,
   FloorZone,
@@ -28,9 +29,6 @@ import {
 } from './schema.ts'
 import type { FloorService } from './service.ts'
 
-const byQuery = {
-  by: z.enum(['slot_id']).optional().openapi({ description: 'slot_id: the path is a label even if it is a number' }),
-}
 const idParam = z.object({ id: z.string() })
 const reading = { method: 'get', access: 'whms:read' } as const
 

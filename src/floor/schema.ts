@@ -11,6 +11,10 @@ export const whenQuery = {
     .openapi({ description: 'only what the gateway had received by then', format: 'date-time' }),
 }
 
+export const byQuery = {
+  by: z.enum(['slot_id']).optional().openapi({ description: 'slot_id: the path is a label even if it is a number' }),
+}
+
 export const FloorSlot = z.object({ ...slotShape, ...slotStateShape }).openapi('Slot')
 export type FloorSlot = z.infer<typeof FloorSlot>
 export const FloorSlotResource = resource({ ...slotShape, ...slotStateShape })

@@ -28,13 +28,17 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
  * For every request that carries JSON: reads it within the limit, insists on the media type and on UTF-8, and leaves
  * it to the validators. A body that can't be taken is refused by the operation, not here: where nothing takes a body,
  * nobody is told off for one. Bodies of other media types are left to the routes that take them.
+ * @param limitOf most bytes of a body, by path
  */
-export function jsonBodies(takesBytes: (path: string) => boolean): MiddlewareHandler<AppEnv> {
+export function jsonBodies(
+  takesBytes: (path: string) => boolean,
+  limitOf: (path: string) => number = () => jsonBodyLimitBytes,
+): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { method } = c.req
     if (method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)) return next()
     try {
-      const bytes = await readBody(c.req.raw, jsonBodyLimitBytes)
+      const bytes = await readBody(c.req.raw, limitOf(c.req.path))
       c.set('rawBody', bytes)
       if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
       const body = bytes.length > 0 ? parseJson(bytes) : {}

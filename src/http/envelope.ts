@@ -3,28 +3,30 @@ import { AppError, catalogue, type ErrorCode, type FieldProblem } from '../error
 
 const codes = Object.keys(catalogue) as [ErrorCode, ...ErrorCode[]]
 
+const factsShape = {
+  code: z.enum(codes),
+  message: z.string(),
+  details: z.string(),
+  fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+}
+
+/** What a refusal says, inside an answer that tells of several requests. */
+export const ErrorFacts = z.object(factsShape).openapi('ErrorFacts')
+export type ErrorFacts = z.infer<typeof ErrorFacts>
+
 /** The body of every refusal. */
 export const ErrorBody = z
-  .object({
-    success: z.literal(false),
-    error: z.object({
-      code: z.enum(codes),
-      message: z.string(),
-      details: z.string(),
-      requestId: z.string(),
-      fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    }),
-  })
+  .object({ success: z.literal(false), error: z.object({ ...factsShape, requestId: z.string() }) })
   .openapi('Error')
 
 export type ErrorBody = z.infer<typeof ErrorBody>
 
+export function errorFacts({ code, message, details, fields }: AppError): ErrorFacts {
+  return { code, message, details, ...(fields && { fields: fields.map((f) => ({ ...f })) }) }
+}
+
 export function errorBody(error: AppError, requestId: string): ErrorBody {
-  const { code, message, details, fields } = error
-  return {
-    success: false,
-    error: { code, message, details, requestId, ...(fields && { fields: fields.map((f) => ({ ...f })) }) },
-  }
+  return { success: false, error: { ...errorFacts(error), requestId } }
 }
 
 /** One resource: its fields at the top level, with `success: true`. */

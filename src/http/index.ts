@@ -1,11 +1,11 @@
 export { type Api, newApi, newRoot } from './app.ts'
-export { jsonBodies, readBody } from './body.ts'
+export { jsonBodies, jsonBodyLimitBytes, readBody } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, type Permission, permissions } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
 export { crossOrigin } from './cross-origin.ts'
-export { ErrorBody, errorBody, resource, validationError } from './envelope.ts'
+export { ErrorBody, ErrorFacts, errorBody, errorFacts, resource, validationError } from './envelope.ts'
 export {
   barcode,
   httpUrl,

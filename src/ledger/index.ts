@@ -1,16 +1,26 @@
+export { actRoutes, batchPath } from './act-routes.ts'
+export { batchBytesLimit } from './act-schema.ts'
+export { Acts } from './acts.ts'
+export { assetKeys, judgementsAfter, moveBefore } from './around.ts'
+export { Corrections } from './corrections.ts'
 export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
+export { misfits } from './judge.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
 export { type Appended, type Asking, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
 export { ledgerRoutes } from './routes.ts'
-export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape } from './schema.ts'
+export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape, Warning } from './schema.ts'
 export { type Asked, LedgerService } from './service.ts'
 export {
   assetIsKnown,
   assetLocation,
+  type Bounds,
   boundsOf,
+  newestInSlot,
+  newestOfAsset,
+  type Placement,
   type SlotState,
   type SlotUse,
   slotState,
@@ -19,6 +29,8 @@ export {
   stateIn,
   type When,
 } from './state.ts'
-export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
+export { type Step, type Steps, type StepsOf, stepsOf } from './stays.ts'
+export { callerMark, findEvent, headOf, type OpenedRow, slotIdOf, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
+export { explain, type WarningCode } from './warnings.ts'
 export type { DecidedTime } from './when.ts'

@@ -43,6 +43,8 @@ export type Within = {
   readonly atMs?: number | undefined
   /** Hash of the whole act, to tell its repeat from a clash. */
   readonly requestSha256?: string | undefined
+  /** False: the act's repeat is found by another of its events, though this one carries the client's id too. */
+  readonly isKeyed?: boolean | undefined
 }
 
 /**
@@ -127,7 +129,8 @@ export class Recorder {
         : []),
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
-    this.#enforce(warnings)
+    // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
+    if (within.atMs === undefined) this.#enforce(warnings)
     if (!asset) this.#warehouse.noteAsset(tx, request.asset_barcode, code.key)
     const row: UnsealedRow = {
       id: this.#head.nextId,
@@ -240,7 +243,7 @@ export class Recorder {
     const operator = request.operator ?? by.caller.username
     const opened = { ...row, operator, actor: by.caller.username, notes: request.verification_notes ?? null }
     const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
-    if (request.client_event_id !== undefined) {
+    if (request.client_event_id !== undefined && within.isKeyed !== false) {
       const hash = within.requestSha256 ?? requestHash(request)
       store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)
     }

@@ -17,6 +17,8 @@ import {
   resource,
   send,
   sendFile,
+  text,
+  time,
   timeCursor,
 } from '../http/index.ts'
 import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
@@ -66,9 +68,19 @@ const listEvents = operation({
   input: {
     query: z.object({
       slot_id: queryInteger({ min: 1 }).optional(),
-      asset_barcode: barcode().optional(),
+      slot_code: text(64).optional(),
+      asset_barcode: barcode().optional().openapi({ description: 'in any spelling' }),
       event_type: z.enum(placementEventTypes).optional(),
-      after_seq: queryInteger({ min: 0 }).optional(),
+      operator: text(128).optional().openapi({ description: 'on whose behalf; nobody is found once erased' }),
+      work_order_ref: text(128).optional(),
+      corrects_event_id: queryInteger({ min: 1 }).optional(),
+      zoneId: queryInteger({ min: 1 }).optional(),
+      warehouseId: queryInteger({ min: 1 }).optional(),
+      from: time().optional().openapi({ description: 'happened at or after', format: 'date-time' }),
+      to: time().optional().openapi({ description: 'happened before', format: 'date-time' }),
+      after_seq: queryInteger({ min: 0 })
+        .optional()
+        .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
       cursor: z.string().max(64).optional(),
       ...historyQuery,
     }),

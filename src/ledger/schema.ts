@@ -52,7 +52,7 @@ export const slotStateShape = {
   isDisputed: z.boolean().optional().openapi({ description: 'absent while the slot is empty' }),
 }
 
-const Warning = z.object({ code: z.enum(warningCodes), message: z.string() }).openapi('Warning')
+export const Warning = z.object({ code: z.enum(warningCodes), message: z.string() }).openapi('Warning')
 
 export const placementEventShape = {
   id: rowId(),
@@ -91,17 +91,19 @@ export const placementEventShape = {
 export const PlacementEvent = z.object(placementEventShape).openapi('PlacementEvent')
 export type PlacementEvent = z.infer<typeof PlacementEvent>
 
-export const RecordedEvent = z
-  .object({
-    success: z.literal(true),
-    ...placementEventShape,
-    effect: z.enum(['applied', 'superseded', 'none']),
-    slot: z
-      .object({ id: rowId(), slot_id: z.string(), ...slotStateShape })
-      .openapi({ description: "the slot's state after the event" }),
-  })
-  .openapi('RecordedEvent')
+const recordedShape = {
+  ...placementEventShape,
+  effect: z.enum(['applied', 'superseded', 'none']),
+  slot: z
+    .object({ id: rowId(), slot_id: z.string(), ...slotStateShape })
+    .openapi({ description: "the slot's state after the event" }),
+}
+export const RecordedEvent = z.object({ success: z.literal(true), ...recordedShape }).openapi('RecordedEvent')
 export type RecordedEvent = z.infer<typeof RecordedEvent>
+
+/** A recorded event inside the answer to an act of several. */
+export const AppendedEvent = z.object(recordedShape).openapi('AppendedEvent')
+export type AppendedEvent = z.infer<typeof AppendedEvent>
 
 export const StoredPhoto = z
   .object({

@@ -1,4 +1,4 @@
-import type { Tx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
@@ -12,8 +12,16 @@ export type Asked = Asking & { readonly claim: IdempotencyClaim | undefined }
 
 export type HistoryQuery = {
   slot_id?: number | undefined
+  slot_code?: string | undefined
   asset_barcode?: string | undefined
   event_type?: string | undefined
+  operator?: string | undefined
+  work_order_ref?: string | undefined
+  corrects_event_id?: number | undefined
+  zoneId?: number | undefined
+  warehouseId?: number | undefined
+  from?: number | undefined
+  to?: number | undefined
 }
 
 /** The placement ledger: what callers want recorded, each act in a transaction of its own, and what they want to read. */
@@ -91,15 +99,33 @@ export class LedgerService {
     page: store.HistoryPage,
     caller: Caller,
   ): { events: PlacementEvent[]; hasMore: boolean; total: number | null } {
+    const { zoneId, warehouseId } = query
     const filter = {
-      slotId: query.slot_id,
+      zoneId,
+      warehouseId,
+      operator: query.operator,
+      workOrderRef: query.work_order_ref,
+      correctsEventId: query.corrects_event_id,
+      fromMs: query.from,
+      toMs: query.to,
       assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
       eventType: query.event_type,
       hiddenWarehouses: this.#warehouse.hiddenFrom(caller),
     }
-    const { rows, hasMore, total } = this.#work.read((tx) => store.listEvents(tx, filter, page))
+    const { rows, hasMore, total } = this.#work.read((tx) =>
+      store.listEvents(tx, { ...filter, slotId: slotOf(tx, query) }, page),
+    )
     return { events: rows.map(store.toPlacementEvent), hasMore, total }
   }
+}
+
+const noSlot = 0
+
+/** The slot that a history is asked of, by number, by label, or by both when they agree. */
+function slotOf(tx: ReadTx, { slot_id, slot_code }: HistoryQuery): number | undefined {
+  if (slot_code === undefined) return slot_id
+  const named = store.slotIdOf(tx, slot_code) ?? noSlot
+  return slot_id === undefined || slot_id === named ? named : noSlot
 }
 
 const pathOf = (id: number) => `/api/whms/events/${id}`

@@ -32,7 +32,7 @@ export type Placement = {
 }
 
 /** A `When` with the receipt time turned into the last id that was known then. */
-type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
+export type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
 
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
@@ -45,11 +45,11 @@ export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
 }
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
-const moves = `event_type IN ('PLACED', 'REMOVED')`
-const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
+export const moves = `event_type IN ('PLACED', 'REMOVED')`
+export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
 const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
 
-function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
+export function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
   const parts: string[] = []
   const parameters: number[] = []
   if (bounds.atMs !== undefined) {
@@ -212,12 +212,18 @@ export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string):
   return Math.max(newest('slot_id', slotId), newest('asset_key', assetKey))
 }
 
-/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later than `timestampMs`. */
-export function judgedAfter(tx: ReadTx, slotId: number, assetKey: string, timestampMs: number): boolean {
+/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later in the order (timestamp, id). */
+export function judgedAfter(
+  tx: ReadTx,
+  slotId: number,
+  assetKey: string,
+  timestampMs: number,
+  id = Number.MAX_SAFE_INTEGER,
+): boolean {
   return (
     tx.oneOf(
-      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +? LIMIT 1`,
-      [slotId, timestampMs, assetKey],
+      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND (timestamp_ms, id) > (+?, +?) AND asset_key = +? LIMIT 1`,
+      [slotId, timestampMs, id, assetKey],
     ) !== undefined
   )
 }

@@ -102,6 +102,16 @@ export type HistoryFilter = {
   readonly slotId?: number | undefined
   readonly assetKey?: string | undefined
   readonly eventType?: string | undefined
+  /** A name. */
+  readonly operator?: string | undefined
+  readonly workOrderRef?: string | undefined
+  readonly correctsEventId?: number | undefined
+  readonly zoneId?: number | undefined
+  readonly warehouseId?: number | undefined
+  /** When it happened: inclusive. */
+  readonly fromMs?: number | undefined
+  /** Exclusive. */
+  readonly toMs?: number | undefined
   /** Warehouses that the caller may not see. */
   readonly hiddenWarehouses: readonly number[]
 }
@@ -120,14 +130,18 @@ export type History = { readonly rows: OpenedRow[]; readonly hasMore: boolean; r
 /** One page of the history. The SQL is built for the filters that are there, so that each finds its index. */
 export function listEvents(tx: ReadTx, filter: HistoryFilter, page: HistoryPage): History {
   const conditions = conditionsOf(filter, page.afterSeq)
-  const where = anded([...byIndex(conditions), ...behind(page)])
+  const where = anded([...byIndex(conditions), ...between(filter), ...behind(page)])
   const order = page.afterSeq === undefined ? 'e.timestamp_ms DESC, e.id DESC' : 'e.leaf_seq'
   const rows = tx.allOf<OpenedRow>(`${openedSelect}${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?`, [
     ...where.values,
     page.limit + 1,
     page.offset,
   ])
-  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total: countEvents(tx, conditions) }
+  return {
+    rows: rows.slice(0, page.limit),
+    hasMore: rows.length > page.limit,
+    total: countEvents(tx, [...conditions, ...between(filter)]),
+  }
 }
 
 type Condition = { readonly part: string; readonly values: readonly (string | number)[] }
@@ -141,16 +155,38 @@ function anded(conditions: readonly Condition[]): { sql: string; values: (string
 
 /** The strongest first: the one that leaves the fewest rows in a ledger of years. */
 function conditionsOf(filter: HistoryFilter, afterSeq: number | undefined): Condition[] {
-  const { slotId, assetKey, eventType, hiddenWarehouses } = filter
+  const { slotId, assetKey, eventType, hiddenWarehouses, zoneId, warehouseId } = filter
   const holes = hiddenWarehouses.map(() => '?').join(', ')
   return [
     ...(assetKey === undefined ? [] : [where('e.asset_key = +?', assetKey)]),
     ...(slotId === undefined ? [] : [where('e.slot_id = +?', slotId)]),
     ...(afterSeq === undefined ? [] : [where('e.leaf_seq > +?', afterSeq)]),
+    ...furtherOf(filter),
     ...(eventType === undefined ? [] : [where('e.event_type = +?', eventType)]),
+    ...(zoneId === undefined ? [] : [where('e.slot_id IN (SELECT id FROM slot WHERE zone_id = ?)', zoneId)]),
+    ...(warehouseId === undefined
+      ? []
+      : [where('e.slot_id IN (SELECT id FROM slot WHERE warehouse_id = ?)', warehouseId)]),
     ...(holes === ''
       ? []
       : [where(`e.slot_id NOT IN (SELECT id FROM slot WHERE warehouse_id IN (${holes}))`, ...hiddenWarehouses)]),
+  ]
+}
+
+function furtherOf({ correctsEventId, workOrderRef, operator }: HistoryFilter): Condition[] {
+  const person = `(SELECT commitment FROM opening WHERE kind = 'person' AND value = ?)`
+  return [
+    ...(correctsEventId === undefined ? [] : [where('e.corrects_event_id = +?', correctsEventId)]),
+    ...(workOrderRef === undefined ? [] : [where('e.work_order_ref = +?', workOrderRef)]),
+    ...(operator === undefined ? [] : [where(`e.operator_commitment = ${person}`, operator)]),
+  ]
+}
+
+/** Times stand second in every index: they narrow what the strongest finds. */
+function between({ fromMs, toMs }: HistoryFilter): Condition[] {
+  return [
+    ...(fromMs === undefined ? [] : [where('e.timestamp_ms >= +?', fromMs)]),
+    ...(toMs === undefined ? [] : [where('e.timestamp_ms < +?', toMs)]),
   ]
 }
 
@@ -170,7 +206,7 @@ function behind({ before }: HistoryPage): Condition[] {
 function countEvents(tx: ReadTx, conditions: readonly Condition[]): number | null {
   const [strongest, ...others] = conditions
   if (!strongest) return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
-  const columns = others.length > 0 ? 'e.slot_id, e.asset_key, e.event_type, e.leaf_seq' : '1'
+  const columns = others.length > 0 ? 'e.*' : '1'
   const filter = anded(others)
   const counted = tx.oneOf<{ looked: number; n: number }>(
     `SELECT count(*) AS looked, ${filter.sql ? `count(*) FILTER (${filter.sql.trim()})` : 'count(*)'} AS n
@@ -206,6 +242,11 @@ export function keepClientEventId(
   requestSha256: string,
 ): void {
   tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [mark, clientEventId, eventId, requestSha256])
+}
+
+/** The slot with this label; undefined without one. */
+export function slotIdOf(tx: ReadTx, label: string): number | undefined {
+  return tx.oneOf<{ id: number }>('SELECT id FROM slot WHERE slot_id = +?', [label])?.id
 }
 
 /** Who made a placement, by commitment. */

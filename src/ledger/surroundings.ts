@@ -8,23 +8,26 @@ type Around = { around: Surroundings & { laterKnown: boolean }; placement: Place
  * What is known around the event's place in the order.
  * @param newestMs newest timestamp of its slot and its asset: most events come after all that is known, and then
  *   nothing has to be looked up behind them
+ * @param ownId of an event that is recorded: others at its own time can stand behind it; a new one stands behind all
  */
 export function lookAround(
   tx: ReadTx,
   event: { slotId: number; assetKey: string; timestampMs: number },
   newestMs: number,
-  beforeId?: number,
+  ownId?: number,
 ): Around {
-  const laterKnown = newestMs > event.timestampMs
+  const laterKnown = newestMs > event.timestampMs || (ownId !== undefined && newestMs === event.timestampMs)
   const upTo = {
     ...boundsOf(tx, { atMs: event.timestampMs }),
-    lastId: beforeId === undefined ? undefined : beforeId - 1,
+    lastId: ownId === undefined ? undefined : ownId - 1,
   }
   const inSlot = newestInSlot(tx, event.slotId, upTo)
   const ofAsset = newestOfAsset(tx, event.assetKey, upTo)
   const everywhere = boundsOf(tx)
-  const isLater = (row: Pick<Placement, 'timestamp_ms'> | undefined) =>
-    row !== undefined && row.timestamp_ms > event.timestampMs
+  const lastId = ownId ?? Number.MAX_SAFE_INTEGER
+  const isLater = (row: Pick<Placement, 'id' | 'timestamp_ms'> | undefined) =>
+    row !== undefined &&
+    (row.timestamp_ms > event.timestampMs || (row.timestamp_ms === event.timestampMs && row.id > lastId))
   const placement = inSlot?.event_type === 'PLACED' ? inSlot : undefined
   return {
     placement,
@@ -33,7 +36,7 @@ export function lookAround(
       assetSlotId: ofAsset?.event_type === 'PLACED' ? ofAsset.slot_id : undefined,
       slotMovedLater: laterKnown && isLater(newestInSlot(tx, event.slotId, everywhere)),
       assetMovedLater: laterKnown && isLater(newestOfAsset(tx, event.assetKey, everywhere)),
-      judgedLater: laterKnown && judgedAfter(tx, event.slotId, event.assetKey, event.timestampMs),
+      judgedLater: laterKnown && judgedAfter(tx, event.slotId, event.assetKey, event.timestampMs, lastId),
       laterKnown,
     },
   }

@@ -222,6 +222,18 @@ export class MotionService {
     return { ...found, rows: found.rows.map((row) => this.#present(row)) }
   }
 
+  /** The cameras that look at a slot: those that the caller may see, and how many others. */
+  watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
+    const all = this.#site().cameras.filter((camera) => camera.slots.includes(slotCode))
+    const visible = all.filter((camera) => maySee(caller, camera)).map(({ id, name }) => ({ id, name }))
+    return { visible, hidden: all.length - visible.length }
+  }
+
+  /** Whether a clip of a camera is still being recorded that fired in this time; `toMs` excluded. */
+  isRecording(cctvId: number, fromMs: number, toMs: number): boolean {
+    return this.#work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
+  }
+
   /** Throws NOT_FOUND, also for a detection of a camera that is not the caller's. */
   detection(id: number | undefined, caller: Caller): DetectionEvent {
     return this.#present(this.#row(id, caller))

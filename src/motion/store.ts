@@ -35,6 +35,11 @@ export function findReservation(tx: ReadTx, id: number): Reservation | undefined
   return tx.oneOf('SELECT * FROM detection_reservation WHERE id = ?', [id])
 }
 
+/** Whether something of this camera fired in this time, `toMs` excluded, and has no row yet. */
+export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs: number): boolean {
+  return openReservations(tx).some((r) => r.cctv_id === cctvId && r.fired_at_ms >= fromMs && r.fired_at_ms < toMs)
+}
+
 /** Those that fired and have no row. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.allOf(

@@ -1,5 +1,5 @@
 export { type Barcode, type BarcodeWarning, hasCheckDigit, readBarcode } from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
-export { NewSlot, SlotChange, slotShape, zoneShape, zoneTypes } from './schema.ts'
+export { Asset as AssetForm, NewSlot, SlotChange, slotShape, zoneShape, zoneTypes } from './schema.ts'
 export { type Ask, WarehouseService, type WarehouseSettings } from './service.ts'
 export type { Asset, Slot, Warehouse, Zone } from './store.ts'

@@ -102,3 +102,75 @@ t.test('the total is what the question means: with after_seq what is still to co
   t.match(await get('slot_id=1&event_type=PLACED'), { total: 0 })
   t.match(await get('asset_barcode=P&slot_id=2&limit=1&offset=1'), { total: 2, hasMore: false })
 })
+
+t.test('the history answers what an auditor asks: whose, for which order, where and when', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A', 'B'])
+  const by = people.ada
+  const polygon = [
+    { x: 0, y: 0 },
+    { x: 1, y: 0 },
+    { x: 1, y: 1 },
+  ]
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'UTC' } })
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'X', zone_type: 'cold', warehouseId: 2 } })
+  const annex = { slot_id: '7', zone: 'X', zoneId: 2, floor_plan_polygon: polygon }
+  await gateway.ask('POST', '/api/whms/slots', { by, body: annex })
+  const events = [
+    { slot_code: 'A', operator: 'olga', work_order_ref: 'WO-1', timestamp: '2026-03-02T07:00:00Z' },
+    { slot_code: 'B', operator: 'oskar', work_order_ref: 'WO-1', timestamp: '2026-03-02T07:10:00Z' },
+    { slot_code: '7', operator: 'olga', timestamp: '2026-03-02T07:20:00Z' },
+    { slot_code: 'A', operator: 'oskar', corrects_event_id: 1, timestamp: '2026-03-02T07:05:00Z' },
+  ]
+  for (const event of events) {
+    const body = { event_type: 'REMOVED', asset_barcode: 'P', ...event }
+    t.equal((await gateway.ask('POST', '/api/whms/events', { by, body })).status, 201)
+  }
+  const ask = (query: string) => gateway.ask('GET', `/api/whms/events?${query}`, { by: people.vera })
+  const ids = async (query: string) => (await ask(query)).body.data.map((e: { id: number }) => e.id)
+  for (const [query, expected] of [
+    ['', [3, 2, 4, 1]],
+    ['slot_code=A', [4, 1]],
+    ['slot_code=7', [3]],
+    ['slot_id=1&slot_code=A', [4, 1]],
+    ['slot_id=2&slot_code=A', []],
+    ['slot_code=nowhere', []],
+    ['operator=olga', [3, 1]],
+    ['operator=nobody', []],
+    ['operator=%27%20OR%201%3D1%20--', []],
+    ['work_order_ref=WO-1', [2, 1]],
+    ['work_order_ref=WO-1&operator=oskar', [2]],
+    ['corrects_event_id=1', [4]],
+    ['zoneId=2', [3]],
+    ['zoneId=9', []],
+    ['warehouseId=1', [2, 4, 1]],
+    ['from=2026-03-02T07:05:00Z&to=2026-03-02T07:20:00Z', [2, 4]],
+    ['from=2026-03-02T09:05:00.001%2B02:00', [3, 2]],
+    ['asset_barcode=P&to=2026-03-02T07:05:00Z', [1]],
+    ['after_seq=1&operator=oskar', [2, 4]],
+    ['after_seq=0&from=2026-03-02T07:05:00Z', [2, 3, 4]],
+  ] as const) {
+    t.same(await ids(query), expected, query || 'all')
+    const { pagination } = (await ask(query)).body
+    t.equal(pagination.total, expected.length, `total of ${query}`)
+  }
+  for (const query of ['from=yesterday', 'to=2026-02-30T00:00:00Z', 'zoneId=x', 'operator=', 'slot_code=%00', 'from='])
+    t.equal((await ask(query)).status, 400, query)
+})
+
+t.test('what one person did and what belongs to a work order are found by an index', async (t) => {
+  const page = { limit: 50, offset: 0 }
+  const asked: [Partial<HistoryFilter>, string][] = [
+    [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'placement_event_operator (operator_commitment=? AND timestamp_ms'],
+    [{ workOrderRef: 'WO-1', operator: 'olga' }, 'placement_event_work_order (work_order_ref=?'],
+    [{ correctsEventId: 1 }, 'placement_event_corrects (corrects_event_id=?'],
+    [{ fromMs: 1, toMs: 9 }, 'placement_event_history (timestamp_ms>? AND timestamp_ms<?'],
+  ]
+  for (const [filter, index] of asked) {
+    const plans = plansOf(t, (tx) => {
+      listEvents(tx, { hiddenWarehouses: [], ...filter }, page)
+    })
+    t.ok(plans[0]?.includes(index), `${index} | ${plans[0]}`)
+  }
+})

@@ -1,75 +1,199 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
-import { type ReplayedEvent, replayLocation, replaySlot, replayUtilization } from '../support/replay.ts'
+import {
+  type ReplayedEvent,
+  replayDiscrepancies,
+  replayLocation,
+  replaySlot,
+  replayStays,
+  replayUtilization,
+  type When,
+} from '../support/replay.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const labels = ['A', 'B', 'C']
+const slotIds = [1, 2, 3]
 const pallets = ['P1', 'P2', 'P3']
 const startMs = Date.UTC(2026, 2, 2, 8)
+const runs = 60
 
-/** One scan: what, where, whose, how long after the one before it was received, and how late. Few values: many ties. */
-const scan = fc.record({
+const slot_id = fc.integer({ min: 1, max: labels.length })
+const asset_barcode = fc.constantFrom(...pallets)
+/** How long before it arrives it happened; few values: many ties. */
+const lateMs = fc.constantFrom(undefined, undefined, 0, 1, 60_000, 3_600_000, -60_000)
+const event = fc.record({
   event_type: fc.constantFrom('PLACED', 'PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'),
-  slot_id: fc.integer({ min: 1, max: labels.length }),
-  asset_barcode: fc.constantFrom(...pallets),
-  afterMs: fc.constantFrom(0, 0, 1, 60_000),
-  lateMs: fc.constantFrom(undefined, undefined, 0, 1, 60_000, 3_600_000, -60_000),
+  slot_id,
+  asset_barcode,
+  lateMs,
 })
-type Scan = { event_type: string; slot_id: number; asset_barcode: string; afterMs: number; lateMs: number | undefined }
+type Event = { event_type: string; slot_id: number; asset_barcode: string; lateMs: number | undefined }
 
-t.test('whatever the scanners send, the gateway and a plain replay of its history tell the same floor', async (t) => {
-  let played = 0
+/** What people on the floor do; `afterMs` after what they did before. */
+const act = fc.record({
+  afterMs: fc.constantFrom(0, 0, 1, 60_000),
+  act: fc.oneof(
+    { arbitrary: fc.record({ kind: fc.constant('event' as const), event }), weight: 6 },
+    {
+      arbitrary: fc.record({
+        kind: fc.constant('batch' as const),
+        mode: fc.constantFrom('proceed', 'rollback'),
+        events: fc.array(event, { minLength: 1, maxLength: 4 }),
+        broken: fc.boolean(),
+      }),
+      weight: 1,
+    },
+    {
+      arbitrary: fc.record({
+        kind: fc.constant('move' as const),
+        asset_barcode,
+        to_slot_id: slot_id,
+        from_slot_id: fc.option(slot_id, { nil: undefined }),
+        lateMs,
+      }),
+      weight: 2,
+    },
+    {
+      arbitrary: fc.record({
+        kind: fc.constant('correct' as const),
+        pick: fc.nat(),
+        right: fc.oneof(fc.constant({ none: true }), fc.record({ slot_id }), fc.record({ slot_id, asset_barcode })),
+      }),
+      weight: 2,
+    },
+  ),
+})
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
+type Right = { none?: boolean; slot_id?: number; asset_barcode?: string }
+
+t.test('whatever people do, the gateway and a plain replay of its history tell the same floor', async (t) => {
+  const counts = { event: 0, batch: 0, move: 0, correct: 0 }
   await fc.assert(
     fc.asyncProperty(
-      fc.array(scan, { minLength: 1, maxLength: 25 }),
+      fc.array(act, { minLength: 1, maxLength: 20, size: 'max' }),
       fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
-      async (scans, picks) => {
+      async (acts, picks) => {
         const gateway = await testGateway({ clock: new SimulatedClock(startMs) })
         try {
           await furnish(gateway, labels)
-          const events = await play(gateway, scans)
-          if (events.length !== scans.length) throw new Error(`${scans.length} sent, ${events.length} recorded`)
+          const photo_url = await heldPhoto(gateway)
+          let events: ReplayedEvent[] = []
+          for (const { afterMs, act } of acts) {
+            gateway.clock.advance(afterMs)
+            if (await play(gateway, act, events, photo_url)) counts[act.kind] += 1
+            const now = await recorded(gateway)
+            if (act.kind === 'correct') asIfBookedRight(events, now, act)
+            events = now
+          }
           for (const when of moments(events, picks)) await compare(gateway, events, when)
-          played += 1
         } finally {
           gateway.end()
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs },
   )
-  t.equal(played, 60, 'all histories were compared')
+  for (const [kind, count] of Object.entries(counts)) t.ok(count > runs / 4, `${kind}: ${count} recorded`)
 })
 
-async function play(gateway: TestGateway, scans: readonly Scan[]): Promise<ReplayedEvent[]> {
-  const photo_url = await heldPhoto(gateway)
-  const events: ReplayedEvent[] = []
-  for (const { afterMs, lateMs, ...event } of scans) {
-    gateway.clock.advance(afterMs)
-    const timestamp = lateMs === undefined ? undefined : new Date(gateway.clock.now() - lateMs).toISOString()
-    const { status, body } = await gateway.ask('POST', '/api/whms/events', {
-      by: people.sven,
-      body: { ...event, timestamp, ...(event.event_type === 'PLACED' && { photo_url }) },
-    })
-    if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
-    events.push({
-      id: body.id,
-      eventType: body.event_type,
-      slotId: body.slot_id,
-      assetBarcode: body.asset_barcode,
-      assetKey: body.asset_key,
-      timestampMs: Date.parse(body.timestamp),
-      receivedAtMs: Date.parse(body.received_at),
-    })
-    // What the answer says of the slot is the floor as of then.
-    const { isOccupied, assetBarcode, isVerified, isDisputed } = body.slot
-    same({ isOccupied, assetBarcode, isVerified, isDisputed }, replaySlot(events, body.slot_id), 'the answer')
+/** Does it through the API. Returns whether anything was recorded. */
+async function play(
+  gateway: TestGateway,
+  act: Act['act'],
+  events: readonly ReplayedEvent[],
+  photo_url: string,
+): Promise<boolean> {
+  const timestamp = (late: number | undefined) =>
+    late === undefined ? undefined : new Date(gateway.clock.now() - late).toISOString()
+  const body = ({ lateMs: late, ...one }: Event) => ({
+    ...one,
+    timestamp: timestamp(late),
+    ...(one.event_type === 'PLACED' && { photo_url }),
+  })
+  const post = async (path: string, sent: unknown, ...expected: number[]) => {
+    const answer = await gateway.ask('POST', `/api/whms/${path}`, { by: people.sven, body: sent })
+    if (!expected.includes(answer.status)) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+    return answer
   }
-  return events
+  if (act.kind === 'event') {
+    const { body: told } = await post('events', body(act.event), 201)
+    // What the answer says of the slot is the floor as of then.
+    same(flags(told.slot), replaySlot(await recorded(gateway), told.slot_id), 'the answer')
+    return true
+  }
+  if (act.kind === 'batch') {
+    const broken = act.broken ? [{ event_type: 'PLACED', slot_code: 'nowhere', asset_barcode: 'P1', photo_url }] : []
+    const refused = act.broken && act.mode === 'rollback'
+    const sent = { mode: act.mode, events: [...act.events.map(body), ...broken] }
+    const status = refused ? 400 : act.mode === 'rollback' ? 201 : 200
+    await post('events/batch', sent, status)
+    const more = (await recorded(gateway)).length - events.length
+    if (more !== (refused ? 0 : act.events.length)) throw new Error(`a batch recorded ${more} of ${act.events.length}`)
+    return !refused
+  }
+  if (act.kind === 'move') {
+    const { kind: _, lateMs: late, ...move } = act
+    const { body: told } = await post('moves', { ...move, timestamp: timestamp(late), photo_url }, 201)
+    if (told.removed && told.removed.timestamp >= told.placed.timestamp) throw new Error('a move is not in order')
+    return true
+  }
+  const wrong = events[act.pick % Math.max(events.length, 1)]
+  if (!wrong) return false
+  const { status } = await post(`events/${wrong.id}/correct`, { ...act.right, reason: 'wrong' }, 201, 400)
+  return status === 201
 }
 
-type When = { atMs?: number; knownAtMs?: number }
+async function recorded(gateway: TestGateway): Promise<ReplayedEvent[]> {
+  const { body } = await gateway.ask('GET', '/api/whms/events?after_seq=0&limit=500', { by: people.sven })
+  return body.data.map((e: Record<string, string>) => ({
+    id: e['id'],
+    eventType: e['event_type'],
+    slotId: e['slot_id'],
+    assetBarcode: e['asset_barcode'],
+    assetKey: e['asset_key'],
+    timestampMs: Date.parse(e['timestamp'] ?? ''),
+    receivedAtMs: Date.parse(e['received_at'] ?? ''),
+  }))
+}
+
+/**
+ * The floor after a correction is the floor of a ledger in which the event had been booked right, at its own time and
+ * ever after. Slots about which that ledger contradicts itself at that time are left out: no event could say so.
+ */
+function asIfBookedRight(before: readonly ReplayedEvent[], after: readonly ReplayedEvent[], act: Act['act']): void {
+  if (act.kind !== 'correct' || before.length === after.length) return
+  const wrong = before[act.pick % before.length]
+  if (!wrong || (wrong.eventType !== 'PLACED' && wrong.eventType !== 'REMOVED')) return
+  const right: Right = act.right
+  const replaced: ReplayedEvent = {
+    ...wrong,
+    slotId: right.slot_id ?? wrong.slotId,
+    assetKey: right.asset_barcode ?? wrong.assetKey,
+    assetBarcode: right.asset_barcode ?? wrong.assetBarcode,
+  }
+  const wished = before.flatMap((e) => (e.id !== wrong.id ? [e] : right.none ? [] : [replaced]))
+  const then = { atMs: wrong.timestampMs }
+  const plain = slotIds.filter((id) => agrees(wished, id, then))
+  const times = [wrong.timestampMs, ...before.map((e) => e.timestampMs).filter((ms) => ms > wrong.timestampMs)]
+  for (const atMs of times) {
+    for (const key of pallets) {
+      const place = (events: readonly ReplayedEvent[]) => replayLocation(events, key, { atMs })?.slotId ?? null
+      same(place(after), place(wished), `${key} at ${atMs} after correcting ${wrong.id}`)
+    }
+    for (const id of plain) {
+      const occupant = (events: readonly ReplayedEvent[]) => replaySlot(events, id, { atMs }).assetBarcode
+      same(occupant(after), occupant(wished), `slot ${id} at ${atMs} after correcting ${wrong.id}`)
+    }
+  }
+}
+
+/** Whether the slot shows the one pallet whose place it is. */
+function agrees(events: readonly ReplayedEvent[], slotId: number, when: When): boolean {
+  const { assetBarcode } = replaySlot(events, slotId, when)
+  const standing = pallets.filter((key) => replayLocation(events, key, when)?.slotId === slotId)
+  return JSON.stringify(standing) === JSON.stringify(assetBarcode === null ? [] : [assetBarcode])
+}
 
 /** Now, and pasts at and beside the times of events: as known now, and as known then. */
 function moments(events: readonly ReplayedEvent[], picks: readonly number[]): When[] {
@@ -91,28 +215,44 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
   })
   const get = async (path: string) => gateway.ask('GET', `${path}?${query}`, { by: people.vera })
   const list = (await get('/api/whms/slots')).body.data
-  for (const slotId of [1, 2, 3]) {
+  for (const slotId of slotIds) {
     const one = (await get(`/api/whms/slots/${slotId}`)).body
-    for (const slot of [one, list[slotId - 1]]) {
-      const { isOccupied, assetBarcode, isVerified, isDisputed } = slot
-      same(
-        { isOccupied, assetBarcode, isVerified, isDisputed },
-        replaySlot(events, slotId, when),
-        `slot ${slotId} ${query}`,
-      )
-    }
+    for (const slot of [one, list[slotId - 1]])
+      same(flags(slot), replaySlot(events, slotId, when), `slot ${slotId} ${query}`)
+    const { body } = await get(`/api/whms/slots/${slotId}/history`)
+    same(body.data.map(stayOf), replayStays(events, { slotId }, when), `history of slot ${slotId} ${query}`)
   }
   for (const pallet of pallets) {
     const { status, body } = await get(`/api/whms/assets/${pallet}/location`)
     const found = status === 404 ? undefined : { slotId: body.slot?.id ?? null }
     same(found, replayLocation(events, pallet, when), `${pallet} ${query}`)
+    const history = await get(`/api/whms/assets/${pallet}/history`)
+    const stays = history.status === 404 ? [] : history.body.data.map(stayOf)
+    same(stays, replayStays(events, { assetKey: pallet }, when), `history of ${pallet} ${query}`)
   }
   const { totalSlots, occupiedSlots, pendingVerifications } = (await get('/api/whms/dashboard/utilization')).body
   same(
     { totalSlots, occupiedSlots, pendingVerifications },
-    replayUtilization(events, [1, 2, 3], when),
+    replayUtilization(events, slotIds, when),
     `utilization ${query}`,
   )
+  const discrepancies = (await get('/api/whms/discrepancies')).body.data
+    .filter((d: { kind: string }) => d.kind !== 'unregistered_asset')
+    .map((d: { kind: string; slot: { id: number }; eventIds: number[] }) => `${d.kind} ${d.slot.id}: ${d.eventIds}`)
+    .toSorted()
+  same(discrepancies, replayDiscrepancies(events, slotIds, when), `discrepancies ${query}`)
+}
+
+type ToldStay = { placed: { id: number }; ended: { id: number } | null; judgements: { id: number }[] }
+
+const stayOf = ({ placed, ended, judgements }: ToldStay) => ({
+  placedId: placed.id,
+  endedId: ended?.id ?? null,
+  judgedBy: judgements.map(({ id }) => id),
+})
+
+function flags({ isOccupied, assetBarcode, isVerified, isDisputed }: Record<string, unknown>) {
+  return { isOccupied, assetBarcode, isVerified, isDisputed }
 }
 
 function same(found: unknown, expected: unknown, what: string): void {

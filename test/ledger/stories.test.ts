@@ -10,7 +10,7 @@ import {
 } from '../support/gateway.ts'
 import { type ReplayedEvent, replayLocation, replaySlot } from '../support/replay.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
-import { loadStories, type Story, type StoryCheck, type StoryStep } from '../support/stories.ts'
+import { type ActStep, loadStories, type PostStep, type Story, type StoryCheck } from '../support/stories.ts'
 
 /** Each story is played through the API; every answer, and the plain replay of what was recorded, must agree with it. */
 for (const story of loadStories()) {
@@ -20,6 +20,12 @@ for (const story of loadStories()) {
     const photo = await heldPhoto(gateway)
     const recorded: Answer[] = []
     for (const [index, step] of story.steps.entries()) {
+      if (step.kind === 'act') {
+        const answer = await playAct(gateway, step, recorded, photo)
+        recorded.push(answer)
+        t.strictSame(seenOfAct(answer, step), expectedOfAct(step), `step ${index + 1}`)
+        continue
+      }
       const answer = await play(gateway, step, recorded, photo)
       recorded.push(answer)
       t.match(seen(answer), expected(step), `step ${index + 1}`)
@@ -58,14 +64,70 @@ async function open(story: Story): Promise<TestGateway> {
   return gateway
 }
 
-function play(gateway: TestGateway, step: StoryStep, recorded: readonly Answer[], photo: string): Promise<Answer> {
-  gateway.clock.setWall(Date.parse(step.received))
-  const { photo: held, corrects_step, ...post } = step.post
-  const body = {
+function bodyOf({ photo: held, corrects_step, ...post }: PostStep['post'], recorded: readonly Answer[], photo: string) {
+  return {
     ...post,
     ...(held && { photo_url: photo }),
     ...(corrects_step !== undefined && { corrects_event_id: recorded[corrects_step - 1]?.body.id }),
   }
+}
+
+function playAct(gateway: TestGateway, step: ActStep, recorded: readonly Answer[], photo: string): Promise<Answer> {
+  gateway.clock.setWall(Date.parse(step.received))
+  const { move, correct, batch } = step.act
+  const post = (path: string, body: unknown) =>
+    gateway.ask('POST', `/api/whms/${path}`, {
+      by: { username: step.by.user, role: step.by.role },
+      body,
+      headers: step.deviceTime ? { 'X-Device-Time': step.deviceTime } : {},
+    })
+  if (move) {
+    const { photo: _, ...body } = move
+    return post('moves', { ...body, photo_url: photo })
+  }
+  if (correct) {
+    const { step: wrong, ...body } = correct
+    return post(`events/${recorded[wrong - 1]?.body.id}/correct`, { ...body, reason: 'booked wrong' })
+  }
+  const events = batch?.events.map((one) => bodyOf(one, recorded, photo))
+  return post('events/batch', { mode: batch?.mode, events })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
+type Appended = any
+
+function seenOfAct({ status, body }: Answer, step: ActStep) {
+  if (status >= 400) return { status, code: body.error.code }
+  const all: Appended[] = body.events ??
+    body.results?.flatMap((r: Appended) => r.event ?? []) ?? [body.removed, body.placed]
+  const wanted = 'events' in step.expect ? step.expect.events : []
+  const events = all
+    .filter((event) => event !== null)
+    .map((event, i) => ({
+      event_type: event.event_type,
+      slot: event.slot_code,
+      asset: event.asset_barcode,
+      ...(wanted[i]?.timestamp && { timestamp: event.timestamp }),
+      effect: event.effect,
+      warnings: event.warnings.map((w: { code: string }) => w.code).toSorted(),
+    }))
+  return { status, events }
+}
+
+function expectedOfAct({ expect }: ActStep) {
+  if (!('events' in expect)) return expect
+  const events = expect.events.map(({ timestamp, effect, warnings, ...one }) => ({
+    ...one,
+    ...(timestamp && { timestamp }),
+    effect,
+    warnings: warnings.toSorted(),
+  }))
+  return { status: expect.status, events }
+}
+
+function play(gateway: TestGateway, step: PostStep, recorded: readonly Answer[], photo: string): Promise<Answer> {
+  gateway.clock.setWall(Date.parse(step.received))
+  const body = bodyOf(step.post, recorded, photo)
   return gateway.ask('POST', '/api/whms/events', {
     by: { username: step.by.user, role: step.by.role },
     body,
@@ -78,7 +140,7 @@ function seen(answer: Answer) {
   return { status: answer.status, effect: answer.body.effect, timestamp: answer.body.timestamp }
 }
 
-function expected({ expect }: StoryStep) {
+function expected({ expect }: PostStep) {
   if (expect.status !== 201) return { status: expect.status, code: expect.code }
   return { status: 201, effect: expect.effect, ...(expect.timestamp && { timestamp: expect.timestamp }) }
 }

@@ -73,6 +73,27 @@ function strangers(value: unknown, schema: Schema, path = ''): string | undefine
   return undefined
 }
 
+/** Times that are none, by RFC 3339 with an offset. */
+export const wrongTimes = [
+  '2026-02-30T00:00:00Z',
+  '2026-03-02',
+  '2026-03-02T08:00:00',
+  '2026-03-02 08:00:00Z',
+  '2026-03-02T08:00Z',
+  '2026-03-02T24:00:00Z',
+  '2026-03-02T08:00:60Z',
+  '2026-13-02T08:00:00Z',
+  '2026-03-02T08:00:00+25:00',
+  '2026-03-02T08:00:00,5Z',
+  '+002026-03-02T08:00:00Z',
+  '1969-12-31T23:59:59Z',
+  '2026-W10-1T08:00:00Z',
+  'Mon, 02 Mar 2026 08:00:00 GMT',
+  '1772438400',
+  '२०२६-०३-०२T०८:००:००Z',
+  'now',
+]
+
 /** What goes wrong in the wild. */
 export const hostile = fc.constantFrom<unknown>(
   null,
@@ -86,8 +107,15 @@ export const hostile = fc.constantFrom<unknown>(
   ' ',
   'a\u0000b',
   '\u202eevil',
+  '\u200fرقم 1\u200e',
   '\ud800',
+  'A\udc00',
+  '\ufeffA',
+  'A\u2028B',
+  'e\u0301\u0301\u0301',
   "'; DROP TABLE slot; --",
+  "' OR '1'='1",
+  'A" UNION SELECT * FROM opening --',
   '../../etc/passwd',
   '%00',
   '__proto__',
@@ -109,7 +137,8 @@ export const hostile = fc.constantFrom<unknown>(
 export function valuesOf(schema: Schema, badness = 0.15): fc.Arbitrary<unknown> {
   const good = goodValue(schema, badness)
   const bad = Math.round(badness * 100)
-  return bad === 0 ? good : fc.oneof({ arbitrary: good, weight: 100 - bad }, { arbitrary: hostile, weight: bad })
+  const evil = schema.format === 'date-time' ? fc.oneof(hostile, fc.constantFrom(...wrongTimes)) : hostile
+  return bad === 0 ? good : fc.oneof({ arbitrary: good, weight: 100 - bad }, { arbitrary: evil, weight: bad })
 }
 
 function goodValue(schema: Schema, badness: number): fc.Arbitrary<unknown> {
@@ -146,6 +175,14 @@ function ofType(type: string, schema: Schema, badness: number): fc.Arbitrary<unk
 /** References lead somewhere more often than not, or no request would get past them. */
 const known: Record<string, fc.Arbitrary<unknown>> = {
   slot_code: fc.constantFrom('A', 'A', 'B', 'nope'),
+  to_slot_code: fc.constantFrom('A', 'B', 'B', 'nope'),
+  from_slot_code: fc.constantFrom('A', undefined, undefined, 'nope'),
+  // A label and a number that must agree seldom do.
+  to_slot_id: fc.constantFrom(undefined, undefined, undefined, 2),
+  from_slot_id: fc.constantFrom(undefined, undefined, undefined, 1),
+  asset_barcode: fc.constantFrom('P-1', 'P-1', 'P-2', ']C100340123450000000017'),
+  mode: fc.constantFrom('proceed', 'rollback'),
+  none: fc.constantFrom(true, undefined),
   photo_url: fc.constantFrom('https://photos.example/1.jpg', 'http://photos.example/2'),
   timestamp: fc.constantFrom('2026-03-02T08:00:00Z', '2026-03-01T08:00:00.5+01:00', '2027-01-01T00:00:00Z'),
 }
@@ -160,7 +197,7 @@ function objects(schema: Schema, badness: number): fc.Arbitrary<unknown> {
 
 function property(key: string, schema: Schema, badness: number): fc.Arbitrary<unknown> {
   const isId = /_id$|Id$/.test(key) && [schema.type ?? schema.anyOf?.map((s) => s.type)].flat(2).includes('integer')
-  const likely = isId ? knownIds : known[key]
+  const likely = known[key] ?? (isId ? knownIds : undefined)
   return likely && badness < 0.1 ? fc.oneof(likely, fc.constant(undefined)) : valuesOf(schema, badness)
 }
 

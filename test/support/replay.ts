@@ -74,6 +74,70 @@ export function replayUtilization(
   }
 }
 
+export type ReplayedStay = { placedId: number; endedId: number | null; judgedBy: number[] }
+
+/** Stays in a slot, or of an asset, newest first: from each placement to the next move there, or of it. */
+export function replayStays(
+  events: readonly ReplayedEvent[],
+  of: { slotId: number } | { assetKey: string },
+  when: When = {},
+): ReplayedStay[] {
+  const all = inOrder(events, when)
+  const own = all.filter(isMove).filter((e) => ('slotId' in of ? e.slotId === of.slotId : e.assetKey === of.assetKey))
+  const stays = own.flatMap((placed, i): ReplayedStay[] => {
+    if (placed.eventType !== 'PLACED') return []
+    const ended = own[i + 1]
+    const judgedBy = all
+      .filter((e) => !isMove(e) && e.slotId === placed.slotId && e.assetKey === placed.assetKey)
+      .filter((e) => e.timestampMs > placed.timestampMs && (!ended || all.indexOf(e) < all.indexOf(ended)))
+      .map((e) => e.id)
+    return [{ placedId: placed.id, endedId: ended?.id ?? null, judgedBy }]
+  })
+  return stays.toReversed()
+}
+
+/** What the ledger alone contradicts, as `kind slot: event ids`, sorted. */
+export function replayDiscrepancies(
+  events: readonly ReplayedEvent[],
+  slotIds: readonly number[],
+  when: When = {},
+): string[] {
+  const all = inOrder(events, when)
+  const moves = all.filter(isMove)
+  const found: string[] = []
+  for (const slotId of slotIds) {
+    const here = moves.filter((e) => e.slotId === slotId)
+    const newest = here.at(-1)
+    const say = (kind: string, ...proof: (ReplayedEvent | undefined)[]) =>
+      found.push(`${kind} ${slotId}: ${proof.flatMap((e) => e?.id ?? []).join(',')}`)
+    const judged = all
+      .filter((e) => !isMove(e) && e.slotId === slotId && e.timestampMs > (newest?.timestampMs ?? -1))
+      .toReversed()
+    const ofAsset = moves.filter((e) => e.assetKey === newest?.assetKey).at(-1)
+    if (newest?.eventType === 'PLACED') {
+      if (ofAsset && ofAsset !== newest) {
+        say(ofAsset.eventType === 'PLACED' ? 'asset_in_two_slots' : 'removed_elsewhere', newest, ofAsset)
+      }
+      const own = judged.find((e) => e.assetKey === newest.assetKey)
+      if (own?.eventType === 'DISPUTED') say('disputed', newest, own)
+      if (judged[0] && judged[0].assetKey !== newest.assetKey) say('verified_mismatch', newest, judged[0])
+    } else {
+      const before = here.at(-2)
+      const stoodThere = before?.eventType === 'PLACED' && before.assetKey === newest?.assetKey
+      if (newest && !stoodThere && ofAsset === newest) say('removed_not_there', before, newest)
+      if (judged[0]) say('judged_while_empty', newest, judged[0])
+    }
+  }
+  for (const assetKey of new Set(moves.map((e) => e.assetKey))) {
+    const placed = moves.filter((e) => e.assetKey === assetKey).at(-1)
+    const inSlot = moves.filter((e) => e.slotId === placed?.slotId).at(-1)
+    if (placed?.eventType !== 'PLACED' || inSlot === placed || !slotIds.includes(placed.slotId)) continue
+    const kind = inSlot?.eventType === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
+    found.push(`${kind} ${placed.slotId}: ${placed.id},${inSlot?.id}`)
+  }
+  return found.toSorted()
+}
+
 /** The events that count, oldest first: by timestamp, then by id. */
 function inOrder(events: readonly ReplayedEvent[], { atMs, knownAtMs }: When): ReplayedEvent[] {
   return events

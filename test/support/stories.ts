@@ -115,15 +115,74 @@ const expectation = z.preprocess(
   ]),
 )
 
-const step = z
+const person = z.strictObject({ user: label, role: z.enum(roles) })
+
+const postStep = z
   .strictObject({
     received: instant,
-    by: z.strictObject({ user: label, role: z.enum(roles) }).optional(),
+    by: person.optional(),
     deviceTime: instant.optional(),
     post,
     expect: expectation,
   })
-  .transform((value) => ({ ...value, by: value.by ?? usualCaller(value.post.event_type) }))
+  .transform((value) => ({ ...value, kind: 'post' as const, by: value.by ?? usualCaller(value.post.event_type) }))
+
+/** An event that an act appended, as it is told in the answer. */
+const appended = z.strictObject({
+  event_type: z.enum(eventTypes),
+  slot: label,
+  asset: label,
+  timestamp: instant.optional(),
+  effect: z.enum(['applied', 'superseded', 'none']),
+  warnings: distinct(z.enum(warningCodes)),
+})
+
+const actExpectation = z.preprocess(
+  (value) => (isRecord(value) && !('status' in value) ? { ...value, status: 201 } : value),
+  z.discriminatedUnion('status', [
+    z.strictObject({ status: z.literal([200, 201]), events: z.array(appended).min(1) }),
+    z.strictObject({ status: z.literal([400, 401, 403, 404]), code: z.string().regex(/^[A-Z][A-Z0-9_]+$/) }),
+  ]),
+)
+
+const act = z
+  .strictObject({
+    move: z
+      .strictObject({
+        asset_barcode: label,
+        to_slot_code: label,
+        from_slot_code: label.optional(),
+        photo: z.literal('held'),
+        timestamp: z.string().optional(),
+      })
+      .optional(),
+    correct: z
+      .strictObject({
+        step: z.int().positive(),
+        slot_code: label.optional(),
+        asset_barcode: label.optional(),
+        none: z.literal(true).optional(),
+      })
+      .optional(),
+    batch: z.strictObject({ mode: z.enum(['proceed', 'rollback']), events: z.array(post).min(1) }).optional(),
+  })
+  .refine((one) => Object.keys(one).length === 1, 'expected post, or one of move, correct, batch')
+
+const actStep = z
+  .looseObject({ received: instant, by: person.optional(), deviceTime: instant.optional(), expect: actExpectation })
+  .transform(({ received, by, deviceTime, expect, ...rest }, context) => {
+    const read = act.safeParse(rest)
+    for (const issue of read.error?.issues ?? []) context.addIssue({ code: 'custom', message: issue.message })
+    const caller = by ?? { user: 'olga', role: 'operator' as const }
+    return { kind: 'act' as const, received, by: caller, deviceTime, expect, act: read.data ?? {} }
+  })
+
+const step = z.unknown().transform((value, context) => {
+  const read = isRecord(value) && 'post' in value ? postStep.safeParse(value) : actStep.safeParse(value)
+  if (read.success) return read.data
+  for (const issue of read.error.issues) context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
+  return z.NEVER
+})
 
 /** What is looked at after the last step. `kind` is set here, from the key that is there. */
 const check = z.preprocess(
@@ -163,7 +222,14 @@ const storyFile = z
     if (new Set(slots).size !== slots.length) complain(['given', 'slots'], 'the same slot twice')
     if (slots.includes('unknown')) complain(['given', 'slots'], 'no slot may be called unknown')
 
-    for (const [index, { post, expect }] of story.steps.entries()) {
+    for (const [index, step] of story.steps.entries()) {
+      if (step.kind === 'act') {
+        const wrong = step.act.correct?.step
+        const isEarlier = wrong === undefined || (wrong <= index && story.steps[wrong - 1]?.kind === 'post')
+        if (!isEarlier) complain(['steps', index, 'correct', 'step'], 'expected an earlier step that posts an event')
+        continue
+      }
+      const { post, expect } = step
       const unknownSlot =
         post.slot_code === undefined ? Number(post.slot_id) > slots.length : !slots.includes(post.slot_code)
       if (unknownSlot && expect.status === 201) complain(['steps', index, 'post'], 'no such slot is given')
@@ -186,6 +252,8 @@ export type Story = z.output<typeof storyFile> & {
   name: string
 }
 export type StoryStep = Story['steps'][number]
+export type PostStep = Extract<StoryStep, { kind: 'post' }>
+export type ActStep = Extract<StoryStep, { kind: 'act' }>
 export type StoryCheck = Story['then'][number]
 
 /** Every story, by file name. Throws when a file has the wrong form, and when there is none at all. */

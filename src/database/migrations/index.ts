@@ -8,6 +8,7 @@ import { units } from './0007-units.ts'
 import { governance } from './0008-governance.ts'
 import { callers } from './0010-callers.ts'
 import { webhooks } from './0012-webhooks.ts'
+import { ledgerReads } from './0013-ledger-reads.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   governance,
   callers,
   webhooks,
+  ledgerReads,
 ]

@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import type { Caller } from '../http/index.ts'
+import {
+  assetKeys,
+  type Bounds,
+  boundsOf,
+  findEvent,
+  headOf,
+  judgementsAfter,
+  misfits,
+  moveBefore,
+  newestInSlot,
+  newestOfAsset,
+  type When,
+} from '../ledger/index.ts'
+import type { Slot, WarehouseService } from '../warehouse/index.ts'
+import { isoTime } from '../world/index.ts'
+import {
+  type AroundSlot,
+  type Contradiction,
+  contradictionsOfAsset,
+  contradictionsOfSlot,
+  type DiscrepancyKind,
+  discrepancyTexts,
+  type MoveFact,
+  misplacements,
+} from './discrepancy.ts'
+import type { Discrepancy, SlotName } from './discrepancy-schema.ts'
+
+/** Slots or assets that are looked at in one go: some 3 ms. */
+const sliceRows = 250
+
+export type DiscrepancyQuery = {
+  readonly kind?: DiscrepancyKind | undefined
+  readonly warehouseId?: number | undefined
+  readonly zoneId?: number | undefined
+}
+
+const misfitKinds = {
+  TYPE_NOT_ALLOWED: 'type_not_allowed',
+  OVERWEIGHT: 'overweight',
+  OVERHEIGHT: 'overheight',
+} as const
+
+/** Everything that the ledger contradicts, found anew at every read. */
+export class Discrepancies {
+  readonly #work: UnitOfWork
+  readonly #warehouse: WarehouseService
+
+  constructor(options: { work: UnitOfWork; warehouse: WarehouseService }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+  }
+
+  /** Newest first. Looks at slots and assets a slice at a time; in between, others have their turn. */
+  async find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<Discrepancy[]> {
+    const bounds = this.#work.read((tx) => boundsOf(tx, { ...when, lastId: headOf(tx).id }))
+    const found: Discrepancy[] = []
+    const keep = (tx: ReadTx, all: readonly Contradiction[]) => {
+      for (const one of all)
+        if (query.kind === undefined || one.kind === query.kind) found.push(...this.#tell(tx, one, caller, query))
+    }
+    for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+      const behind: number = afterId
+      afterId = this.#work.read((tx) => {
+        const { slots, lastId } = this.#warehouse.slots(tx, caller, behind, sliceRows, query.zoneId)
+        for (const slot of slots) keep(tx, this.#ofSlot(tx, slot, bounds))
+        return lastId
+      })
+    }
+    for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+      const behind: number = afterId
+      afterId = this.#work.read((tx) => {
+        const assets = assetKeys(tx, behind, sliceRows)
+        for (const { key } of assets) keep(tx, ofAsset(tx, key, bounds))
+        return assets.length < sliceRows ? undefined : assets.at(-1)?.id
+      })
+    }
+    return found.toSorted((a, b) => (a.since === b.since ? (a.id < b.id ? -1 : 1) : a.since < b.since ? 1 : -1))
+  }
+
+  #ofSlot(tx: ReadTx, slot: Slot, bounds: Bounds): Contradiction[] {
+    const around = lookAround(tx, slot.id, bounds)
+    const { newest } = around
+    const own = contradictionsOfSlot(slot.id, around)
+    return newest?.event_type === 'PLACED' ? [...own, ...this.#misplaced(tx, slot, newest)] : own
+  }
+
+  #misplaced(tx: ReadTx, slot: Slot, placed: MoveFact): Contradiction[] {
+    const asset = this.#warehouse.findAsset(tx, placed.asset_key)
+    const { constraints } = slot
+    const weighed = constraints?.max_weight === undefined ? null : findEvent(tx, placed.id)?.scale_weight_kg
+    const weightKg = weighed ?? asset?.weight_kg
+    const found = misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
+    const kinds = found.flatMap((code) => (code in misfitKinds ? [misfitKinds[code as keyof typeof misfitKinds]] : []))
+    return misplacements(slot, placed, asset !== undefined && !asset.provisional, kinds)
+  }
+
+  /** As the API tells it; nothing when the caller may not see the slot, or did not ask for it. */
+  #tell(tx: ReadTx, one: Contradiction, caller: Caller, { warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
+    const slot = this.#warehouse.visibleSlot(tx, one.slotId, caller)
+    if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
+    if (zoneId !== undefined && slot.zoneId !== zoneId) return []
+    const other = one.otherSlotId === null ? undefined : this.#warehouse.visibleSlot(tx, one.otherSlotId, caller)
+    return [
+      {
+        id: `${one.kind}-${one.eventIds.join('-')}`,
+        kind: one.kind,
+        ...discrepancyTexts[one.kind],
+        since: isoTime(one.sinceMs),
+        slot: nameOf(slot),
+        assetBarcode: one.assetBarcode,
+        otherSlot: other ? nameOf(other) : null,
+        otherAssetBarcode: one.otherAssetBarcode,
+        eventIds: [...one.eventIds],
+      },
+    ]
+  }
+}
+
+function lookAround(tx: ReadTx, slotId: number, bounds: Bounds): AroundSlot {
+  const newest = newestInSlot(tx, slotId, bounds)
+  const isRemoved = newest?.event_type === 'REMOVED'
+  return {
+    newest,
+    before: isRemoved ? moveBefore(tx, newest, bounds) : undefined,
+    ofAsset: newest && newestOfAsset(tx, newest.asset_key, bounds),
+    judged: judgementsAfter(tx, slotId, newest?.timestamp_ms ?? -1, bounds),
+  }
+}
+
+function ofAsset(tx: ReadTx, key: string, bounds: Bounds): Contradiction[] {
+  const newest = newestOfAsset(tx, key, bounds)
+  if (newest?.event_type !== 'PLACED') return []
+  const inSlot = newestInSlot(tx, newest.slot_id, bounds)
+  if (inSlot?.id === newest.id) return []
+  const asset_barcode = findEvent(tx, newest.id)?.asset_barcode ?? key
+  return contradictionsOfAsset({ ...newest, asset_barcode }, inSlot)
+}
+
+export function nameOf({ id, slot_id, warehouseId, zone, zoneId }: Slot): SlotName {
+  return { id, slot_id, warehouseId, zone, zoneId }
+}

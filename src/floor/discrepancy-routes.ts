@@ -1,0 +1,22 @@
+import { type Api, listOf, operation, pageOfAll } from '../http/index.ts'
+import type { Discrepancies } from './discrepancies.ts'
+import { Discrepancy, discrepanciesQuery } from './discrepancy-schema.ts'
+
+const listDiscrepancies = operation({
+  method: 'get',
+  path: '/api/whms/discrepancies',
+  access: 'whms:read',
+  tag: 'Dashboard',
+  summary: 'What the ledger contradicts, newest first, each with its proof and what to do',
+  description: 'Master data (registered assets, constraints, retired slots) counts as it is now, also with `at`.',
+  input: { query: discrepanciesQuery },
+  success: { 200: { description: 'The discrepancies', schema: listOf(Discrepancy) } },
+})
+
+export function discrepancyRoutes(api: Api, discrepancies: Discrepancies): void {
+  api.openapi(listDiscrepancies, async (c) => {
+    const { at, known_at, limit, offset, ...query } = c.req.valid('query')
+    const when = { atMs: at, knownAtMs: known_at }
+    return c.json(pageOfAll(await discrepancies.find(c.get('caller'), when, query), { limit, offset }), 200)
+  })
+}

@@ -1,0 +1,38 @@
+import { z } from '@hono/zod-openapi'
+import { allQuery, queryInteger, rowId, timeOut } from '../http/index.ts'
+import { discrepancyKinds } from './discrepancy.ts'
+import { whenQuery } from './schema.ts'
+
+export const discrepanciesQuery = z.object({
+  ...allQuery,
+  ...whenQuery,
+  kind: z.enum(discrepancyKinds).optional(),
+  warehouseId: queryInteger({ min: 1 }).optional(),
+  zoneId: queryInteger({ min: 1 }).optional(),
+})
+
+export const slotNameShape = {
+  id: rowId(),
+  slot_id: z.string(),
+  warehouseId: rowId(),
+  zone: z.string(),
+  zoneId: rowId().nullable(),
+}
+const SlotName = z.object(slotNameShape).openapi('SlotName')
+export type SlotName = z.infer<typeof SlotName>
+
+export const Discrepancy = z
+  .object({
+    id: z.string().openapi({ description: 'the same as long as the same events prove it' }),
+    kind: z.enum(discrepancyKinds),
+    what: z.string(),
+    todo: z.string(),
+    since: timeOut(),
+    slot: SlotName,
+    assetBarcode: z.string().nullable(),
+    otherSlot: z.union([SlotName, z.null()]),
+    otherAssetBarcode: z.string().nullable(),
+    eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
+  })
+  .openapi('Discrepancy')
+export type Discrepancy = z.infer<typeof Discrepancy>

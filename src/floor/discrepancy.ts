@@ -1,0 +1,176 @@
+import type { Slot } from '../warehouse/index.ts'
+
+/**
+ * What the ledger contradicts, and what a floor lead does about it. The list is closed: a new kind is a new line here
+ * and in this room's README.
+ */
+export const discrepancyTexts = {
+  asset_in_two_slots: {
+    what: 'the slot shows a pallet that was placed in another one since, without having been taken out',
+    todo: 'Look in which of the two it stands; record a removal from the other.',
+  },
+  removed_elsewhere: {
+    what: 'the slot shows a pallet that was taken out of another slot',
+    todo: 'Look whether it stands there; record the removal here, or correct the one there.',
+  },
+  two_in_one_slot: {
+    what: 'a pallet was placed where another one stands',
+    todo: 'Look which of the two stands there; move or remove the other, or correct the placement.',
+  },
+  left_behind: {
+    what: 'the slot was emptied by taking another pallet than the one that stood there',
+    todo: 'Look what stands there; record its placement, or correct the removal.',
+  },
+  removed_not_there: {
+    what: 'a pallet was taken out of a slot in which it did not stand',
+    todo: 'Find out from where it came; record its placement late, or correct the removal.',
+  },
+  disputed: {
+    what: 'a supervisor disputes the placement',
+    todo: 'Settle it: verify the placement, correct it, or take the pallet out.',
+  },
+  verified_mismatch: {
+    what: 'a supervisor judged another pallet in the slot than the one that was placed there',
+    todo: 'Look which pallet stands there; correct the placement, or the judgement.',
+  },
+  judged_while_empty: {
+    what: 'a supervisor judged a pallet in a slot that is empty',
+    todo: 'Look what stands there; record its placement, or correct the judgement.',
+  },
+  unregistered_asset: {
+    what: 'nobody registered the pallet that stands in the slot',
+    todo: 'Register it with its type and weight, or correct the barcode.',
+  },
+  type_not_allowed: {
+    what: 'this type of asset is not allowed in the slot',
+    todo: 'Move it, or change the constraints of the slot.',
+  },
+  overweight: {
+    what: 'the pallet is heavier than what the slot may carry',
+    todo: 'Move it at once, or change the constraints of the slot.',
+  },
+  overheight: {
+    what: 'the pallet is higher than the slot allows',
+    todo: 'Move it, or change the constraints of the slot.',
+  },
+  retired_slot_occupied: {
+    what: 'the slot is retired, and something stands in it',
+    todo: 'Move it, or take the slot into use again.',
+  },
+} as const satisfies Record<string, { what: string; todo: string }>
+
+export type DiscrepancyKind = keyof typeof discrepancyTexts
+export const discrepancyKinds = Object.keys(discrepancyTexts) as [DiscrepancyKind, ...DiscrepancyKind[]]
+
+/** One event as far as a contradiction needs it. */
+type Fact = {
+  readonly id: number
+  readonly timestamp_ms: number
+  readonly slot_id: number
+  readonly asset_barcode: string
+  readonly asset_key: string
+}
+export type MoveFact = Fact & { readonly event_type: 'PLACED' | 'REMOVED' }
+export type JudgementFact = Omit<Fact, 'slot_id'> & { readonly event_type: 'VERIFIED' | 'DISPUTED' }
+
+/** The ledger around one slot. */
+export type AroundSlot = {
+  readonly newest: MoveFact | undefined
+  /** The move of the slot in front of the newest. */
+  readonly before: MoveFact | undefined
+  /** The newest move of the newest's asset. */
+  readonly ofAsset: Omit<MoveFact, 'asset_barcode'> | undefined
+  /** Behind the newest move, newest first. */
+  readonly judged: readonly JudgementFact[]
+}
+
+export type Contradiction = {
+  readonly kind: DiscrepancyKind
+  readonly slotId: number
+  readonly sinceMs: number
+  /** What proves it, in the order of the ledger. */
+  readonly eventIds: readonly number[]
+  readonly assetBarcode: string | null
+  readonly otherSlotId: number | null
+  readonly otherAssetBarcode: string | null
+}
+
+/** What contradicts itself about one slot, by the ledger alone. Pure. */
+export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contradiction[] {
+  const { newest } = around
+  if (newest?.event_type === 'PLACED') return ofOccupied(slotId, newest, around)
+  const judged = around.judged[0]
+  return [
+    ...(newest ? ofEmptied(slotId, newest, around) : []),
+    ...(judged ? [told('judged_while_empty', slotId, judged, newest ? [newest, judged] : [judged])] : []),
+  ]
+}
+
+function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, judged }: AroundSlot): Contradiction[] {
+  const found: Contradiction[] = []
+  if (ofAsset && ofAsset.id !== placed.id) {
+    const kind = ofAsset.event_type === 'PLACED' ? 'asset_in_two_slots' : 'removed_elsewhere'
+    const one = told(kind, slotId, { ...ofAsset, asset_barcode: placed.asset_barcode }, [placed, ofAsset])
+    found.push({ ...one, otherSlotId: ofAsset.slot_id })
+  }
+  const own = judged.find((one) => one.asset_key === placed.asset_key)
+  if (own?.event_type === 'DISPUTED') found.push(told('disputed', slotId, own, [placed, own]))
+  const newest = judged[0]
+  if (newest && newest.asset_key !== placed.asset_key) {
+    const one = told('verified_mismatch', slotId, newest, [placed, newest])
+    found.push({ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: newest.asset_barcode })
+  }
+  return found
+}
+
+/** A removal counts as out of place while it is the last that is known of slot and asset: the next booking settles it. */
+function ofEmptied(slotId: number, removed: MoveFact, { before, ofAsset }: AroundSlot): Contradiction[] {
+  const stoodThere = before?.event_type === 'PLACED' && before.asset_key === removed.asset_key
+  if (stoodThere || (ofAsset && ofAsset.id !== removed.id)) return []
+  return [told('removed_not_there', slotId, removed, before ? [before, removed] : [removed])]
+}
+
+/** What contradicts itself about one asset: it is said to stand where its slot shows something else. Pure. */
+export function contradictionsOfAsset(placed: MoveFact | undefined, inSlot: MoveFact | undefined): Contradiction[] {
+  if (placed?.event_type !== 'PLACED' || !inSlot || inSlot.id === placed.id) return []
+  const kind = inSlot.event_type === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
+  const one = told(kind, placed.slot_id, inSlot, [placed, inSlot])
+  return [{ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: inSlot.asset_barcode }]
+}
+
+/** How the asset in a slot fits the master data. Pure. */
+export function misplacements(
+  slot: Pick<Slot, 'id' | 'retiredAt'>,
+  placed: MoveFact,
+  registered: boolean,
+  misfits: readonly DiscrepancyKind[],
+): Contradiction[] {
+  const retiredMs = slot.retiredAt === null ? undefined : Date.parse(slot.retiredAt)
+  const kinds: DiscrepancyKind[] = [
+    ...(registered ? [] : (['unregistered_asset'] as const)),
+    ...misfits,
+    ...(retiredMs === undefined ? [] : (['retired_slot_occupied'] as const)),
+  ]
+  return kinds.map((kind) => {
+    const one = told(kind, slot.id, placed, [placed])
+    const isRetired = kind === 'retired_slot_occupied' && retiredMs !== undefined
+    return isRetired ? { ...one, sinceMs: Math.max(one.sinceMs, retiredMs) } : one
+  })
+}
+
+function told(
+  kind: DiscrepancyKind,
+  slotId: number,
+  since: { timestamp_ms: number; asset_barcode: string },
+  proof: readonly { id: number }[],
+): Contradiction {
+  return {
+    kind,
+    slotId,
+    sinceMs: since.timestamp_ms,
+    eventIds: proof.map((event) => event.id),
+    assetBarcode: since.asset_barcode,
+    otherSlotId: null,
+    otherAssetBarcode: null,
+  }
+}

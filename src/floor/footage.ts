@@ -1,0 +1,77 @@
+import type { Caller } from '../http/index.ts'
+import type { DetectionEvent, MotionService } from '../motion/index.ts'
+import type { Footage, FootageReason } from './trace-schema.ts'
+
+export const footageWindowSeconds = 60
+/** A clip that began this long ago can still be running: the longest pre-roll, motion and post-roll that are cut. */
+const longestClipMs = 10 * 60 * 1000
+const clipsTold = 20
+
+type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
+type Watching = Pick<MotionService, 'watching' | 'detections' | 'isRecording'>
+
+/** What the cameras of a slot saw around a time, as far as the caller may see it, and why there is nothing. */
+export function footageOf(motion: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
+  const { visible, hidden } = motion.watching(moment.slotCode, caller)
+  const cameras = visible.map(({ id, name }) => ({
+    cctvId: id,
+    name,
+    ...ofCamera(motion, id, moment.timestampMs, windowSeconds, caller),
+  }))
+  const none: FootageReason = hidden > 0 ? 'camera_not_visible' : 'no_camera'
+  return {
+    cctv_clip_url: moment.clipUrl,
+    windowSeconds,
+    cameras,
+    reason: cameras.length === 0 ? none : strongest(cameras.map((camera) => camera.reason)),
+  }
+}
+
+function ofCamera(motion: Watching, cctvId: number, atMs: number, windowSeconds: number, caller: Caller) {
+  const windowMs = windowSeconds * 1000
+  const span = { from: atMs - windowMs - longestClipMs, to: atMs + windowMs + 1 }
+  const { rows } = motion.detections({ cctvId, ...span }, { limit: 500, offset: 0 }, caller)
+  const near = rows.filter((detection) => overlaps(detection, atMs - windowMs, atMs + windowMs))
+  const clips = near
+    .map((detection) => ({ detection, offsetSeconds: offsetIn(detection, atMs) }))
+    .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
+    .slice(0, clipsTold)
+  const isPending = motion.isRecording(cctvId, span.from, span.to)
+  return {
+    clips,
+    reason: strongest([...near.map(reasonOf), ...(isPending ? ['pending' as const] : ['no_motion' as const])]),
+  }
+}
+
+const spanOf = ({ clipStart, clipEnd, timestamp }: DetectionEvent) => ({
+  startMs: Date.parse(clipStart ?? timestamp),
+  endMs: Date.parse(clipEnd ?? timestamp),
+})
+
+function overlaps(detection: DetectionEvent, fromMs: number, toMs: number): boolean {
+  const { startMs, endMs } = spanOf(detection)
+  return startMs <= toMs && endMs >= fromMs
+}
+
+function offsetIn(detection: DetectionEvent, atMs: number): number | null {
+  const { startMs, endMs } = spanOf(detection)
+  return detection.clipStart !== null && atMs >= startMs && atMs <= endMs ? (atMs - startMs) / 1000 : null
+}
+
+/** 0 when the clip shows the moment itself. */
+function distance(detection: DetectionEvent, atMs: number): number {
+  const { startMs, endMs } = spanOf(detection)
+  return Math.max(0, startMs - atMs, atMs - endMs)
+}
+
+function reasonOf({ clipStatus }: DetectionEvent): FootageReason | null {
+  return (clipStatus as string) === 'recorded' ? null : (clipStatus as FootageReason)
+}
+
+const order = [null, 'pending', 'expired', 'lost', 'cooldown', 'no_motion'] as const
+
+/** Something to play outweighs every reason why there is nothing; of those the one that says most. */
+function strongest(reasons: readonly (FootageReason | null)[]): FootageReason | null {
+  const found = order.find((reason) => reasons.includes(reason))
+  return found === undefined ? 'no_motion' : found
+}

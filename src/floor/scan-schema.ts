@@ -1,0 +1,50 @@
+import { z } from '@hono/zod-openapi'
+import { barcode, resource, timeOut } from '../http/index.ts'
+import { Warning } from '../ledger/index.ts'
+import { AssetForm } from '../warehouse/index.ts'
+import { FloorSlot } from './schema.ts'
+
+/** Scanners that type end a code with Enter or Tab, and some put a space in front. */
+const ends = /^[ \t\r\n]+|[ \t\r\n]+$/g
+
+export const scannedCode = z
+  .string()
+  .transform((code) => code.replace(ends, ''))
+  .pipe(barcode())
+
+const ReadCode = z
+  .object({
+    key: z.string().openapi({ description: 'what the code is matched by' }),
+    symbology: z.string().nullable().openapi({ description: 'AIM prefix, when the scanner sends it' }),
+    gs1: z.record(z.string(), z.string()).nullable().openapi({ description: 'element strings by identifier' }),
+    sscc: z.string().nullable(),
+    gtin: z.string().nullable().openapi({ description: '14 digits' }),
+    lot: z.string().nullable(),
+    serial: z.string().nullable(),
+    warnings: z.array(Warning),
+  })
+  .openapi('ReadCode')
+export type ReadCode = z.infer<typeof ReadCode>
+
+const ScanMatch = z
+  .object({
+    kind: z.string().openapi({ description: 'slot, asset, transport_unit' }),
+    id: z.union([z.int(), z.string()]),
+    path: z.string().openapi({ description: 'where it is found' }),
+    slot: FloorSlot.optional(),
+    asset: AssetForm.optional(),
+    location: z
+      .union([z.object({ slot: z.union([FloorSlot, z.null()]), since: timeOut().nullable() }), z.null()])
+      .optional()
+      .openapi({ description: 'of an asset; null: where the caller may not look' }),
+    resource: z.looseObject({}).optional().openapi({ description: 'of other kinds: as their GET answers' }),
+  })
+  .openapi('ScanMatch')
+export type ScanMatch = z.infer<typeof ScanMatch>
+
+export const ScanAnswer = resource({
+  code: z.string(),
+  kind: z.string().openapi({ description: 'of the first match; unknown without one' }),
+  barcode: ReadCode,
+  matches: z.array(ScanMatch),
+})

@@ -1,0 +1,97 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type Api,
+  type Caller,
+  historyLimit,
+  numericPath,
+  operation,
+  queryInteger,
+  readTimeCursor,
+} from '../http/index.ts'
+import type { When } from '../ledger/index.ts'
+import { footageWindowSeconds } from './footage.ts'
+import { byQuery } from './schema.ts'
+import { FootageResource, StayList, StoryList, traceQuery } from './trace-schema.ts'
+import type { TracePage, Traces } from './traces.ts'
+
+const reading = { method: 'get', access: 'whms:read' } as const
+const barcodeParam = z.object({ barcode: z.string() })
+
+const slotHistory = operation({
+  ...reading,
+  path: '/api/whms/slots/{id}/history',
+  tag: 'Slots',
+  summary: 'What stood in a slot, newest first: each stay with the events that began and ended it',
+  input: { params: z.object({ id: z.string() }), query: traceQuery.extend(byQuery) },
+  success: { 200: { description: 'One page', schema: StayList } },
+})
+
+const assetHistory = operation({
+  ...reading,
+  path: '/api/whms/assets/{barcode}/history',
+  tag: 'Assets',
+  summary: 'Where an asset stood, newest first: each stay with the events that began and ended it',
+  input: { params: barcodeParam, query: traceQuery },
+  success: { 200: { description: 'One page', schema: StayList } },
+})
+
+const assetStory = operation({
+  ...reading,
+  path: '/api/whms/assets/{barcode}/story',
+  tag: 'Assets',
+  summary: 'Every move of an asset with its evidence, oldest first',
+  description: 'Photo, weight, people, judgements, corrections and what the cameras of the slot saw.',
+  input: { params: barcodeParam, query: traceQuery },
+  success: { 200: { description: 'One page', schema: StoryList } },
+})
+
+const eventFootage = operation({
+  ...reading,
+  path: '/api/whms/events/{id}/footage',
+  tag: 'Ledger',
+  summary: "What the slot's cameras saw around an event, and why there is nothing",
+  input: {
+    params: z.object({ id: z.string() }),
+    query: z.object({
+      seconds: queryInteger({ min: 0, max: 600 })
+        .optional()
+        .openapi({ description: `how long before and after; ${footageWindowSeconds} unless sent` }),
+    }),
+  },
+  success: { 200: { description: 'The clips, nearest first', schema: FootageResource } },
+})
+
+export function traceRoutes(api: Api, traces: Traces): void {
+  api.openapi(slotHistory, (c) => {
+    const { by, ...query } = c.req.valid('query')
+    const find = (caller: Caller, when: When, page: TracePage) =>
+      traces.ofSlot(c.req.valid('param').id, by !== undefined, caller, when, page)
+    return c.json(pageOf(query, c.get('caller'), find), 200)
+  })
+  api.openapi(assetHistory, (c) => {
+    const find = traces.ofAsset.bind(traces, c.req.valid('param').barcode)
+    return c.json(pageOf(c.req.valid('query'), c.get('caller'), find), 200)
+  })
+  api.openapi(assetStory, (c) => {
+    const find = traces.story.bind(traces, c.req.valid('param').barcode)
+    return c.json(pageOf(c.req.valid('query'), c.get('caller'), find), 200)
+  })
+  api.openapi(eventFootage, (c) => {
+    const { seconds = footageWindowSeconds } = c.req.valid('query')
+    const found = traces.footage(numericPath(c.req.valid('param').id), seconds, c.get('caller'))
+    return c.json({ success: true as const, ...found }, 200)
+  })
+}
+
+type Found<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
+
+function pageOf<T>(
+  query: z.output<typeof traceQuery>,
+  caller: Caller,
+  find: (caller: Caller, when: When, page: TracePage) => Found<T>,
+) {
+  const { limit = historyLimit, offset = 0, cursor, at, known_at } = query
+  const behind = cursor === undefined ? undefined : readTimeCursor(cursor)
+  const { data, ...rest } = find(caller, { atMs: at, knownAtMs: known_at }, { limit, offset, behind })
+  return { success: true as const, data, pagination: { limit, offset, ...rest } }
+}

@@ -1,0 +1,116 @@
+import { z } from '@hono/zod-openapi'
+import { historyQuery, listOf, resource, rowId, sha256Hex, timeOut } from '../http/index.ts'
+import { PlacementEvent } from '../ledger/index.ts'
+import { DetectionEvent } from '../motion/index.ts'
+import { slotNameShape } from './discrepancy-schema.ts'
+import { whenQuery } from './schema.ts'
+
+export const traceQuery = z.object({ ...historyQuery, ...whenQuery, cursor: z.string().max(64).optional() })
+
+export const endings = [
+  'removed',
+  'removed_elsewhere',
+  'other_asset_removed',
+  'replaced',
+  'placed_again',
+  'moved',
+] as const
+
+const Stay = z
+  .object({
+    slot: z.object(slotNameShape),
+    asset_barcode: z.string(),
+    from: timeOut(),
+    to: timeOut().nullable().openapi({ description: 'null: it goes on' }),
+    seconds: z.number().nullable(),
+    isVerified: z.boolean(),
+    isDisputed: z.boolean(),
+    placed: PlacementEvent.openapi({ description: 'the event that began it' }),
+    ended: z.union([PlacementEvent, z.null()]).openapi({ description: 'the event that ended it' }),
+    endedBy: z
+      .enum(endings)
+      .nullable()
+      .openapi({
+        description:
+          'removed · removed_elsewhere: from another slot · other_asset_removed: another pallet was taken from here · ' +
+          'replaced: another pallet was placed here · placed_again · moved: it was placed in another slot',
+      }),
+    judgements: z.array(PlacementEvent).openapi({ description: 'VERIFIED and DISPUTED of this stay, oldest first' }),
+  })
+  .openapi('Stay')
+export type Stay = z.infer<typeof Stay>
+export const StayList = listOf(Stay)
+
+export const footageReasons = [
+  'no_camera',
+  'camera_not_visible',
+  'pending',
+  'no_motion',
+  'cooldown',
+  'lost',
+  'expired',
+] as const
+export type FootageReason = (typeof footageReasons)[number]
+
+const Clip = z
+  .object({
+    detection: DetectionEvent,
+    offsetSeconds: z.number().nullable().openapi({
+      description: 'where in the clip the event happened; null: the clip began later or ended before',
+    }),
+  })
+  .openapi('FootageClip')
+
+const reason = () =>
+  z
+    .enum(footageReasons)
+    .nullable()
+    .openapi({
+      description:
+        'why there is no clip to play; null: there is one. no_camera: none looks at the slot · camera_not_visible: one ' +
+        'does, but not for the caller · pending: still being recorded · no_motion: nothing moved · cooldown: no clip ' +
+        'was cut so soon after the one before · lost · expired: removed when its time was over',
+    })
+
+const CameraFootage = z
+  .object({ cctvId: rowId(), name: z.string(), clips: z.array(Clip), reason: reason() })
+  .openapi('CameraFootage')
+
+const footageShape = {
+  cctv_clip_url: z.string().nullable().openapi({ description: 'what the event itself names, never fetched' }),
+  windowSeconds: z.int().openapi({ description: 'looked at so long before and after the event' }),
+  cameras: z.array(CameraFootage),
+  reason: reason(),
+}
+const Footage = z.object(footageShape).openapi('Footage')
+export type Footage = z.infer<typeof Footage>
+export const FootageResource = resource({
+  eventId: rowId(),
+  timestamp: timeOut(),
+  slot_code: z.string(),
+  ...footageShape,
+})
+
+const StoryStep = z
+  .object({
+    event: PlacementEvent,
+    slot: z.object(slotNameShape),
+    until: timeOut().nullable().openapi({ description: 'time of the next move of this asset' }),
+    photo: z.object({
+      evidence: z.enum(['held', 'claimed']).nullable(),
+      url: z.string().nullable(),
+      sha256: sha256Hex().nullable(),
+      takenAt: timeOut().nullable(),
+    }),
+    weightKg: z.number().nullable(),
+    operator: z.string().nullable(),
+    actor: z.string().nullable(),
+    verification: z.enum(['verified', 'disputed', 'none']).nullable().openapi({ description: 'null: of a removal' }),
+    judgements: z.array(PlacementEvent),
+    corrects: rowId().nullable(),
+    correctedBy: z.array(rowId()),
+    footage: Footage,
+  })
+  .openapi('StoryStep')
+export type StoryStep = z.infer<typeof StoryStep>
+export const StoryList = listOf(StoryStep)

@@ -1,0 +1,191 @@
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type Caller, type TimePlace, timeCursor } from '../http/index.ts'
+import {
+  assetIsKnown,
+  boundsOf,
+  correctionsOf,
+  findEvent,
+  headOf,
+  type OpenedRow,
+  type PlacementEvent,
+  type Step,
+  type Steps,
+  type StepsOf,
+  stepsOf,
+  toPlacementEvent,
+  type When,
+} from '../ledger/index.ts'
+import type { MotionService } from '../motion/index.ts'
+import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { isoTime } from '../world/index.ts'
+import { nameOf } from './discrepancies.ts'
+import { footageOf, footageWindowSeconds } from './footage.ts'
+import type { endings, Stay, StoryStep } from './trace-schema.ts'
+
+export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
+type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
+type Motion = Pick<MotionService, 'watching' | 'detections' | 'isRecording'>
+
+/** What happened to a slot or an asset, one stay after the other, with all that proves it. */
+export class Traces {
+  readonly #work: UnitOfWork
+  readonly #warehouse: WarehouseService
+  readonly #motion: Motion
+
+  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; motion: Motion }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+    this.#motion = options.motion
+  }
+
+  /** Who stood in a slot, newest first. Throws NOT_FOUND. */
+  ofSlot(path: string, byLabel: boolean, caller: Caller, when: When, page: TracePage): Page<Stay> {
+    return this.#work.read((tx) => {
+      const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
+      return this.#stays(tx, { slotId: slot.id }, caller, when, page)
+    })
+  }
+
+  /** Where an asset stood, newest first. Throws NOT_FOUND for a barcode that nobody knows. */
+  ofAsset(barcode: string, caller: Caller, when: When, page: TracePage): Page<Stay> {
+    return this.#work.read((tx) => {
+      const assetKey = this.#known(tx, barcode, when)
+      return this.#stays(tx, { assetKey }, caller, when, page)
+    })
+  }
+
+  /** Every move of an asset with its evidence, oldest first. Throws NOT_FOUND. */
+  story(barcode: string, caller: Caller, when: When, page: TracePage): Page<StoryStep> {
+    const read = this.#work.read((tx) => {
+      const assetKey = this.#known(tx, barcode, when)
+      const { steps, ...rest } = this.#steps(tx, { assetKey }, caller, when, page, 'oldest first')
+      const lastId = boundsOf(tx, { ...when, lastId: headOf(tx).id }).lastId ?? 0
+      return { told: steps.map((step) => this.#storyStep(tx, step, lastId, caller)), ...paged(steps, rest) }
+    })
+    const { told, ...rest } = read
+    // The cameras' room reads by itself: not inside of ours.
+    const data = told.map((step) => {
+      const { event } = step
+      const moment = {
+        timestampMs: Date.parse(event.timestamp),
+        slotCode: event.slot_code,
+        clipUrl: event.cctv_clip_url,
+      }
+      return { ...step, footage: footageOf(this.#motion, moment, footageWindowSeconds, caller) }
+    })
+    return { data, ...rest }
+  }
+
+  /** What the slot's cameras saw around an event. Throws NOT_FOUND. */
+  footage(id: number | undefined, windowSeconds: number, caller: Caller) {
+    const event = this.#work.read((tx) => {
+      const row = id === undefined ? undefined : findEvent(tx, id)
+      if (!row || !this.#warehouse.visibleSlot(tx, row.slot_id, caller)) throw AppError.notFound('Event')
+      return toPlacementEvent(row)
+    })
+    const { timestamp, slot_code, cctv_clip_url } = event
+    const moment = { timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
+    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#motion, moment, windowSeconds, caller) }
+  }
+
+  #known(tx: ReadTx, barcode: string, when: When): string {
+    const { key } = readBarcode(barcode)
+    const asset = this.#warehouse.findAsset(tx, key)
+    if (!assetIsKnown(tx, key, when) && (!asset || asset.provisional)) throw AppError.notFound('Asset')
+    return key
+  }
+
+  #stays(tx: ReadTx, of: StepsOf, caller: Caller, when: When, page: TracePage): Page<Stay> {
+    const { steps, ...rest } = this.#steps(tx, of, caller, when, page, 'newest first')
+    const data = steps.map((step) =>
+      this.#stay(tx, step, 'slotId' in of ? slotEnding(step) : assetEnding(step), caller),
+    )
+    return { data, ...paged(steps, rest) }
+  }
+
+  #steps(tx: ReadTx, of: StepsOf, caller: Caller, when: When, page: TracePage, order: 'newest first' | 'oldest first') {
+    const hiddenWarehouses = this.#warehouse.hiddenFrom(caller)
+    return stepsOf(tx, of, boundsOf(tx, when), {
+      ...page,
+      order,
+      onlyStays: order === 'newest first',
+      hiddenWarehouses,
+    })
+  }
+
+  #stay(tx: ReadTx, step: Step, endedBy: Stay['endedBy'], caller: Caller): Stay {
+    const { move, next, judgementIds } = step
+    const judgements = judgementIds.map((id) => event(tx, id))
+    const last = judgements.at(-1)?.event_type
+    const isSeen = next !== undefined && this.#warehouse.visibleSlot(tx, next.slot_id, caller) !== undefined
+    return {
+      slot: nameOf(this.#warehouse.slot(tx, move.slot_id, caller)),
+      asset_barcode: move.asset_barcode,
+      from: isoTime(move.timestamp_ms),
+      to: next ? isoTime(next.timestamp_ms) : null,
+      seconds: next ? (next.timestamp_ms - move.timestamp_ms) / 1000 : null,
+      isVerified: last === 'VERIFIED',
+      isDisputed: last === 'DISPUTED',
+      placed: event(tx, move.id),
+      ended: isSeen ? event(tx, next.id) : null,
+      endedBy,
+      judgements,
+    }
+  }
+
+  #storyStep(
+    tx: ReadTx,
+    { move, next, judgementIds }: Step,
+    lastId: number,
+    caller: Caller,
+  ): Omit<StoryStep, 'footage'> {
+    const told = event(tx, move.id)
+    const judgements = judgementIds.map((id) => event(tx, id))
+    const verdict = { VERIFIED: 'verified', DISPUTED: 'disputed', PLACED: 'none', REMOVED: 'none' } as const
+    return {
+      event: told,
+      slot: nameOf(this.#warehouse.slot(tx, move.slot_id, caller)),
+      until: next ? isoTime(next.timestamp_ms) : null,
+      photo: {
+        evidence: told.photoEvidence,
+        url: told.photo_url,
+        sha256: told.photo_sha256,
+        takenAt: told.photo_taken_at,
+      },
+      weightKg: told.scale_weight_kg,
+      operator: told.operator,
+      actor: told.actor,
+      verification: move.event_type === 'REMOVED' ? null : verdict[judgements.at(-1)?.event_type ?? 'PLACED'],
+      judgements,
+      corrects: told.corrects_event_id,
+      correctedBy: correctionsOf(tx, move.id, lastId).map(({ id }) => id),
+    }
+  }
+}
+
+function paged(steps: readonly Step[], { hasMore, total }: Omit<Steps, 'steps'>) {
+  const last = steps.at(-1)?.move
+  const nextCursor = hasMore && last ? timeCursor({ timestampMs: last.timestamp_ms, id: last.id }) : null
+  return { hasMore, total, nextCursor }
+}
+
+function event(tx: ReadTx, id: number): PlacementEvent {
+  return toPlacementEvent(findEvent(tx, id) as OpenedRow)
+}
+
+type Ending = (typeof endings)[number] | null
+
+function slotEnding({ move, next }: Step): Ending {
+  if (!next) return null
+  const isSame = next.asset_key === move.asset_key
+  if (next.event_type === 'REMOVED') return isSame ? 'removed' : 'other_asset_removed'
+  return isSame ? 'placed_again' : 'replaced'
+}
+
+function assetEnding({ move, next }: Step): Ending {
+  if (!next) return null
+  const isHere = next.slot_id === move.slot_id
+  if (next.event_type === 'REMOVED') return isHere ? 'removed' : 'removed_elsewhere'
+  return isHere ? 'placed_again' : 'moved'
+}

@@ -1,0 +1,64 @@
+/**
+ * What has to be appended so that the floor is as if an event had been booked right, or not at all. Pure.
+ *
+ * The events come at the very time of the wrong one, behind all that stands there: what happened later goes on to
+ * count, and between the error and its correction the ledger, as known now, never said anything wrong.
+ */
+export type Step = {
+  readonly type: 'PLACED' | 'REMOVED'
+  readonly slotId: number
+  readonly assetKey: string
+}
+
+/** Of some slots and assets: what stands in which, and where each stands. They may contradict each other. */
+export type Scene = {
+  /** Null: the slot is empty. */
+  readonly occupants: ReadonlyMap<number, string | null>
+  /** Null: the asset stands nowhere. */
+  readonly places: ReadonlyMap<string, number | null>
+}
+
+/**
+ * The steps from the floor as it is booked to the floor as it should be: first what has to go, then `right` (the event
+ * as it should have been booked), then what the first two took away without right, each placed anew.
+ */
+export function compensation(booked: Scene, wanted: Scene, right: Step | undefined): Step[] {
+  const floor = { occupants: new Map(booked.occupants), places: new Map(booked.places) }
+  const steps: Step[] = []
+  const step = (type: Step['type'], slotId: number, assetKey: string) => {
+    steps.push({ type, slotId, assetKey })
+    floor.occupants.set(slotId, type === 'PLACED' ? assetKey : null)
+    floor.places.set(assetKey, type === 'PLACED' ? slotId : null)
+  }
+  for (const [slotId, wants] of wantedOccupants(booked, wanted)) {
+    const stands = floor.occupants.get(slotId) ?? null
+    if (stands !== null && wants === null) step('REMOVED', slotId, stands)
+  }
+  for (const [assetKey, wants] of wanted.places) {
+    const stands = floor.places.get(assetKey) ?? null
+    if (stands !== null && wants === null) step('REMOVED', stands, assetKey)
+  }
+  const isDone =
+    right && steps.some((s) => s.type === right.type && s.slotId === right.slotId && s.assetKey === right.assetKey)
+  if (right && !isDone) step(right.type, right.slotId, right.assetKey)
+  for (const [assetKey, wants] of wanted.places) {
+    if (wants !== null && floor.places.get(assetKey) !== wants) step('PLACED', wants, assetKey)
+  }
+  for (const [slotId, wants] of wantedOccupants(booked, wanted)) {
+    if (wants !== null && floor.occupants.get(slotId) !== wants && wanted.places.get(wants) === slotId)
+      step('PLACED', slotId, wants)
+  }
+  return steps
+}
+
+/**
+ * A pallet that a slot shows though it went elsewhere stays shown where it is, but is never put back: placing it there
+ * would move it.
+ */
+function* wantedOccupants(booked: Scene, wanted: Scene): Generator<[number, string | null]> {
+  for (const [slotId, occupant] of wanted.occupants) {
+    const isGhost = occupant !== null && wanted.places.get(occupant) !== slotId
+    if (isGhost && booked.occupants.get(slotId) !== occupant) yield [slotId, null]
+    else yield [slotId, occupant]
+  }
+}

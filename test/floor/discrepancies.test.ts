@@ -1,0 +1,194 @@
+import t from 'tap'
+import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+const photo_url = 'https://photos.example/1.jpg'
+
+async function yard(t: { teardown(end: () => void): void }, config = {}): Promise<TestGateway> {
+  const gateway = await testGateway({ config })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A', 'B', 'C'])
+  for (const asset_id of ['P-1', 'P-2', 'P-3'])
+    await gateway.ask('POST', '/api/whms/assets', {
+      by: people.ada,
+      body: { asset_id, type: 'pallet', weight_kg: 300 },
+    })
+  return gateway
+}
+
+async function book(gateway: TestGateway, event_type: string, slot_code: string, asset_barcode: string, more = {}) {
+  gateway.clock.advance(1000)
+  const body = { event_type, slot_code, asset_barcode, photo_url, ...more }
+  const answer = await gateway.ask('POST', '/api/whms/events', { by: people.sven, body })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body
+}
+
+const list = async (gateway: TestGateway, query = '', by: (typeof people)[keyof typeof people] = people.vera) =>
+  (await gateway.ask('GET', `/api/whms/discrepancies${query}`, { by })).body
+const kinds = async (gateway: TestGateway, query = '') =>
+  (await list(gateway, query)).data.map((d: { kind: string }) => d.kind).toSorted()
+
+t.test('a floor on which everything is as booked has no discrepancy', async (t) => {
+  const gateway = await yard(t)
+  await book(gateway, 'PLACED', 'A', 'P-1')
+  await book(gateway, 'VERIFIED', 'A', 'P-1')
+  await book(gateway, 'REMOVED', 'A', 'P-1')
+  await book(gateway, 'PLACED', 'B', 'P-1')
+  await book(gateway, 'PLACED', 'B', 'P-1')
+  t.match(await list(gateway), { success: true, data: [], pagination: { total: 0, limit: null, hasMore: false } })
+})
+
+t.test('a pallet that was moved without being taken out stands in two slots', async (t) => {
+  const gateway = await yard(t)
+  const first = await book(gateway, 'PLACED', 'A', 'P-1')
+  const second = await book(gateway, 'PLACED', 'B', 'P-1')
+  const { data } = await list(gateway)
+  t.match(data, [
+    {
+      kind: 'asset_in_two_slots',
+      id: `asset_in_two_slots-${first.id}-${second.id}`,
+      slot: { id: 1, slot_id: 'A', warehouseId: 1, zone: 'S', zoneId: 1 },
+      otherSlot: { slot_id: 'B' },
+      assetBarcode: 'P-1',
+      eventIds: [first.id, second.id],
+      since: second.timestamp,
+      what: String,
+      todo: String,
+    },
+  ])
+  t.equal(data.length, 1)
+  await book(gateway, 'REMOVED', 'A', 'P-2')
+  t.same(await kinds(gateway), ['removed_not_there'], 'the slot is free; another pallet is said to have been in it')
+})
+
+t.test('each kind of contradiction is found, with the events that prove it', async (t) => {
+  const cases: [string, [string, string, string][], string[], number[]][] = [
+    [
+      'two in one slot',
+      [
+        ['PLACED', 'A', 'P-1'],
+        ['PLACED', 'A', 'P-2'],
+      ],
+      ['two_in_one_slot'],
+      [1, 2],
+    ],
+    [
+      'another taken out',
+      [
+        ['PLACED', 'A', 'P-1'],
+        ['REMOVED', 'A', 'P-2'],
+      ],
+      ['left_behind', 'removed_not_there'],
+      [1, 2],
+    ],
+    [
+      'taken out elsewhere',
+      [
+        ['PLACED', 'A', 'P-1'],
+        ['REMOVED', 'B', 'P-1'],
+      ],
+      ['removed_elsewhere', 'removed_not_there'],
+      [1, 2],
+    ],
+    ['taken out of an empty slot', [['REMOVED', 'B', 'P-1']], ['removed_not_there'], [1]],
+    [
+      'disputed',
+      [
+        ['PLACED', 'A', 'P-1'],
+        ['DISPUTED', 'A', 'P-1'],
+      ],
+      ['disputed'],
+      [1, 2],
+    ],
+    [
+      'another one judged',
+      [
+        ['PLACED', 'A', 'P-1'],
+        ['VERIFIED', 'A', 'P-2'],
+      ],
+      ['verified_mismatch'],
+      [1, 2],
+    ],
+    ['judged while empty', [['VERIFIED', 'C', 'P-2']], ['judged_while_empty'], [1]],
+    ['nobody registered it', [['PLACED', 'A', 'P-9']], ['unregistered_asset'], [1]],
+  ]
+  for (const [what, events, expected, proof] of cases) {
+    const gateway = await yard(t)
+    for (const [type, slot, asset] of events) await book(gateway, type, slot, asset)
+    t.same(await kinds(gateway), expected, what)
+    for (const kind of expected) {
+      const { data, pagination } = await list(gateway, `?kind=${kind}`)
+      t.equal(pagination.total, 1)
+      t.same(data[0].kind, kind)
+      const isSubset = data[0].eventIds.every((id: number) => proof.includes(id)) && data[0].eventIds.length > 0
+      t.ok(isSubset, `${what}: ${kind} by ${data[0].eventIds}`)
+    }
+  }
+})
+
+t.test('what settles a contradiction ends it', async (t) => {
+  const gateway = await yard(t)
+  await book(gateway, 'PLACED', 'A', 'P-1')
+  await book(gateway, 'DISPUTED', 'A', 'P-1')
+  await book(gateway, 'VERIFIED', 'A', 'P-1')
+  t.same(await kinds(gateway), [], 'verified after the dispute')
+  await book(gateway, 'VERIFIED', 'A', 'P-2')
+  await book(gateway, 'VERIFIED', 'A', 'P-1')
+  t.same(await kinds(gateway), [], 'the right pallet was judged since')
+  await book(gateway, 'REMOVED', 'B', 'P-2')
+  t.same(await kinds(gateway), ['removed_not_there'])
+  await book(gateway, 'PLACED', 'C', 'P-2')
+  t.same(await kinds(gateway), [], 'the pallet is booked somewhere since')
+  const over = await book(gateway, 'PLACED', 'A', 'P-3')
+  t.same(await kinds(gateway), ['two_in_one_slot'])
+  const body = { none: true, reason: 'scanned twice' }
+  t.equal((await gateway.ask('POST', `/api/whms/events/${over.id}/correct`, { by: people.olga, body })).status, 201)
+  t.same(await kinds(gateway), [], 'corrected')
+})
+
+t.test('what does not fit the slot is told as long as it stands there', async (t) => {
+  const gateway = await yard(t)
+  const put = (body: unknown) => gateway.ask('PUT', '/api/whms/slots/1', { by: people.ada, body })
+  await put({ constraints: { max_weight: 250, max_height: 100, allowed_types: ['drum'] } })
+  const change = { dimensions: { length: 120, width: 80, height: 150 } }
+  await gateway.ask('PUT', '/api/whms/assets/P-1', { by: people.ada, body: change })
+  await book(gateway, 'PLACED', 'A', 'P-1')
+  t.same(await kinds(gateway), ['overheight', 'overweight', 'type_not_allowed'])
+  await book(gateway, 'PLACED', 'A', 'P-1', { scale_weight_kg: 249 })
+  t.same(await kinds(gateway), ['overheight', 'type_not_allowed'], 'the scale knows better than the master data')
+  gateway.clock.advance(1000)
+  await put({ constraints: {}, retired: true })
+  const { data } = await list(gateway)
+  t.match(data, [{ kind: 'retired_slot_occupied', since: new Date(gateway.clock.now()).toISOString() }])
+  await book(gateway, 'REMOVED', 'A', 'P-1')
+  t.same(await kinds(gateway), [])
+})
+
+t.test('the discrepancies of the past, as known now and as known then, of one place and one kind', async (t) => {
+  const gateway = await yard(t)
+  const first = await book(gateway, 'PLACED', 'A', 'P-1')
+  const second = await book(gateway, 'PLACED', 'A', 'P-2')
+  gateway.clock.advance(3_600_000)
+  const late = { timestamp: new Date(Date.parse(first.timestamp) + 500).toISOString() }
+  const removal = await book(gateway, 'REMOVED', 'A', 'P-1', late)
+  t.same(await kinds(gateway), [], 'the removal was only late')
+  t.same(await kinds(gateway, `?at=${second.timestamp}`), [])
+  t.same(await kinds(gateway, `?known_at=${second.received_at}`), ['two_in_one_slot'])
+  t.same(await kinds(gateway, `?at=${first.timestamp}&known_at=${removal.received_at}`), [])
+  await book(gateway, 'PLACED', 'B', 'P-9')
+  await book(gateway, 'DISPUTED', 'B', 'P-9')
+  t.same(await kinds(gateway, '?zoneId=1&warehouseId=1'), ['disputed', 'unregistered_asset'])
+  for (const query of ['?zoneId=9', '?warehouseId=9', '?kind=overweight'])
+    t.same(await kinds(gateway, query), [], query)
+  t.match(await list(gateway, '?limit=1'), { data: [{ kind: 'disputed' }], pagination: { total: 2, hasMore: true } })
+  for (const query of ['?kind=nonsense', '?limit=-1', '?at=now']) {
+    t.equal((await gateway.ask('GET', `/api/whms/discrepancies${query}`, { by: people.vera })).status, 400, query)
+  }
+})
+
+t.test('of a warehouse that the caller may not see no discrepancy is told', async (t) => {
+  const gateway = await yard(t, { warehouses: [{ id: 1, viewers: ['sven'] }] })
+  await book(gateway, 'PLACED', 'A', 'P-9')
+  t.equal((await list(gateway)).pagination.total, 0)
+  t.equal((await list(gateway, '', people.sven)).pagination.total, 1)
+})
