@@ -217,7 +217,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const acts = new Acts({ work, recorder, warehouse, idempotency })
   const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
   const floor = new FloorService({ work, warehouse, idempotency })
-  const scanner = new Scanner({ work, warehouse, resolvers: [unitsBehind(units)] })
+  const scanner = new Scanner({
+    work,
+    warehouse,
+    resolvers: [(tx, { code }, caller) => units.matches(tx, code, caller)],
+  })
   const discrepancies = new Discrepancies({ work, warehouse })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({

@@ -8,7 +8,11 @@ import { readCode, type Scanned } from './code.ts'
 import type { ReadCode, ScanMatch } from './scan-schema.ts'
 
 /** Looks a scanned code up in another room; undefined or nothing when it is nothing there, or nothing for this caller. */
-export type ScanResolver = (tx: ReadTx, scanned: Scanned, caller: Caller) => ScanMatch | readonly ScanMatch[] | undefined
+export type ScanResolver = (
+  tx: ReadTx,
+  scanned: Scanned,
+  caller: Caller,
+) => ScanMatch | readonly ScanMatch[] | undefined
 
 /** What a code is: a slot, an asset, or what another room knows. */
 export class Scanner {

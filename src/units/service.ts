@@ -192,19 +192,19 @@ export class UnitService {
     }
   }
 
-  /** What a scanned or typed code may mean: a unit's id, its SSCC or its reference; at most 20 of them. */
-  find(tx: ReadTx, code: string, caller: Caller): TransportUnitItem[] {
+  /** What a scanned or typed code may mean: a unit's id, its SSCC or its reference; at most 20 of each. */
+  matches(tx: ReadTx, code: string, caller: Caller) {
     const read = readSscc(code)
     const byCode = 'sscc' in read ? store.listUnits(tx, 0, 20, { sscc: read.sscc }) : []
-    const byReference = store.listUnits(tx, 0, 20, { reference: code })
-    const history = store.historyOf(tx, code)
-    const byId = history.length > 0 ? [unitRecord(history, this.#stages())] : []
-    const rows = [...byCode, ...byReference.filter(({ row }) => byCode.every((other) => other.row !== row))]
-    const items = [
-      ...rows.map((row) => this.#item(tx, row)),
-      ...byId.map(({ history: _, evidence: __, ...item }) => item),
+    const rows = [
+      ...store.listUnits(tx, 0, 1, { unitId: code }),
+      ...byCode,
+      ...store.listUnits(tx, 0, 20, { reference: code }),
     ]
-    return items.filter(({ warehouseId }) => this.#warehouse.isVisible(caller, warehouseId))
+    return [...new Map(rows.map((row) => [row.row, row])).values()]
+      .filter((row) => this.#warehouse.isVisible(caller, row.warehouse_id))
+      .map((row) => this.#item(tx, row))
+      .map((unit) => ({ kind: 'transport_unit', id: unit.id, path: `${unitsPath}/${unit.id}`, resource: unit }))
   }
 
   workflow(): WorkflowResource {

@@ -92,13 +92,24 @@ export type UnitRow = {
 }
 
 /** Finds its index; whatever else is asked of a unit is looked at in its row. */
-export type StrongFilter = { readonly reference?: string | undefined; readonly sscc?: string | undefined }
+export type StrongFilter = {
+  readonly reference?: string | undefined
+  readonly sscc?: string | undefined
+  readonly unitId?: string | undefined
+}
 
 /** Units in the order in which they were registered, `limit` of them behind row `afterRow`. */
 export function listUnits(tx: ReadTx, afterRow: number, limit: number, filter: StrongFilter = {}): UnitRow[] {
-  const { reference, sscc } = filter
-  const strong = sscc !== undefined ? ' AND sscc = +?' : reference !== undefined ? ' AND reference = +?' : ''
-  const value = sscc ?? reference
+  const { reference, sscc, unitId } = filter
+  const strong =
+    unitId !== undefined
+      ? ' AND unit_id = +?'
+      : sscc !== undefined
+        ? ' AND sscc = +?'
+        : reference !== undefined
+          ? ' AND reference = +?'
+          : ''
+  const value = unitId ?? sscc ?? reference
   return tx.allOf<UnitRow>(
     `SELECT c.row, c.unit_id, c.reference, c.sscc, c.direction, c.warehouse_id, c.carrier, v.value AS vehicle,
        n.stage, n.status, c.timestamp_ms AS created_at_ms, n.received_at_ms AS updated_at_ms,

@@ -309,6 +309,11 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
   )
   t.strictSame(masked(await told(people.olga, 2), 2), masked(await told(people.olga, 999), 999))
   t.match((await told(people.olga, 7)).references, [{ type: 'external' }, { type: 'external' }, { type: 'external' }])
+  t.strictSame((await told(people.olga, 1)).references, [
+    { type: 'external', id: 'camera:1' },
+    { type: 'external', id: 'detection_event:1' },
+    { type: 'warehouse', id: '1' },
+  ])
   for (const warehouseId of [2, 999]) {
     const { error } = (await report(gateway, { warehouseId })).body
     t.match(error, { code: 'REFERENCE_NOT_FOUND', details: `warehouseId: no warehouse ${warehouseId}` })

@@ -235,3 +235,12 @@ t.test('what is wrong with a unit is said, and nothing of it is stored', async (
   t.equal((await get()).body.pagination.total, 0)
   t.match(await post('/nowhere/advance'), { status: 404 })
 })
+
+t.test('a scanned code finds the unit by its id, its SSCC however spelled, and its reference', async (t) => {
+  const { gateway, create } = await yard(t)
+  const id = await create({ sscc: '340123450000000017' })
+  for (const code of [id, '340123450000000017', ']C100340123450000000017', 'PO-77']) {
+    const { body } = await gateway.ask('GET', `/api/whms/scan/${encodeURIComponent(code)}`, { by: people.vera })
+    t.match(body, { kind: 'transport_unit', matches: [{ id, resource: { stage: 'registered' } }] }, code)
+  }
+})
