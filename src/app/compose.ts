@@ -23,7 +23,7 @@ import { ExchangeService } from '../exchange/index.ts'
 import { Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
-import type { Api } from '../http/index.ts'
+import { type Api, numericPath } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
 import { Acts, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
@@ -294,6 +294,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     dataDir: config.dataDir,
     site: () => ({ siteUrl: live.config.site.url, warehouseId: live.config.site.warehouseId }),
     compose: (spec) => jobs.report(config.dataDir, spec),
+    transportUnit: (read, id, caller) => {
+      const held = units.holdings(read, id)
+      return held && warehouse.isVisible(caller, held.warehouseId) ? held : undefined
+    },
+    elsewhere: {
+      transport_unit: (read, id) => units.holdings(read, id)?.warehouseId,
+      scale_reading: (read, id) => scales.warehouseOf(read, numericPath(id)),
+    },
   })
   /** Nobody signed in for it: whoever could do that has the box. */
   const atTheBox = (mode: string) => ({ requestId: makeId(), address: 'local', mode })

@@ -90,6 +90,7 @@ export class Erasure {
         texts: [...toForget].filter((text) => openings.forgetText(tx, text)).length,
         textsThatNameThem: texts ? 0 : naming.length + namingSince.length,
       }
+      tx.runOf('DELETE FROM known_caller WHERE username = ?', [name])
       openings.forgetPerson(tx, name, markOf(tx, name), clock.now())
       this.#tell(tx, done, by, name)
       return done

@@ -2,7 +2,7 @@
 const secretKey = /secret|passw|token|authorization|credential|cookie|private_?key/i
 
 /** What may be said about a secret: that something happened to it. */
-const harmless = new Set<unknown>(['generated', 'given', 'changed', 'rotated', 'removed', '[redacted]'])
+const harmless = new Set<unknown>(['generated', 'given', 'changed', 'replaced', 'rotated', 'removed', '[redacted]'])
 
 /** A copy without secrets: neither under a telling key nor inside an address, at any depth. */
 export function redacted<T>(value: T): T {

@@ -1,4 +1,4 @@
-import type { ScaleReadingRow, Tx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, ScaleReadingRow, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply, TimePlace } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
@@ -70,6 +70,11 @@ export class ScaleService {
       throw AppError.notFound('Scale reading')
     }
     return store.toReading(row)
+  }
+
+  /** Undefined for a reading of no warehouse, or when there is none. */
+  warehouseOf(tx: ReadTx, id: number | undefined): number | undefined {
+    return (id === undefined ? undefined : store.findReading(tx, id))?.warehouse_id ?? undefined
   }
 
   readings(

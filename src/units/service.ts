@@ -23,7 +23,7 @@ import {
 import { readSscc } from './sscc.ts'
 import * as store from './store.ts'
 import { type UnsealedHistoryRow, unitHistoryFacts } from './unit-history-leaf.ts'
-import { stateOf, type UnitPhoto, unitItem, unitRecord } from './unit-record.ts'
+import { photosIn, stateOf, type UnitPhoto, unitItem, unitRecord } from './unit-record.ts'
 import { decideMove, type Move, type Step, stageOf, unitStatuses } from './workflow.ts'
 
 const sliceUnits = 500
@@ -179,6 +179,15 @@ export class UnitService {
     throw new AppError('REFERENCE_NOT_FOUND', 'There is no such transport unit', {
       fields: [{ path: 'transportUnitId', message: `no unit ${unitId}` }],
     })
+  }
+
+  /** Where a unit stands, and the hashes of the photos that the gateway holds of it; undefined when there is none. */
+  holdings(tx: ReadTx, unitId: string): { warehouseId: number; photos: string[] } | undefined {
+    const history = store.historyOf(tx, unitId)
+    const warehouseId = history[0]?.warehouse_id
+    if (typeof warehouseId !== 'number') return undefined
+    const photos = history.flatMap((row) => photosIn(row)).flatMap(({ sha256 }) => sha256 ?? [])
+    return { warehouseId, photos: [...new Set(photos)] }
   }
 
   /** Every unit that the query names and the caller may see, in slices, in the order in which they were registered. */

@@ -55,7 +55,7 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   const guarded = db.prepare(`SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
   t.same(
     guarded.toSorted(),
-    [...tables, 'detection_event', 'slot'].toSorted(),
+    [...tables, 'detection_event', 'incident_change', 'report', 'scale_reading', 'slot', 'unit_history'].toSorted(),
     'every append-only table has its guards',
   )
   db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
