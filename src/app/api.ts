@@ -13,7 +13,7 @@ import {
   traceRoutes,
 } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
-import { type Api, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
+import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
 import {
   type Acts,
   actRoutes,
@@ -38,6 +38,7 @@ export type ApiParts = {
   readonly makeId: () => string
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
   readonly isOverTls: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
+  readonly corsOrigins: () => readonly string[]
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Sessions
   readonly admission: Admission
@@ -84,6 +85,7 @@ export function buildApi(parts: ApiParts): Api {
     isOverTls: parts.isOverTls,
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
+  root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
   root.use('/api/*', door({ ...parts, isPublic }))
   root.use(
     '/api/*',

@@ -5,6 +5,7 @@ import { credentialCommand } from './credential.ts'
 import { ledgerCommand } from './ledger.ts'
 import { openapiCommand } from './openapi.ts'
 import { serveCommand } from './serve.ts'
+import { tlsCommand } from './tls.ts'
 import { versionCommand } from './version.ts'
 
 /** Runs one command line. @returns the exit code; a failure has told its reason on stderr by then */
@@ -19,6 +20,7 @@ export async function run(args: readonly string[]): Promise<number> {
     credentialCommand(),
     ledgerCommand(),
     openapiCommand(),
+    tlsCommand(),
     versionCommand(),
   ]) {
     program.addCommand(inheriting(command))
