@@ -17,12 +17,12 @@ t.test('every operation answers what its description says, whatever it is sent',
   const gateway = await testGateway({ config: { webhooks: { allowNetworks: [], timeout: '1ms' } } })
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A', 'B', '3'])
-  const photo_url = await heldPhoto(gateway)
+  const held = await heldPhoto(gateway)
   const event = {
     event_type: 'PLACED',
     slot_code: 'A',
     asset_barcode: 'P-1',
-    photo_url,
+    photo_url: held,
     verification_notes: 'n',
     scan: { slot: 'A' },
   }
@@ -34,6 +34,19 @@ t.test('every operation answers what its description says, whatever it is sent',
       Object.entries(item).map(([method, operation]): Described => ({ method: method.toUpperCase(), path, operation })),
   )
   t.ok(operations.length > 25, `${operations.length} operations`)
+  for (const { operation, id = '1', body, status } of sensible) {
+    const described = operations.find(({ method, path }) => `${method} ${path}` === operation)
+    if (!described) throw new Error(`there is no ${operation}`)
+    const request = {
+      path: { id, code: id, barcode: id },
+      query: [],
+      headers: {},
+      contentType: 'application/json',
+      body,
+    }
+    const answered = await check(gateway, described, { ...request, by: people.ada }, components)
+    t.equal(answered, status, `${operation} with what people send`)
+  }
   for (const described of operations) {
     const statuses = new Map<number, number>()
     await fc.assert(
@@ -49,6 +62,31 @@ t.test('every operation answers what its description says, whatever it is sent',
     )
   }
 })
+
+const photo_url = 'https://photos.example/1.jpg'
+const placedInB = { event_type: 'PLACED', slot_code: 'B', asset_barcode: 'P-2', photo_url }
+
+/** Answers that chance seldom meets: acts of several events, and what is found by codes. */
+const sensible: readonly { operation: string; id?: string; body?: unknown; status: number }[] = [
+  { operation: 'POST /api/whms/events/batch', body: { events: [placedInB] }, status: 201 },
+  {
+    operation: 'POST /api/whms/events/batch',
+    body: { mode: 'proceed', events: [placedInB, { ...placedInB, photo_url: null }, null] },
+    status: 200,
+  },
+  { operation: 'POST /api/whms/moves', body: { asset_barcode: 'P-2', to_slot_code: 'A', photo_url }, status: 201 },
+  { operation: 'POST /api/whms/moves', body: { asset_barcode: 'P-3', to_slot_id: 3, photo_url }, status: 201 },
+  { operation: 'POST /api/whms/events/{id}/correct', body: { none: true, reason: 'a test' }, status: 201 },
+  { operation: 'POST /api/whms/events/{id}/correct', id: '2', body: { slot_id: 3, reason: 'wrong' }, status: 201 },
+  { operation: 'GET /api/whms/scan/{code}', id: 'A', status: 200 },
+  { operation: 'GET /api/whms/scan/{code}', id: 'P-2', status: 200 },
+  { operation: 'GET /api/whms/scan/{code}', id: ']C100340123450000000017\u001d10L/1', status: 200 },
+  { operation: 'GET /api/whms/discrepancies', status: 200 },
+  { operation: 'GET /api/whms/slots/{id}/history', id: 'A', status: 200 },
+  { operation: 'GET /api/whms/assets/{barcode}/history', id: 'P-2', status: 200 },
+  { operation: 'GET /api/whms/assets/{barcode}/story', id: 'P-2', status: 200 },
+  { operation: 'GET /api/whms/events/{id}/footage', status: 200 },
+]
 
 type Query = [string, string | undefined][]
 type Request = {

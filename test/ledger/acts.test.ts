@@ -464,3 +464,32 @@ t.test('a time that is none is refused wherever one may stand, and a text that i
     t.match(await get(gateway, `assets/${encodeURIComponent(text)}/story`), { data: [{ operator: text }] })
   }
 })
+
+t.test('while the clock of the gateway is wrong, acts are taken with any time, and say that it was', async (t) => {
+  const gateway = await yard(t)
+  const first = (await post(gateway, 'events', placed('A', 'P-1'))).body
+  t.equal(first.time_quality, 'synced')
+  gateway.clock.setWall(Date.UTC(1970, 0, 1))
+  const ahead = { timestamp: '2031-01-01T00:00:00Z' }
+  const batch = await post(gateway, 'events/batch', { events: [placed('B', 'P-2', ahead), placed('C', 'P-3')] })
+  const move = await post(gateway, 'moves', { asset_barcode: 'P-2', to_slot_code: 'C', photo_url, ...ahead })
+  const corrected = await post(gateway, `events/${first.id}/correct`, { slot_code: 'B', reason: 'wrong' })
+  const all = [
+    ...batch.body.results.map((r: { event: unknown }) => r.event),
+    move.body.removed,
+    move.body.placed,
+    ...corrected.body.events,
+  ]
+  t.equal(all.length, 6)
+  for (const event of all) {
+    t.equal(event.time_quality, 'unsynced', `event ${event.id}`)
+    t.ok(event.received_at >= first.received_at, 'never behind what was received before')
+  }
+  t.equal(batch.body.results[1].event.timestamp, first.received_at, 'its own time is the newest that it knows')
+  gateway.clock.setWall(Date.parse('2026-03-02T09:00:00Z'))
+  t.match(
+    await post(gateway, 'events', placed('C', 'P-4', ahead)),
+    { status: 400 },
+    'with a right clock the rule holds',
+  )
+})

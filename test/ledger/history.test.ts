@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { executor, openWriter, type ReadTx } from '../../src/database/index.ts'
+import { judgementsAfter, moveBefore } from '../../src/ledger/around.ts'
 import { assetIsKnown, slotState, slotStates } from '../../src/ledger/index.ts'
+import { placementIdOf, scenesAround } from '../../src/ledger/scene.ts'
 import { judgedAfter, newestOfAsset, newestTimestampMs } from '../../src/ledger/state.ts'
+import { stepsOf } from '../../src/ledger/stays.ts'
 import { type HistoryFilter, type HistoryPage, listEvents } from '../../src/ledger/store.ts'
 import { furnish, people, testGateway } from '../support/gateway.ts'
 
@@ -81,6 +84,28 @@ t.test('what stands where is read from the covering indexes alone', async (t) =>
     t.match(plan, /COVERING INDEX placement_event_(occupancy|judgement|location|slot|asset|received) /, plan)
   }
 })
+
+t.test(
+  'stays, judgements and what a correction looks at are found by the indexes over moves and judgements',
+  async (t) => {
+    const bounds = { atMs: 5, lastId: 9 }
+    const move = { id: 1, slot_id: 1, timestamp_ms: 1 }
+    const page = { limit: 50, offset: 0, order: 'newest first', onlyStays: true, hiddenWarehouses: [2] } as const
+    const plans = plansOf(t, (tx) => {
+      stepsOf(tx, { slotId: 1 }, bounds, page)
+      stepsOf(tx, { assetKey: 'P' }, {} as typeof bounds, { ...page, order: 'oldest first', onlyStays: false })
+      judgementsAfter(tx, 1, 0, bounds)
+      moveBefore(tx, move, bounds)
+      scenesAround(tx, { ...move, asset_key: 'P' }, { type: 'PLACED', slotId: 2, assetKey: 'Q' })
+      placementIdOf(tx, 1, 'P', { timestampMs: 1, withoutId: 1 })
+    })
+    t.ok(plans.length > 10, `${plans.length} plans`)
+    for (const plan of plans) {
+      t.notMatch(plan, /TEMP B-TREE|SCAN placement_event\b/, plan)
+      t.match(plan, /INDEX placement_event_(occupancy|judgement|location|slot|asset) |^SCAN \(subquery/, plan)
+    }
+  },
+)
 
 t.test('the total is what the question means: with after_seq what is still to come', async (t) => {
   const gateway = await testGateway()
