@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { type Admission, type Authenticator, door, type Sessions } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
-import { type FloorService, floorRoutes } from '../floor/index.ts'
+import { type AssetList, assetRoutes, type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
@@ -28,6 +28,7 @@ export type ApiParts = {
   readonly uptimeSeconds: () => number
   readonly warehouse: WarehouseService
   readonly floor: FloorService
+  readonly assetList: AssetList
   readonly ledger: LedgerService
   readonly exchange: ExchangeService
   readonly photos: Photos
@@ -69,6 +70,7 @@ export function buildApi(parts: ApiParts): Api {
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
+  assetRoutes(root, parts.assetList)
   ledgerRoutes(root, parts.ledger, parts.photos)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)

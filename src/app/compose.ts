@@ -13,7 +13,7 @@ import {
 import type { Config } from '../config/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
-import { FloorService } from '../floor/index.ts'
+import { AssetList, FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
@@ -130,6 +130,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     idempotency,
     settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
   })
+  atOnce((write) => warehouse.readLabels(write))
   const photos = new Photos({
     work,
     clock,
@@ -154,6 +155,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
+  const assetList = new AssetList({ work, warehouse })
   const webhooks = createWebhooks({
     work,
     clock,
@@ -231,6 +233,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
     warehouse,
     floor,
+    assetList,
     ledger,
     exchange,
     photos,

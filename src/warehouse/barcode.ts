@@ -7,6 +7,8 @@ export type Barcode = {
   readonly key: string
   /** Element strings by application identifier, when the code is GS1. */
   readonly gs1: ReadonlyMap<string, string> | undefined
+  /** 14 digits, when the reader says that this is the EAN or UPC symbol of an item. */
+  readonly gtin?: string | undefined
   readonly warnings: readonly BarcodeWarning[]
 }
 
@@ -16,6 +18,8 @@ const GS = '\x1d'
 const aimPrefix = /^\][A-Za-z][0-9A-Za-z]/
 /** GS1-128, GS1 DataBar and composite, GS1 DataMatrix, GS1 QR, GS1 DotCode. */
 const gs1Prefixes = new Set([']C1', ']e0', ']e1', ']e2', ']d2', ']Q3', ']J1'])
+/** EAN-13 and UPC (always read as 13 digits), EAN-8: their 8, 12 or 13 digits are a GTIN. */
+const eanPrefixes = new Set([']E0', ']E4'])
 
 export function readBarcode(raw: string): Barcode {
   const prefix = raw.match(aimPrefix)?.[0] ?? ''
@@ -24,6 +28,9 @@ export function readBarcode(raw: string): Barcode {
   // Of a prefix with nothing behind it, the prefix is all there is to match.
   const body = text.replace(/^\x1d+/, '') || raw
   if (announced) return readGs1(body)
+  if (eanPrefixes.has(prefix) && /^(\d{8}|\d{12,13})$/.test(body)) {
+    return hasCheckDigit(body) ? { ...plain(body), gtin: body.padStart(14, '0') } : plain(body, 'BARCODE_CHECK_DIGIT')
+  }
   if (/^00\d{18}$/.test(body)) {
     return hasCheckDigit(body.slice(2))
       ? gs1Barcode(new Map([['00', body.slice(2)]]))
