@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { allQuery, barcode, rowId, text, timeOut } from '../http/index.ts'
+import { allQuery, barcode, queryInteger, rowId, text, timeOut } from '../http/index.ts'
 import { assetShape, assetTypes, day, gtin, sscc } from '../warehouse/index.ts'
 import { whenQuery } from './schema.ts'
 
@@ -22,6 +22,9 @@ export const assetsQuery = z.object({
   location: flag()
     .optional()
     .openapi({ type: 'string', enum: ['true', 'false'], description: 'true: with the place where each stands now' }),
+  slot: text(64).optional().openapi({ description: 'standing in this slot, by its integer id or its label' }),
+  zoneId: queryInteger({ min: 1 }).optional().openapi({ description: 'standing in a slot of this zone' }),
+  warehouseId: queryInteger({ min: 1 }).optional().openapi({ description: 'standing in a slot of this warehouse' }),
   at: whenQuery.at.openapi({ description: 'with the places of then too, as known now', format: 'date-time' }),
   known_at: whenQuery.known_at.openapi({
     description: 'with the places of then too, as known then',

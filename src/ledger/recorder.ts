@@ -128,7 +128,7 @@ export class Recorder {
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
     this.#enforce(warnings)
-    if (!asset) this.#warehouse.noteAsset(tx, request.asset_barcode, code.key)
+    this.#warehouse.noteAsset(tx, request.asset_barcode, code, asset)
     const row: UnsealedRow = {
       id: this.#head.nextId,
       event_id: this.#makeId(),

@@ -24,7 +24,8 @@ export function register(tx: Tx, asset: NewAsset, nowMs: number): store.Asset {
       details: `asset_id: ${asset.asset_id} is taken`,
     })
   }
-  const goods = said(asset, known ?? goodsOf(code, yearOf(nowMs)), code)
+  const onLabel = goodsOf(code, yearOf(nowMs))
+  const goods = said(asset, known ? completed(known, onLabel) : onLabel, code)
   const facts = { ...goods, type: asset.type, weight_kg: asset.weight_kg ?? null, dimensions: asset.dimensions ?? null }
   if (known) store.updateAsset(tx, known.id, asset.asset_id, facts, nowMs)
   else store.insertAsset(tx, asset.asset_id, code.key, facts, nowMs)
@@ -52,6 +53,26 @@ export function note(tx: Tx, barcode: string, key: string, nowMs: number): void 
   store.insertAsset(tx, barcode, key, { ...goods, type: null, weight_kg: null, dimensions: null }, nowMs)
 }
 
+/** What another label of a known asset says of it and nobody has said yet. */
+export function learn(tx: Tx, known: store.Asset, code: Barcode, nowMs: number): void {
+  if (!code.gs1 && !code.gtin) return
+  const goods = goodsOf(code, yearOf(nowMs))
+  if (JSON.stringify(completed(known, goods)) !== JSON.stringify(completed(known, nothing)))
+    store.keepReading(tx, known.id, goods)
+}
+
+const nothing: Goods = { sscc: null, gtin: null, lot: null, bestBefore: null, serial: null }
+
+function completed(known: Goods, label: Goods): Goods {
+  return {
+    sscc: known.sscc ?? label.sscc,
+    gtin: known.gtin ?? label.gtin,
+    lot: known.lot ?? label.lot,
+    bestBefore: known.bestBefore ?? label.bestBefore,
+    serial: known.serial ?? label.serial,
+  }
+}
+
 /** Reads the labels that nobody has read yet, some of them. Returns whether there may be more. */
 export function readLabels(tx: Tx, nowMs: number): boolean {
   const unread = store.unreadAssets(tx, readAtOnce)
@@ -60,7 +81,7 @@ export function readLabels(tx: Tx, nowMs: number): boolean {
 }
 
 /** What a person says goes before what was known, but a pallet's number is the one on its label. */
-function said(asset: Partial<NewAsset>, known: Goods, code: Barcode): Goods {
+function said(asset: AssetChange, known: Goods, code: Barcode): Goods {
   const labelled = code.gs1?.get('00')
   if (asset.sscc !== undefined && labelled !== undefined && asset.sscc !== labelled)
     throw AppError.field('sscc', `the barcode says ${labelled}`)

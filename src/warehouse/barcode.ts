@@ -14,6 +14,16 @@ export type Barcode = {
 
 export type BarcodeWarning = 'BARCODE_CHECK_DIGIT' | 'BARCODE_NOT_GS1'
 
+/** For the person who holds the scanner. */
+export const barcodeWarningText = {
+  BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
+  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+} as const satisfies Record<BarcodeWarning, string>
+
+export function explainBarcode({ warnings }: Barcode): { code: BarcodeWarning; message: string }[] {
+  return warnings.map((code) => ({ code, message: barcodeWarningText[code] }))
+}
+
 const GS = '\x1d'
 const aimPrefix = /^\][A-Za-z][0-9A-Za-z]/
 /** GS1-128, GS1 DataBar and composite, GS1 DataMatrix, GS1 QR, GS1 DotCode. */

@@ -1,5 +1,5 @@
 export type { Asset, AssetFilter } from './asset-store.ts'
-export { type Barcode, type BarcodeWarning, readBarcode } from './barcode.ts'
+export { type Barcode, type BarcodeWarning, barcodeWarningText, hasCheckDigit, readBarcode } from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
 export {
   assetShape,

@@ -84,11 +84,14 @@ export const zoneShape = {
 }
 
 const Point = z.object({ x: z.number(), y: z.number() })
+const mostPoints = 256
 const Polygon = z
   .array(Point)
   .min(3)
-  .max(256)
+  .max(mostPoints)
   .superRefine((points, context) => {
+    // Refused already; comparing thousands of edges with each other would hold up everybody.
+    if (points.length > mostPoints) return
     const message = polygonFault(points)
     if (message !== undefined) context.addIssue({ code: 'custom', message })
   })
@@ -122,6 +125,7 @@ export const SlotChange = z
     zoneId: optional(rowId()),
     retired: optional(z.boolean()),
     slot_id: optional(text(64)).openapi({ description: 'must be the one it has' }),
+    warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
   })
   .openapi('SlotChange')
 
@@ -228,7 +232,12 @@ export const assetShape = {
   createdAt: timeOut(),
   updatedAt: timeOut(),
 }
-export const AssetResource = resource(assetShape)
+export const AssetResource = resource({
+  ...assetShape,
+  warnings: z
+    .array(z.object({ code: z.enum(['BARCODE_CHECK_DIGIT', 'BARCODE_NOT_GS1']), message: z.string() }))
+    .openapi({ description: 'what is wrong with its barcode as written' }),
+})
 
 export type NewWarehouse = z.output<typeof NewWarehouse>
 export type NewZone = z.output<typeof NewZone>

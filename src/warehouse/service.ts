@@ -5,7 +5,7 @@ import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { Clock } from '../world/index.ts'
 import * as assetStore from './asset-store.ts'
 import * as assets from './assets.ts'
-import { readBarcode } from './barcode.ts'
+import { type Barcode, explainBarcode, readBarcode } from './barcode.ts'
 import type {
   AssetChange,
   NewAsset,
@@ -44,6 +44,13 @@ function demandVersion(what: string, row: { version: number }, version: number |
 /** A change as the audit trail tells it: what was named. */
 const told = (change: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+
+type WarnedAsset = assetStore.Asset & { warnings: ReturnType<typeof explainBarcode> }
+
+/** An asset with what is wrong with its barcode as written. */
+function withWarnings(asset: assetStore.Asset, written = asset.asset_id): WarnedAsset {
+  return { ...asset, warnings: explainBarcode(readBarcode(written)) }
+}
 
 const shown = <T extends object>(row: T) => ({ success: true as const, ...row })
 
@@ -202,6 +209,8 @@ export class WarehouseService {
     demandVersion('slot', old, version)
     if (change.slot_id !== undefined && change.slot_id !== old.slot_id)
       throw AppError.field('slot_id', 'can not be changed')
+    if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
+      throw AppError.field('warehouseId', 'can not be changed')
     const columns = store.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
     if (Object.keys(columns).length === 0) return old
     store.updateSlot(tx, id, columns, this.#clock.now())
@@ -257,7 +266,7 @@ export class WarehouseService {
   }
 
   createAsset(asset: NewAsset, { by, claim }: Ask) {
-    return this.#create(claim, assetPath, (tx) => this.registerAsset(tx, asset, by))
+    return this.#create(claim, assetPath, (tx) => withWarnings(this.registerAsset(tx, asset, by), asset.asset_id))
   }
 
   /** Registers an asset inside a transaction. One that events have only mentioned so far becomes a registered one. */
@@ -268,8 +277,8 @@ export class WarehouseService {
   }
 
   /** By any spelling of its barcode. Throws NOT_FOUND. */
-  asset(barcode: string): assetStore.Asset {
-    return this.#work.read((tx) => assets.assetOf(tx, barcode))
+  asset(barcode: string): WarnedAsset {
+    return withWarnings(this.#work.read((tx) => assets.assetOf(tx, barcode)))
   }
 
   /** As `changeSlot`. A barcode that events have only mentioned so far is registered by telling its type. */
@@ -278,7 +287,7 @@ export class WarehouseService {
     change: AssetChange,
     version: number | undefined,
     { by, claim }: Ask,
-  ): Promise<Reply<{ success: true } & assetStore.Asset>> {
+  ): Promise<Reply<{ success: true } & WarnedAsset>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
         const old = assets.assetOf(tx, barcode)
@@ -286,14 +295,14 @@ export class WarehouseService {
         const { asset_id, ...changes } = change
         if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(barcode).key)
           throw AppError.field('asset_id', 'can not be changed')
-        if (!assets.change(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(old) }
+        if (!assets.change(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(withWarnings(old)) }
         this.#audit.write(tx, by, {
           action: 'asset.updated',
           entity: 'asset',
           entityId: old.id,
           changes: told(changes),
         })
-        return { status: 200, body: shown(assets.assetOf(tx, barcode)) }
+        return { status: 200, body: shown(withWarnings(assets.assetOf(tx, barcode))) }
       }),
     )
   }
@@ -302,9 +311,10 @@ export class WarehouseService {
     return assetStore.findAssetByKey(tx, key)
   }
 
-  /** Remembers a barcode first seen in an event. */
-  noteAsset(tx: Tx, barcode: string, key: string): void {
-    assets.note(tx, barcode, key, this.#clock.now())
+  /** Remembers a barcode first seen in an event, or what this spelling of a known one says besides. */
+  noteAsset(tx: Tx, barcode: string, code: Barcode, known: assetStore.Asset | undefined): void {
+    if (known) assets.learn(tx, known, code, this.#clock.now())
+    else assets.note(tx, barcode, code.key, this.#clock.now())
   }
 
   /** Reads what labels say that no program before could read. To be called once, before anything else. */
