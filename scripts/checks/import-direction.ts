@@ -16,6 +16,7 @@ export const rooms = [
   'cameras',
   'ledger',
   'units',
+  'labels',
   'warehouse',
   'auth',
   'journal',

@@ -5,6 +5,7 @@ import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type AssetList, assetRoutes, type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
+import { type LabelService, labelRoutes } from '../labels/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
@@ -29,6 +30,7 @@ export type ApiParts = {
   readonly warehouse: WarehouseService
   readonly floor: FloorService
   readonly assetList: AssetList
+  readonly labels: LabelService
   readonly ledger: LedgerService
   readonly exchange: ExchangeService
   readonly photos: Photos
@@ -71,6 +73,7 @@ export function buildApi(parts: ApiParts): Api {
   floorRoutes(root, parts.floor)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   assetRoutes(root, parts.assetList)
+  labelRoutes(root, parts.labels)
   ledgerRoutes(root, parts.ledger, parts.photos)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)

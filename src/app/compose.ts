@@ -17,6 +17,7 @@ import { AssetList, FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
+import { LabelService, PrintWorker } from '../labels/index.ts'
 import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
@@ -57,6 +58,7 @@ export type Gateway = {
   readonly cameras: Cameras
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
+  readonly printWorker: PrintWorker
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
@@ -156,6 +158,18 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const assetList = new AssetList({ work, warehouse })
+  const labelSettings = () => ({ ...live.config.labels, printers: live.config.printers })
+  const printWorker = new PrintWorker({ work, clock, log, settings: labelSettings })
+  const labels = new LabelService({
+    work,
+    clock,
+    warehouse,
+    openings,
+    audit,
+    idempotency,
+    settings: labelSettings,
+    onQueued: () => printWorker.wake(),
+  })
   const webhooks = createWebhooks({
     work,
     clock,
@@ -234,6 +248,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouse,
     floor,
     assetList,
+    labels,
     ledger,
     exchange,
     photos,
@@ -247,6 +262,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     cameras,
     motion,
     webhooks,
+    printWorker,
     audit: (action, changes) =>
       work.write((write) => audit.write(write, undefined, { action, entity: 'config', changes })),
     close: () => {

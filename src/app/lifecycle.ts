@@ -31,6 +31,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     if (config.cameras.length > 0) gateway.cameras.start()
     gateway.webhooks.worker.start()
     started.push(() => gateway.webhooks.worker.stop())
+    gateway.printWorker.start()
+    started.push(() => gateway.printWorker.stop())
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
       actions: { dataDir: config.dataDir, verify: () => gateway.jobs.verify(config.dataDir) },
@@ -64,6 +66,7 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
   )
   if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
   gateway.motion.tellCameras()
+  gateway.printWorker.wake()
   await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
 }
 

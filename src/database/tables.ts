@@ -57,6 +57,8 @@ export type Tables = {
     label_read: Generated<number>
   }
   print_job: PrintJobRow
+  sscc_series: { series: string; next: number }
+  photo_bringer: { sha256: string; actor_commitment: string }
   photo_facts: {
     sha256: string
     width_px: number | null
@@ -143,9 +145,10 @@ export type PrintJobRow = {
   entity: 'slot' | 'asset'
   entity_id: number
   label: string
+  warehouse_id: number | null
   copies: number
   zpl: Buffer
-  state: 'queued' | 'printing' | 'printed' | 'failed' | 'cancelled'
+  state: 'queued' | 'printing' | 'printed' | 'unconfirmed' | 'failed' | 'cancelled'
   attempts: number
   next_attempt_at_ms: number
   last_error: string | null

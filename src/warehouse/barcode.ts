@@ -125,6 +125,17 @@ function isValue(ai: string, value: string): boolean {
   return fixed ? value.length === fixed && /^\d+$/.test(value) : value82.test(value)
 }
 
+/**
+ * The element strings as a symbol carries them: a GS behind each value whose length the standard does not fix, unless
+ * it is the last. What `readBarcode` reads back.
+ */
+export function elementText(elements: ReadonlyMap<string, string>): string {
+  const all = [...elements]
+  return all
+    .map(([ai, value], i) => `${ai}${value}${fixedDigits[ai.slice(0, 2)] || i === all.length - 1 ? '' : GS}`)
+    .join('')
+}
+
 /** The form that people read and type: `(00)340123450000000015(10)LOT7`. All of it, or it is none. */
 function bracketed(body: string): Map<string, string> | undefined {
   if (!/^(?:\(\d{2,4}\)[^(]+)+$/.test(body)) return undefined
@@ -137,11 +148,16 @@ function bracketed(body: string): Map<string, string> | undefined {
   return elements.size > 0 ? elements : undefined
 }
 
-/** GS1 check digit: weights 3 and 1 from the right, over all digits but the last. */
+/** GS1 check digit of the digits that stand in front of it: weights 3 and 1 from the right. */
+export function checkDigit(body: string): number {
+  const sum = [...body].reduceRight(
+    (total, digit, i) => total + Number(digit) * ((body.length - i) % 2 === 1 ? 3 : 1),
+    0,
+  )
+  return (10 - (sum % 10)) % 10
+}
+
+/** Whether the last digit is the check digit of the others. */
 export function hasCheckDigit(digits: string): boolean {
-  const numbers = [...digits].map(Number)
-  const sum = numbers
-    .slice(0, -1)
-    .reduceRight((total, digit, i) => total + digit * ((numbers.length - i) % 2 === 0 ? 3 : 1), 0)
-  return (10 - (sum % 10)) % 10 === numbers.at(-1)
+  return checkDigit(digits.slice(0, -1)) === Number(digits.at(-1))
 }

@@ -1,5 +1,12 @@
 export type { Asset, AssetFilter } from './asset-store.ts'
-export { type Barcode, type BarcodeWarning, barcodeWarningText, hasCheckDigit, readBarcode } from './barcode.ts'
+export {
+  type Barcode,
+  type BarcodeWarning,
+  barcodeWarningText,
+  checkDigit,
+  elementText,
+  readBarcode,
+} from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
 export {
   assetShape,

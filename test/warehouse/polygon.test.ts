@@ -23,7 +23,7 @@ t.test('a slot of any simple shape is a place, and what is no place is told why'
     [points([5, 5], [5, 5], [5, 5]), /point 1 repeats point 0/],
     [points([0, 0], [1, 0], [1, 1], [0, 0]), /the polygon closes by itself/],
     [points([0, 0], [4, 0], [2, 0], [2, 3]), /edge 0 and edge 1 lie on each other/],
-    [points([0, 0], [3, 0], [3, 3], [0, 3], [0, 5]), /edge 3 and edge 4 lie on each other/],
+    [points([0, 0], [3, 0], [3, 3], [0, 3], [0, 5]), /edge 2 and edge 4 meet/],
     [points([0, 0], [4, 0], [4, 4], [2, 0], [0, 4]), /crosses itself/],
     [points([0, 0], [-0, 0], [1, 1]), /repeats/],
   ] as const) {

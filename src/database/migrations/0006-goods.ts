@@ -30,20 +30,27 @@ export const goods: Migration = {
   entity TEXT NOT NULL CHECK (entity IN ('slot', 'asset')),
   entity_id INTEGER NOT NULL,            -- row of the slot or the asset
   label TEXT NOT NULL,                   -- slot_id or asset_id, as printed
+  warehouse_id INTEGER,                  -- of the slot; null for an asset, which belongs to none
   copies INTEGER NOT NULL,
   zpl BLOB NOT NULL,                     -- exactly what is sent
-  state TEXT NOT NULL CHECK (state IN ('queued', 'printing', 'printed', 'failed', 'cancelled')),
+  -- printing: an attempt is under way. unconfirmed: all was sent, and the printer never ended the connection.
+  state TEXT NOT NULL CHECK (state IN ('queued', 'printing', 'printed', 'unconfirmed', 'failed', 'cancelled')),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_attempt_at_ms INTEGER NOT NULL,   -- while queued
   last_error TEXT,                       -- of the last attempt that failed
   actor_commitment TEXT NOT NULL,        -- who asked for it
   reprint_of INTEGER,                    -- the job that this one repeats
   created_at_ms INTEGER NOT NULL,
-  finished_at_ms INTEGER                 -- printed, failed or cancelled; some days later the row goes
+  finished_at_ms INTEGER                 -- when it left the queue; some days later the row goes
 ) STRICT`,
     `CREATE INDEX print_job_waiting ON print_job (printer, id) WHERE state IN ('queued', 'printing')`,
     'CREATE INDEX print_job_finished ON print_job (finished_at_ms) WHERE finished_at_ms IS NOT NULL',
     'CREATE INDEX print_job_entity ON print_job (entity, entity_id, id)',
+
+    `CREATE TABLE sscc_series (
+  series TEXT PRIMARY KEY,               -- extension digit and company prefix
+  next INTEGER NOT NULL                  -- serial of the next number; never goes back
+) STRICT, WITHOUT ROWID`,
 
     `CREATE TABLE photo_facts (
   sha256 TEXT PRIMARY KEY,               -- of the photo in media
@@ -51,6 +58,11 @@ export const goods: Migration = {
   height_px INTEGER,
   taken_local TEXT,                      -- EXIF DateTimeOriginal as YYYY-MM-DDTHH:MM:SS, on the camera's clock; null without
   taken_offset_minutes INTEGER           -- EXIF OffsetTimeOriginal, minutes east of UTC; null: the camera does not say
+) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE photo_bringer (
+  sha256 TEXT NOT NULL,
+  actor_commitment TEXT NOT NULL,        -- who else brought the same bytes; the first stands in media
+  PRIMARY KEY (sha256, actor_commitment)
 ) STRICT, WITHOUT ROWID`,
     'CREATE INDEX placement_event_photo ON placement_event (photo_sha256) WHERE photo_sha256 IS NOT NULL',
   ],
