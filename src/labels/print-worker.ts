@@ -51,6 +51,14 @@ export class PrintWorker {
 
   /** Looks for work; to be called when a job was added. */
   wake(): void {
+    try {
+      this.#pass()
+    } catch (error) {
+      this.#trouble(error)
+    }
+  }
+
+  #pass(): void {
     if (!this.#running || this.#underWay.has('')) return
     this.#cancelDue()
     const nowMs = this.#clock.now()
@@ -60,22 +68,14 @@ export class PrintWorker {
       if (isDue(job.next_attempt_at_ms, nowMs)) this.#begin(job.printer, () => this.#print(job.id))
       else nextInMs = Math.min(nextInMs, job.next_attempt_at_ms - nowMs)
     }
-    if (nextInMs <= longestDelayMs) this.#cancelDue = this.#clock.after(nextInMs, () => this.#look())
-  }
-
-  #look(): void {
-    try {
-      this.wake()
-    } catch (error) {
-      this.#trouble(error)
-    }
+    if (nextInMs <= longestDelayMs) this.#cancelDue = this.#clock.after(nextInMs, () => this.wake())
   }
 
   #begin(printer: string, work: () => Promise<void>): void {
     const done = work().then(
       () => {
         this.#underWay.delete(printer)
-        this.#look()
+        this.wake()
       },
       (error: unknown) => {
         this.#underWay.delete(printer)
@@ -132,7 +132,7 @@ export class PrintWorker {
     if (!this.#running || isClosed(error)) return
     this.#log.error({ err: error }, 'labels are not being printed')
     this.#cancelDue()
-    this.#cancelDue = this.#clock.after(troubleMs, () => this.#look())
+    this.#cancelDue = this.#clock.after(troubleMs, () => this.wake())
   }
 }
 
