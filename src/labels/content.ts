@@ -19,19 +19,16 @@ export function assetContent(asset: Asset): LabelContent {
   const readable = code.gs1
     ? [...code.gs1].map(([ai, value]) => `(${ai})${value}`).join('')
     : code.key.replaceAll(GS, ' ')
-  const facts: [string, string | null][] = [
-    ['SSCC', asset.sscc],
-    ['GTIN', asset.gtin],
-    ['LOT', asset.lot],
-    ['BEST BEFORE', asset.bestBefore],
-    ['SERIAL', asset.serial],
-  ]
+  const fact = (name: string, value: string | null) => (value === null ? [] : [`${name} ${value}`])
   return {
     title: asset.sscc ?? asset.serial ?? readable,
+    // The most wanted first: on a small label the last ones have no room.
     lines: [
-      ...(asset.type ? [asset.type] : []),
-      ...facts.filter(([, value]) => value !== null).map(([name, value]) => `${name} ${value}`),
-    ],
+      [...fact('LOT', asset.lot), ...fact('BEST BEFORE', asset.bestBefore)].join('   '),
+      ...fact('GTIN', asset.gtin),
+      ...(asset.sscc === null ? [] : fact('SERIAL', asset.serial)),
+      asset.type ?? '',
+    ].filter((line) => line !== ''),
     readable,
     symbols: symbolsFor(asset.asset_id, code),
   }

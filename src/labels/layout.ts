@@ -25,9 +25,9 @@ export type PlacedSymbol = {
   readonly moduleDots: number
 }
 export type Layout = {
+  readonly paper: Paper
   readonly width: number
   readonly height: number
-  readonly dpi: number
   readonly texts: readonly PlacedText[]
   readonly symbol: PlacedSymbol
 }
@@ -41,7 +41,7 @@ const smallestTextMm = 2
 /** Where everything goes; undefined when none of the codes fits on the paper. Pure. */
 export function layOut(content: LabelContent, paper: Paper): Layout | undefined {
   const dots = (mm: number) => Math.round((mm * paper.dpi) / 25.4)
-  const page = { width: dots(paper.widthMm), height: dots(paper.heightMm), dpi: paper.dpi }
+  const page = { width: dots(paper.widthMm), height: dots(paper.heightMm) }
   const margin = dots(Math.min(3, paper.heightMm / 10))
   for (const symbol of content.symbols) {
     const modules = fitting(symbol)
@@ -54,7 +54,7 @@ export function layOut(content: LabelContent, paper: Paper): Layout | undefined 
       margin,
       dots,
     )
-    if (arranged) return { ...page, ...arranged }
+    if (arranged) return { paper, ...page, ...arranged }
   }
   return undefined
 }
@@ -82,11 +82,11 @@ function besideNothing(
   const inner = { x: margin, y: margin, width: page.width - 2 * margin, height: page.height - 2 * margin }
   const moduleDots = Math.floor(inner.width / (modules.across + 2 * quietModules(symbol.symbology)))
   if (moduleDots < Math.max(1, Math.round(dots(leastModuleMm * 100) / 100))) return undefined
-  const height = Math.floor(inner.height * 0.45)
+  const height = Math.floor(inner.height * 0.38)
   const readable = fitText(content.readable, inner.width, dots(3.5), dots(smallestTextMm))
   const y = page.height - margin - height - readable.size
   const above = { ...inner, height: y - margin }
-  if (height < dots(4)) return undefined
+  if (height < dots(3)) return undefined
   return {
     texts: [...stack([content.title, ...content.lines], above, dots), { x: margin, y: y + height, ...readable }],
     symbol: { symbol, modules, x: Math.floor((page.width - modules.across * moduleDots) / 2), y, height, moduleDots },
@@ -134,7 +134,7 @@ function stack(
     const text = fitText(
       line,
       box.width,
-      i === 0 ? Math.min(dots(12), Math.floor(box.height * 0.5)) : dots(3.5),
+      i === 0 ? Math.min(dots(12), Math.floor(box.height * 0.35)) : dots(3.5),
       dots(smallestTextMm),
     )
     if (y + text.size > box.y + box.height) break

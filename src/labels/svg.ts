@@ -1,10 +1,9 @@
 import type { Layout, PlacedSymbol, PlacedText } from './layout.ts'
 
 /** A label as an SVG of its true size. Text is escaped; what XML can't hold is replaced. No scripts, no links. */
-export function toSvg({ width, height, dpi, texts, symbol }: Layout): string {
-  const mm = (dots: number) => `${Math.round((dots * 2540) / dpi) / 100}mm`
+export function toSvg({ paper, width, height, texts, symbol }: Layout): string {
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${mm(width)}" height="${mm(height)}" viewBox="0 0 ${width} ${height}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${paper.widthMm}mm" height="${paper.heightMm}mm" viewBox="0 0 ${width} ${height}">`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...texts.map(textElement),
     `<path fill="#000" shape-rendering="crispEdges" d="${darkParts(symbol)}"/>`,

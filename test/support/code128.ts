@@ -19,7 +19,8 @@ export function readCode128(widths: readonly number[]): string {
   for (const value of data) {
     if (value === 102) text += '\x1d'
     else if (set === 'C' && value < 100) text += String(value).padStart(2, '0')
-    else if (set !== 'C' && value < 96) text += String.fromCharCode(set === 'A' && value >= 64 ? value - 64 : value + 32)
+    else if (set !== 'C' && value < 96)
+      text += String.fromCharCode(set === 'A' && value >= 64 ? value - 64 : value + 32)
     else if (value === 99 || value === 100 || value === 101) set = { 99: 'C', 100: 'B', 101: 'A' }[value]
     else throw new Error(`value ${value} in set ${set}`)
   }
