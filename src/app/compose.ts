@@ -139,6 +139,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     openings,
     audit,
     dataDir: config.dataDir,
+    hiddenFrom: (caller) => warehouse.hiddenFrom(caller),
     siteUrl: () => live.config.site.url,
   })
   const recorder = new Recorder({

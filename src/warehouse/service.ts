@@ -118,6 +118,10 @@ export class WarehouseService {
     return found
   }
 
+  timezoneOf(tx: ReadTx, id: number): string {
+    return store.findWarehouse(tx, id)?.timezone ?? 'UTC'
+  }
+
   /** As `changeSlot`. */
   changeWarehouse(id: number | undefined, change: WarehouseChange, version: number | undefined, { by, claim }: Ask) {
     return this.#change(claim, (tx) => {
