@@ -65,8 +65,8 @@ async function reload(gateway: Gateway, configFile: string | undefined, log: Log
     'config reloaded; keys under "restart" wait for the next start',
   )
   if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
-  gateway.motion.tellCameras()
   gateway.printWorker.wake()
+  gateway.motion.tellCameras()
   await gateway.audit('config.reloaded', { live: changes.live, restart: changes.restart })
 }
 
