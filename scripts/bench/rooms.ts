@@ -61,7 +61,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
   const settings = () => ({ warehouseId: 1, viewers: [] })
   const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings })
-  const photos = new Photos({ work, clock, openings, audit, dataDir, siteUrl: () => siteUrl })
+  const photos = new Photos({ work, clock, openings, audit, dataDir, hiddenFrom: () => [], siteUrl: () => siteUrl })
   const recorder = new Recorder({
     clock,
     log,

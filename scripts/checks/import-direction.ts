@@ -17,6 +17,7 @@ export const rooms = [
   'scales',
   'units',
   'ledger',
+  'labels',
   'warehouse',
   'auth',
   'journal',

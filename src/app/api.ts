@@ -10,6 +10,8 @@ import {
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import {
+  type AssetList,
+  assetRoutes,
   type Discrepancies,
   discrepancyRoutes,
   type FloorService,
@@ -22,6 +24,7 @@ import {
 import type { Governance } from '../governance/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
+import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
   type Acts,
   actRoutes,
@@ -67,6 +70,8 @@ export type ApiParts = {
   readonly scanner: Scanner
   readonly discrepancies: Discrepancies
   readonly traces: Traces
+  readonly assetList: AssetList
+  readonly labels: LabelService
   readonly ledger: LedgerService
   readonly acts: Acts
   readonly corrections: Corrections
@@ -121,6 +126,8 @@ export function buildApi(parts: ApiParts): Api {
   traceRoutes(root, parts.traces)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   actRoutes(root, parts.acts, parts.corrections)
+  assetRoutes(root, parts.assetList)
+  labelRoutes(root, parts.labels)
   ledgerRoutes(root, parts.ledger, parts.photos)
   unitRoutes(root, parts.units)
   scaleRoutes(root, parts.scales)

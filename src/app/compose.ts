@@ -20,11 +20,12 @@ import {
 import type { Config } from '../config/index.ts'
 import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
-import { Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
+import { AssetList, Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import { type Api, numericPath } from '../http/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
+import { LabelService, PrintWorker } from '../labels/index.ts'
 import { Acts, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
@@ -75,6 +76,7 @@ export type Gateway = {
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly storageUsers: StorageUsers
   /** Tells the trail what was done to the config at the box. */
+  readonly printWorker: PrintWorker
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Tells the trail how the accounts of the config differ from those of last time. */
   readonly noteAccounts: (mode: 'start' | 'signal') => Promise<void>
@@ -178,12 +180,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     idempotency,
     settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
   })
+  atOnce((write) => warehouse.readLabels(write))
   const photos = new Photos({
     work,
     clock,
     openings,
     audit,
     dataDir: config.dataDir,
+    hiddenFrom: (caller) => warehouse.hiddenFrom(caller),
     siteUrl: () => live.config.site.url,
   })
   const recorder = new Recorder({
@@ -224,6 +228,19 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   })
   const discrepancies = new Discrepancies({ work, warehouse })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
+  const assetList = new AssetList({ work, warehouse })
+  const labelSettings = () => ({ ...live.config.labels, printers: live.config.printers })
+  const printWorker = new PrintWorker({ work, clock, log, settings: labelSettings })
+  const labels = new LabelService({
+    work,
+    clock,
+    warehouse,
+    openings,
+    audit,
+    idempotency,
+    settings: labelSettings,
+    onQueued: () => printWorker.wake(),
+  })
   const webhooks = createWebhooks({
     work,
     clock,
@@ -342,6 +359,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     scanner,
     discrepancies,
     traces,
+    assetList,
+    labels,
     ledger,
     acts,
     corrections,
@@ -371,6 +390,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     motion,
     webhooks,
     storageUsers,
+    printWorker,
     audit: (action, changes) =>
       work.write((write) => audit.write(write, atTheBox('signal'), { action, entity: 'config', changes })),
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, atTheBox(mode)),

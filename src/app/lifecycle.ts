@@ -34,6 +34,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     started.push(async () => gateway.storageUsers.stop())
     gateway.webhooks.worker.start()
     started.push(() => gateway.webhooks.worker.stop())
+    gateway.printWorker.start()
+    started.push(() => gateway.printWorker.stop())
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
       actions: {
@@ -120,6 +122,7 @@ async function reload(
   const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
   if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
+  gateway.printWorker.wake()
   gateway.motion.tellCameras()
   await gateway.audit('config.reloaded', reloadFacts(changes))
   if (access) await gateway.audit('permissions.changed', access)

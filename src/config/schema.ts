@@ -338,6 +338,46 @@ const warehouse = {
   viewers: key(callers(), 'Users and groups who may see it; empty: everybody.', { example: ['wh-supervisors'] }),
 }
 
+const labelSize = () =>
+  textLike(
+    /^(?:[2-9]\d|1\d\d|2[01]\d)x(?:[1-9]\d|[12]\d\d|300)$/,
+    'width x height in millimetres, such as 100x50, from 20x10 to 219x300',
+  )
+
+/** Dots an inch of the print heads that there are. */
+export const printerDpis = [152, 203, 300, 600] as const
+const dpi = () => wholeNumber(152, 600, 'dots an inch').refine((value) => printerDpis.some((one) => one === value))
+
+const sscc = {
+  companyPrefix: key(
+    textLike(/^\d{4,12}$/, 'a GS1 Company Prefix of 4 to 12 digits'),
+    'The GS1 Company Prefix under which this site numbers its pallets.',
+    { example: '0614141' },
+  ),
+  extensionDigit: key(
+    wholeNumber(0, 9).prefault(0),
+    'First digit of the numbers; one for each gateway that shares the prefix.',
+  ),
+}
+
+const labels = {
+  size: key(labelSize().prefault('100x50'), 'Width and height of a label in millimetres.'),
+  sscc: key(
+    z.strictObject(sscc).nullable().prefault(null),
+    'Numbers for pallets that have none; null: the gateway gives none.',
+  ),
+}
+
+const printer = {
+  name: key(text(64), 'Name by which a print job asks for it.', { example: 'dock-1' }),
+  host: key(text(253), 'Its address or host name.', { example: '10.0.0.41' }),
+  port: key(wholeNumber(1, 65_535).prefault(9100), 'Its raw port.'),
+  dpi: key(dpi().prefault(203), 'Dots an inch of its head: 152, 203, 300 or 600.'),
+  size: key(labelSize().nullable().prefault(null), 'The labels in it; null: labels.size.', { example: '100x50' }),
+  timeout: key(duration().prefault('10s'), 'How long it may keep the gateway waiting before an attempt has failed.'),
+  giveUpAfter: key(duration().prefault('24h'), 'Age at which a label that could not be printed is given up.'),
+}
+
 const retention = {
   clips: key(
     section({
@@ -436,6 +476,12 @@ const everything = z.strictObject({
     }),
     'HTTP.',
     live,
+  ),
+  labels: key(section(labels), 'Labels of slots and pallets.', live),
+  printers: key(
+    z.array(z.strictObject(printer)).superRefine(distinct('name'), always).prefault([]),
+    'Label printers that speak ZPL; the first one prints what names none.',
+    { ...live, identity: 'name' },
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
   ffmpeg: key(

@@ -6,6 +6,7 @@ export type {
   DetectionEventRow,
   IncidentChangeRow,
   PlacementEventRow,
+  PrintJobRow,
   ReportRow,
   ScaleReadingRow,
   Tables,

@@ -49,6 +49,22 @@ export type Tables = {
     weight_kg: number | null
     dimensions: string | null
     provisional: number
+    sscc: string | null
+    gtin: string | null
+    lot: string | null
+    best_before: string | null
+    serial: string | null
+    label_read: Generated<number>
+  }
+  print_job: PrintJobRow
+  sscc_series: { series: string; next: number }
+  photo_bringer: { sha256: string; actor_commitment: string }
+  photo_facts: {
+    sha256: string
+    width_px: number | null
+    height_px: number | null
+    taken_local: string | null
+    taken_offset_minutes: number | null
   }
   placement_event: PlacementEventRow
   caller_key: { one: number; key: Buffer }
@@ -135,6 +151,25 @@ export type Tables = {
 }
 
 type Versioned = { version: Generated<number>; created_at_ms: number; updated_at_ms: number }
+
+export type PrintJobRow = {
+  id: number
+  printer: string
+  entity: 'slot' | 'asset'
+  entity_id: number
+  label: string
+  warehouse_id: number | null
+  copies: number
+  zpl: Buffer
+  state: 'queued' | 'printing' | 'printed' | 'unconfirmed' | 'failed' | 'cancelled'
+  attempts: number
+  next_attempt_at_ms: number
+  last_error: string | null
+  actor_commitment: string
+  reprint_of: number | null
+  created_at_ms: number
+  finished_at_ms: number | null
+}
 
 export type DetectionEventRow = {
   row: number

@@ -20,6 +20,7 @@ export const catalogue = {
   REFERENCE_NOT_FOUND: { status: 400, retry: false, hint: 'Create the thing the body refers to first.' },
   INVALID_TRANSITION: { status: 400, retry: false, hint: 'details says what the transport unit can do now.' },
   CONSTRAINT_VIOLATED: { status: 400, retry: false, hint: 'ledger.enforce turns this warning into a refusal.' },
+  NOT_CONFIGURED: { status: 400, retry: false, hint: 'The config lacks what this needs, such as printers.' },
   WEBHOOK_URL_NOT_HTTPS: { status: 400, retry: false, hint: 'Register an https:// address.' },
   WEBHOOK_URL_FORBIDDEN: { status: 400, retry: false, hint: 'webhooks.allowNetworks names private receivers.' },
   AUTH_REQUIRED: { status: 401, retry: false, hint: 'Send Authorization: Bearer or Basic.' },

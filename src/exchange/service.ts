@@ -13,10 +13,9 @@ import {
   walk,
 } from '../ledger/index.ts'
 import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
-import { type Clock, isoTime } from '../world/index.ts'
+import { type Clock, isoTime, zoneOffset } from '../world/index.ts'
 import { byteOrderMark, csvHead, csvLines } from './csv.ts'
 import { epcisContext, epcisId, objectEvent } from './epcis.ts'
-import { zoneOffset } from './zone-offset.ts'
 
 /** Rows that one step looks at: some 2 ms, so that scanners wait for nobody's export. */
 const lookedAtOnce = 250

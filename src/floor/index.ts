@@ -1,3 +1,5 @@
+export { AssetList } from './asset-list.ts'
+export { assetRoutes } from './asset-routes.ts'
 export { Discrepancies } from './discrepancies.ts'
 export { discrepancyRoutes } from './discrepancy-routes.ts'
 export { floorRoutes } from './routes.ts'

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { barcode, resource, timeOut } from '../http/index.ts'
 import { Warning } from '../ledger/index.ts'
-import { AssetForm } from '../warehouse/index.ts'
+import { assetShape } from '../warehouse/index.ts'
 import { FloorSlot } from './schema.ts'
 
 /** Scanners that type end a code with Enter or Tab, and some put a space in front. */
@@ -32,7 +32,7 @@ const ScanMatch = z
     id: z.union([z.int(), z.string()]),
     path: z.string().openapi({ description: 'where it is found' }),
     slot: FloorSlot.optional(),
-    asset: AssetForm.optional(),
+    asset: z.object(assetShape).openapi('ScannedAsset').optional(),
     location: z
       .union([z.object({ slot: z.union([FloorSlot, z.null()]), since: timeOut().nullable() }), z.null()])
       .optional()

@@ -22,6 +22,7 @@ export const auditEntities = [
   'caller',
   'config',
   'photo',
+  'print_job',
 ] as const satisfies readonly AuditEntity[]
 
 /** Whether a caller may know of the thing with this id. */
@@ -73,6 +74,7 @@ export class Sight {
       scale_reading: elsewhere.scale_reading ? inWarehouse(elsewhere.scale_reading) : everybody,
       asset: everybody,
       photo: everybody,
+      print_job: everybody,
       webhook: everybody,
       alert: everybody,
       caller: everybody,

@@ -21,6 +21,7 @@ export type AuditEntity =
   | 'caller'
   | 'config'
   | 'photo'
+  | 'print_job'
 
 export type AuditFacts = {
   /** What was done: `placement.recorded`, `slot.updated`. */

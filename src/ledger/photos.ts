@@ -3,20 +3,28 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { FileAnswer, RequestOrigin } from '../http/index.ts'
+import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { addMedia, findMedia, type Media, type Openings } from '../log/index.ts'
 import { type Clock, writeFileDurablyAside } from '../world/index.ts'
-import { extensionOf, readPicture } from './picture.ts'
+import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, useOf } from './photo-store.ts'
+import { type PhotoTime, readPhotoTime } from './photo-time.ts'
+import { extensionOf, type PictureSize, readPicture } from './picture.ts'
 import type { StoredPhoto } from './schema.ts'
 
 export const photoLimitBytes = 12 * 1024 * 1024
+/** More would only be a burden to whoever opens it: a file of a few kilobytes can unfold to gigabytes. */
+const longestSidePx = 16_384
+const mostPixels = 100_000_000
 export const photosPath = '/api/whms/evidence/photos'
 
 /** Where a photo's bytes are: named by their hash, spread over 256 folders. */
 export function photoFile(dataDir: string, photo: { sha256: string; mediaType: string }): string {
   return join(dataDir, 'photos', photo.sha256.slice(0, 2), `${photo.sha256}.${extensionOf(photo.mediaType)}`)
 }
+
+/** A photo whose file is on disk, with what it says of itself. */
+export type KeptPhoto = { readonly media: Media; readonly facts: PhotoFacts }
 
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
 export class Photos {
@@ -25,6 +33,7 @@ export class Photos {
   readonly #openings: Openings
   readonly #audit: AuditTrail
   readonly #dataDir: string
+  readonly #hiddenFrom: (caller: Caller) => readonly number[]
   readonly #siteUrl: () => string
 
   constructor(options: {
@@ -33,6 +42,8 @@ export class Photos {
     openings: Openings
     audit: AuditTrail
     dataDir: string
+    /** Ids of the warehouses that a caller may not see. */
+    hiddenFrom: (caller: Caller) => readonly number[]
     siteUrl: () => string
   }) {
     this.#work = options.work
@@ -40,20 +51,21 @@ export class Photos {
     this.#openings = options.openings
     this.#audit = options.audit
     this.#dataDir = options.dataDir
+    this.#hiddenFrom = options.hiddenFrom
     this.#siteUrl = options.siteUrl
   }
 
-  /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
+  /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL. */
   async store(bytes: Buffer, by: RequestOrigin): Promise<StoredPhoto> {
-    const media = await this.keepFile(bytes)
-    return this.#work.write((tx) => this.note(tx, media, by))
+    const photo = await this.keepFile(bytes)
+    return this.#work.write((tx) => this.note(tx, photo, by))
   }
 
   /**
    * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a
-   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL.
+   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL.
    */
-  async keepFile(bytes: Buffer): Promise<Media> {
+  async keepFile(bytes: Buffer): Promise<KeptPhoto> {
     const type = readPicture(bytes)
     if (!type) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
     if ('damaged' in type) {
@@ -61,6 +73,7 @@ export class Photos {
         details: `it begins as ${type.damaged}, and the rest does not fit or is missing`,
       })
     }
+    refuseHuge(type.size)
     const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
     const known = this.#work.read((tx) => findMedia(tx, hash))
     const media: Media = known ?? {
@@ -72,16 +85,29 @@ export class Photos {
     }
     const file = photoFile(this.#dataDir, media)
     if (!known || !existsSync(file)) await writePhoto(file, bytes)
-    return media
+    return { media, facts: { size: type.size, time: await readPhotoTime(bytes, type.mediaType) } }
   }
 
-  /** The second half: the row, and who brought it. The same bytes again change nothing. */
-  note(tx: Tx, media: Media, by: RequestOrigin): StoredPhoto {
+  /** The second half: the row, and who brought it. The same bytes again change nothing but that. */
+  note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
     const { sha256, mediaType, sizeBytes } = media
-    if (addMedia(tx, media, this.#openings.person(tx, by.caller.username))) {
+    const commitment = this.#openings.person(tx, by.caller.username)
+    if (addMedia(tx, media, commitment)) {
       this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
     }
-    return { success: true, sha256, url: this.urlOf(sha256), mediaType, sizeBytes }
+    keepBringer(tx, sha256, commitment)
+    keepFacts(tx, sha256, facts)
+    const { size, time } = facts
+    return {
+      success: true,
+      sha256,
+      url: this.urlOf(sha256),
+      mediaType,
+      sizeBytes,
+      width: size?.width ?? null,
+      height: size?.height ?? null,
+      takenAt: time ? `${time.local}${time.offsetMinutes === null ? '' : offsetText(time.offsetMinutes)}` : null,
+    }
   }
 
   urlOf(hash: string): string {
@@ -98,13 +124,43 @@ export class Photos {
     return findMedia(tx, hash)?.kind === 'photo'
   }
 
-  /** The file of a photo. Throws NOT_FOUND. */
-  file(hash: string): FileAnswer {
-    const media = /^[0-9a-f]{64}$/.test(hash) ? this.#work.read((tx) => findMedia(tx, hash)) : undefined
+  /** When a photo was taken, as it says itself. */
+  timeOf(tx: ReadTx, hash: string): PhotoTime | undefined {
+    return photoTimeIn(tx, hash)
+  }
+
+  /** The file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
+  file(hash: string, caller: Caller): FileAnswer {
+    const media = /^[0-9a-f]{64}$/.test(hash)
+      ? this.#work.read((tx) => (this.#isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
+      : undefined
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
     const { sha256, mediaType, sizeBytes } = media
     return { path: photoFile(this.#dataDir, media), sha256, mediaType, sizeBytes }
   }
+
+  /** For who brought it, who may see an event that shows it, and, while none does, those who judge placements. */
+  #isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
+    const { isUsed, isShown } = useOf(tx, hash, this.#hiddenFrom(caller))
+    if (isShown || (!isUsed && caller.permissions.has('events:verify'))) return true
+    const commitment = this.#openings.findPerson(tx, caller.username)
+    return commitment !== undefined && hasBrought(tx, hash, commitment)
+  }
+}
+
+function refuseHuge(size: PictureSize | undefined): void {
+  if (!size) return
+  const { width, height } = size
+  if (width <= longestSidePx && height <= longestSidePx && width * height <= mostPixels) return
+  throw new AppError('BODY_TOO_LARGE', 'The photo has too many pixels', {
+    details: `${width} x ${height}; at most ${longestSidePx} on a side and ${mostPixels} in all`,
+  })
+}
+
+/** `+01:00`. */
+function offsetText(minutes: number): string {
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
 }
 
 async function writePhoto(file: string, bytes: Buffer): Promise<void> {

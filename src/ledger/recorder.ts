@@ -8,6 +8,7 @@ import type { Clock } from '../world/index.ts'
 import { placementRecorded } from './events.ts'
 import type { LedgerHead } from './head.ts'
 import { type Effect, type EventType, judge, misfits } from './judge.ts'
+import { takenAtMs } from './photo-time.ts'
 import type { Photos } from './photos.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
@@ -118,11 +119,12 @@ export class Recorder {
     const { around, placement } = lookAround(tx, moved, newestMs)
     const judged = judge(moved, around)
     const photo = this.#photoOf(tx, request)
+    const taken = this.#takenAt(tx, request, photo.sha256, slot, when.timestampMs)
     const warnings: WarningCode[] = [
       ...judged.warnings,
       ...code.warnings,
       ...assetWarnings(request, slot, asset),
-      ...timeWarnings(request, when, around),
+      ...timeWarnings(taken, when, around),
       ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
       ...(request.operator !== undefined && request.operator !== by.caller.username
         ? (['OPERATOR_DIFFERS'] as const)
@@ -131,7 +133,7 @@ export class Recorder {
     ]
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
     if (within.atMs === undefined) this.#enforce(warnings)
-    if (!asset) this.#warehouse.noteAsset(tx, request.asset_barcode, code.key)
+    this.#warehouse.noteAsset(tx, request.asset_barcode, code, asset)
     const row: UnsealedRow = {
       id: this.#head.nextId,
       event_id: this.#makeId(),
@@ -150,7 +152,7 @@ export class Recorder {
       photo_url: request.photo_url ?? null,
       photo_sha256: photo.sha256,
       photo_evidence: photo.evidence,
-      photo_taken_at_ms: request.photo_taken_at ?? null,
+      photo_taken_at_ms: taken[0] ?? null,
       scale_weight_kg: request.scale_weight_kg ?? null,
       cctv_clip_url: request.cctv_clip_url ?? null,
       work_order_ref: request.work_order_ref ?? null,
@@ -282,6 +284,14 @@ export class Recorder {
     return { sha256: hash, evidence: hash !== null && this.#photos.isHeld(tx, hash) ? 'held' : 'claimed' }
   }
 
+  /** When the photo was taken: as the client says, and as the photo says. The first one stands in the row. */
+  #takenAt(tx: ReadTx, request: NewPlacementEvent, hash: string | null, slot: Slot, nearMs: number): number[] {
+    const said = request.photo_taken_at
+    const own = hash === null ? undefined : this.#photos.timeOf(tx, hash)
+    const byPhoto = own && takenAtMs(own, this.#warehouse.timezoneOf(tx, slot.warehouseId), nearMs)
+    return [said, byPhoto].filter((ms) => ms !== undefined)
+  }
+
   #enforce(warnings: readonly WarningCode[]): void {
     const refused = warnings.filter((code) => this.#settings().enforce.includes(code))
     if (refused.length === 0) return
@@ -331,12 +341,11 @@ function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | un
   ]
 }
 
-function timeWarnings(request: NewPlacementEvent, when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {
+function timeWarnings(taken: readonly number[], when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {
   const warnings: WarningCode[] = []
   if (when.isLate || around.laterKnown) warnings.push('LATE_EVENT')
   if (when.isAhead) warnings.push('CLOCK_AHEAD')
-  const takenAt = request.photo_taken_at
-  if (takenAt !== undefined && Math.abs(takenAt - when.timestampMs) > photoToleranceMs)
+  if (taken.some((takenMs) => Math.abs(takenMs - when.timestampMs) > photoToleranceMs))
     warnings.push('PHOTO_TIME_MISMATCH')
   return warnings
 }

@@ -113,7 +113,8 @@ const getPhoto = operation({
   path: `${photosPath}/{sha256}`,
   access: 'whms:read',
   tag,
-  summary: 'A photo that the gateway holds',
+  summary:
+    'A photo that the gateway holds: for who brought it and who may see an event with it; unused ones for supervisors',
   input: { params: z.object({ sha256: z.string() }) },
   success: {
     200: {
@@ -170,5 +171,5 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     return send(c, await ledger.storePhoto(bytes, { by: originOf(c), claim: claimOf(c, bytes) }), 201)
   })
 
-  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256)) as never)
+  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256, c.get('caller'))) as never)
 }

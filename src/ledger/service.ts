@@ -85,11 +85,11 @@ export class LedgerService {
 
   /** Keeps a photo: first the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
   async storePhoto(bytes: Buffer, { by, claim }: Pick<Asked, 'by' | 'claim'>): Promise<Reply<StoredPhoto>> {
-    const media = await this.#photos.keepFile(bytes)
+    const photo = await this.#photos.keepFile(bytes)
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
-        const body = this.#photos.note(tx, media, by)
-        return { status: 201 as const, body, location: `${photosPath}/${media.sha256}` }
+        const body = this.#photos.note(tx, photo, by)
+        return { status: 201 as const, body, location: `${photosPath}/${body.sha256}` }
       }),
     )
   }

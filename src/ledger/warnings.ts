@@ -1,4 +1,5 @@
 import { warningCodes } from '../config/index.ts'
+import { barcodeWarningText } from '../warehouse/index.ts'
 
 export { warningCodes }
 export type WarningCode = (typeof warningCodes)[number]
@@ -23,8 +24,7 @@ export const warningText = {
   NO_EFFECT: 'the event changes nothing',
   PHOTO_NOT_HELD: 'the gateway does not hold the photo itself',
   PHOTO_TIME_MISMATCH: 'the photo was taken at another time than the event',
-  BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
-  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+  ...barcodeWarningText,
 } as const satisfies Record<WarningCode, string>
 
 /** Recorded at the time; the wording is today's. */

@@ -7,15 +7,29 @@ export type Barcode = {
   readonly key: string
   /** Element strings by application identifier, when the code is GS1. */
   readonly gs1: ReadonlyMap<string, string> | undefined
+  /** 14 digits, when the reader says that this is the EAN or UPC symbol of an item. */
+  readonly gtin?: string | undefined
   readonly warnings: readonly BarcodeWarning[]
 }
 
 export type BarcodeWarning = 'BARCODE_CHECK_DIGIT' | 'BARCODE_NOT_GS1'
 
+/** For the person who holds the scanner. */
+export const barcodeWarningText = {
+  BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
+  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+} as const satisfies Record<BarcodeWarning, string>
+
+export function explainBarcode({ warnings }: Barcode): { code: BarcodeWarning; message: string }[] {
+  return warnings.map((code) => ({ code, message: barcodeWarningText[code] }))
+}
+
 const GS = '\x1d'
 const aimPrefix = /^\][A-Za-z][0-9A-Za-z]/
 /** GS1-128, GS1 DataBar and composite, GS1 DataMatrix, GS1 QR, GS1 DotCode. */
 const gs1Prefixes = new Set([']C1', ']e0', ']e1', ']e2', ']d2', ']Q3', ']J1'])
+/** EAN-13 and UPC (always read as 13 digits), EAN-8: their 8, 12 or 13 digits are a GTIN. */
+const eanPrefixes = new Set([']E0', ']E4'])
 
 export function readBarcode(raw: string): Barcode {
   const prefix = raw.match(aimPrefix)?.[0] ?? ''
@@ -24,6 +38,9 @@ export function readBarcode(raw: string): Barcode {
   // Of a prefix with nothing behind it, the prefix is all there is to match.
   const body = text.replace(/^\x1d+/, '') || raw
   if (announced) return readGs1(body)
+  if (eanPrefixes.has(prefix) && /^(\d{8}|\d{12,13})$/.test(body)) {
+    return hasCheckDigit(body) ? { ...plain(body), gtin: body.padStart(14, '0') } : plain(body, 'BARCODE_CHECK_DIGIT')
+  }
   if (/^00\d{18}$/.test(body)) {
     return hasCheckDigit(body.slice(2))
       ? gs1Barcode(new Map([['00', body.slice(2)]]))
@@ -108,6 +125,17 @@ function isValue(ai: string, value: string): boolean {
   return fixed ? value.length === fixed && /^\d+$/.test(value) : value82.test(value)
 }
 
+/**
+ * The element strings as a symbol carries them: a GS behind each value whose length the standard does not fix, unless
+ * it is the last. What `readBarcode` reads back.
+ */
+export function elementText(elements: ReadonlyMap<string, string>): string {
+  const all = [...elements]
+  return all
+    .map(([ai, value], i) => `${ai}${value}${fixedDigits[ai.slice(0, 2)] || i === all.length - 1 ? '' : GS}`)
+    .join('')
+}
+
 /** The form that people read and type: `(00)340123450000000015(10)LOT7`. All of it, or it is none. */
 function bracketed(body: string): Map<string, string> | undefined {
   if (!/^(?:\(\d{2,4}\)[^(]+)+$/.test(body)) return undefined
@@ -120,11 +148,16 @@ function bracketed(body: string): Map<string, string> | undefined {
   return elements.size > 0 ? elements : undefined
 }
 
-/** GS1 check digit: weights 3 and 1 from the right, over all digits but the last. */
+/** GS1 check digit of the digits that stand in front of it: weights 3 and 1 from the right. */
+export function checkDigit(body: string): number {
+  const sum = [...body].reduceRight(
+    (total, digit, i) => total + Number(digit) * ((body.length - i) % 2 === 1 ? 3 : 1),
+    0,
+  )
+  return (10 - (sum % 10)) % 10
+}
+
+/** Whether the last digit is the check digit of the others. */
 export function hasCheckDigit(digits: string): boolean {
-  const numbers = [...digits].map(Number)
-  const sum = numbers
-    .slice(0, -1)
-    .reduceRight((total, digit, i) => total + digit * ((numbers.length - i) % 2 === 0 ? 3 : 1), 0)
-  return (10 - (sum % 10)) % 10 === numbers.at(-1)
+  return checkDigit(digits.slice(0, -1)) === Number(digits.at(-1))
 }

@@ -1,5 +1,25 @@
-export { type Barcode, type BarcodeWarning, hasCheckDigit, readBarcode } from './barcode.ts'
+export type { Asset, AssetFilter } from './asset-store.ts'
+export {
+  type Barcode,
+  type BarcodeWarning,
+  barcodeWarningText,
+  checkDigit,
+  elementText,
+  hasCheckDigit,
+  readBarcode,
+} from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
-export { Asset as AssetForm, NewSlot, SlotChange, slotShape, zoneShape, zoneTypes } from './schema.ts'
+export {
+  assetShape,
+  assetTypes,
+  day,
+  gtin,
+  NewSlot,
+  SlotChange,
+  slotShape,
+  sscc,
+  zoneShape,
+  zoneTypes,
+} from './schema.ts'
 export { type Ask, WarehouseService, type WarehouseSettings } from './service.ts'
-export type { Asset, Slot, Warehouse, Zone } from './store.ts'
+export type { Slot, Warehouse, Zone } from './store.ts'

@@ -5,6 +5,7 @@ import {
   claimOf,
   ifMatchHeaders,
   listOf,
+  numericPath,
   onceHeaders,
   operation,
   originOf,
@@ -14,14 +15,15 @@ import {
   versionOf,
 } from '../http/index.ts'
 import {
-  Asset,
   AssetChange,
   AssetResource,
   NewAsset,
   NewWarehouse,
   NewZone,
   Warehouse,
+  WarehouseChange,
   WarehouseResource,
+  ZoneChange,
   zoneShape,
 } from './schema.ts'
 import type { WarehouseService } from './service.ts'
@@ -48,6 +50,31 @@ const createWarehouse = operation({
   success: { 201: { description: 'The warehouse', schema: WarehouseResource, location: true } },
 })
 
+const idParam = z.object({ id: z.string() })
+const changing = { ...ifMatchHeaders, ...onceHeaders }
+
+const changeWarehouse = operation({
+  method: 'put',
+  path: '/api/whms/warehouses/{id}',
+  access: 'whms:write',
+  tag,
+  summary: 'Change what is named, keep the rest',
+  input: { params: idParam, headers: z.object(changing), body: WarehouseChange },
+  success: { 200: { description: 'The warehouse', schema: WarehouseResource } },
+  errors: ['VERSION_MISMATCH'],
+})
+
+const changeZone = operation({
+  method: 'put',
+  path: '/api/whms/zones/{id}',
+  access: 'whms:write',
+  tag: 'Zones',
+  summary: 'Change what is named, keep the rest; its slots go with a new name',
+  input: { params: idParam, headers: z.object(changing), body: ZoneChange },
+  success: { 200: { description: 'The zone', schema: resource(zoneShape) } },
+  errors: ['ALREADY_EXISTS', 'VERSION_MISMATCH'],
+})
+
 const createZone = operation({
   method: 'post',
   path: '/api/whms/zones',
@@ -57,16 +84,6 @@ const createZone = operation({
   input: { headers: z.object(onceHeaders), body: NewZone },
   success: { 201: { description: 'The zone', schema: resource(zoneShape), location: true } },
   errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
-})
-
-const listAssets = operation({
-  method: 'get',
-  path: '/api/whms/assets',
-  access: 'whms:read',
-  tag: 'Assets',
-  summary: 'All assets, registered ones and those that events have mentioned',
-  input: { query: z.object(allQuery) },
-  success: { 200: { description: 'The assets', schema: listOf(Asset) } },
 })
 
 const createAsset = operation({
@@ -98,7 +115,7 @@ const changeAsset = operation({
   access: 'whms:write',
   tag: 'Assets',
   summary: 'Change what is named, keep the rest; telling its type registers one that events have only mentioned',
-  input: { params: barcodeParam, headers: z.object({ ...ifMatchHeaders, ...onceHeaders }), body: AssetChange },
+  input: { params: barcodeParam, headers: z.object(changing), body: AssetChange },
   success: { 200: { description: 'The asset', schema: AssetResource } },
   errors: ['VERSION_MISMATCH'],
 })
@@ -113,7 +130,16 @@ export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
   api.openapi(createZone, async (c) =>
     send(c, await warehouse.createZone(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
   )
-  api.openapi(listAssets, (c) => c.json(pageOfAll(warehouse.assets(), c.req.valid('query')), 200))
+  api.openapi(changeWarehouse, async (c) => {
+    const id = numericPath(c.req.valid('param').id)
+    const ask = { by: originOf(c), claim: claimOf(c) }
+    return send(c, await warehouse.changeWarehouse(id, c.req.valid('json'), versionOf(c), ask), 200)
+  })
+  api.openapi(changeZone, async (c) => {
+    const id = numericPath(c.req.valid('param').id)
+    const ask = { by: originOf(c), claim: claimOf(c) }
+    return send(c, await warehouse.changeZone(id, c.req.valid('json'), versionOf(c), ask), 200)
+  })
   api.openapi(createAsset, async (c) =>
     send(c, await warehouse.createAsset(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
   )

@@ -1,5 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { barcode, optional, resource, rowId, text, timeOut } from '../http/index.ts'
+import { hasCheckDigit } from './barcode.ts'
+import { gtin14, isDay } from './goods.ts'
+import { polygonFault } from './polygon.ts'
 
 export const zoneTypes = ['storage', 'staging', 'receiving', 'shipping', 'cold', 'hazmat'] as const
 export const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as const
@@ -16,6 +19,9 @@ const isTimezone = (name: string) => {
   }
 }
 
+const timezone = () => text(64).refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin')
+const color = () => z.string().regex(/^#[0-9a-fA-F]{6}$/, 'expected #rrggbb')
+
 export const Location = z
   .object({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
   .openapi('Location')
@@ -23,7 +29,7 @@ export const Location = z
 export const NewWarehouse = z
   .object({
     name: text(200),
-    timezone: text(64).refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin'),
+    timezone: timezone(),
     location: optional(Location),
   })
   .openapi('NewWarehouse')
@@ -45,9 +51,26 @@ export const NewZone = z
     name: text(200),
     zone_type: ZoneType,
     warehouseId: rowId(),
-    color: optional(z.string().regex(/^#[0-9a-fA-F]{6}$/, 'expected #rrggbb')),
+    color: optional(color()),
   })
   .openapi('NewZone')
+
+export const WarehouseChange = z
+  .object({
+    name: optional(text(200)),
+    timezone: optional(timezone()),
+    location: optional(Location),
+  })
+  .openapi('WarehouseChange')
+
+export const ZoneChange = z
+  .object({
+    name: optional(text(200)).openapi({ description: 'slots that bear the old name bear the new one then' }),
+    zone_type: optional(ZoneType),
+    color: optional(color()),
+    warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
+  })
+  .openapi('ZoneChange')
 
 export const zoneShape = {
   id: rowId(),
@@ -61,7 +84,17 @@ export const zoneShape = {
 }
 
 const Point = z.object({ x: z.number(), y: z.number() })
-const Polygon = z.array(Point).min(3).max(256)
+const mostPoints = 256
+const Polygon = z
+  .array(Point)
+  .min(3)
+  .max(mostPoints)
+  .superRefine((points, context) => {
+    // Refused already; comparing thousands of edges with each other would hold up everybody.
+    if (points.length > mostPoints) return
+    const message = polygonFault(points)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
 
 const Constraints = z
   .object({
@@ -92,6 +125,7 @@ export const SlotChange = z
     zoneId: optional(rowId()),
     retired: optional(z.boolean()),
     slot_id: optional(text(64)).openapi({ description: 'must be the one it has' }),
+    warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
   })
   .openapi('SlotChange')
 
@@ -124,12 +158,51 @@ const Dimensions = z
   })
   .openapi('Dimensions', { description: 'cm' })
 
+/** 18 digits with their check digit. */
+export const sscc = () =>
+  z
+    .string()
+    .regex(/^\d{18}$/, 'expected 18 digits')
+    .refine((digits) => !/^\d{18}$/.test(digits) || hasCheckDigit(digits), 'has a wrong check digit')
+
+/** 8, 12, 13 or 14 digits in; 14 out. */
+export const gtin = () =>
+  z
+    .string()
+    .transform((digits, context) => {
+      const found = gtin14(digits)
+      if (found !== undefined) return found
+      const isNumber = /^(\d{8}|\d{12,14})$/.test(digits)
+      context.addIssue({
+        code: 'custom',
+        message: isNumber ? 'has a wrong check digit' : 'expected 8, 12, 13 or 14 digits',
+      })
+      return z.NEVER
+    })
+    .openapi({ type: 'string', pattern: '^([0-9]{8}|[0-9]{12,14})$' })
+
+/** A day of the calendar. */
+export const day = () => z.string().refine(isDay, 'expected a day as YYYY-MM-DD').openapi({ format: 'date' })
+
+const goodsChange = {
+  sscc: optional(sscc()).openapi({ description: 'default: as the barcode says' }),
+  gtin: optional(gtin()).openapi({
+    type: ['string', 'null'],
+    pattern: '^([0-9]{8}|[0-9]{12,14})$',
+    description: 'default: as the barcode says; answered with 14 digits',
+  }),
+  lot: optional(text(90)).openapi({ description: 'default: as the barcode says' }),
+  bestBefore: optional(day()).openapi({ description: 'default: as the barcode says', format: 'date' }),
+  serial: optional(text(90)).openapi({ description: 'default: as the barcode says' }),
+}
+
 export const NewAsset = z
   .object({
     asset_id: barcode(),
     type: AssetType,
     weight_kg: optional(z.number().min(0).max(100_000)),
     dimensions: optional(Dimensions),
+    ...goodsChange,
   })
   .openapi('NewAsset')
 
@@ -138,29 +211,41 @@ export const AssetChange = z
     type: optional(AssetType),
     weight_kg: optional(z.number().min(0).max(100_000)),
     dimensions: optional(Dimensions),
+    ...goodsChange,
     asset_id: optional(barcode()).openapi({ description: 'must be a spelling of the one it has' }),
   })
   .openapi('AssetChange')
 
-const assetShape = {
+export const assetShape = {
   id: rowId(),
   asset_id: z.string(),
   type: AssetType.nullable(),
   weight_kg: z.number().nullable(),
   dimensions: Dimensions.nullable(),
+  sscc: z.string().nullable().openapi({ description: '18 digits' }),
+  gtin: z.string().nullable().openapi({ description: '14 digits, shorter ones with zeros in front' }),
+  lot: z.string().nullable(),
+  bestBefore: z.string().nullable().openapi({ format: 'date' }),
+  serial: z.string().nullable(),
   provisional: z.boolean().openapi({ description: 'only ever seen in an event' }),
   version: z.int(),
   createdAt: timeOut(),
   updatedAt: timeOut(),
 }
-export const Asset = z.object(assetShape).openapi('Asset')
-export const AssetResource = resource(assetShape)
+export const AssetResource = resource({
+  ...assetShape,
+  warnings: z
+    .array(z.object({ code: z.enum(['BARCODE_CHECK_DIGIT', 'BARCODE_NOT_GS1']), message: z.string() }))
+    .openapi({ description: 'what is wrong with its barcode as written' }),
+})
 
 export type NewWarehouse = z.output<typeof NewWarehouse>
 export type NewZone = z.output<typeof NewZone>
 export type NewSlot = z.output<typeof NewSlot>
 export type SlotChange = z.output<typeof SlotChange>
-export type NewAsset = z.output<typeof NewAsset>
-export type AssetChange = z.output<typeof AssetChange>
+export type WarehouseChange = Partial<z.output<typeof WarehouseChange>>
+export type ZoneChange = Partial<z.output<typeof ZoneChange>>
+export type NewAsset = Pick<z.output<typeof NewAsset>, 'asset_id' | 'type'> & Partial<z.output<typeof NewAsset>>
+export type AssetChange = Partial<z.output<typeof AssetChange>>
 export type ZoneType = (typeof zoneTypes)[number]
 export type AssetType = (typeof assetTypes)[number]

@@ -3,8 +3,19 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { Clock } from '../world/index.ts'
-import { readBarcode } from './barcode.ts'
-import type { AssetChange, NewAsset, NewSlot, NewWarehouse, NewZone, SlotChange } from './schema.ts'
+import * as assetStore from './asset-store.ts'
+import * as assets from './assets.ts'
+import { type Barcode, explainBarcode, readBarcode } from './barcode.ts'
+import type {
+  AssetChange,
+  NewAsset,
+  NewSlot,
+  NewWarehouse,
+  NewZone,
+  SlotChange,
+  WarehouseChange,
+  ZoneChange,
+} from './schema.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
@@ -22,14 +33,34 @@ const under =
   (path: string) =>
   ({ id }: { id: number }) =>
     `${path}/${id}`
-const assetPath = ({ asset_id }: store.Asset) => `/api/whms/assets/${encodeURIComponent(asset_id)}`
+const assetPath = ({ asset_id }: assetStore.Asset) => `/api/whms/assets/${encodeURIComponent(asset_id)}`
+
+/** Throws VERSION_MISMATCH. `version`: the one that If-Match demands. */
+function demandVersion(what: string, row: { version: number }, version: number | undefined): void {
+  if (version === undefined || version === row.version) return
+  throw new AppError('VERSION_MISMATCH', `The ${what} has version ${row.version} by now`)
+}
+
+/** A change as the audit trail tells it: what was named. */
+const told = (change: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+
+type WarnedAsset = assetStore.Asset & { warnings: ReturnType<typeof explainBarcode> }
+
+/** An asset with what is wrong with its barcode as written. */
+function withWarnings(asset: assetStore.Asset, written = asset.asset_id): WarnedAsset {
+  return { ...asset, warnings: explainBarcode(readBarcode(written)) }
+}
 
 const shown = <T extends object>(row: T) => ({ success: true as const, ...row })
 
-function assetOf(tx: ReadTx, barcode: string): store.Asset {
-  const found = store.findAssetByKey(tx, readBarcode(barcode).key)
-  if (!found) throw AppError.notFound('Asset')
-  return found
+/** Throws ALREADY_EXISTS when another zone of the warehouse has the name. */
+function refuseTaken(tx: ReadTx, warehouseId: number, name: string, ownId?: number): void {
+  const holder = store.findZoneByName(tx, warehouseId, name)
+  if (!holder || holder.id === ownId) return
+  throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${name} already`, {
+    details: `name: ${name} is taken`,
+  })
 }
 
 /** Master data: warehouses, zones, slots and assets. What stands where is not its business. */
@@ -94,14 +125,30 @@ export class WarehouseService {
     return warehouseId
   }
 
+  timezoneOf(tx: ReadTx, id: number): string {
+    return store.findWarehouse(tx, id)?.timezone ?? 'UTC'
+  }
+
+  /** As `changeSlot`. */
+  changeWarehouse(id: number | undefined, change: WarehouseChange, version: number | undefined, { by, claim }: Ask) {
+    return this.#change(claim, (tx) => {
+      const old = this.warehouse(tx, id, by.caller)
+      demandVersion('warehouse', old, version)
+      if (store.changeWarehouse(tx, old, change, this.#clock.now()).length === 0) return old
+      this.#audit.write(tx, by, {
+        action: 'warehouse.updated',
+        entity: 'warehouse',
+        entityId: old.id,
+        changes: told(change),
+      })
+      return this.warehouse(tx, old.id, by.caller)
+    })
+  }
+
   createZone(zone: NewZone, { by, claim }: Ask) {
     return this.#create(claim, under('/api/whms/zones'), (tx) => {
       this.#referTo(tx, zone.warehouseId, by.caller)
-      if (store.findZoneByName(tx, zone.warehouseId, zone.name)) {
-        throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, {
-          details: `name: ${zone.name} is taken`,
-        })
-      }
+      refuseTaken(tx, zone.warehouseId, zone.name)
       const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
       const made = this.zone(tx, id, by.caller)
       const adopted = store.adoptSlots(tx, made, this.#clock.now())
@@ -112,6 +159,30 @@ export class WarehouseService {
         changes: { adoptedSlots: adopted },
       })
       return made
+    })
+  }
+
+  /** As `changeSlot`. The slots that bear the old name go with it, and those that waited for the new one join. */
+  changeZone(id: number | undefined, change: ZoneChange, version: number | undefined, { by, claim }: Ask) {
+    return this.#change(claim, (tx) => {
+      const old = this.zone(tx, id, by.caller)
+      demandVersion('zone', old, version)
+      if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
+        throw AppError.field('warehouseId', 'can not be changed')
+      if (change.name !== undefined) refuseTaken(tx, old.warehouseId, change.name, old.id)
+      const nowMs = this.#clock.now()
+      const changed = store.changeZone(tx, old, change, nowMs)
+      if (changed.length === 0) return old
+      const zone = this.zone(tx, old.id, by.caller)
+      const slots = changed.includes('name')
+        ? {
+            renamedSlots: store.renameLabels(tx, zone, old.name, nowMs),
+            adoptedSlots: store.adoptSlots(tx, zone, nowMs),
+          }
+        : {}
+      const changes = { ...told(change), ...slots }
+      this.#audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
+      return zone
     })
   }
 
@@ -146,19 +217,17 @@ export class WarehouseService {
    */
   changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): store.Slot {
     const old = this.slot(tx, id, by.caller)
-    if (version !== undefined && version !== old.version) {
-      throw new AppError('VERSION_MISMATCH', `The slot has version ${old.version} by now`)
-    }
+    demandVersion('slot', old, version)
     if (change.slot_id !== undefined && change.slot_id !== old.slot_id)
       throw AppError.field('slot_id', 'can not be changed')
+    if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
+      throw AppError.field('warehouseId', 'can not be changed')
     const columns = store.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
     if (Object.keys(columns).length === 0) return old
     store.updateSlot(tx, id, columns, this.#clock.now())
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
-    const told = Object.fromEntries(
-      Object.entries({ ...changes, polygon: polygon && 'changed' }).filter(([, v]) => v !== undefined),
-    )
-    this.#audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: told })
+    const said = told({ ...changes, polygon: polygon && 'changed' })
+    this.#audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
     return this.slot(tx, id, by.caller)
   }
 
@@ -207,29 +276,20 @@ export class WarehouseService {
     return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
   }
 
-  /** Registers an asset. One that events have only mentioned so far becomes a registered one. */
   createAsset(asset: NewAsset, { by, claim }: Ask) {
-    return this.#create(claim, assetPath, (tx) => {
-      const { key } = readBarcode(asset.asset_id)
-      const known = store.findAssetByKey(tx, key)
-      if (known && !known.provisional) {
-        throw new AppError('ALREADY_EXISTS', 'This asset is registered already', {
-          details: `asset_id: ${asset.asset_id} is taken`,
-        })
-      }
-      const nowMs = this.#clock.now()
-      if (known) store.updateAsset(tx, known.id, asset, nowMs)
-      else store.insertAsset(tx, asset, key, nowMs)
-      const made = store.findAssetByKey(tx, key)
-      if (!made) throw new Error('an asset just written is not there')
-      this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
-      return made
-    })
+    return this.#create(claim, assetPath, (tx) => withWarnings(this.registerAsset(tx, asset, by), asset.asset_id))
+  }
+
+  /** Registers an asset inside a transaction. One that events have only mentioned so far becomes a registered one. */
+  registerAsset(tx: Tx, asset: NewAsset, by: RequestOrigin): assetStore.Asset {
+    const made = assets.register(tx, asset, this.#clock.now())
+    this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
+    return made
   }
 
   /** By any spelling of its barcode. Throws NOT_FOUND. */
-  asset(barcode: string): store.Asset {
-    return this.#work.read((tx) => assetOf(tx, barcode))
+  asset(barcode: string): WarnedAsset {
+    return withWarnings(this.#work.read((tx) => assets.assetOf(tx, barcode)))
   }
 
   /** As `changeSlot`. A barcode that events have only mentioned so far is registered by telling its type. */
@@ -238,35 +298,53 @@ export class WarehouseService {
     change: AssetChange,
     version: number | undefined,
     { by, claim }: Ask,
-  ): Promise<Reply<{ success: true } & store.Asset>> {
+  ): Promise<Reply<{ success: true } & WarnedAsset>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
-        const old = assetOf(tx, barcode)
-        if (version !== undefined && version !== old.version) {
-          throw new AppError('VERSION_MISMATCH', `The asset has version ${old.version} by now`)
-        }
+        const old = assets.assetOf(tx, barcode)
+        demandVersion('asset', old, version)
         const { asset_id, ...changes } = change
         if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(barcode).key)
           throw AppError.field('asset_id', 'can not be changed')
-        if (!store.changeAsset(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(old) }
-        const told = Object.fromEntries(Object.entries(changes).filter(([, v]) => v !== undefined))
-        this.#audit.write(tx, by, { action: 'asset.updated', entity: 'asset', entityId: old.id, changes: told })
-        return { status: 200, body: shown(assetOf(tx, barcode)) }
+        if (!assets.change(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(withWarnings(old)) }
+        this.#audit.write(tx, by, {
+          action: 'asset.updated',
+          entity: 'asset',
+          entityId: old.id,
+          changes: told(changes),
+        })
+        return { status: 200, body: shown(withWarnings(assets.assetOf(tx, barcode))) }
       }),
     )
   }
 
-  findAsset(tx: ReadTx, key: string): store.Asset | undefined {
-    return store.findAssetByKey(tx, key)
+  findAsset(tx: ReadTx, key: string): assetStore.Asset | undefined {
+    return assetStore.findAssetByKey(tx, key)
   }
 
-  /** Remembers a barcode first seen in an event. */
-  noteAsset(tx: Tx, barcode: string, key: string): void {
-    store.insertProvisionalAsset(tx, barcode, key, this.#clock.now())
+  /** Remembers a barcode first seen in an event, or what this spelling of a known one says besides. */
+  noteAsset(tx: Tx, barcode: string, code: Barcode, known: assetStore.Asset | undefined): void {
+    if (known) assets.learn(tx, known, code, this.#clock.now())
+    else assets.note(tx, barcode, code.key, this.#clock.now())
   }
 
-  assets(): store.Asset[] {
-    return this.#work.read((tx) => store.listAssets(tx))
+  /** Reads what labels say that no program before could read. To be called once, before anything else. */
+  readLabels(tx: Tx): void {
+    while (assets.readLabels(tx, this.#clock.now())) {}
+  }
+
+  /** The next `limit` of the assets that the filter leaves, behind `afterId`; each with the key that events have. */
+  assets(tx: ReadTx, filter: assetStore.AssetFilter, afterId: number, limit: number) {
+    return assetStore.listAssets(tx, filter, afterId, limit)
+  }
+
+  /** Ids of all assets that a filter leaves which is only a range; undefined for any other, see `assets`. */
+  assetsInRange(tx: ReadTx, filter: assetStore.AssetFilter): number[] | undefined {
+    return assetStore.idsInRange(tx, filter)
+  }
+
+  assetsById(tx: ReadTx, ids: readonly number[]) {
+    return assetStore.assetsById(tx, ids)
   }
 
   #create<T extends { id: number }>(
@@ -280,6 +358,13 @@ export class WarehouseService {
         return { status: 201, body: shown(made), location: pathOf(made) }
       }),
     )
+  }
+
+  #change<T extends object>(
+    claim: IdempotencyClaim | undefined,
+    change: (tx: Tx) => T,
+  ): Promise<Reply<{ success: true } & T>> {
+    return this.#work.write((tx) => this.#idempotency.once(tx, claim, () => ({ status: 200, body: shown(change(tx)) })))
   }
 
   #referTo(tx: ReadTx, warehouseId: number, caller: Caller): void {

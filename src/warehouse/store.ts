@@ -1,12 +1,12 @@
 import { type Query, type ReadTx, sql, type Tables, type Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
-import type { AssetChange, AssetType, NewAsset, NewSlot, NewWarehouse, NewZone, ZoneType } from './schema.ts'
+import type { AssetType, NewSlot, NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
 
-type Row<Name extends keyof Tables> = {
+export type Row<Name extends keyof Tables> = {
   [K in keyof Tables[Name]]: K extends 'id' | 'version' ? number : Tables[Name][K]
 }
 
-const times = (row: { created_at_ms: number; updated_at_ms: number; version: number | unknown }) => ({
+export const times = (row: { created_at_ms: number; updated_at_ms: number; version: number | unknown }) => ({
   version: row.version as number,
   createdAt: isoTime(row.created_at_ms),
   updatedAt: isoTime(row.updated_at_ms),
@@ -15,7 +15,6 @@ const times = (row: { created_at_ms: number; updated_at_ms: number; version: num
 export type Warehouse = ReturnType<typeof warehouseOf>
 export type Zone = ReturnType<typeof zoneOf>
 export type Slot = ReturnType<typeof slotOf>
-export type Asset = ReturnType<typeof assetOf>
 
 function warehouseOf(row: Row<'warehouse'>) {
   const location = row.lat === null || row.lng === null ? null : { lat: row.lat, lng: row.lng }
@@ -50,22 +49,7 @@ function slotOf(row: Row<'slot'> & { type_of_zone: string | null }) {
   }
 }
 
-function assetOf(row: Row<'asset'>) {
-  return {
-    id: row.id,
-    asset_id: row.asset_id,
-    type: row.type as AssetType | null,
-    weight_kg: row.weight_kg,
-    dimensions:
-      row.dimensions === null
-        ? null
-        : (JSON.parse(row.dimensions) as { length: number; width: number; height: number }),
-    provisional: row.provisional === 1,
-    ...times(row),
-  }
-}
-
-const stamp = (nowMs: number) => ({ created_at_ms: nowMs, updated_at_ms: nowMs })
+export const stamp = (nowMs: number) => ({ created_at_ms: nowMs, updated_at_ms: nowMs })
 
 export function insertWarehouse(tx: Tx, warehouse: NewWarehouse, nowMs: number): number {
   const { name, timezone, location } = warehouse
@@ -80,6 +64,52 @@ export function findWarehouse(tx: ReadTx, id: number): Warehouse | undefined {
 
 export function listWarehouses(tx: ReadTx): Warehouse[] {
   return tx.all(sql.selectFrom('warehouse').selectAll().orderBy('id') as Query<Row<'warehouse'>>).map(warehouseOf)
+}
+
+type WarehouseColumns = { name?: string; timezone?: string; lat?: number; lng?: number }
+
+/** @returns the columns that the change gives another value */
+export function changeWarehouse(tx: Tx, old: Warehouse, change: WarehouseChange, nowMs: number): string[] {
+  const { name, timezone, location } = change
+  const columns: WarehouseColumns = {
+    ...(name !== undefined && name !== old.name && { name }),
+    ...(timezone !== undefined && timezone !== old.timezone && { timezone }),
+    ...(location && (location.lat !== old.location?.lat || location.lng !== old.location.lng) && location),
+  }
+  return changeRow(tx, 'warehouse', old.id, columns, nowMs)
+}
+
+/** @returns the columns that the change gives another value */
+export function changeZone(tx: Tx, old: Zone, change: ZoneChange, nowMs: number): string[] {
+  const { name, zone_type, color } = change
+  const columns = {
+    ...(name !== undefined && name !== old.name && { name, name_key: nameKey(name) }),
+    ...(zone_type !== undefined && zone_type !== old.zone_type && { zone_type }),
+    ...(color !== undefined && color !== old.color && { color }),
+  }
+  return changeRow(tx, 'zone', old.id, columns, nowMs)
+}
+
+function changeRow(tx: Tx, table: 'warehouse' | 'zone', id: number, columns: object, nowMs: number): string[] {
+  const names = Object.keys(columns)
+  if (names.length === 0) return []
+  tx.run(
+    sql
+      .updateTable(table)
+      .set({ ...columns, updated_at_ms: nowMs })
+      .set((eb) => ({ version: eb('version', '+', 1) }))
+      .where('id', '=', id),
+  )
+  return names
+}
+
+/** The slots of a zone that bear its old name bear the new one. */
+export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {
+  const slots = tx.allOf<{ id: number; zone: string }>('SELECT id, zone FROM slot WHERE zone_id = +?', [zone.id])
+  const named = slots.filter((slot) => nameKey(slot.zone) === nameKey(oldName) && slot.zone !== zone.name)
+  for (const { id } of named)
+    tx.runOf('UPDATE slot SET zone = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [zone.name, nowMs, id])
+  return named.length
 }
 
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase()
@@ -203,60 +233,4 @@ export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: n
     limit,
   ])
   return rows.map(slotOf)
-}
-
-const dimensionsOf = (asset: NewAsset) => (asset.dimensions ? JSON.stringify(asset.dimensions) : null)
-
-export function insertAsset(tx: Tx, asset: NewAsset, key: string, nowMs: number): number {
-  const row = {
-    asset_id: asset.asset_id,
-    asset_key: key,
-    type: asset.type,
-    weight_kg: asset.weight_kg ?? null,
-    dimensions: dimensionsOf(asset),
-    provisional: 0,
-    ...stamp(nowMs),
-  }
-  return tx.run(sql.insertInto('asset').values(row)).lastId
-}
-
-/** Writes down a barcode that nobody registered. */
-export function insertProvisionalAsset(tx: Tx, barcode: string, key: string, nowMs: number): void {
-  tx.runOf(
-    `INSERT INTO asset (asset_id, asset_key, type, weight_kg, dimensions, provisional, created_at_ms, updated_at_ms)
-     VALUES (?, ?, NULL, NULL, NULL, 1, ?, ?)`,
-    [barcode, key, nowMs, nowMs],
-  )
-}
-
-export function updateAsset(tx: Tx, id: number, asset: NewAsset, nowMs: number): void {
-  tx.runOf(
-    `UPDATE asset SET asset_id = ?, type = ?, weight_kg = ?, dimensions = ?, provisional = 0, version = version + 1, updated_at_ms = ?
-     WHERE id = ?`,
-    [asset.asset_id, asset.type, asset.weight_kg ?? null, dimensionsOf(asset), nowMs, id],
-  )
-}
-
-/** @returns whether anything of it was new */
-export function changeAsset(tx: Tx, old: Asset, change: Omit<AssetChange, 'asset_id'>, nowMs: number): boolean {
-  const type = change.type ?? old.type
-  const weightKg = change.weight_kg ?? old.weight_kg
-  const dimensions = JSON.stringify(change.dimensions ?? old.dimensions)
-  const isSame = type === old.type && weightKg === old.weight_kg && dimensions === JSON.stringify(old.dimensions)
-  if (isSame) return false
-  tx.runOf(
-    `UPDATE asset SET type = ?, weight_kg = ?, dimensions = ?, provisional = ?, version = version + 1, updated_at_ms = ?
-     WHERE id = ?`,
-    [type, weightKg, dimensions === 'null' ? null : dimensions, type === null ? 1 : 0, nowMs, old.id],
-  )
-  return true
-}
-
-export function findAssetByKey(tx: ReadTx, key: string): Asset | undefined {
-  const row = tx.oneOf<Row<'asset'>>('SELECT * FROM asset WHERE asset_key = ?', [key])
-  return row && assetOf(row)
-}
-
-export function listAssets(tx: ReadTx): Asset[] {
-  return tx.allOf<Row<'asset'>>('SELECT * FROM asset ORDER BY id').map(assetOf)
 }

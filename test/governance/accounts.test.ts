@@ -92,7 +92,7 @@ t.test(
     configure([ada, account('olga', 'admin', 'another-secret')])
     const again = await startDaemon(['--config', file], { cwd })
     t.teardown(() => again.end('SIGKILL'))
-    t.match(await entries(again, 7), [
+    t.match(await entries(again, 8), [
       { action: 'caller.secret_changed', operator: 'olga', authMode: 'start', changes: { secret: 'changed' } },
     ])
   },

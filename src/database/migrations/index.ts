@@ -4,6 +4,7 @@ import { cameras } from './0002-cameras.ts'
 import { consoleSessions } from './0003-console.ts'
 import { ledgerGuards } from './0004-ledger-guards.ts'
 import { corrections } from './0005-corrections.ts'
+import { goods } from './0006-goods.ts'
 import { units } from './0007-units.ts'
 import { governance } from './0008-governance.ts'
 import { callers } from './0010-callers.ts'
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   consoleSessions,
   ledgerGuards,
   corrections,
+  goods,
   units,
   governance,
   callers,

@@ -1,0 +1,105 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller } from '../http/index.ts'
+import { assetLocation, headOf, type When } from '../ledger/index.ts'
+import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
+import { isoTime } from '../world/index.ts'
+import type { ListedAsset, StandingPlace } from './asset-schema.ts'
+
+/** Assets that are listed in one go: some 2 ms with their places. */
+const sliceAssets = 250
+
+export type AssetQuery = AssetFilter & {
+  /** Whether to tell where each stands. */
+  readonly location?: boolean | undefined
+  /** Where each stood then; tells where it stands too. */
+  readonly then?: When | undefined
+  /** Only what stands there: then, when that is asked for, else now. */
+  readonly place?: Place | undefined
+}
+
+/** All that is named must be so. `slot` is an id or a label, as in a path. */
+export type Place = {
+  readonly slot?: string | undefined
+  readonly zoneId?: number | undefined
+  readonly warehouseId?: number | undefined
+}
+
+/** Assets, and where each stands: what a recall asks. Computed from the ledger, on one state of it. */
+export class AssetList {
+  readonly #work: UnitOfWork
+  readonly #warehouse: WarehouseService
+
+  constructor(options: { work: UnitOfWork; warehouse: WarehouseService }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+  }
+
+  /** All assets that the query leaves, a slice at a time; in between, others have their turn. */
+  async *assets(caller: Caller, query: AssetQuery): AsyncGenerator<readonly ListedAsset[], void> {
+    const { lastId, ids } = this.#work.read((tx) => ({
+      lastId: headOf(tx).id,
+      ids: this.#warehouse.assetsInRange(tx, query),
+    }))
+    const slotId = query.place?.slot === undefined ? undefined : this.#slotId(query.place.slot, caller)
+    const told = (tx: ReadTx, found: (Asset & { key: string })[]) =>
+      found
+        .map(({ key, ...asset }) => ({ ...asset, ...this.#places(tx, key, query, lastId, caller) }))
+        .filter((asset) => isThere(query.then ? asset.locationThen : asset.location, query.place, slotId))
+    for (let from = 0; ids && from < ids.length; from += sliceAssets) {
+      const slice = ids.slice(from, from + sliceAssets)
+      yield this.#work.read((tx) => told(tx, this.#warehouse.assetsById(tx, slice)))
+      await nextTurn()
+    }
+    for (let afterId: number | undefined = ids ? undefined : 0; afterId !== undefined; ) {
+      const behind: number = afterId
+      const { slice, lastId: next } = this.#work.read((tx) => {
+        const found = this.#warehouse.assets(tx, query, behind, sliceAssets)
+        return { slice: told(tx, found), lastId: found.length < sliceAssets ? undefined : found.at(-1)?.id }
+      })
+      yield slice
+      afterId = next
+      await nextTurn()
+    }
+  }
+
+  /** -1 for a slot that is not there, or not for this caller: nothing stands in it. */
+  #slotId(path: string, caller: Caller): number {
+    try {
+      return this.#work.read((tx) => this.#warehouse.slotByPath(tx, path, false, caller).id)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return -1
+      throw error
+    }
+  }
+
+  #places(tx: ReadTx, key: string, { location, then, place }: AssetQuery, lastId: number, caller: Caller): Places {
+    return {
+      ...((location || then || place) && { location: this.#place(tx, key, { lastId }, caller) }),
+      ...(then && { locationThen: this.#place(tx, key, { ...then, lastId }, caller) }),
+    }
+  }
+
+  #place(tx: ReadTx, key: string, when: When, caller: Caller): StandingPlace {
+    const { slotId, since, decidedInSlot } = assetLocation(tx, key, when)
+    if (decidedInSlot === null || since === null) return { slot: null, since: null }
+    const slot = this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
+    if (!slot) return null
+    const { id, slot_id, warehouseId, zone, zoneId } = slot
+    return { slot: slotId === null ? null : { id, slot_id, warehouseId, zone, zoneId }, since: isoTime(since) }
+  }
+}
+
+type Places = Pick<ListedAsset, 'location' | 'locationThen'>
+
+function isThere(standing: StandingPlace | undefined, place: Place | undefined, slotId: number | undefined): boolean {
+  if (!place) return true
+  const slot = standing?.slot
+  if (!slot) return false
+  return (
+    (slotId === undefined || slot.id === slotId) &&
+    (place.zoneId === undefined || slot.zoneId === place.zoneId) &&
+    (place.warehouseId === undefined || slot.warehouseId === place.warehouseId)
+  )
+}

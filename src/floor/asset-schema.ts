@@ -1,0 +1,62 @@
+import { z } from '@hono/zod-openapi'
+import { allQuery, barcode, queryInteger, rowId, text, timeOut } from '../http/index.ts'
+import { assetShape, assetTypes, day, gtin, sscc } from '../warehouse/index.ts'
+import { whenQuery } from './schema.ts'
+
+const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true')
+
+export const assetsQuery = z.object({
+  ...allQuery,
+  sscc: sscc().optional(),
+  gtin: gtin().optional().openapi({ description: '8, 12, 13 or 14 digits' }),
+  lot: text(90).optional(),
+  serial: text(90).optional(),
+  bestBefore: day().optional().openapi({ description: 'just this day', format: 'date' }),
+  bestBeforeFrom: day().optional().openapi({ description: 'this day or a later one', format: 'date' }),
+  bestBeforeTo: day().optional().openapi({ description: 'this day or an earlier one', format: 'date' }),
+  type: z.enum(assetTypes).optional(),
+  provisional: flag()
+    .optional()
+    .openapi({ type: 'string', enum: ['true', 'false'] }),
+  q: barcode().optional().openapi({ description: 'how the barcode begins, as written or as matched' }),
+  location: flag()
+    .optional()
+    .openapi({ type: 'string', enum: ['true', 'false'], description: 'true: with the place where each stands now' }),
+  slot: text(64).optional().openapi({ description: 'standing in this slot, by its integer id or its label' }),
+  zoneId: queryInteger({ min: 1 }).optional().openapi({ description: 'standing in a slot of this zone' }),
+  warehouseId: queryInteger({ min: 1 }).optional().openapi({ description: 'standing in a slot of this warehouse' }),
+  at: whenQuery.at.openapi({ description: 'with the places of then too, as known now', format: 'date-time' }),
+  known_at: whenQuery.known_at.openapi({
+    description: 'with the places of then too, as known then',
+    format: 'date-time',
+  }),
+})
+
+const StandingPlace = z.union([
+  z.object({
+    slot: z.union([
+      z.object({
+        id: rowId(),
+        slot_id: z.string(),
+        warehouseId: rowId(),
+        zone: z.string(),
+        zoneId: rowId().nullable(),
+      }),
+      z.null(),
+    ]),
+    since: timeOut().nullable().openapi({ description: 'time of the event that decides; null: there is none' }),
+  }),
+  z.null(),
+])
+export type StandingPlace = z.infer<typeof StandingPlace>
+
+export const ListedAsset = z
+  .object({
+    ...assetShape,
+    location: StandingPlace.optional().openapi({
+      description: 'now, when asked for; null: where the caller may not look',
+    }),
+    locationThen: StandingPlace.optional().openapi({ description: 'as of at and known_at' }),
+  })
+  .openapi('Asset')
+export type ListedAsset = z.infer<typeof ListedAsset>

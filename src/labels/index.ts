@@ -1,0 +1,3 @@
+export { PrintWorker } from './print-worker.ts'
+export { labelRoutes } from './routes.ts'
+export { LabelService } from './service.ts'

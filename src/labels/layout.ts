@@ -1,0 +1,154 @@
+import { type CodeSymbol, isLinear, type Modules, modulesOf, quietModules } from './symbol.ts'
+
+/** What a label says: a line to be read from afar, smaller ones, and one code. */
+export type LabelContent = {
+  readonly title: string
+  readonly lines: readonly string[]
+  /** What the code says, for people; under a linear one. */
+  readonly readable: string
+  /** Ways to write the code, the preferred first. */
+  readonly symbols: readonly CodeSymbol[]
+}
+
+/** Millimetres of the paper, and how finely it is printed. */
+export type Paper = { readonly widthMm: number; readonly heightMm: number; readonly dpi: number }
+
+/** Dots from the upper left corner. `size` is the height of a line. */
+export type PlacedText = { readonly x: number; readonly y: number; readonly size: number; readonly text: string }
+export type PlacedSymbol = {
+  readonly symbol: CodeSymbol
+  readonly modules: Modules
+  /** Of the first dark module, without the quiet zone. */
+  readonly x: number
+  readonly y: number
+  readonly height: number
+  readonly moduleDots: number
+}
+export type Layout = {
+  readonly paper: Paper
+  readonly width: number
+  readonly height: number
+  readonly texts: readonly PlacedText[]
+  readonly symbol: PlacedSymbol
+}
+
+/** A narrower bar than a quarter of a millimetre is a matter of luck for a worn print head and a hand-held reader. */
+const leastModuleMm = 0.24
+/** Dots; a character of the printers' font is not wider than this part of its height. */
+const widestCharacter = 0.62
+const smallestTextMm = 2
+
+/** Where everything goes; undefined when none of the codes fits on the paper. Pure. */
+export function layOut(content: LabelContent, paper: Paper): Layout | undefined {
+  const dots = (mm: number) => Math.round((mm * paper.dpi) / 25.4)
+  const page = { width: dots(paper.widthMm), height: dots(paper.heightMm) }
+  const margin = dots(Math.min(3, paper.heightMm / 10))
+  for (const symbol of content.symbols) {
+    const modules = fitting(symbol)
+    if (!modules) continue
+    const arranged = (isLinear(symbol.symbology) ? besideNothing : besideText)(
+      content,
+      symbol,
+      modules,
+      page,
+      margin,
+      dots,
+    )
+    if (arranged) return { paper, ...page, ...arranged }
+  }
+  return undefined
+}
+
+function fitting(symbol: CodeSymbol): Modules | undefined {
+  try {
+    return modulesOf(symbol)
+  } catch {
+    return undefined // more than the largest symbol of its kind holds
+  }
+}
+
+type Page = { readonly width: number; readonly height: number }
+type Dots = (mm: number) => number
+
+/** A linear code takes the whole width, under the text. */
+function besideNothing(
+  content: LabelContent,
+  symbol: CodeSymbol,
+  modules: Modules,
+  page: Page,
+  margin: number,
+  dots: Dots,
+) {
+  const inner = { x: margin, y: margin, width: page.width - 2 * margin, height: page.height - 2 * margin }
+  const moduleDots = Math.floor(inner.width / (modules.across + 2 * quietModules(symbol.symbology)))
+  if (moduleDots < Math.max(1, Math.round(dots(leastModuleMm * 100) / 100))) return undefined
+  const height = Math.floor(inner.height * 0.38)
+  const readable = fitText(content.readable, inner.width, dots(3.5), dots(smallestTextMm))
+  const y = page.height - margin - height - readable.size
+  const above = { ...inner, height: y - margin }
+  if (height < dots(3)) return undefined
+  return {
+    texts: [...stack([content.title, ...content.lines], above, dots), { x: margin, y: y + height, ...readable }],
+    symbol: { symbol, modules, x: Math.floor((page.width - modules.across * moduleDots) / 2), y, height, moduleDots },
+  }
+}
+
+/** A square code stands on the left, the text beside it. */
+function besideText(
+  content: LabelContent,
+  symbol: CodeSymbol,
+  modules: Modules,
+  page: Page,
+  margin: number,
+  dots: Dots,
+) {
+  const side = Math.min(page.height - 2 * margin, Math.floor((page.width - 3 * margin) * 0.5))
+  const quiet = quietModules(symbol.symbology)
+  const moduleDots = Math.floor(side / (modules.across + 2 * quiet))
+  if (moduleDots < Math.max(1, Math.round(dots(leastModuleMm * 100) / 100))) return undefined
+  const height = modules.across * moduleDots
+  const x = 2 * margin + side
+  const beside = { x, y: margin, width: page.width - x - margin, height: page.height - 2 * margin }
+  return {
+    texts: stack([content.title, ...content.lines], beside, dots),
+    symbol: {
+      symbol,
+      modules,
+      x: margin + quiet * moduleDots,
+      y: Math.floor((page.height - height) / 2),
+      height,
+      moduleDots,
+    },
+  }
+}
+
+/** The first line large, the others small, as many as there is room for. */
+function stack(
+  lines: readonly string[],
+  box: { x: number; y: number; width: number; height: number },
+  dots: Dots,
+): PlacedText[] {
+  const placed: PlacedText[] = []
+  let y = box.y
+  for (const [i, line] of lines.entries()) {
+    const text = fitText(
+      line,
+      box.width,
+      i === 0 ? Math.min(dots(12), Math.floor(box.height * 0.35)) : dots(3.5),
+      dots(smallestTextMm),
+    )
+    if (y + text.size > box.y + box.height) break
+    placed.push({ x: box.x, y, ...text })
+    y += Math.ceil(text.size * 1.2)
+  }
+  return placed
+}
+
+/** As large as it may be and still fits; what would become too small to read ends with three dots. */
+function fitText(text: string, width: number, largest: number, smallest: number): { size: number; text: string } {
+  const letters = [...text]
+  const size = Math.min(largest, Math.floor(width / (widestCharacter * Math.max(letters.length, 1))))
+  if (size >= smallest) return { size, text }
+  const room = Math.max(1, Math.floor(width / (widestCharacter * smallest)) - 1)
+  return { size: smallest, text: letters.length <= room ? text : `${letters.slice(0, room).join('')}…` }
+}

@@ -1,0 +1,142 @@
+import type { PrintJobRow, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Clock, Logger } from '../world/index.ts'
+import { afterAttempt, isDue, longestDelayMs, type Outcome } from './print-state.ts'
+import { sendRaw } from './raw-port.ts'
+import type { LabelSettings } from './settings.ts'
+import { claimJob, heads, recordOutcome, requeueCut } from './store.ts'
+
+/** After a failure of our own (a full disk), before the next try. */
+const troubleMs = 5000
+const dayMs = 24 * 60 * 60 * 1000
+
+/**
+ * Carries labels to the printers: each printer's jobs one after the other in the order in which they were asked for,
+ * the printers beside each other. An attempt is claimed by a short write, sent outside of any transaction, and recorded
+ * by another. A crash between sending and recording prints a label twice; the other order would lose one.
+ */
+export class PrintWorker {
+  readonly #work: UnitOfWork
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #settings: () => LabelSettings
+  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #stopping = new AbortController()
+  #running = false
+  #cancelDue = () => {}
+
+  constructor(options: { work: UnitOfWork; clock: Clock; log: Logger; settings: () => LabelSettings }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#settings = options.settings
+  }
+
+  /** Takes over what a predecessor left, then works until `stop`. May be called once. */
+  start(): void {
+    this.#running = true
+    this.#begin('', async () => {
+      const cut = await this.#work.write(requeueCut)
+      if (cut > 0) this.#log.info({ jobs: cut }, 'labels under way when the gateway ended are printed again')
+    })
+  }
+
+  /** Cuts what is under way; it stays in the queue. */
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#cancelDue()
+    this.#stopping.abort()
+    await Promise.all(this.#underWay.values())
+  }
+
+  /** Looks for work; to be called when a job was added. */
+  wake(): void {
+    try {
+      this.#pass()
+    } catch (error) {
+      this.#trouble(error)
+    }
+  }
+
+  #pass(): void {
+    if (!this.#running || this.#underWay.has('')) return
+    this.#cancelDue()
+    const nowMs = this.#clock.now()
+    let nextInMs = Number.POSITIVE_INFINITY
+    for (const job of this.#work.read(heads)) {
+      if (job.state !== 'queued' || this.#underWay.has(job.printer)) continue
+      if (isDue(job.next_attempt_at_ms, nowMs)) this.#begin(job.printer, () => this.#print(job.id))
+      else nextInMs = Math.min(nextInMs, job.next_attempt_at_ms - nowMs)
+    }
+    if (nextInMs <= longestDelayMs) this.#cancelDue = this.#clock.after(nextInMs, () => this.wake())
+  }
+
+  #begin(printer: string, work: () => Promise<void>): void {
+    const done = work().then(
+      () => {
+        this.#underWay.delete(printer)
+        this.wake()
+      },
+      (error: unknown) => {
+        this.#underWay.delete(printer)
+        this.#trouble(error)
+      },
+    )
+    this.#underWay.set(printer, done)
+  }
+
+  async #print(id: number): Promise<void> {
+    const job = await this.#work.write((tx) => claimJob(tx, id))
+    if (!job) return
+    const outcome = await this.#send(job)
+    const { printers } = this.#settings()
+    const giveUpAfterMs = printers.find((one) => one.name === job.printer)?.giveUpAfter ?? dayMs
+    const nowMs = this.#clock.now()
+    const next = afterAttempt(outcome, job.attempts, nowMs - job.created_at_ms, giveUpAfterMs)
+    await this.#record(job, outcome, next)
+    const facts = { job: id, printer: job.printer, attempt: job.attempts, ...outcome, state: next.state }
+    this.#log[outcome.kind === 'printed' ? 'debug' : 'warn'](facts, 'a label was sent to its printer')
+  }
+
+  async #send(job: PrintJobRow): Promise<Outcome> {
+    const printer = this.#settings().printers.find((one) => one.name === job.printer)
+    if (!printer) return { kind: 'failed', error: 'the config has no such printer' }
+    const { host, port, timeout } = printer
+    return sendRaw({
+      host,
+      port,
+      bytes: job.zpl,
+      timeoutMs: timeout,
+      clock: this.#clock,
+      signal: this.#stopping.signal,
+    })
+  }
+
+  /** Keeps trying until it is written: what came out must not come out again only because the disk was full. */
+  async #record(job: PrintJobRow, outcome: Outcome, next: ReturnType<typeof afterAttempt>): Promise<void> {
+    for (;;) {
+      try {
+        await this.#work.write((tx) => recordOutcome(tx, job.id, outcome, next, this.#clock.now()))
+        return
+      } catch (error) {
+        if (!this.#running || isClosed(error)) throw error
+        this.#log.error({ err: error, job: job.id }, 'a printed label could not be written down; trying again')
+        await new Promise<void>((resolve) => {
+          this.#clock.after(troubleMs, resolve)
+        })
+      }
+    }
+  }
+
+  #trouble(error: unknown): void {
+    if (!this.#running || isClosed(error)) return
+    this.#log.error({ err: error }, 'labels are not being printed')
+    this.#cancelDue()
+    this.#cancelDue = this.#clock.after(troubleMs, () => this.wake())
+  }
+}
+
+/** The database is closed: the process ends. */
+function isClosed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_READY'
+}

@@ -1,0 +1,78 @@
+import { connect, type Socket } from 'node:net'
+import type { Clock } from '../world/index.ts'
+import type { Outcome } from './print-state.ts'
+
+/** A printer that ends the connection right after taking the data has thrown it away; its answer is here by then. */
+const settleMs = 250
+
+type Phase = 'connecting' | 'writing' | 'settling' | 'closing'
+
+export type Sending = {
+  readonly host: string
+  readonly port: number
+  readonly bytes: Uint8Array
+  readonly timeoutMs: number
+  readonly clock: Pick<Clock, 'after'>
+  /** Cuts the connection; the attempt counts as failed. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends bytes to a raw port (9100) and tells how it ended. The protocol has no answer: a printer that takes everything
+ * and closes after our end has printed. Each phase is bounded by `timeoutMs`. Never rejects.
+ */
+export function sendRaw({ host, port, bytes, timeoutMs, clock, signal }: Sending): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let phase: Phase = 'connecting'
+    let cancel = () => {}
+    const socket: Socket = connect({ host, port, noDelay: true })
+    const end = (outcome: Outcome) => {
+      cancel()
+      signal.removeEventListener('abort', abort)
+      socket.destroy()
+      resolve(outcome)
+    }
+    const abort = () => end({ kind: 'failed', error: 'the gateway is stopping' })
+    const enter = (next: Phase, ms: number, late: () => void) => {
+      phase = next
+      cancel()
+      cancel = clock.after(ms, late)
+    }
+    const lost = (why: string) =>
+      end(phase === 'closing' ? { kind: 'unconfirmed', error: why } : { kind: 'failed', error: why })
+    const settle = () => {
+      enter('closing', timeoutMs, () => lost('took the label, but did not end the connection'))
+      socket.end()
+    }
+    socket.on('error', (error: NodeJS.ErrnoException) => lost(faultOf(error, phase)))
+    socket.on('close', () =>
+      phase === 'closing' ? end({ kind: 'printed' }) : lost('ended the connection before it had the label'),
+    )
+    socket.on('connect', () => {
+      enter('writing', timeoutMs, () => lost('does not take the label'))
+      socket.write(bytes, (error) => {
+        if (!error && phase === 'writing') enter('settling', settleMs, settle)
+      })
+    })
+    socket.resume() // whatever it says
+    signal.addEventListener('abort', abort)
+    enter('connecting', timeoutMs, () => lost('does not answer'))
+    if (signal.aborted) abort()
+  })
+}
+
+function faultOf(error: NodeJS.ErrnoException, phase: Phase): string {
+  switch (error.code) {
+    case 'ECONNREFUSED':
+      return 'refuses the connection'
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its name can not be resolved'
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ETIMEDOUT':
+      return 'can not be reached'
+    default:
+      return phase === 'connecting' ? 'can not be reached' : 'broke the connection'
+  }
+}

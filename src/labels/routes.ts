@@ -1,0 +1,161 @@
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import {
+  type Api,
+  type AppEnv,
+  claimOf,
+  historyLimit,
+  historyQuery,
+  listOf,
+  numericPath,
+  onceHeaders,
+  operation,
+  originOf,
+  pageOfAll,
+  send,
+} from '../http/index.ts'
+import { jobStates, labelQuery, NewSsccs, Printer, PrintJob, PrintJobResource, PrintOrder, Ssccs } from './schema.ts'
+import { jobsPath, type Label, type LabelService } from './service.ts'
+
+const tag = 'Labels'
+const label = {
+  description: 'The label, with every name and code escaped',
+  schema: z.string(),
+  mediaType: ['image/svg+xml', 'application/zpl'],
+}
+
+const slotLabel = operation({
+  method: 'get',
+  path: '/api/whms/slots/{id}/label',
+  access: 'whms:read',
+  tag,
+  summary: 'The label of a slot',
+  input: {
+    params: z.object({ id: z.string() }),
+    query: z.object({ ...labelQuery, by: z.enum(['slot_id']).optional() }),
+  },
+  success: { 200: label },
+})
+
+const assetLabel = operation({
+  method: 'get',
+  path: '/api/whms/assets/{barcode}/label',
+  access: 'whms:read',
+  tag,
+  summary: 'The label of an asset; a GS1 code stays one, so that its scan is the same asset',
+  input: { params: z.object({ barcode: z.string() }), query: z.object(labelQuery) },
+  success: { 200: label },
+})
+
+const printLabel = operation({
+  method: 'post',
+  path: '/api/whms/labels/print',
+  access: 'events:create',
+  tag,
+  summary: 'Print the label of a slot or an asset',
+  description:
+    'Answers when the job is in the queue of its printer. The jobs of a printer come out in this order; while it can not ' +
+    'be reached they wait.',
+  input: { headers: z.object(onceHeaders), body: PrintOrder },
+  success: { 201: { description: 'The job', schema: PrintJobResource, location: true } },
+  errors: ['REFERENCE_NOT_FOUND', 'NOT_CONFIGURED'],
+})
+
+const listJobs = operation({
+  method: 'get',
+  path: jobsPath,
+  access: 'whms:read',
+  tag,
+  summary: 'Print jobs of the last 30 days, newest first',
+  input: {
+    query: z.object({ printer: z.string().max(64).optional(), state: z.enum(jobStates).optional(), ...historyQuery }),
+  },
+  success: { 200: { description: 'One page', schema: listOf(PrintJob) } },
+})
+
+const idParam = z.object({ id: z.string() })
+
+const getJob = operation({
+  method: 'get',
+  path: `${jobsPath}/{id}`,
+  access: 'whms:read',
+  tag,
+  summary: 'One print job',
+  input: { params: idParam },
+  success: { 200: { description: 'The job', schema: PrintJobResource } },
+})
+
+const reprint = operation({
+  method: 'post',
+  path: `${jobsPath}/{id}/reprint`,
+  access: 'events:create',
+  tag,
+  summary: 'Print the same label once more',
+  input: { params: idParam, headers: z.object(onceHeaders) },
+  success: { 201: { description: 'The new job', schema: PrintJobResource, location: true } },
+})
+
+const cancel = operation({
+  method: 'post',
+  path: `${jobsPath}/{id}/cancel`,
+  access: 'events:create',
+  tag,
+  summary: 'Take a job out of the queue; one that is under way or over stays as it is',
+  input: { params: idParam, headers: z.object(onceHeaders) },
+  success: { 200: { description: 'The job', schema: PrintJobResource } },
+})
+
+const listPrinters = operation({
+  method: 'get',
+  path: '/api/whms/labels/printers',
+  access: 'whms:read',
+  tag,
+  summary: 'The printers of the config, and how long their queues are',
+  input: { query: z.object({}) },
+  success: { 200: { description: 'The printers', schema: listOf(Printer) } },
+})
+
+const allocateSsccs = operation({
+  method: 'post',
+  path: '/api/whms/sscc',
+  access: 'events:create',
+  tag,
+  summary: 'Number pallets that have no SSCC: each number is given once and is a registered asset from then on',
+  input: { headers: z.object(onceHeaders), body: NewSsccs },
+  success: { 201: { description: 'The numbers', schema: Ssccs, location: true } },
+  errors: ['NOT_CONFIGURED'],
+})
+
+export function labelRoutes(api: Api, labels: LabelService): void {
+  api.openapi(slotLabel, (c) => {
+    const { by, ...form } = c.req.valid('query')
+    return sendLabel(c, labels.slotLabel(c.req.valid('param').id, by !== undefined, c.get('caller'), form))
+  })
+  api.openapi(assetLabel, (c) => sendLabel(c, labels.assetLabel(c.req.valid('param').barcode, c.req.valid('query'))))
+  api.openapi(printLabel, async (c) => send(c, await labels.print(c.req.valid('json'), askOf(c)), 201))
+  api.openapi(listJobs, (c) => {
+    const { limit = historyLimit, offset = 0, ...filter } = c.req.valid('query')
+    const { jobs, total } = labels.jobs(filter, { limit, offset }, c.get('caller'))
+    const hasMore = offset + jobs.length < total
+    return c.json(
+      { success: true as const, data: jobs, pagination: { limit, offset, total, hasMore, nextCursor: null } },
+      200,
+    )
+  })
+  api.openapi(getJob, (c) =>
+    c.json({ success: true as const, ...labels.job(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
+  )
+  api.openapi(reprint, async (c) => send(c, await labels.reprint(numericPath(c.req.valid('param').id), askOf(c)), 201))
+  api.openapi(cancel, async (c) => send(c, await labels.cancel(numericPath(c.req.valid('param').id), askOf(c)), 200))
+  api.openapi(listPrinters, (c) => c.json(pageOfAll(labels.printers(), {}), 200))
+  api.openapi(allocateSsccs, async (c) => send(c, await labels.allocate(c.req.valid('json'), askOf(c)), 201))
+}
+
+const askOf = (c: Context<AppEnv>) => ({ by: originOf(c), claim: claimOf(c) })
+
+function sendLabel(c: Context<AppEnv>, { mediaType, text }: Label): never {
+  return c.body(text, 200, {
+    'Content-Type': mediaType === 'image/svg+xml' ? `${mediaType}; charset=utf-8` : mediaType,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  }) as never
+}

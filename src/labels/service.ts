@@ -1,0 +1,252 @@
+import type { PrintJobRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Idempotency } from '../journal/index.ts'
+import type { Openings } from '../log/index.ts'
+import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { Clock } from '../world/index.ts'
+import { assetContent, slotContent } from './content.ts'
+import { type LabelContent, type Layout, layOut } from './layout.ts'
+import { type NewSsccs, type Printer, type PrintJob, type PrintOrder, readSize } from './schema.ts'
+import type { LabelSettings, PrinterSettings } from './settings.ts'
+import { seriesSize, ssccsFrom } from './sscc.ts'
+import * as store from './store.ts'
+import { toSvg } from './svg.ts'
+import type { Symbology } from './symbol.ts'
+import { toZpl } from './zpl.ts'
+
+export const jobsPath = '/api/whms/labels/jobs'
+const defaultDpi = 203
+
+export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+
+export type LabelForm = {
+  readonly format?: 'svg' | 'zpl' | undefined
+  readonly size?: string | undefined
+  readonly dpi?: number | undefined
+  readonly symbology?: Symbology | undefined
+  readonly copies?: number | undefined
+}
+
+export type Label = { readonly mediaType: 'image/svg+xml' | 'application/zpl'; readonly text: string }
+type JobReply = Reply<{ success: true } & PrintJob>
+
+/** Labels of slots and assets, the queue of those to be printed, and numbers for pallets that have none. */
+export class LabelService {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #warehouse: WarehouseService
+  readonly #openings: Openings
+  readonly #audit: AuditTrail
+  readonly #idempotency: Idempotency
+  readonly #settings: () => LabelSettings
+  readonly #onQueued: () => void
+
+  constructor(options: {
+    work: UnitOfWork
+    clock: Pick<Clock, 'now'>
+    warehouse: WarehouseService
+    openings: Openings
+    audit: AuditTrail
+    idempotency: Idempotency
+    settings: () => LabelSettings
+    /** A job may wait now. */
+    onQueued: () => void
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#warehouse = options.warehouse
+    this.#openings = options.openings
+    this.#audit = options.audit
+    this.#idempotency = options.idempotency
+    this.#settings = options.settings
+    this.#onQueued = options.onQueued
+  }
+
+  /** Throws NOT_FOUND, VALIDATION_ERROR when the code does not fit. */
+  slotLabel(path: string, byLabel: boolean, caller: Caller, form: LabelForm): Label {
+    const content = this.#work.read((tx) => {
+      const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
+      return slotContent(slot, this.#warehouse.warehouse(tx, slot.warehouseId, caller).name)
+    })
+    return this.#draw(content, form)
+  }
+
+  /** As `slotLabel`. */
+  assetLabel(barcode: string, form: LabelForm): Label {
+    return this.#draw(assetContent(this.#warehouse.asset(barcode)), form)
+  }
+
+  /** Puts a label into a printer's queue. Throws NOT_CONFIGURED, REFERENCE_NOT_FOUND, VALIDATION_ERROR. */
+  async print(order: PrintOrder, { by, claim }: Ask): Promise<JobReply> {
+    const reply = await this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => this.#queue(tx, this.#jobOf(tx, order, by.caller), null, by)),
+    )
+    this.#onQueued()
+    return reply
+  }
+
+  /** The same label once more, byte for byte, whatever has become of what it names. Throws NOT_FOUND. */
+  async reprint(id: number | undefined, { by, claim }: Ask): Promise<JobReply> {
+    const reply = await this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const job = this.#job(tx, id, by.caller)
+        return this.#queue(tx, job, job.id, by)
+      }),
+    )
+    this.#onQueued()
+    return reply
+  }
+
+  /** Takes a job out of its queue; one that is printing or over stays as it is. Throws NOT_FOUND. */
+  cancel(id: number | undefined, { by, claim }: Ask): Promise<JobReply> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const job = this.#job(tx, id, by.caller)
+        if (store.cancelJob(tx, job.id, this.#clock.now()))
+          this.#audit.write(tx, by, { action: 'label.cancelled', entity: 'print_job', entityId: job.id })
+        return { status: 200 as const, body: this.#shown(tx, job.id, by.caller) }
+      }),
+    )
+  }
+
+  /** Throws NOT_FOUND. */
+  job(id: number | undefined, caller: Caller): PrintJob {
+    return this.#work.read((tx) => store.toPrintJob(this.#job(tx, id, caller)))
+  }
+
+  jobs(filter: Pick<store.JobFilter, 'printer' | 'state'>, page: { limit: number; offset: number }, caller: Caller) {
+    const hiddenWarehouses = this.#warehouse.hiddenFrom(caller)
+    const { rows, total } = this.#work.read((tx) =>
+      store.listJobs(tx, { ...filter, hiddenWarehouses }, page.limit, page.offset),
+    )
+    return { jobs: rows.map(store.toPrintJob), total }
+  }
+
+  printers(): Printer[] {
+    const { printers, size } = this.#settings()
+    return this.#work.read((tx) =>
+      printers.map((one) => ({ name: one.name, dpi: one.dpi, size: one.size ?? size, ...store.queueOf(tx, one.name) })),
+    )
+  }
+
+  /** Numbers for pallets that have none, each registered as an asset. Throws NOT_CONFIGURED. */
+  allocate(wanted: NewSsccs, { by, claim }: Ask) {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const { count = 1, type = 'pallet', gtin, lot, bestBefore } = wanted
+        const data = this.#freeNumbers(tx, count).map((sscc) => {
+          const asset_id = `00${sscc}`
+          const goods = { ...(gtin && { gtin }), ...(lot && { lot }), ...(bestBefore && { bestBefore }) }
+          this.#warehouse.registerAsset(tx, { asset_id, type, ...goods }, by)
+          return { sscc, asset_id }
+        })
+        const location = `/api/whms/assets/${data[0]?.asset_id}`
+        return { status: 201 as const, body: { success: true as const, data }, location }
+      }),
+    )
+  }
+
+  /** Those that somebody else has used are left out. */
+  #freeNumbers(tx: Tx, count: number): string[] {
+    const { sscc } = this.#settings()
+    if (!sscc)
+      throw new AppError('NOT_CONFIGURED', 'The config has no company prefix to number pallets under (labels.sscc)')
+    const free: string[] = []
+    while (free.length < count) {
+      const series = `${sscc.extensionDigit}${sscc.companyPrefix}`
+      const first = store.takeSerials(tx, series, count - free.length)
+      if (first + count - free.length > seriesSize(series))
+        throw new AppError('NOT_CONFIGURED', 'All numbers of this prefix have been given; set another extension digit')
+      const numbers = ssccsFrom(series, first, count - free.length)
+      free.push(...numbers.filter((number) => !this.#warehouse.findAsset(tx, `00${number}`)))
+    }
+    return free
+  }
+
+  #draw(content: LabelContent, { format = 'svg', size, dpi = defaultDpi, symbology, copies = 1 }: LabelForm): Label {
+    const layout = fitted(content, size ?? this.#settings().size, dpi, symbology)
+    if (format === 'zpl') return { mediaType: 'application/zpl', text: toZpl(layout, copies) }
+    return { mediaType: 'image/svg+xml', text: toSvg(layout) }
+  }
+
+  #printer(name: string | undefined): PrinterSettings {
+    const { printers } = this.#settings()
+    if (printers.length === 0) throw new AppError('NOT_CONFIGURED', 'The config names no printer')
+    const found = name === undefined ? printers[0] : printers.find((one) => one.name === name)
+    if (found) return found
+    throw new AppError('REFERENCE_NOT_FOUND', 'There is no such printer', {
+      fields: [{ path: 'printer', message: `no printer ${name}` }],
+    })
+  }
+
+  #jobOf(
+    tx: ReadTx,
+    order: PrintOrder,
+    caller: Caller,
+  ): Pick<store.NewJob, Exclude<keyof store.NewJob, 'actor_commitment' | 'reprint_of'>> {
+    const printer = this.#printer(order.printer)
+    const { content, ...what } =
+      order.asset_barcode === undefined ? this.#slotJob(tx, order, caller) : this.#assetJob(tx, order.asset_barcode)
+    const copies = order.copies ?? 1
+    const layout = fitted(content, printer.size ?? this.#settings().size, printer.dpi, order.symbology)
+    return { printer: printer.name, copies, zpl: Buffer.from(toZpl(layout, copies)), ...what }
+  }
+
+  #slotJob(tx: ReadTx, order: PrintOrder, caller: Caller) {
+    const slot = this.#warehouse.slotReference(tx, { id: order.slot_id, code: order.slot_code }, caller)
+    const content = slotContent(slot, this.#warehouse.warehouse(tx, slot.warehouseId, caller).name)
+    return { content, entity: 'slot' as const, entity_id: slot.id, label: slot.slot_id, warehouse_id: slot.warehouseId }
+  }
+
+  #assetJob(tx: ReadTx, barcode: string) {
+    const asset = this.#warehouse.findAsset(tx, readBarcode(barcode).key)
+    if (!asset) {
+      throw new AppError('REFERENCE_NOT_FOUND', 'There is no such asset', {
+        fields: [{ path: 'asset_barcode', message: 'neither registered nor ever seen' }],
+      })
+    }
+    const content = assetContent(asset)
+    return { content, entity: 'asset' as const, entity_id: asset.id, label: asset.asset_id, warehouse_id: null }
+  }
+
+  #queue(
+    tx: Tx,
+    job: Omit<store.NewJob, 'actor_commitment' | 'reprint_of'>,
+    reprintOf: number | null,
+    by: RequestOrigin,
+  ) {
+    const actor_commitment = this.#openings.person(tx, by.caller.username)
+    const id = store.insertJob(tx, { ...job, actor_commitment, reprint_of: reprintOf }, this.#clock.now())
+    this.#audit.write(tx, by, {
+      action: reprintOf === null ? 'label.printed' : 'label.reprinted',
+      entity: 'print_job',
+      entityId: id,
+      changes: { printer: job.printer, [job.entity]: job.entity_id, copies: job.copies },
+    })
+    return { status: 201 as const, body: this.#shown(tx, id, by.caller), location: `${jobsPath}/${id}` }
+  }
+
+  #shown(tx: ReadTx, id: number, caller: Caller): { success: true } & PrintJob {
+    return { success: true, ...store.toPrintJob(this.#job(tx, id, caller)) }
+  }
+
+  /** Of a slot in a warehouse that the caller may not see there is no job. Throws NOT_FOUND. */
+  #job(tx: ReadTx, id: number | undefined, caller: Caller): PrintJobRow & { requested_by: string | null } {
+    const job = id === undefined ? undefined : store.findJob(tx, id)
+    if (!job || (job.warehouse_id !== null && !this.#warehouse.isVisible(caller, job.warehouse_id)))
+      throw AppError.notFound('Print job')
+    return job
+  }
+}
+
+/** Throws VALIDATION_ERROR. */
+function fitted(content: LabelContent, size: string, dpi: number, symbology: Symbology | undefined): Layout {
+  const paper = readSize(size)
+  if (!paper) throw AppError.field('size', 'expected width x height in mm')
+  const symbols = symbology === undefined ? content.symbols : content.symbols.filter((s) => s.symbology === symbology)
+  if (symbols.length === 0) throw AppError.field('symbology', `can not carry this code so that its scan is the same`)
+  const layout = layOut({ ...content, symbols }, { ...paper, dpi })
+  if (layout) return layout
+  throw AppError.field(symbology === undefined ? 'size' : 'symbology', 'the code does not fit on the label')
+}

@@ -1,0 +1,53 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import type { PhotoTime } from './photo-time.ts'
+import type { PictureSize } from './picture.ts'
+
+/** What a photo says of itself. */
+export type PhotoFacts = { readonly size: PictureSize | undefined; readonly time: PhotoTime | undefined }
+
+export function keepFacts(tx: Tx, sha256: string, { size, time }: PhotoFacts): void {
+  tx.runOf('INSERT OR IGNORE INTO photo_facts VALUES (?, ?, ?, ?, ?)', [
+    sha256,
+    size?.width ?? null,
+    size?.height ?? null,
+    time?.local ?? null,
+    time?.offsetMinutes ?? null,
+  ])
+}
+
+export function photoTimeIn(tx: ReadTx, sha256: string): PhotoTime | undefined {
+  const row = tx.oneOf<{ taken_local: string | null; taken_offset_minutes: number | null }>(
+    'SELECT taken_local, taken_offset_minutes FROM photo_facts WHERE sha256 = +?',
+    [sha256],
+  )
+  if (!row || row.taken_local === null) return undefined
+  return { local: row.taken_local, offsetMinutes: row.taken_offset_minutes }
+}
+
+/** Somebody else brought the same bytes: they have them too. */
+export function keepBringer(tx: Tx, sha256: string, commitment: string): void {
+  tx.runOf(
+    `INSERT OR IGNORE INTO photo_bringer SELECT sha256, ? FROM media WHERE sha256 = ? AND actor_commitment IS NOT ?`,
+    [commitment, sha256, commitment],
+  )
+}
+
+export function hasBrought(tx: ReadTx, sha256: string, commitment: string): boolean {
+  return (
+    tx.oneOf(
+      `SELECT 1 FROM media WHERE sha256 = +? AND actor_commitment = ?
+       UNION ALL SELECT 1 FROM photo_bringer WHERE sha256 = +? AND actor_commitment = +? LIMIT 1`,
+      [sha256, commitment, sha256, commitment],
+    ) !== undefined
+  )
+}
+
+/** Whether any event shows the photo, and whether one of them is in a warehouse that is not hidden. */
+export function useOf(tx: ReadTx, sha256: string, hidden: readonly number[]): { isUsed: boolean; isShown: boolean } {
+  const row = tx.oneOf<{ uses: number; shown: number | null }>(
+    `SELECT count(*) AS uses, max(s.warehouse_id NOT IN (SELECT value FROM json_each(?))) AS shown
+     FROM placement_event e JOIN slot s ON s.id = e.slot_id WHERE e.photo_sha256 = +?`,
+    [JSON.stringify(hidden), sha256],
+  )
+  return { isUsed: (row?.uses ?? 0) > 0, isShown: row?.shown === 1 }
+}

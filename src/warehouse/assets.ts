@@ -1,0 +1,95 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import * as store from './asset-store.ts'
+import { type Barcode, readBarcode } from './barcode.ts'
+import { type Goods, goodsOf } from './goods.ts'
+import type { AssetChange, NewAsset } from './schema.ts'
+
+const readAtOnce = 500
+const yearOf = (nowMs: number) => new Date(nowMs).getUTCFullYear()
+
+/** By any spelling of its barcode. Throws NOT_FOUND. */
+export function assetOf(tx: ReadTx, barcode: string): store.Asset {
+  const found = store.findAssetByKey(tx, readBarcode(barcode).key)
+  if (!found) throw AppError.notFound('Asset')
+  return found
+}
+
+/** Throws ALREADY_EXISTS for one that is registered; one that events have only mentioned becomes a registered one. */
+export function register(tx: Tx, asset: NewAsset, nowMs: number): store.Asset {
+  const code = readBarcode(asset.asset_id)
+  const known = store.findAssetByKey(tx, code.key)
+  if (known && !known.provisional) {
+    throw new AppError('ALREADY_EXISTS', 'This asset is registered already', {
+      details: `asset_id: ${asset.asset_id} is taken`,
+    })
+  }
+  const onLabel = goodsOf(code, yearOf(nowMs))
+  const goods = said(asset, known ? completed(known, onLabel) : onLabel, code)
+  const facts = { ...goods, type: asset.type, weight_kg: asset.weight_kg ?? null, dimensions: asset.dimensions ?? null }
+  if (known) store.updateAsset(tx, known.id, asset.asset_id, facts, nowMs)
+  else store.insertAsset(tx, asset.asset_id, code.key, facts, nowMs)
+  return assetOf(tx, asset.asset_id)
+}
+
+/** Changes what is named. Returns the asset and whether anything of it was new. Throws VALIDATION_ERROR. */
+export function change(tx: Tx, old: store.Asset, changes: AssetChange, nowMs: number): boolean {
+  const facts = {
+    ...said(changes, old, readBarcode(old.asset_id)),
+    type: changes.type ?? old.type,
+    weight_kg: changes.weight_kg ?? old.weight_kg,
+    dimensions: changes.dimensions ?? old.dimensions,
+  }
+  const isNew = Object.entries(facts).some(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name as keyof typeof facts]),
+  )
+  if (isNew) store.updateAsset(tx, old.id, old.asset_id, facts, nowMs)
+  return isNew
+}
+
+/** Remembers a barcode first seen in an event, with what its label says. */
+export function note(tx: Tx, barcode: string, key: string, nowMs: number): void {
+  const goods = goodsOf(readBarcode(barcode), yearOf(nowMs))
+  store.insertAsset(tx, barcode, key, { ...goods, type: null, weight_kg: null, dimensions: null }, nowMs)
+}
+
+/** What another label of a known asset says of it and nobody has said yet. */
+export function learn(tx: Tx, known: store.Asset, code: Barcode, nowMs: number): void {
+  if (!code.gs1 && !code.gtin) return
+  const goods = goodsOf(code, yearOf(nowMs))
+  if (JSON.stringify(completed(known, goods)) !== JSON.stringify(completed(known, nothing)))
+    store.keepReading(tx, known.id, goods)
+}
+
+const nothing: Goods = { sscc: null, gtin: null, lot: null, bestBefore: null, serial: null }
+
+function completed(known: Goods, label: Goods): Goods {
+  return {
+    sscc: known.sscc ?? label.sscc,
+    gtin: known.gtin ?? label.gtin,
+    lot: known.lot ?? label.lot,
+    bestBefore: known.bestBefore ?? label.bestBefore,
+    serial: known.serial ?? label.serial,
+  }
+}
+
+/** Reads the labels that nobody has read yet, some of them. Returns whether there may be more. */
+export function readLabels(tx: Tx, nowMs: number): boolean {
+  const unread = store.unreadAssets(tx, readAtOnce)
+  for (const { id, asset_id } of unread) store.keepReading(tx, id, goodsOf(readBarcode(asset_id), yearOf(nowMs)))
+  return unread.length === readAtOnce
+}
+
+/** What a person says goes before what was known, but a pallet's number is the one on its label. */
+function said(asset: AssetChange, known: Goods, code: Barcode): Goods {
+  const labelled = code.gs1?.get('00')
+  if (asset.sscc !== undefined && labelled !== undefined && asset.sscc !== labelled)
+    throw AppError.field('sscc', `the barcode says ${labelled}`)
+  return {
+    sscc: asset.sscc ?? known.sscc,
+    gtin: asset.gtin ?? known.gtin,
+    lot: asset.lot ?? known.lot,
+    bestBefore: asset.bestBefore ?? known.bestBefore,
+    serial: asset.serial ?? known.serial,
+  }
+}
