@@ -47,6 +47,8 @@ export type Outside = {
   readonly version: string
   /** Called when a notification is not as documented; it goes out all the same. Default: says so in the log. */
   readonly onMismatch?: (type: EventType, problem: string) => void
+  /** Whether anybody is to be notified. Default: while an endpoint is registered. */
+  readonly isOwed?: () => boolean
 }
 
 /** Everything that runs, wired. `live` holds the config that a reload may exchange. */
@@ -104,6 +106,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouseId: config.site.warehouseId,
     makeId,
     inspect: inspector(notifications, onMismatch),
+    ...(outside.isOwed && { isOwed: outside.isOwed }),
   })
   const authenticator = new Authenticator({
     accounts: (username) => live.config.auth.users.find((u) => u.username === username) ?? stored.get(username),

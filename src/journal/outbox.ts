@@ -1,4 +1,4 @@
-import type { Tx } from '../database/index.ts'
+import type { ReadTx, Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { Inspect } from './notifications.ts'
 
@@ -44,19 +44,36 @@ export type Envelope = {
   readonly metadata: { readonly warehouseId: number; readonly siteId: string; readonly version: string }
 }
 
-/** The one place that writes notifications, in the transaction of what they tell. */
+/** Whether any endpoint is registered; one that is switched off is owed what happens meanwhile. */
+const isAnyoneOwed = (tx: ReadTx): boolean => tx.oneOf('SELECT 1 FROM webhook LIMIT 1') !== undefined
+
+/**
+ * The one place that writes notifications, in the transaction of what they tell. While no endpoint is registered
+ * nothing is written: one that comes later gets what is published from then on.
+ */
 export class Outbox {
   readonly #siteId: string
   readonly #warehouseId: number
   readonly #makeId: () => string
   readonly #inspect: Inspect
+  readonly #isOwed: (tx: ReadTx) => boolean
 
-  /** `inspect` sees the data of everything that is published; see `inspector`. */
-  constructor(options: { siteId: string; warehouseId: number; makeId: () => string; inspect?: Inspect }) {
+  /**
+   * `inspect` sees the data of everything that is published; see `inspector`. `isOwed`: whether anybody is to be told;
+   * tests say yes, to see what would be.
+   */
+  constructor(options: {
+    siteId: string
+    warehouseId: number
+    makeId: () => string
+    inspect?: Inspect
+    isOwed?: (tx: ReadTx) => boolean
+  }) {
     this.#siteId = options.siteId
     this.#warehouseId = options.warehouseId
     this.#makeId = options.makeId
     this.#inspect = options.inspect ?? (() => {})
+    this.#isOwed = options.isOwed ?? isAnyoneOwed
   }
 
   /** Publishes the event, and `event.created` about it. */
@@ -67,11 +84,13 @@ export class Outbox {
 
   /** Publishes the event alone, for what is told before its row exists; `created` follows with the row. */
   announce(tx: Tx, event: PublishedEvent): void {
+    if (!this.#isOwed(tx)) return
     this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
   }
 
   /** Publishes `event.created` about an event. */
   created(tx: Tx, event: PublishedEvent): void {
+    if (!this.#isOwed(tx)) return
     const created = { kind: event.type, event: event.data }
     this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
   }

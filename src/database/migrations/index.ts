@@ -7,4 +7,11 @@ import { corrections } from './0005-corrections.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
-export const migrations: readonly Migration[] = [floor, cameras, consoleSessions, ledgerGuards, corrections, leanIndexes]
+export const migrations: readonly Migration[] = [
+  floor,
+  cameras,
+  consoleSessions,
+  ledgerGuards,
+  corrections,
+  leanIndexes,
+]
