@@ -34,6 +34,7 @@ import {
 import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Cameras } from './cameras.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Jobs } from './jobs.ts'
 import { notifications } from './notifications.ts'
 
@@ -56,6 +57,7 @@ export type Gateway = {
   readonly api: Api
   readonly live: { config: Config }
   readonly jobs: Jobs
+  readonly checkpoints: Checkpoints
   readonly cameras: Cameras
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
@@ -207,6 +209,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
   })
   const jobs = new Jobs({ log })
+  const checkpoints = new Checkpoints({ work, dataDir: config.dataDir, log })
   const startedMs = clock.monotonic()
   const api = buildApi({
     log,
@@ -244,6 +247,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     api,
     live,
     jobs,
+    checkpoints,
     cameras,
     motion,
     webhooks,

@@ -1,3 +1,4 @@
+export { openCheckpointer, type WalState } from './checkpoint.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
 export { type Query, sql } from './sql.ts'
