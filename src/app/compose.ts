@@ -34,7 +34,6 @@ import {
 import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Cameras } from './cameras.ts'
-import { Checkpoints } from './checkpoints.ts'
 import { Jobs } from './jobs.ts'
 import { notifications } from './notifications.ts'
 
@@ -57,7 +56,6 @@ export type Gateway = {
   readonly api: Api
   readonly live: { config: Config }
   readonly jobs: Jobs
-  readonly checkpoints: Checkpoints
   readonly cameras: Cameras
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
@@ -209,7 +207,6 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
   })
   const jobs = new Jobs({ log })
-  const checkpoints = new Checkpoints({ work, dataDir: config.dataDir, log })
   const startedMs = clock.monotonic()
   const api = buildApi({
     log,
@@ -247,7 +244,6 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     api,
     live,
     jobs,
-    checkpoints,
     cameras,
     motion,
     webhooks,

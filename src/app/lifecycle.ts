@@ -25,8 +25,6 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     gateway.close()
   }
   try {
-    gateway.checkpoints.start()
-    started.push(() => gateway.checkpoints.stop())
     started.push(() => gateway.jobs.stop())
     // Last to stop: what its clips still have to tell must find the database open.
     started.push(() => gateway.cameras.stop())

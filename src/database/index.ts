@@ -1,4 +1,3 @@
-export { openCheckpointer, type WalState } from './checkpoint.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
 export { type Query, sql } from './sql.ts'

@@ -12,9 +12,6 @@ const applicationId = 0x47744873
 /** A quick_check of this much takes under a second; larger files are left to `gatehouse ledger verify`. */
 const quickCheckUpToBytes = 256 * 1024 * 1024
 
-/** Pages of write-ahead log after which the writer copies them into the file, unless told otherwise. */
-const checkpointPages = 4000
-
 export type OpenOptions = {
   readonly dataDir: string
   readonly nowMs: number
@@ -81,7 +78,7 @@ function prepareFile(db: Database, { nowMs, migrations = ours }: OpenOptions): v
   db.pragma('synchronous = FULL')
   db.pragma('foreign_keys = ON')
   db.pragma('recursive_triggers = ON')
-  db.pragma(`wal_autocheckpoint = ${checkpointPages}`)
+  db.pragma('wal_autocheckpoint = 4000')
   db.pragma('cache_size = -65536')
   db.pragma('temp_store = MEMORY')
   migrate(db, migrations, nowMs)

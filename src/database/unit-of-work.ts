@@ -1,6 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
-import type { WalState } from './checkpoint.ts'
 import { isBusy, isSqliteFault, translateSqlite } from './faults.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
 
@@ -58,7 +57,6 @@ export class UnitOfWork {
   readonly #commit: Statement
   readonly #savepoint: Statement
   readonly #release: Statement
-  readonly #wal: Statement<[], { log: number; checkpointed: number }>
   #waiting: Waiting[] = []
   #scheduled = false
   #closed = false
@@ -73,7 +71,6 @@ export class UnitOfWork {
     this.#commit = options.writer.prepare('COMMIT')
     this.#savepoint = options.writer.prepare('SAVEPOINT member')
     this.#release = options.writer.prepare('RELEASE member')
-    this.#wal = options.writer.prepare('PRAGMA wal_checkpoint(NOOP)')
     this.#patienceMs = options.lockPatienceMs ?? lockPatienceMs
     for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
@@ -111,26 +108,6 @@ export class UnitOfWork {
       throw isSqliteFault(error) ? translateSqlite(error) : error
     } finally {
       if (this.#reader.inTransaction) this.#reader.exec('COMMIT')
-    }
-  }
-
-  /** Where the write-ahead log stands; takes two microseconds. */
-  walState(): WalState {
-    const { log = 0, checkpointed = 0 } = this.#wal.get() ?? {}
-    return { pages: log, copied: checkpointed }
-  }
-
-  /** The writer's commits copy the write-ahead log into the file once it has so many pages. */
-  checkpointEvery(pages: number): void {
-    this.#writer.pragma(`wal_autocheckpoint = ${pages}`)
-  }
-
-  /** Copies what is left of the write-ahead log now, between two commits. A failure harms nothing: it is tried again. */
-  checkpoint(): void {
-    try {
-      this.#writer.pragma('wal_checkpoint(PASSIVE)')
-    } catch (error) {
-      if (!isSqliteFault(error)) throw error
     }
   }
 
