@@ -78,19 +78,26 @@ export class Outbox {
 
   /** Publishes the event, and `event.created` about it. */
   publish(tx: Tx, event: PublishedEvent): void {
-    this.announce(tx, event)
-    this.created(tx, event)
+    if (!this.#isOwed(tx)) return
+    this.#announce(tx, event)
+    this.#created(tx, event)
   }
 
   /** Publishes the event alone, for what is told before its row exists; `created` follows with the row. */
   announce(tx: Tx, event: PublishedEvent): void {
-    if (!this.#isOwed(tx)) return
-    this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
+    if (this.#isOwed(tx)) this.#announce(tx, event)
   }
 
   /** Publishes `event.created` about an event. */
   created(tx: Tx, event: PublishedEvent): void {
-    if (!this.#isOwed(tx)) return
+    if (this.#isOwed(tx)) this.#created(tx, event)
+  }
+
+  #announce(tx: Tx, event: PublishedEvent): void {
+    this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
+  }
+
+  #created(tx: Tx, event: PublishedEvent): void {
     const created = { kind: event.type, event: event.data }
     this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
   }

@@ -16,6 +16,10 @@ export const leanIndexes: Migration = {
     'DROP INDEX placement_event_received',
     'DROP INDEX placement_event_slot',
     'DROP INDEX placement_event_asset',
+    // With the type, so that it covers: every append asks for an asset's newest event.
+    'DROP INDEX placement_event_asset_judgement',
+    `CREATE INDEX placement_event_asset_judgement ON placement_event (asset_key, timestamp_ms, id, event_type)
+  WHERE event_type IN ('VERIFIED', 'DISPUTED')`,
     `CREATE TRIGGER placement_event_leaf_order BEFORE INSERT ON placement_event
 WHEN NEW.leaf_seq <= (SELECT leaf_seq FROM placement_event ORDER BY id DESC LIMIT 1)
 BEGIN SELECT RAISE(ABORT, 'placement_event is append-only: leaf_seq must be higher than the one before'); END`,
