@@ -61,7 +61,7 @@ t.test('a history of one slot, pallet or kind of event is found by an index, how
     t.strictSame(indexesIn(rows), indexes, what)
     // The rows of one page are put in order at the very end; nothing before that may be.
     t.notMatch(rows, /TEMP B-TREE.*\|/, `${what}: in the order of the indexes`)
-    t.notMatch(rows, /SCAN e\b/, `${what}: no more than that`)
+    if (Object.keys(filter).length > 0) t.notMatch(rows, /SCAN e\b/, `${what}: no more than that`)
     if (Object.keys(filter).length > 0) t.strictSame(indexesIn(total), indexes, `${what}: its total`)
   }
   const [hidden, hiddenTotal] = plansOf(t, (tx) => {
