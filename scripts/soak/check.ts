@@ -109,7 +109,7 @@ function isSame(row: Row, plan: Plan, n: number): boolean {
     row.event_type === sent.event_type &&
     row.slot_id === sent.slot_id &&
     row.asset_barcode === sent.asset_barcode &&
-    row.device_timestamp_ms === (sent.timestamp ?? null)
+    row.device_timestamp_ms === (sent.timestamp === undefined ? null : Date.parse(sent.timestamp))
   )
 }
 

@@ -16,7 +16,8 @@ export type PlannedEvent = {
   readonly slot_id: number
   readonly asset_barcode: string
   readonly photo_url?: string
-  readonly timestamp?: number
+  /** Of a late one, RFC 3339. */
+  readonly timestamp?: string
 }
 
 /** What a scanner does besides sending the event once. */
@@ -48,7 +49,7 @@ export function plannedEvent(plan: Plan, n: number): PlannedEvent {
   return {
     ...event,
     ...(event.event_type === 'PLACED' && { photo_url: plan.photoUrl }),
-    ...(isLate && { timestamp: plan.startMs - chance(longestLateMs) }),
+    ...(isLate && { timestamp: new Date(plan.startMs - chance(longestLateMs)).toISOString() }),
   }
 }
 

@@ -124,11 +124,12 @@ async function follow(
   scanners.on('message', (progress: Progress) => {
     newest = progress
   })
+  const ended = once(scanners, 'exit')
   scanners.send(start)
   while (!newest?.done) {
     if (scanners.exitCode !== null || scanners.signalCode !== null) throw new Error('the scanners ended too early')
     if (newest) await look(newest)
-    await Promise.race([pause(10), once(scanners, 'exit')])
+    await Promise.race([pause(10), ended])
   }
   return newest
 }
