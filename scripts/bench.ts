@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, webhooks, cameras, binary
+ *   --only PART,…      some of: commit, appends, lists, postgres (where it is installed), webhooks, cameras, binary
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --no-binary        leaves out the single binary, which may have to be built first
@@ -14,6 +14,7 @@ import { loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAppends } from './bench/appends.ts'
+import { measureBesidePostgres } from './bench/beside-postgres.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
@@ -28,6 +29,7 @@ import { Workshop } from './bench/workshop.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const mostEvents = 20_000_000
+const mostBesidePostgres = 1_000_000
 
 const parts = {
   commit: (workshop) => measureCommit(workshop),
@@ -37,6 +39,7 @@ const parts = {
     const lists = await measureLists(stateOf(folder), sizes, () => measureServing(workshop, folder))
     return [...lists, ...(await measureEventLoop(workshop, folder))]
   },
+  postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   cameras: (workshop) => measureCameras(workshop),
   binary: (workshop) => measureBinary(workshop),
