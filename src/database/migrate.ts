@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 
 /**
- * One step of the schema. Steps only ever add: an older program keeps reading and writing the file as long as its own
+ * One step of the schema. Steps add, or take away what nothing needs any more: an older program keeps reading and writing the file as long as its own
  * version is not below `oldestReader`.
  */
 export type Migration = {
