@@ -26,8 +26,6 @@ export type Habit = 'once' | 'double' | 'again-later' | 'falls-silent'
 const lateShare = 5
 const longestLateMs = 10 * 60_000
 
-export const scannerOf = (plan: Plan, n: number): number => n % plan.scanners
-
 export const clientIdOf = (n: number): string => `scan-${n}`
 
 /** The number in a client_event_id; undefined for one that no scanner made. */
