@@ -1,8 +1,10 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, auth, webhooks, deliveries, cameras, binary
- *   --events N,…       sizes of the ledger at which lists are measured, up to 1,000,000 (default: 10000,100000)
+ *   --only PART,…      some of: commit, appends, lists, postgres (where it is installed), auth, webhooks, deliveries,
+ *                      cameras, binary
+ *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
+ *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --backlog N        deliveries that wait when the drain is measured (default: 20000)
  *   --no-binary        leaves out the single binary, which may have to be built first
  *   --folder PATH      the disk to measure (default: var)
@@ -15,6 +17,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAppends } from './bench/appends.ts'
 import { measureAuth } from './bench/auth.ts'
+import { measureBesidePostgres } from './bench/beside-postgres.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
@@ -23,22 +26,25 @@ import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureLists } from './bench/lists.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
+import { measureServing } from './bench/serving.ts'
 import { stateOf } from './bench/site.ts'
 import { measureWebhooks } from './bench/webhooks.ts'
 import { Workshop } from './bench/workshop.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const mostEvents = 1_000_000
+const mostEvents = 20_000_000
+const mostBesidePostgres = 1_000_000
 
 const parts = {
   commit: (workshop) => measureCommit(workshop),
   appends: (workshop) => measureAppends(workshop),
   lists: async (workshop, sizes) => {
     const folder = workshop.newFolder('hall')
-    const lists = await measureLists(stateOf(folder), sizes)
+    const lists = await measureLists(stateOf(folder), sizes, () => measureServing(workshop, folder))
     return [...lists, ...(await measureEventLoop(workshop, folder))]
   },
   auth: (workshop) => measureAuth(workshop),
+  postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   cameras: (workshop) => measureCameras(workshop),

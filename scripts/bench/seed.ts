@@ -1,7 +1,9 @@
+import type { PlacementEventRow } from '../../src/database/index.ts'
 import type { LedgerService } from '../../src/ledger/index.ts'
 import { tinyPng } from '../../test/support/gateway.ts'
 import type { SimulatedClock } from '../../test/support/simulated-clock.ts'
-import { origin, type Rooms } from './rooms.ts'
+import { fill } from './fill.ts'
+import { type openRooms, origin, type Rooms } from './rooms.ts'
 
 type NewEvent = Parameters<LedgerService['record']>[0]
 
@@ -102,7 +104,7 @@ const shiftMs = 10 * 60_000
  * the clock's time. The ledger that comes out verifies like any other.
  */
 export class History {
-  readonly #rooms: Rooms
+  #rooms: Rooms
   readonly #clock: SimulatedClock
   readonly #slots: number
   readonly #photoUrl: string
@@ -128,6 +130,36 @@ export class History {
       this.#clock.advance(group * 1000)
       this.events += group
     }
+  }
+
+  /** After the database was closed and opened again. */
+  goOnIn(rooms: Rooms): void {
+    this.#rooms = rooms
+  }
+
+  /** As `growTo`, by `fill`: for ledgers that recording event by event would take too long. */
+  fillTo(rooms: ReturnType<typeof openRooms>, events: number): void {
+    const sample = rooms.work.read((tx) =>
+      tx.oneOf<PlacementEventRow>(
+        `SELECT * FROM main.placement_event WHERE event_type = 'PLACED' AND warnings = '[]' ORDER BY id LIMIT 1`,
+      ),
+    )
+    if (!sample) throw new Error('no event was recorded to go by')
+    fill(rooms, sample, events - this.events, () => {
+      this.#clock.advance(1000)
+      const { event_type, slot_id = 0, asset_barcode, timestamp } = this.#next()
+      const received_at_ms = this.#clock.now()
+      const timestamp_ms = timestamp ?? received_at_ms
+      return {
+        event_type,
+        slot_id,
+        asset_key: asset_barcode,
+        timestamp_ms,
+        received_at_ms,
+        slotCode: labelOf(slot_id - 1),
+      }
+    })
+    this.events = events
   }
 
   #next(): NewEvent {

@@ -49,7 +49,12 @@ function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql
   const slot = 'SELECT slot.*, zone.zone_type AS type_of_zone FROM slot LEFT JOIN zone ON zone.id = slot.zone_id'
   const inSlot = new Map<unknown, Row>()
   const ofAsset = new Map<unknown, Row>()
+  const timeOf = (row: Row | undefined) => row?.['timestamp_ms'] ?? 0
+  const newest = (slot: unknown, _slot: unknown, asset: unknown) => {
+    return { a: timeOf(inSlot.get(slot)), b: 0, c: timeOf(ofAsset.get(asset)), d: 0 }
+  }
   const known: readonly (readonly [RegExp, Answers])[] = [
+    [/^SELECT coalesce\(\(SELECT timestamp_ms FROM main\.placement_event /, { ...nothing, get: newest }],
     [/FROM slot LEFT JOIN zone .* WHERE slot\.id = /, lookUp(rowsBy('id', slot))],
     [/FROM asset WHERE asset_key = /, lookUp(rowsBy('asset_key', 'SELECT * FROM asset'))],
     [/FROM media WHERE sha256 = /, lookUp(rowsBy('sha256', 'SELECT * FROM media'))],

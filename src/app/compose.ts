@@ -62,6 +62,8 @@ export type Outside = {
   readonly version: string
   /** Called when a notification is not as documented; it goes out all the same. Default: says so in the log. */
   readonly onMismatch?: (type: EventType, problem: string) => void
+  /** Whether anybody is to be notified. Default: while an endpoint is registered. */
+  readonly isOwed?: () => boolean
 }
 
 /** Everything that runs, wired. `live` holds the config that a reload may exchange. */
@@ -132,6 +134,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouseId: config.site.warehouseId,
     makeId,
     inspect: inspector(notifications, onMismatch),
+    ...(outside.isOwed && { isOwed: outside.isOwed }),
   })
   const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
   const slowing = new Slowing({ clock })

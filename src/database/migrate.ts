@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 
 /**
- * One step of the schema. Steps only ever add: an older program keeps reading and writing the file as long as its own
- * version is not below `oldestReader`.
+ * One step of the schema. Steps add, or take away an index that nothing needs any more: an older program keeps reading
+ * and writing the file as long as its own version is not below `oldestReader`.
  */
 export type Migration = {
   readonly version: number

@@ -47,7 +47,12 @@ export const statedKinds: readonly StatedKind[] = [
     rows: (tx, firstSeq, lastSeq) =>
       new Map(
         tx
-          .allOf<PlacementEventRow>(between('placement_event'), [firstSeq, lastSeq])
+          .allOf<PlacementEventRow>(
+            // By the ids that the leaves name: the ledger has no index by leaf.
+            `SELECT e.* FROM main.log_leaf l CROSS JOIN main.placement_event e ON e.id = CAST(l.ref AS INTEGER)
+             WHERE l.seq >= +? AND l.seq <= +? AND l.kind = 'placement'`,
+            [firstSeq, lastSeq],
+          )
           .map((row) => [row.leaf_seq, statedPlacement(row)]),
       ),
   },

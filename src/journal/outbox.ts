@@ -1,4 +1,4 @@
-import type { Tx } from '../database/index.ts'
+import type { ReadTx, Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { EventType } from './event-types.ts'
 import type { Inspect } from './notifications.ts'
@@ -41,17 +41,25 @@ export type Envelope = {
   }
 }
 
-/** The one place that writes notifications, in the transaction of what they tell. */
+/** Whether any endpoint is registered; one that is switched off is owed what happens meanwhile. */
+const isAnyoneOwed = (tx: ReadTx): boolean => tx.oneOf('SELECT 1 FROM webhook LIMIT 1') !== undefined
+
+/**
+ * The one place that writes notifications, in the transaction of what they tell. While no endpoint is registered
+ * nothing is written: one that comes later gets what is published from then on.
+ */
 export class Outbox {
   readonly #siteId: string
   readonly #warehouseId: number
   readonly #makeId: () => string
   readonly #inspect: Inspect
   readonly #checkpoint: () => CheckpointNote | undefined
+  readonly #isOwed: (tx: ReadTx) => boolean
 
   /**
    * `inspect` sees the data of everything that is published; see `inspector`. `checkpoint` is asked at every event for
-   * the newest one, which rides along; without it, or before the first, nothing does.
+   * the newest one, which rides along; without it, or before the first, nothing does. `isOwed`: whether anybody is to
+   * be told; tests say yes, to see what would be.
    */
   constructor(options: {
     siteId: string
@@ -59,27 +67,38 @@ export class Outbox {
     makeId: () => string
     inspect?: Inspect
     checkpoint?: () => CheckpointNote | undefined
+    isOwed?: (tx: ReadTx) => boolean
   }) {
     this.#siteId = options.siteId
     this.#warehouseId = options.warehouseId
     this.#makeId = options.makeId
     this.#inspect = options.inspect ?? (() => {})
     this.#checkpoint = options.checkpoint ?? (() => undefined)
+    this.#isOwed = options.isOwed ?? isAnyoneOwed
   }
 
   /** Publishes the event, and `event.created` about it. */
   publish(tx: Tx, event: PublishedEvent): void {
-    this.announce(tx, event)
-    this.created(tx, event)
+    if (!this.#isOwed(tx)) return
+    this.#announce(tx, event)
+    this.#created(tx, event)
   }
 
   /** Publishes the event alone, for what is told before its row exists; `created` follows with the row. */
   announce(tx: Tx, event: PublishedEvent): void {
-    this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
+    if (this.#isOwed(tx)) this.#announce(tx, event)
   }
 
   /** Publishes `event.created` about an event. */
   created(tx: Tx, event: PublishedEvent): void {
+    if (this.#isOwed(tx)) this.#created(tx, event)
+  }
+
+  #announce(tx: Tx, event: PublishedEvent): void {
+    this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
+  }
+
+  #created(tx: Tx, event: PublishedEvent): void {
     const created = { kind: event.type, event: event.data }
     this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
   }

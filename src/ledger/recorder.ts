@@ -111,10 +111,10 @@ export class Recorder {
     const newestMs = newestTimestampMs(tx, slot.id, code.key)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
     const asset = this.#warehouse.findAsset(tx, code.key)
-    const people = {
-      operator: this.#openings.person(tx, request.operator ?? by.caller.username),
-      actor: this.#openings.person(tx, by.caller.username),
-    }
+    const actor = this.#openings.person(tx, by.caller.username)
+    const operator = request.operator ?? by.caller.username
+    const isOther = operator !== by.caller.username
+    const people = { operator: isOther ? this.#openings.person(tx, operator) : actor, actor }
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs)
     const judged = judge(moved, around)
@@ -126,9 +126,7 @@ export class Recorder {
       ...assetWarnings(request, slot, asset),
       ...timeWarnings(taken, when, around),
       ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
-      ...(request.operator !== undefined && request.operator !== by.caller.username
-        ? (['OPERATOR_DIFFERS'] as const)
-        : []),
+      ...(isOther ? (['OPERATOR_DIFFERS'] as const) : []),
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.

@@ -3,7 +3,9 @@ import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
 import { type Caller, countLimit } from '../http/index.ts'
 import { erasedName } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
+import { type Condition, idsOf } from './merged.ts'
 import type { PlacementEvent } from './schema.ts'
+import { lastIdUpTo } from './state.ts'
 import { explain, type WarningCode } from './warnings.ts'
 
 const columns = [
@@ -129,38 +131,37 @@ export type History = { readonly rows: OpenedRow[]; readonly hasMore: boolean; r
 
 /** One page of the history. The SQL is built for the filters that are there, so that each finds its index. */
 export function listEvents(tx: ReadTx, filter: HistoryFilter, page: HistoryPage): History {
-  const conditions = conditionsOf(filter, page.afterSeq)
-  const where = anded([...byIndex(conditions), ...between(filter), ...behind(page)])
-  const order = page.afterSeq === undefined ? 'e.timestamp_ms DESC, e.id DESC' : 'e.leaf_seq'
-  const rows = tx.allOf<OpenedRow>(`${openedSelect}${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?`, [
-    ...where.values,
-    page.limit + 1,
-    page.offset,
-  ])
+  const conditions = conditionsOf(tx, filter, page.afterSeq)
+  const order = page.afterSeq === undefined ? 'timestamp_ms DESC, id DESC' : 'id'
+  const ids = idsOf({
+    conditions: [...byIndex([...conditions, ...between(filter)]), ...behind(page)],
+    inHalves: standsInHalves(filter),
+    order,
+    limit: 'LIMIT ? OFFSET ?',
+  })
+  const rows = tx.allOf<OpenedRow>(
+    `${openedSelect} WHERE e.id IN (SELECT id FROM (${ids.sql})) ORDER BY ${order.replaceAll(/timestamp_ms|id/g, 'e.$&')}`,
+    [...ids.values, page.limit + 1, page.offset],
+  )
   return {
     rows: rows.slice(0, page.limit),
     hasMore: rows.length > page.limit,
-    total: countEvents(tx, [...conditions, ...between(filter)]),
+    total: countEvents(tx, [...conditions, ...between(filter)], standsInHalves(filter)),
   }
 }
 
-type Condition = { readonly part: string; readonly values: readonly (string | number)[] }
+const standsInHalves = ({ slotId, assetKey }: HistoryFilter) => slotId !== undefined || assetKey !== undefined
 
 const where = (part: string, ...values: (string | number)[]): Condition => ({ part, values })
 
-function anded(conditions: readonly Condition[]): { sql: string; values: (string | number)[] } {
-  const sql = conditions.length > 0 ? ` WHERE ${conditions.map((c) => c.part).join(' AND ')}` : ''
-  return { sql, values: conditions.flatMap((c) => c.values) }
-}
-
 /** The strongest first: the one that leaves the fewest rows in a ledger of years. */
-function conditionsOf(filter: HistoryFilter, afterSeq: number | undefined): Condition[] {
+function conditionsOf(tx: ReadTx, filter: HistoryFilter, afterSeq: number | undefined): Condition[] {
   const { slotId, assetKey, eventType, hiddenWarehouses, zoneId, warehouseId } = filter
   const holes = hiddenWarehouses.map(() => '?').join(', ')
   return [
     ...(assetKey === undefined ? [] : [where('e.asset_key = +?', assetKey)]),
     ...(slotId === undefined ? [] : [where('e.slot_id = +?', slotId)]),
-    ...(afterSeq === undefined ? [] : [where('e.leaf_seq > +?', afterSeq)]),
+    ...(afterSeq === undefined ? [] : [where('e.id > +?', lastIdUpTo(tx, 'leaf_seq', afterSeq))]),
     ...furtherOf(filter),
     ...(eventType === undefined ? [] : [where('e.event_type = +?', eventType)]),
     ...(zoneId === undefined ? [] : [where('e.slot_id IN (SELECT id FROM slot WHERE zone_id = ?)', zoneId)]),
@@ -203,15 +204,15 @@ function behind({ before }: HistoryPage): Condition[] {
  * Exact, or null. Only as many rows are looked at as the limit has: those that the strongest condition finds by its
  * index; of more than that nobody knows how many the others would leave.
  */
-function countEvents(tx: ReadTx, conditions: readonly Condition[]): number | null {
+function countEvents(tx: ReadTx, conditions: readonly Condition[], inHalves: boolean): number | null {
   const [strongest, ...others] = conditions
   if (!strongest) return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
-  const columns = others.length > 0 ? 'e.*' : '1'
-  const filter = anded(others)
+  const ids = idsOf({ conditions: [strongest], inHalves, limit: 'LIMIT ?' })
+  const looked = `(${ids.sql}) AS found${others.length === 0 ? '' : ' CROSS JOIN main.placement_event e ON e.id = found.id'}`
+  const passes = others.length === 0 ? '' : ` FILTER (WHERE ${others.map(({ part }) => part).join(' AND ')})`
   const counted = tx.oneOf<{ looked: number; n: number }>(
-    `SELECT count(*) AS looked, ${filter.sql ? `count(*) FILTER (${filter.sql.trim()})` : 'count(*)'} AS n
-     FROM (SELECT ${columns} FROM main.placement_event e WHERE ${strongest.part} LIMIT ?) e`,
-    [...filter.values, ...strongest.values, countLimit + 1],
+    `SELECT count(*) AS looked, count(*)${passes} AS n FROM ${looked}`,
+    [...others.flatMap(({ values }) => values), ...ids.values, countLimit + 1],
   )
   return counted && counted.looked <= countLimit ? counted.n : null
 }

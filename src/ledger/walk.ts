@@ -1,4 +1,6 @@
 import type { ReadTx } from '../database/index.ts'
+import { type Condition, idsOf } from './merged.ts'
+import { lastIdUpTo } from './state.ts'
 import { type OpenedRow, openedSelect } from './store.ts'
 
 /** Which events a walk meets. Times are when it happened; `lastId`: what is appended while it goes on stays out. */
@@ -25,43 +27,45 @@ export type WalkStep = { readonly rows: OpenedRow[]; readonly place: WalkPlace |
  * long one. `place` is undefined when there are no more.
  */
 export function walk(tx: ReadTx, filter: WalkFilter, from: WalkPlace | undefined, looked: number): WalkStep {
-  const { parts, values } = filter.afterSeq === undefined ? byTime(filter, from) : bySeq(filter.afterSeq, from)
-  if (filter.assetKey !== undefined) narrow('e.asset_key = +?', filter.assetKey)
-  else if (filter.slotId !== undefined) narrow('e.slot_id = +?', filter.slotId)
-  const order = filter.afterSeq === undefined ? 'e.timestamp_ms, e.id' : 'e.leaf_seq'
+  const order = filter.afterSeq === undefined ? 'timestamp_ms, id' : 'id'
+  const about = aboutOne(filter)
+  const ids = idsOf({
+    conditions: [
+      ...about,
+      ...(filter.afterSeq === undefined ? byTime(filter, from) : bySeq(tx, filter.afterSeq, from)),
+      { part: 'e.id <= ?', values: [filter.lastId] },
+    ],
+    inHalves: about.length > 0,
+    order,
+    limit: 'LIMIT ?',
+  })
   const rows = tx.allOf<OpenedRow>(
-    `${openedSelect} WHERE ${parts.join(' AND ')} AND e.id <= ? ORDER BY ${order} LIMIT ?`,
-    [...values, filter.lastId, looked],
+    `${openedSelect} WHERE e.id IN (SELECT id FROM (${ids.sql})) ORDER BY ${order.replaceAll(/timestamp_ms|id/g, 'e.$&')}`,
+    [...ids.values, looked],
   )
   const last = rows.at(-1)
   return {
     rows: rows.filter((row) => passes(row, filter)),
     place: last && rows.length === looked ? placeOf(last) : undefined,
   }
-
-  function narrow(part: string, value: string | number): void {
-    parts.unshift(part)
-    values.unshift(value)
-  }
 }
 
-type Condition = { parts: string[]; values: (string | number)[] }
-
-function byTime({ fromMs, toMs }: WalkFilter, from: WalkPlace | undefined): Condition {
-  return {
-    parts: [
-      from ? '(e.timestamp_ms, e.id) > (+?, +?)' : 'e.timestamp_ms >= +?',
-      ...(toMs === undefined ? [] : ['e.timestamp_ms < +?']),
-    ],
-    values: [
-      ...(from ? [from.timestampMs, from.id] : [fromMs ?? Number.MIN_SAFE_INTEGER]),
-      ...(toMs === undefined ? [] : [toMs]),
-    ],
-  }
+function aboutOne({ assetKey, slotId }: WalkFilter): Condition[] {
+  if (assetKey !== undefined) return [{ part: 'e.asset_key = +?', values: [assetKey] }]
+  return slotId === undefined ? [] : [{ part: 'e.slot_id = +?', values: [slotId] }]
 }
 
-function bySeq(afterSeq: number, from: WalkPlace | undefined): Condition {
-  return { parts: ['e.leaf_seq > +?'], values: [from?.seq ?? afterSeq] }
+function byTime({ fromMs, toMs }: WalkFilter, from: WalkPlace | undefined): Condition[] {
+  return [
+    from
+      ? { part: '(e.timestamp_ms, e.id) > (+?, +?)', values: [from.timestampMs, from.id] }
+      : { part: 'e.timestamp_ms >= +?', values: [fromMs ?? Number.MIN_SAFE_INTEGER] },
+    ...(toMs === undefined ? [] : [{ part: 'e.timestamp_ms < +?', values: [toMs] }]),
+  ]
+}
+
+function bySeq(tx: ReadTx, afterSeq: number, from: WalkPlace | undefined): Condition[] {
+  return [{ part: 'e.id > +?', values: [from?.id ?? lastIdUpTo(tx, 'leaf_seq', afterSeq)] }]
 }
 
 function placeOf(row: OpenedRow): WalkPlace {

@@ -1,19 +1,19 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** RFC 6962: leaves are hashed behind 0x00, nodes behind 0x01, so that neither can pass for the other. */
 const leafPrefix = Buffer.of(0)
 const nodePrefix = Buffer.of(1)
 
 export function sha256(bytes: Uint8Array | string): Buffer {
-  return createHash('sha256').update(bytes).digest()
+  return hash('sha256', bytes, 'buffer')
 }
 
 export function leafHash(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(leafPrefix).update(bytes).digest()
+  return hash('sha256', Buffer.concat([leafPrefix, bytes]), 'buffer')
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
-  return createHash('sha256').update(nodePrefix).update(left).update(right).digest()
+  return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
 }
 
 /**

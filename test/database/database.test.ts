@@ -81,6 +81,27 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   t.same(outsider.prepare('SELECT hex(bytes) FROM log_leaf').pluck().all(), ['00'])
 })
 
+t.test('an event can not be slipped in under a leaf that another one has, or behind a later leaf', async (t) => {
+  const { dataDir, db } = open(t)
+  db.exec(`INSERT INTO warehouse (id, name, timezone, created_at_ms, updated_at_ms) VALUES (1, 'Hall', 'UTC', 1, 1)`)
+  db.exec(`INSERT INTO slot (id, slot_id, warehouse_id, zone, floor_plan_polygon, created_at_ms, updated_at_ms)
+    VALUES (1, 'A', 1, 'S', '[]', 1, 1)`)
+  for (const seq of [1, 2, 3])
+    db.exec(`INSERT INTO log_leaf VALUES (${seq}, 'placement', '${seq}', x'00', zeroblob(32))`)
+  const columns = `id, event_id, leaf_seq, event_type, slot_id, slot_code, asset_barcode, asset_key, operator_commitment,
+    actor_commitment, timestamp_ms, received_at_ms, time_quality, warnings, evidence_hash`
+  const event = (id: number, leafSeq: number, how = 'INSERT') =>
+    `${how} INTO placement_event (${columns}) VALUES (${id}, 'e${id}', ${leafSeq}, 'REMOVED', 1, 'A', 'P', 'P', 'o', 'a', 1, 1, 'synced', '[]', 'h')`
+  db.exec(event(1, 2))
+  const outsider = new BetterSqlite3(databaseFile(dataDir))
+  t.teardown(() => outsider.close())
+  for (const attack of [event(2, 2), event(2, 1), event(2, 2, 'INSERT OR REPLACE')]) {
+    t.throws(() => outsider.exec(attack), /append-only: leaf_seq must be higher/, attack)
+  }
+  outsider.exec(event(2, 3))
+  t.same(outsider.prepare('SELECT leaf_seq FROM placement_event ORDER BY id').pluck().all(), [2, 3])
+})
+
 t.test(
   'an auditor can look into the file with the sqlite3 command, and can not change it with that either',
   async (t) => {

@@ -65,6 +65,8 @@ export type TestGatewayOptions = {
   readonly config?: Record<string, unknown>
   readonly people?: readonly Person[]
   readonly folder?: string
+  /** Notifications are written only while an endpoint is registered, as outside of tests; else always. */
+  readonly onlyWhenOwed?: boolean
 }
 
 /** A gateway without listeners and workers, on a real database in a folder of its own, under a simulated clock. */
@@ -90,7 +92,14 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   const onMismatch = (type: string, problem: string) => {
     throw new Error(`${type} is not as documented: ${problem}`)
   }
-  const outside = { clock, random: systemRandom, log: silentLogger(), version: '0.0.0-test', onMismatch }
+  const outside = {
+    clock,
+    random: systemRandom,
+    log: silentLogger(),
+    version: '0.0.0-test',
+    onMismatch,
+    ...(!options.onlyWhenOwed && { isOwed: () => true }),
+  }
   const gateway = await compose(loadConfig(file).config, outside, false)
   return {
     ...gateway,

@@ -10,6 +10,7 @@ import { governance } from './0008-governance.ts'
 import { callers } from './0010-callers.ts'
 import { webhooks } from './0012-webhooks.ts'
 import { ledgerReads } from './0013-ledger-reads.ts'
+import { leanIndexes } from './0014-lean-indexes.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   callers,
   webhooks,
   ledgerReads,
+  leanIndexes,
 ]
