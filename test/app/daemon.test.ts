@@ -277,3 +277,37 @@ t.test('version says what runs here, and from where its ffmpeg comes', async (t)
     ffmpeg: { origin: /system|bundled/, path: String, version: String },
   })
 })
+
+t.test('the daemon prints labels by itself, also those that waited for its start', async (t) => {
+  const printed: string[] = []
+  const twice = Promise.withResolvers<void>()
+  const printer = createServer({ allowHalfOpen: true }, (socket) => {
+    let text = ''
+    socket.on('data', (part) => {
+      text += part
+    })
+    socket.on('end', () => {
+      socket.end()
+      if (printed.push(text) === 2) twice.resolve()
+    })
+  })
+  const listen = (port: number) => new Promise<void>((resolve) => printer.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = printer.address() as { port: number }
+  await new Promise((resolve) => printer.close(resolve)) // off, until the gateway was killed
+  t.teardown(() => printer.close())
+  const { cwd, file } = withConfig(t, `printers: [{ name: dock, host: 127.0.0.1, port: ${port} }]\n`)
+  const first = await start(t, cwd, file)
+  const post = (url: string, path: string, body: object) =>
+    fetch(`${url}/api/whms/${path}`, { method: 'POST', headers: ada, body: JSON.stringify(body) })
+  await post(first.url, 'assets', { asset_id: '00106141412345678908', type: 'pallet' })
+  const asked = await post(first.url, 'labels/print', { asset_barcode: '00106141412345678908' })
+  t.equal(asked.status, 201)
+  t.equal((await post(first.url, 'labels/jobs/1/reprint', {})).status, 201)
+  await first.end('SIGKILL')
+  t.equal(printed.length, 0)
+  await listen(port)
+  await start(t, cwd, file)
+  await twice.promise
+  t.ok(printed.every((label) => label.includes('\\3E\\3B\\3E800106141412345678908^FS') && label.endsWith('^XZ\n')))
+})
