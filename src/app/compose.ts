@@ -62,7 +62,7 @@ export type Outside = {
   readonly version: string
   /** Called when a notification is not as documented; it goes out all the same. Default: says so in the log. */
   readonly onMismatch?: (type: EventType, problem: string) => void
-  /** Whether anybody is to be notified. Default: while an endpoint is registered. */
+  /** Whether anybody is to be notified. Default: from the first endpoint on. */
   readonly isOwed?: () => boolean
 }
 

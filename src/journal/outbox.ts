@@ -41,12 +41,16 @@ export type Envelope = {
   }
 }
 
-/** Whether any endpoint is registered; one that is switched off is owed what happens meanwhile. */
-const isAnyoneOwed = (tx: ReadTx): boolean => tx.oneOf('SELECT 1 FROM webhook LIMIT 1') !== undefined
+/**
+ * Whether any endpoint is registered, or ever was: one that is switched off is owed what happens meanwhile, and one that
+ * is deleted to be registered anew can recover it.
+ */
+const isAnyoneOwed = (tx: ReadTx): boolean =>
+  tx.oneOf('SELECT 1 FROM webhook UNION ALL SELECT 1 FROM outbox LIMIT 1') !== undefined
 
 /**
- * The one place that writes notifications, in the transaction of what they tell. While no endpoint is registered
- * nothing is written: one that comes later gets what is published from then on.
+ * The one place that writes notifications, in the transaction of what they tell. Before the first endpoint is
+ * registered nothing is written: it gets what is published from then on.
  */
 export class Outbox {
   readonly #siteId: string

@@ -134,7 +134,7 @@ export function listEvents(tx: ReadTx, filter: HistoryFilter, page: HistoryPage)
   const conditions = conditionsOf(tx, filter, page.afterSeq)
   const order = page.afterSeq === undefined ? 'timestamp_ms DESC, id DESC' : 'id'
   const ids = idsOf({
-    conditions: [...byIndex([...conditions, ...between(filter)]), ...behind(page)],
+    conditions: [...byIndex(conditions), ...between(filter), ...behind(page)],
     inHalves: standsInHalves(filter),
     order,
     limit: 'LIMIT ? OFFSET ?',

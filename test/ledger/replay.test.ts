@@ -165,6 +165,8 @@ function asIfBookedRight(before: readonly ReplayedEvent[], after: readonly Repla
   if (act.kind !== 'correct' || before.length === after.length) return
   const wrong = before[act.pick % before.length]
   if (!wrong || (wrong.eventType !== 'PLACED' && wrong.eventType !== 'REMOVED')) return
+  // A correction stands behind all of its millisecond, as the room's README says.
+  if (before.some((e) => e.id > wrong.id && e.timestampMs === wrong.timestampMs)) return
   const right: Right = act.right
   const replaced: ReplayedEvent = {
     ...wrong,

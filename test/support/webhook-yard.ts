@@ -209,7 +209,7 @@ export class WebhookYard {
     const audit = new AuditTrail({ openings, clock })
     const site = { siteId: 'dc-7', warehouseId: 1 }
     const { inspect } = this.#options
-    this.outbox = new Outbox({ ...site, makeId: this.#makeId, ...(inspect && { inspect }) })
+    this.outbox = new Outbox({ ...site, makeId: this.#makeId, isOwed: () => true, ...(inspect && { inspect }) })
     this.webhooks = createWebhooks({
       work,
       clock,
