@@ -1,6 +1,6 @@
 export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
 export { type Query, sql } from './sql.ts'
-export type { DetectionEventRow, PlacementEventRow, Tables } from './tables.ts'
+export type { CountScanRow, CountSessionRow, DetectionEventRow, PlacementEventRow, Tables } from './tables.ts'
 export { executor, type ReadTx, type Tx } from './transaction.ts'
 export { type Head, UnitOfWork } from './unit-of-work.ts'
