@@ -10,11 +10,12 @@ export const counts: Migration = {
   name: 'counts',
   oldestReader: 1,
   statements: [
-    `ALTER TABLE placement_event ADD COLUMN opening_list TEXT     -- SHA-256 of the list of opening stock that says so, hex`,
-    `ALTER TABLE placement_event ADD COLUMN opening_line INTEGER  -- and its line there; the header is line 1`,
-    `ALTER TABLE placement_event ADD COLUMN count_id INTEGER      -- the count that found it so`,
-    `ALTER TABLE placement_event ADD COLUMN count_scan_id INTEGER -- and the scan of it`,
-    `ALTER TABLE placement_event ADD COLUMN count_scan_sha256 TEXT -- of what that scan states, hex`,
+    // A comment to the end of the line would swallow the bracket that SQLite puts behind an added column.
+    `ALTER TABLE placement_event ADD COLUMN opening_list TEXT /* SHA-256 of the list of opening stock that says so, hex */`,
+    `ALTER TABLE placement_event ADD COLUMN opening_line INTEGER /* and its line there; the header is line 1 */`,
+    `ALTER TABLE placement_event ADD COLUMN count_id INTEGER /* the count that found it so */`,
+    `ALTER TABLE placement_event ADD COLUMN count_scan_id INTEGER /* and the scan of it */`,
+    `ALTER TABLE placement_event ADD COLUMN count_scan_sha256 TEXT /* of what that scan states, hex */`,
     `CREATE INDEX placement_event_opening ON placement_event (opening_list, opening_line)
   WHERE opening_list IS NOT NULL`,
     `CREATE INDEX placement_event_counted ON placement_event (asset_key, id) WHERE count_id IS NOT NULL`,
