@@ -14,6 +14,8 @@ export const rooms = [
   'exchange',
   'motion',
   'cameras',
+  'counts',
+  'intake',
   'ledger',
   'units',
   'warehouse',

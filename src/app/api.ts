@@ -5,6 +5,7 @@ import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
+import { type IntakeService, intakeRoutes } from '../intake/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
@@ -31,6 +32,7 @@ export type ApiParts = {
   readonly ledger: LedgerService
   readonly exchange: ExchangeService
   readonly photos: Photos
+  readonly intake: IntakeService
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
 }
@@ -70,6 +72,7 @@ export function buildApi(parts: ApiParts): Api {
   floorRoutes(root, parts.floor)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   ledgerRoutes(root, parts.ledger, parts.photos)
+  intakeRoutes(root, parts.intake)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
   consoleRoutes(root, parts)

@@ -16,8 +16,9 @@ import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
+import { IntakeService } from '../intake/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
+import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { WarehouseService } from '../warehouse/index.ts'
@@ -57,6 +58,7 @@ export type Gateway = {
   readonly cameras: Cameras
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
+  readonly intake: IntakeService
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
@@ -152,6 +154,16 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
+  const intake = new IntakeService({
+    work,
+    warehouse,
+    ledger,
+    audit,
+    openings,
+    clock,
+    dataDir: config.dataDir,
+    warehouseId: () => live.config.site.warehouseId,
+  })
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
@@ -234,11 +246,13 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     ledger,
     exchange,
     photos,
+    intake,
     motion,
     webhooks,
   })
   return {
     api,
+    intake,
     live,
     jobs,
     cameras,

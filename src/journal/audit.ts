@@ -20,6 +20,8 @@ export type AuditEntity =
   | 'caller'
   | 'config'
   | 'photo'
+  | 'opening_list'
+  | 'count'
 
 export type AuditFacts = {
   /** What was done: `placement.recorded`, `slot.updated`. */

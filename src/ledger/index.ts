@@ -1,5 +1,6 @@
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
+export { eventOfOpeningLine, occupantOf } from './opening.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
 export { type Appended, type Asking, type Grounds, type LedgerSettings, Recorder, requestHash } from './recorder.ts'

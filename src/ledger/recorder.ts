@@ -107,7 +107,9 @@ export class Recorder {
   appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
     const repeated = this.repeated(tx, request.client_event_id, requestHash(request), asking.by.caller)
-    return repeated ? { event: repeated, isNew: false } : { event: this.append(tx, request, asking, within), isNew: true }
+    return repeated
+      ? { event: repeated, isNew: false }
+      : { event: this.append(tx, request, asking, within), isNew: true }
   }
 
   /** As `appendIn`, for a request of which permission and repeats are settled. */
@@ -251,7 +253,13 @@ export class Recorder {
     store.append(tx, row)
     this.#head.advance(row.id, row.received_at_ms)
     const operator = request.operator ?? by.caller.username
-    const opened = { ...row, operator, actor: by.caller.username, notes: request.verification_notes ?? null, counted_at_ms: null }
+    const opened = {
+      ...row,
+      operator,
+      actor: by.caller.username,
+      notes: request.verification_notes ?? null,
+      counted_at_ms: null,
+    }
     const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
     if (request.client_event_id !== undefined) {
       const hash = within.requestSha256 ?? requestHash(request)
@@ -277,7 +285,11 @@ export class Recorder {
     })
   }
 
-  #photoOf(tx: ReadTx, request: NewPlacementEvent, grounds: Grounds | undefined): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
+  #photoOf(
+    tx: ReadTx,
+    request: NewPlacementEvent,
+    grounds: Grounds | undefined,
+  ): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
     if (request.event_type === 'PLACED' && request.photo_url === undefined && !grounds) {
       throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
         fields: [{ path: 'photo_url', message: 'required' }],

@@ -1,5 +1,5 @@
 export { type Barcode, type BarcodeWarning, readBarcode } from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
-export { NewSlot, SlotChange, slotShape, zoneShape, zoneTypes } from './schema.ts'
+export { AssetChange, NewAsset, NewSlot, NewZone, SlotChange, slotShape, zoneShape, zoneTypes } from './schema.ts'
 export { type Ask, WarehouseService, type WarehouseSettings } from './service.ts'
 export type { Asset, Slot, Warehouse, Zone } from './store.ts'

@@ -88,24 +88,32 @@ export class WarehouseService {
   }
 
   createZone(zone: NewZone, { by, claim }: Ask) {
-    return this.#create(claim, under('/api/whms/zones'), (tx) => {
-      this.#referTo(tx, zone.warehouseId, by.caller)
-      if (store.findZoneByName(tx, zone.warehouseId, zone.name)) {
-        throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, {
-          details: `name: ${zone.name} is taken`,
-        })
-      }
-      const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
-      const made = this.zone(tx, id, by.caller)
-      const adopted = store.adoptSlots(tx, made, this.#clock.now())
-      this.#audit.write(tx, by, {
-        action: 'zone.created',
-        entity: 'zone',
-        entityId: id,
-        changes: { adoptedSlots: adopted },
+    return this.#create(claim, under('/api/whms/zones'), (tx) => this.addZone(tx, zone, by))
+  }
+
+  /** Adds a zone inside a transaction. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
+  addZone(tx: Tx, zone: NewZone, by: RequestOrigin): store.Zone {
+    this.#referTo(tx, zone.warehouseId, by.caller)
+    if (store.findZoneByName(tx, zone.warehouseId, zone.name)) {
+      throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${zone.name} already`, {
+        details: `name: ${zone.name} is taken`,
       })
-      return made
+    }
+    const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
+    const made = this.zone(tx, id, by.caller)
+    const adopted = store.adoptSlots(tx, made, this.#clock.now())
+    this.#audit.write(tx, by, {
+      action: 'zone.created',
+      entity: 'zone',
+      entityId: id,
+      changes: { adoptedSlots: adopted },
     })
+    return made
+  }
+
+  /** A zone of the warehouse by its name, in any case. */
+  findZone(tx: ReadTx, warehouseId: number, name: string): store.Zone | undefined {
+    return store.findZoneByName(tx, warehouseId, name)
   }
 
   zone(tx: ReadTx, id: number | undefined, caller: Caller): store.Zone {
@@ -200,24 +208,26 @@ export class WarehouseService {
     return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
   }
 
-  /** Registers an asset. One that events have only mentioned so far becomes a registered one. */
   createAsset(asset: NewAsset, { by, claim }: Ask) {
-    return this.#create(claim, assetPath, (tx) => {
-      const { key } = readBarcode(asset.asset_id)
-      const known = store.findAssetByKey(tx, key)
-      if (known && !known.provisional) {
-        throw new AppError('ALREADY_EXISTS', 'This asset is registered already', {
-          details: `asset_id: ${asset.asset_id} is taken`,
-        })
-      }
-      const nowMs = this.#clock.now()
-      if (known) store.updateAsset(tx, known.id, asset, nowMs)
-      else store.insertAsset(tx, asset, key, nowMs)
-      const made = store.findAssetByKey(tx, key)
-      if (!made) throw new Error('an asset just written is not there')
-      this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
-      return made
-    })
+    return this.#create(claim, assetPath, (tx) => this.registerAsset(tx, asset, by))
+  }
+
+  /** Registers an asset inside a transaction. One that events have only mentioned so far becomes a registered one. */
+  registerAsset(tx: Tx, asset: NewAsset, by: RequestOrigin): store.Asset {
+    const { key } = readBarcode(asset.asset_id)
+    const known = store.findAssetByKey(tx, key)
+    if (known && !known.provisional) {
+      throw new AppError('ALREADY_EXISTS', 'This asset is registered already', {
+        details: `asset_id: ${asset.asset_id} is taken`,
+      })
+    }
+    const nowMs = this.#clock.now()
+    if (known) store.updateAsset(tx, known.id, asset, nowMs)
+    else store.insertAsset(tx, asset, key, nowMs)
+    const made = store.findAssetByKey(tx, key)
+    if (!made) throw new Error('an asset just written is not there')
+    this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
+    return made
   }
 
   /** By any spelling of its barcode. Throws NOT_FOUND. */
@@ -238,15 +248,19 @@ export class WarehouseService {
         if (version !== undefined && version !== old.version) {
           throw new AppError('VERSION_MISMATCH', `The asset has version ${old.version} by now`)
         }
-        const { asset_id, ...changes } = change
-        if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(barcode).key)
-          throw AppError.field('asset_id', 'can not be changed')
-        if (!store.changeAsset(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(old) }
-        const told = Object.fromEntries(Object.entries(changes).filter(([, v]) => v !== undefined))
-        this.#audit.write(tx, by, { action: 'asset.updated', entity: 'asset', entityId: old.id, changes: told })
-        return { status: 200, body: shown(assetOf(tx, barcode)) }
+        return { status: 200, body: shown(this.amendAsset(tx, old, change, by)) }
       }),
     )
+  }
+
+  /** As `changeAsset`, inside a transaction. `old`: the asset as it is there. */
+  amendAsset(tx: Tx, old: store.Asset, { asset_id, ...changes }: AssetChange, by: RequestOrigin): store.Asset {
+    if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
+      throw AppError.field('asset_id', 'can not be changed')
+    if (!store.changeAsset(tx, old, changes, this.#clock.now())) return old
+    const told = Object.fromEntries(Object.entries(changes).filter(([, v]) => v !== undefined))
+    this.#audit.write(tx, by, { action: 'asset.updated', entity: 'asset', entityId: old.id, changes: told })
+    return assetOf(tx, old.asset_id)
   }
 
   findAsset(tx: ReadTx, key: string): store.Asset | undefined {
