@@ -59,6 +59,7 @@ export type Gateway = {
   readonly motion: MotionService
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly intake: IntakeService
+  readonly makeId: () => string
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
@@ -253,6 +254,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   return {
     api,
     intake,
+    makeId,
     live,
     jobs,
     cameras,

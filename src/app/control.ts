@@ -4,7 +4,9 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ExitError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
+import type { ImportOptions, ImportResult } from '../intake/index.ts'
 import type { Logger } from '../world/index.ts'
+import { answerImport, type Import, importPath, sendImport } from './import-command.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
 const longestPath = 107
@@ -15,6 +17,7 @@ export type ControlActions = {
   /** The data folder that this daemon works on. */
   readonly dataDir: string
   readonly verify: () => Promise<Verification>
+  readonly import: Import
 }
 
 /**
@@ -35,6 +38,10 @@ export class ControlSocket {
         outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
       }
       if (incoming.method === 'GET' && incoming.url === '/') return say(200, { dataDir: options.actions.dataDir })
+      if (incoming.method === 'POST' && incoming.url?.startsWith(importPath)) {
+        void answerImport(incoming, options.actions.import).then(({ status, body }) => say(status, body))
+        return
+      }
       if (incoming.method !== 'POST' || incoming.url !== '/verify') return say(404, { error: 'no such command' })
       options.actions.verify().then(
         (result) => say(200, result),
@@ -107,6 +114,14 @@ export async function verifyThroughDaemon(runtimeDir: string): Promise<Verificat
   if (status !== 200)
     throw new ExitError(1, `the daemon could not verify: ${(body as { error?: string }).error ?? status}`)
   return body as Verification
+}
+
+/** Has the daemon take a list. Throws ExitError when it can't. */
+export function importThroughDaemon(
+  runtimeDir: string,
+  ...list: [bytes: Buffer, options: ImportOptions, by: string]
+): Promise<ImportResult> {
+  return sendImport(controlSocketPath(runtimeDir), ...list)
 }
 
 /** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */

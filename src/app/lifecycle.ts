@@ -4,6 +4,7 @@ import { HttpListener } from '../http/index.ts'
 import type { Logger } from '../world/index.ts'
 import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
+import { importer } from './import-command.ts'
 
 export type Running = {
   /** Port of each listener, in the order of the config. */
@@ -33,7 +34,11 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     started.push(() => gateway.webhooks.worker.stop())
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
-      actions: { dataDir: config.dataDir, verify: () => gateway.jobs.verify(config.dataDir) },
+      actions: {
+        dataDir: config.dataDir,
+        verify: () => gateway.jobs.verify(config.dataDir),
+        import: importer(gateway),
+      },
       log,
     })
     await control.start()

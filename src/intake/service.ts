@@ -160,7 +160,10 @@ export class IntakeService {
 
   #line(tx: Tx, row: Row, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): void {
     const attempt = this.#ledger.attempt(tx, () => form.store(tx, row, by))
-    if ('done' in attempt) return tally.count(row, attempt.done)
+    if ('done' in attempt) {
+      tally.count(row, attempt.done)
+      return
+    }
     const { fields = [], message, details, code } = attempt.refused
     if (code === 'STORAGE_FULL' || code === 'NOT_READY' || code === 'INTERNAL_ERROR') throw attempt.refused
     for (const { path, message: what } of fields) problems.add(row.line, columnOf(path, form), what)
@@ -275,6 +278,6 @@ function findRepeats(sheet: Sheet, form: Form, problems: Problems): void {
 /** The column that a field of the API came from: `constraints.max_weight` is max_weight. */
 function columnOf(path: string, form: Form): string | null {
   const parts = path.split('.')
-  const direct = parts.toReversed().find((part) => form.columns.includes(part))
+  const direct = parts.find((part) => form.columns.includes(part))
   return direct ?? form.aliases[parts[0] ?? ''] ?? null
 }

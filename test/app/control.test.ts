@@ -15,7 +15,7 @@ function folder(t: Test): string {
 
 function socketOf(t: Test, runtimeDir: string, dataDir: string): ControlSocket {
   const verify = () => Promise.reject(new Error('not asked for'))
-  const control = new ControlSocket({ runtimeDir, actions: { dataDir, verify }, log: silentLogger() })
+  const control = new ControlSocket({ runtimeDir, actions: { dataDir, verify, import: verify }, log: silentLogger() })
   t.teardown(() => control.stop())
   return control
 }
