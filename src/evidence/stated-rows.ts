@@ -91,8 +91,15 @@ function checkPlacement(tx: ReadTx, row: PlacementEventRow, findings: Findings):
   if (label !== undefined && label !== row.slot_code) {
     findings.add(`slot ${row.slot_id}`, `is called ${label}, and was ${row.slot_code} when its events were recorded`)
   }
+  if (row.opening_list !== null && !listIsHeld(tx, row.opening_list)) {
+    findings.add(`event ${row.id}`, 'rests on a list of opening stock, but no such list is written down')
+  }
   if (row.photo_evidence !== 'held' || mediaKind(tx, row.photo_sha256 ?? '') === 'photo') return
   findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
+}
+
+function listIsHeld(tx: ReadTx, sha256: string): boolean {
+  return tx.oneOf('SELECT 1 FROM main.opening_list WHERE sha256 = ?', [sha256]) !== undefined
 }
 
 function mediaKind(tx: ReadTx, sha256: string): string | undefined {
