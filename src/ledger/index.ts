@@ -1,6 +1,7 @@
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
-export { eventOfOpeningLine, occupantOf } from './opening.ts'
+export { type Occupant, occupantOf, standingIn } from './occupants.ts'
+export { eventOfOpeningLine } from './opening.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
 export { type Appended, type Asking, type Grounds, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
@@ -11,6 +12,9 @@ export {
   assetIsKnown,
   assetLocation,
   boundsOf,
+  newestInSlot,
+  newestOfAsset,
+  newestTimestampMs,
   type SlotState,
   type SlotUse,
   slotState,
@@ -19,5 +23,5 @@ export {
   stateIn,
   type When,
 } from './state.ts'
-export { findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
+export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
