@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { type Admission, type Authenticator, door, type Sessions } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
+import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
@@ -33,6 +34,7 @@ export type ApiParts = {
   readonly exchange: ExchangeService
   readonly photos: Photos
   readonly intake: IntakeService
+  readonly counts: CountsService
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
 }
@@ -73,6 +75,7 @@ export function buildApi(parts: ApiParts): Api {
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   ledgerRoutes(root, parts.ledger, parts.photos)
   intakeRoutes(root, parts.intake)
+  countRoutes(root, parts.counts)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
   consoleRoutes(root, parts)

@@ -11,6 +11,7 @@ import {
   storeFirstAdmin,
 } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
+import { CountsService } from '../counts/index.ts'
 import { databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { FloorService } from '../floor/index.ts'
@@ -165,6 +166,16 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     dataDir: config.dataDir,
     warehouseId: () => live.config.site.warehouseId,
   })
+  const counts = new CountsService({
+    work,
+    warehouse,
+    recorder,
+    openings,
+    audit,
+    idempotency,
+    random,
+    warehouseId: () => live.config.site.warehouseId,
+  })
   const floor = new FloorService({ work, warehouse, idempotency })
   const exchange = new ExchangeService({ work, warehouse, clock, siteUrl: () => live.config.site.url })
   const webhooks = createWebhooks({
@@ -248,6 +259,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     exchange,
     photos,
     intake,
+    counts,
     motion,
     webhooks,
   })

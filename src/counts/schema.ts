@@ -16,7 +16,9 @@ export const NewCount = z
     notCountedSince: optionalTime().openapi({
       description: 'only slots that no approved count has seen from then on; 1970-01-01T00:00:00Z: never counted',
     }),
-    openingOnly: optional(z.boolean()).openapi({ description: 'only slots of which a list of opening stock alone tells' }),
+    openingOnly: optional(z.boolean()).openapi({
+      description: 'only slots of which a list of opening stock alone tells',
+    }),
     sample: optional(z.int().min(1).max(mostSlots)).openapi({ description: 'so many of them, drawn by lot' }),
     reference: optional(text(128)).openapi({ description: 'a number or code of your own' }),
   })
@@ -34,7 +36,9 @@ export const countShape = {
   selection: z.record(z.string(), z.unknown()).openapi({ description: 'which slots were asked for' }),
   slots: z.object({ total: z.int(), counted: z.int() }),
   outcomes: z
-    .object(Object.fromEntries(outcomes.map((outcome) => [outcome, z.int()])) as Record<(typeof outcomes)[number], z.ZodInt>)
+    .object(
+      Object.fromEntries(outcomes.map((outcome) => [outcome, z.int()])) as Record<(typeof outcomes)[number], z.ZodInt>,
+    )
     .nullable()
     .openapi({ description: 'how many slots came to what; null until it is approved' }),
   createdBy: z.string().nullable().openapi({ description: 'null after the person was erased' }),
@@ -105,7 +109,9 @@ export const ReviewLine = z
     slot_id: rowId(),
     slot_code: z.string(),
     status: z.enum(['not_counted', 'matched', 'different', 'moved', 'conflict']),
-    expected: z.array(z.string()).openapi({ description: 'what the ledger has there for the time of the scan, as known now' }),
+    expected: z
+      .array(z.string())
+      .openapi({ description: 'what the ledger has there for the time of the scan, as known now' }),
     found: z.array(z.string()).nullable().openapi({ description: 'null: not counted' }),
     missing: z.array(z.string()),
     extra: z
@@ -147,3 +153,9 @@ export const approvalShape = {
     .openapi({ description: 'slots that the count says nothing of' }),
   warnings: z.array(z.object({ code: z.enum(approvalWarnings), message: z.string() })),
 }
+const approval = z.object({
+  eventIds: approvalShape.eventIds,
+  leftOut: approvalShape.leftOut,
+  warnings: approvalShape.warnings,
+})
+export type Approval = z.infer<typeof approval>

@@ -1,3 +1,4 @@
+export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
 export { type Occupant, occupantOf, standingIn } from './occupants.ts'

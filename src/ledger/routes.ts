@@ -11,13 +11,13 @@ import {
   onceHeaders,
   operation,
   originOf,
-  parseTime,
   queryInteger,
   readBody,
   resource,
   send,
   sendFile,
 } from '../http/index.ts'
+import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
 import {
   NewPlacementEvent,
@@ -43,11 +43,7 @@ const recordEvent = operation({
     'The answer comes after the event is on disk.',
   input: {
     headers: z.object({
-      'x-device-time': z
-        .string()
-        .max(64)
-        .optional()
-        .openapi({ description: "the device's clock when it sent, RFC 3339" }),
+      ...deviceTimeHeaders,
       ...onceHeaders,
     }),
     body: NewPlacementEvent,
@@ -117,7 +113,7 @@ const getPhoto = operation({
 
 export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
   api.openapi(recordEvent, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTime(c.req.header('x-device-time')) }
+    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
     const reply = await ledger.record(c.req.valid('json'), asked)
     return send(c, reply, reply.status)
   })
@@ -153,13 +149,6 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
   })
 
   api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256)) as never)
-}
-
-function deviceTime(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined
-  const ms = parseTime(header)
-  if (ms === undefined) throw AppError.field('X-Device-Time', 'expected an RFC 3339 time with offset')
-  return ms
 }
 
 function cursorOf(event: PlacementEvent): string {
