@@ -1,6 +1,13 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import { boundsOf, NewPlacementEvent, newestOfAsset, newestTimestampMs, occupantOf, type Recorder } from '../ledger/index.ts'
+import {
+  boundsOf,
+  NewPlacementEvent,
+  newestOfAsset,
+  newestTimestampMs,
+  occupantOf,
+  type Recorder,
+} from '../ledger/index.ts'
 import { compare, type LineStatus } from './comparison.ts'
 import { type Correction, corrections, type Ledger } from './corrections.ts'
 import { type SeenSlot, seenSlots } from './scanned.ts'
