@@ -262,6 +262,16 @@ t.test('opening stock becomes placements that point to the stored list, until a 
     'a longer list adds what is new',
   )
 
+  const taken = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' }
+  await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: taken })
+  t.match(
+    await take(gateway, 'opening-stock', list),
+    { ok: true, created: 0, unchanged: 2 },
+    'a line is told once for ever',
+  )
+  t.match(await get(gateway, 'whms/slots/A'), { isOccupied: false })
+  t.match((await get(gateway, 'whms/events/1')).opening, { countedAt: null }, 'to be taken away is not to be counted')
+
   const folder = join(gateway.live.config.dataDir, 'lists', sha256.slice(0, 2))
   writeFileSync(join(folder, readdirSync(folder)[0] ?? ''), 'other')
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: false, mismatches: [{ what: 'its file has other bytes' }] })
