@@ -189,7 +189,7 @@ t.test('every problem of a list is told by line and column, and nothing of the l
     )
     for (const [i, { message }] of result.problems.entries()) t.match(message, says[i]?.[2], `${what}: ${message}`)
   }
-  t.match(await get(gateway, 'whms/assets'), { data: [] })
+  t.same((await get(gateway, 'whms/assets')).data, [])
   t.equal((await get(gateway, 'whms/events')).pagination.total, 0)
 })
 
