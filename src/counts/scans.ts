@@ -70,7 +70,7 @@ export class Scans {
   told(tx: ReadTx, id: number): CountScan {
     const scan = store.findScan(tx, id)
     if (!scan) throw new Error(`there is no scan ${id}`)
-    const ofSlot = store.scansOf(tx, scan.count_id).filter((other) => other.slot_id === scan.slot_id)
+    const ofSlot = store.scansOf(tx, scan.count_id, scan.slot_id)
     const mark = store.recountsOf(tx, scan.count_id).get(scan.slot_id)
     const found = foundIn(scan)
     const before = mark && ofSlot.findLast((other) => other.id <= mark.after_scan_id)

@@ -276,16 +276,13 @@ function toldSelection({ notCountedSince, ...rest }: Omit<NewCount, 'reference'>
 }
 
 function countOf(tx: ReadTx, session: store.Session): Count {
-  const marks = store.recountsOf(tx, session.id)
-  const scans = Map.groupBy(store.scansOf(tx, session.id), (scan) => scan.slot_id)
-  const counted = [...scans].filter(([slotId, of]) => decidingScan(of, marks.get(slotId)) !== undefined)
   return {
     id: session.id,
     state: session.state,
     warehouseId: session.warehouse_id,
     reference: session.reference,
     selection: JSON.parse(session.selection) as Record<string, unknown>,
-    slots: { total: store.countSlots(tx, session.id), counted: counted.length },
+    slots: { total: store.countSlots(tx, session.id), counted: store.scannedSlots(tx, session.id) },
     outcomes: session.state === 'approved' ? store.outcomesOf(tx, session.id) : null,
     createdBy: session.creator,
     closedBy: session.closer,

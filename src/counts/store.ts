@@ -116,9 +116,25 @@ export function findClientScan(tx: ReadTx, countId: number, caller: string, clie
   ])
 }
 
-/** All scans of a count in the order of their times. */
-export function scansOf(tx: ReadTx, countId: number): Scan[] {
-  return tx.allOf<Scan>(`${scanSelect} WHERE s.count_id = ? ORDER BY s.slot_id, s.timestamp_ms, s.id`, [countId])
+/** The scans of a count, or of one of its slots, in the order of their times. */
+export function scansOf(tx: ReadTx, countId: number, slotId?: number): Scan[] {
+  const ofSlot = slotId === undefined ? '' : ' AND s.slot_id = +?'
+  return tx.allOf<Scan>(`${scanSelect} WHERE s.count_id = +?${ofSlot} ORDER BY s.slot_id, s.timestamp_ms, s.id`, [
+    countId,
+    ...(slotId === undefined ? [] : [slotId]),
+  ])
+}
+
+/** Slots of which a scan decides, see `decidingScan`. */
+export function scannedSlots(tx: ReadTx, countId: number): number {
+  const row = tx.oneOf<{ n: number }>(
+    `SELECT count(DISTINCT s.slot_id) AS n FROM main.count_scan s
+     WHERE s.count_id = +? AND NOT EXISTS (
+       SELECT 1 FROM main.count_recount r WHERE r.count_id = s.count_id AND r.slot_id = s.slot_id
+         AND (s.id <= r.after_scan_id OR s.timestamp_ms < r.requested_at_ms))`,
+    [countId],
+  )
+  return row?.n ?? 0
 }
 
 export type RecountMark = { readonly slot_id: number; readonly after_scan_id: number; readonly requested_at_ms: number }

@@ -23,7 +23,7 @@ export type ListKind = (typeof listKinds)[number]
 export const listLimitBytes = 32 * 1024 * 1024
 
 /** Lines that share a transaction: some 10 ms, then others have their turn. */
-const sliceLines = 40
+const sliceLines = 20
 
 export type ImportOptions = {
   readonly kind: ListKind
