@@ -22,7 +22,7 @@ export function tlsResolver(trustedProxies: readonly string[]) {
     raw.encrypted || (raw.proto === 'https' && isTrusted(normalise(raw.peer ?? 'unknown')))
 }
 
-function within(cidrs: readonly string[]): (address: string) => boolean {
+export function within(cidrs: readonly string[]): (address: string) => boolean {
   const networks = cidrs.map((cidr) => ipaddr.parseCIDR(cidr))
   return (text) => {
     if (!ipaddr.isValid(text)) return false

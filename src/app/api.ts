@@ -5,7 +5,7 @@ import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import { type FloorService, floorRoutes } from '../floor/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
-import { type Api, jsonBodies, newRoot, operation } from '../http/index.ts'
+import { type Api, crossOrigin, jsonBodies, newRoot, operation } from '../http/index.ts'
 import { type IntakeService, intakeRoutes } from '../intake/index.ts'
 import { type LedgerService, ledgerRoutes, type Photos, photosPath } from '../ledger/index.ts'
 import { type MotionService, motionRoutes } from '../motion/index.ts'
@@ -21,6 +21,7 @@ export type ApiParts = {
   readonly makeId: () => string
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
   readonly isOverTls: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
+  readonly corsOrigins: () => readonly string[]
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Sessions
   readonly admission: Admission
@@ -64,6 +65,7 @@ export function buildApi(parts: ApiParts): Api {
     isOverTls: parts.isOverTls,
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
+  root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
   root.use('/api/*', door({ ...parts, isPublic }))
   root.use(
     '/api/*',

@@ -37,6 +37,7 @@ import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Cameras } from './cameras.ts'
 import { Jobs } from './jobs.ts'
+import { metricsApi, metricsToken } from './metrics-listener.ts'
 import { notifications } from './notifications.ts'
 
 /** No gatehouse existed before: a clock that stands earlier has lost its battery. */
@@ -54,6 +55,8 @@ export type Outside = {
 /** Everything that runs, wired. `live` holds the config that a reload may exchange. */
 export type Gateway = {
   readonly api: Api
+  /** What GET /metrics answers on the listener for collectors; undefined without one. */
+  readonly metricsApi: Api | undefined
   readonly live: { config: Config }
   readonly jobs: Jobs
   readonly cameras: Cameras
@@ -236,6 +239,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     makeId,
     addressOf: (raw) => addressResolver(live.config.http.trustedProxies)(raw),
     isOverTls: (raw) => tlsResolver(live.config.http.trustedProxies)(raw),
+    corsOrigins: () => live.config.http.corsOrigins,
     authenticator,
     sessions,
     admission,
@@ -263,10 +267,20 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     motion,
     webhooks,
   })
+  const collector = config.metrics.listen
   return {
     api,
     intake,
     makeId,
+    metricsApi: collector
+      ? metricsApi({
+          metrics,
+          token: metricsToken(collector, config.dataDir, random, log),
+          networks: collector.networks,
+          log,
+          makeRequestId: makeId,
+        })
+      : undefined,
     live,
     jobs,
     cameras,

@@ -1,7 +1,7 @@
 import { applyLive, type Config, loadConfig, plan } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { HttpListener } from '../http/index.ts'
-import type { Logger } from '../world/index.ts'
+import { HttpListener, readCertificate } from '../http/index.ts'
+import type { Clock, Logger } from '../world/index.ts'
 import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
 import { importer } from './import-command.ts'
@@ -44,19 +44,70 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     await control.start()
     started.push(() => control.stop())
     const ports: number[] = []
-    for (const options of config.listen) {
-      const listener = new HttpListener(options, gateway.api)
+    const listeners = config.listen.map((options) => new HttpListener(options, gateway.api))
+    for (const listener of listeners) {
       ports.push(await listener.start())
       started.push(() => listener.stop())
     }
-    return { ports, gateway, reload: () => reload(gateway, configFile, log), stop }
+    if (config.metrics.listen && gateway.metricsApi) {
+      const listener = new HttpListener(config.metrics.listen, gateway.metricsApi)
+      log.info({ host: config.metrics.listen.host, port: await listener.start() }, 'metrics for a collector')
+      started.push(() => listener.stop())
+    }
+    const watch = watchCertificates(config, outside)
+    started.push(async () => watch.stop())
+    const renew = () => {
+      for (const listener of listeners) renewCertificate(listener, log)
+      watch.look()
+    }
+    return { ports, gateway, reload: () => reload(gateway, configFile, log, renew), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function reload(gateway: Gateway, configFile: string | undefined, log: Logger): Promise<void> {
+/** A certificate that can't be used leaves the old one in place: the floor goes on. */
+function renewCertificate(listener: HttpListener, log: Logger): void {
+  try {
+    listener.renewCertificate()
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error
+    log.error({ problem: error.message }, 'the new certificate is bad; the old one stays')
+  }
+}
+
+const dayMs = 86_400_000
+
+/** Says in the log, at once and every day, which certificate runs out within 30 days or has. */
+function watchCertificates(config: Config, { clock, log }: { clock: Clock; log: Logger }) {
+  const look = () => {
+    for (const { tls } of config.listen) if (tls) tellExpiry(tls, clock.now(), log)
+  }
+  look()
+  const timer = setInterval(look, dayMs)
+  timer.unref()
+  return { look, stop: () => clearInterval(timer) }
+}
+
+function tellExpiry(tls: Parameters<typeof readCertificate>[0], nowMs: number, log: Logger): void {
+  try {
+    const daysLeft = Math.floor((readCertificate(tls).notAfterMs - nowMs) / dayMs)
+    if (daysLeft < 0) log.error({ certFile: tls.certFile }, 'the certificate has run out; clients refuse it')
+    else if (daysLeft < 30) log.warn({ certFile: tls.certFile, daysLeft }, 'the certificate runs out soon')
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error
+    log.error({ problem: error.message }, 'the certificate on disk is bad; the one in use stays')
+  }
+}
+
+async function reload(
+  gateway: Gateway,
+  configFile: string | undefined,
+  log: Logger,
+  renewCertificates: () => void,
+): Promise<void> {
+  renewCertificates()
   if (configFile === undefined) return log.info('there is no config file to reload')
   const next = tryLoad(configFile, log)
   if (!next) return

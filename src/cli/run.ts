@@ -6,6 +6,7 @@ import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger.ts'
 import { openapiCommand } from './openapi.ts'
 import { serveCommand } from './serve.ts'
+import { tlsCommand } from './tls.ts'
 import { versionCommand } from './version.ts'
 
 /** Runs one command line. @returns the exit code; a failure has told its reason on stderr by then */
@@ -21,6 +22,7 @@ export async function run(args: readonly string[]): Promise<number> {
     importCommand(),
     ledgerCommand(),
     openapiCommand(),
+    tlsCommand(),
     versionCommand(),
   ]) {
     program.addCommand(inheriting(command))

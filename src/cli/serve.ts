@@ -24,7 +24,6 @@ function leftAlone(config: Config): string[] {
       ? ['cameras[].history is configured; this version keeps clips only']
       : []),
     ...(config.cameras.length > 0 ? ['retention: this version removes no clip; mind the disk'] : []),
-    ...(config.metrics.listen ? ['metrics.listen is configured; this version serves /api/metrics only'] : []),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isHost, isLoopback } from './kinds.ts'
 
 /**
  * What no single value shows. These run even where other values are wrong, so that one look finds every problem, and
@@ -52,6 +53,21 @@ export const metricsHaveTheirOwnAddress: CrossCheck = (config, context) => {
   if (metrics === undefined || !Array.isArray(listeners)) return
   if (!listeners.some((listener) => address(listener) === metrics)) return
   tell(context, ['metrics', 'listen'], `a listener has ${metrics} already`)
+}
+
+/** Whoever shares the network reads what goes over plain HTTP, secrets first. */
+export const plainHttpIsMeant: CrossCheck = (listeners, context) => {
+  if (!Array.isArray(listeners)) return
+  for (const [index, listener] of listeners.entries()) {
+    const host = field(listener, 'host')
+    if (typeof host !== 'string' || !isHost(host) || isLoopback(host) || field(listener, 'tls')) continue
+    if (field(listener, 'allowPlainHttp') === true) continue
+    tell(
+      context,
+      [index],
+      'serves other machines without tls (see gatehouse tls init); allowPlainHttp: true if that is meant',
+    )
+  }
 }
 
 /** Otherwise a name in X-Storage-Instance would mean two sets of accounts. */

@@ -114,6 +114,15 @@ export function serverUrl() {
   return readAs(normalServerUrl, urlKind(serverSchemes, 'URL without query'))
 }
 
+/** What a browser calls the origin of a page: scheme, host and port, nothing behind them. */
+export function origin() {
+  const kind = { ...urlKind(serverSchemes, 'URL'), name: 'origin', expected: 'an https or http address without a path' }
+  return readAs((value) => {
+    const url = normalServerUrl(value)
+    return url !== undefined && new URL(url).origin === url ? url : undefined
+  }, kind)
+}
+
 const serverSchemes = ['https', 'http']
 
 function urlKind(schemes: readonly string[], what: string): Kind {
@@ -154,7 +163,7 @@ export function host() {
     .register(kinds, { name: 'address or host name', expected: 'an IP address or a host name, without a port' })
 }
 
-function isHost(value: string): boolean {
+export function isHost(value: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(value)) return true
   if (value.includes(':')) return ipaddr.IPv6.isValid(value) && !value.includes('%')
   const labels = value.split('.')

@@ -6,6 +6,7 @@ import {
   distinctAddresses,
   metricsHaveTheirOwnAddress,
   passwordHasUser,
+  plainHttpIsMeant,
   siteIsNoInstance,
   uploadIsKnown,
 } from './cross-checks.ts'
@@ -21,6 +22,7 @@ import {
   network,
   number,
   oneOf,
+  origin,
   remoteFolder,
   secretFile,
   secretHash,
@@ -116,6 +118,10 @@ const listener = {
   host: key(host().prefault('127.0.0.1'), 'Address to listen on; 0.0.0.0 is every one of this machine.'),
   port: key(wholeNumber(0, 65_535).prefault(8480), 'Port; 0 is any free one.'),
   tls: key(z.strictObject(tls).nullable().prefault(null), 'With it the listener speaks HTTPS, without it HTTP.'),
+  allowPlainHttp: key(
+    flag().prefault(false),
+    'Without tls, only this machine itself is served, unless this says that everybody on the network may read all secrets.',
+  ),
 }
 
 const user = {
@@ -284,6 +290,10 @@ const webhooks = {
 const metricsListener = {
   host: key(host().prefault('127.0.0.1'), 'Address to listen on.'),
   port: key(wholeNumber(0, 65_535).prefault(9480), 'Port; 0 is any free one.'),
+  tokenFile: key(
+    secretFile().nullable().prefault(null),
+    'File with the bearer token to ask for; null: metrics-token in dataDir, made at the first start.',
+  ),
   networks: key(z.array(network()).prefault([]), 'Networks that may ask beside this machine.', {
     example: ['10.0.9.0/24'],
   }),
@@ -362,6 +372,7 @@ const everything = z.strictObject({
   listen: key(
     filledList(z.strictObject(listener), 64, 'a list of 1 to 64 listeners')
       .superRefine(distinctAddresses, always)
+      .superRefine(plainHttpIsMeant, always)
       .prefault([{ host: '127.0.0.1', port: 8480 }]),
     'Where the gateway listens.',
     restart,
@@ -414,6 +425,11 @@ const everything = z.strictObject({
   ),
   http: key(
     section({
+      corsOrigins: key(
+        z.array(origin()).prefault([]),
+        'Pages of other addresses that browsers may let use the API; with the X-Storage headers, never with a session.',
+        { example: ['https://wms.example.com'] },
+      ),
       trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
         example: ['10.0.0.5/32'],
       }),

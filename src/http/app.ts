@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { AppError } from '../errors/index.ts'
 import type { Logger } from '../world/index.ts'
@@ -30,6 +31,16 @@ type Socket = { readonly remoteAddress?: string; readonly encrypted?: boolean }
 
 const requestIdForm = /^[A-Za-z0-9._-]{8,64}$/
 
+/** Unless an answer says otherwise: it is data for one caller, and no page may show, frame or run it. */
+const onEveryAnswer = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const
+
 /** The root: request ids, the access log, error envelopes, 404 and 405. Authentication and routes are added to it. */
 export function newRoot(options: RootOptions): Api {
   const root = newApi()
@@ -47,23 +58,27 @@ export function newRoot(options: RootOptions): Api {
     c.set('overTls', options.isOverTls?.({ encrypted, peer, proto }) ?? encrypted)
     await next()
     c.header('X-Request-Id', requestId)
-    c.header('X-Content-Type-Options', 'nosniff')
-    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+    for (const [name, value] of onEveryAnswer) if (!c.res.headers.has(name)) c.header(name, value)
     const seconds = (performance.now() - startedMs) / 1000
     options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
     c.get('log').debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
   })
-  root.notFound((c) => refuse(root, c.req.path, c.req.method))
+  // Answered, not thrown: what is thrown here would pass the middleware above by.
+  root.notFound((c) => answerRefusal(c, refusalAt(root, c.req.path, c.req.method)))
   root.onError((error, c) => {
     const refusal = asAppError(error)
     if (refusal.status >= 500) c.get('log').error({ err: refusal.cause ?? error, code: refusal.code }, refusal.message)
-    if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
-    if (refusal.status === 405 && refusal.details) c.header('Allow', refusal.details)
-    if (refusal.status === 416) c.header('Content-Range', refusal.details)
-    if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
-    return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
+    return answerRefusal(c, refusal)
   })
   return root
+}
+
+function answerRefusal(c: Context<AppEnv>, refusal: AppError) {
+  if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
+  if (refusal.status === 405 && refusal.details) c.header('Allow', refusal.details)
+  if (refusal.status === 416) c.header('Content-Range', refusal.details)
+  if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
+  return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
 }
 
 /** Anything thrown, as a refusal: what is not ours becomes INTERNAL_ERROR with its cause for the log only. */
@@ -78,16 +93,16 @@ function asAppError(error: unknown): AppError {
   return new AppError('INTERNAL_ERROR', 'Something went wrong inside the gateway', { cause: error })
 }
 
-function refuse(root: Api, path: string, method: string): never {
+function refusalAt(root: Api, path: string, method: string): AppError {
   const methods = new Set(
     root.routes.filter((r) => r.method !== 'ALL' && patternOf(r.path).test(path)).map((r) => r.method.toUpperCase()),
   )
   if (methods.size > 0 && !methods.has(method)) {
-    throw new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, {
+    return new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, {
       details: [...methods].sort().join(', '),
     })
   }
-  throw new AppError('NOT_FOUND', 'There is nothing at this path')
+  return new AppError('NOT_FOUND', 'There is nothing at this path')
 }
 
 function patternOf(route: string): RegExp {

@@ -1,7 +1,10 @@
 export { type Api, newApi, newRoot } from './app.ts'
 export { jsonBodies, readBody } from './body.ts'
+export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, type Permission, permissions } from './caller.ts'
+export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
+export { crossOrigin } from './cross-origin.ts'
 export { ErrorBody, errorBody, resource, validationError } from './envelope.ts'
 export {
   barcode,
@@ -31,4 +34,4 @@ export {
   pageOfAll,
   sendAll,
 } from './pagination.ts'
-export { HttpListener, type ListenOptions } from './server.ts'
+export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'

@@ -1,50 +1,93 @@
-import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { ExitError } from '../errors/index.ts'
 import type { Api } from './app.ts'
+import { readCertificate, type TlsFiles } from './certificate.ts'
+import { type ConnectionLimits, Connections } from './connections.ts'
 
 export type ListenOptions = {
   readonly host: string
   readonly port: number
-  readonly tls?: { readonly certFile: string; readonly keyFile: string } | null
+  readonly tls?: TlsFiles | null
+}
+
+/** What one client may take up, in milliseconds and connections. */
+export type WireLimits = ConnectionLimits & {
+  /** From the start of a request to the end of its headers. */
+  readonly headersMs: number
+  /** To the end of its body: a photo over bad Wi-Fi. */
+  readonly requestMs: number
+  /** Without a byte in either direction while a request is under way: a client that is gone, or takes no answer. */
+  readonly stalledMs: number
+  readonly keepAliveMs: number
+  readonly handshakeMs: number
+}
+
+export const wireLimits: WireLimits = {
+  headersMs: 20_000,
+  requestMs: 120_000,
+  stalledMs: 60_000,
+  keepAliveMs: 65_000,
+  handshakeMs: 10_000,
+  most: 2000,
+  mostOfAddress: 200,
 }
 
 const drainMs = 10_000
+
+/** Forward secrecy and authenticated encryption only. */
+const modernTls = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+} as const
 
 /** One listening socket. `stop` takes no new connection, lets answers under way finish, then closes what is left. */
 export class HttpListener {
   readonly #server: Server
   readonly #options: ListenOptions
-  readonly #sockets = new Set<Socket>()
-  /** Connections without a request under way, also those that browsers open in advance, which Node takes for busy. */
-  readonly #idle = new Set<Socket>()
+  readonly #connections: Connections
 
-  constructor(options: ListenOptions, api: Api) {
+  /** Throws ExitError when the certificate can't be used. */
+  constructor(options: ListenOptions, api: Pick<Api, 'fetch'>, limits: WireLimits = wireLimits) {
     this.#options = options
+    this.#connections = new Connections(limits)
     const listener = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], {
       overrideGlobalObjects: false,
     })
-    const limits = { requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 }
+    const settings = {
+      requestTimeout: limits.requestMs,
+      headersTimeout: limits.headersMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: Math.min(5000, limits.headersMs),
+      maxHeaderSize: 16_384,
+    }
+    const tls = { ...modernTls, handshakeTimeout: limits.handshakeMs, ALPNProtocols: ['http/1.1'] }
     this.#server = options.tls
-      ? (createTlsServer({ ...limits, ...tlsFiles(options.tls), minVersion: 'TLSv1.2' }, listener) as unknown as Server)
-      : createServer(limits, listener)
-    this.#server.on('connection', (socket) => {
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-    })
-    this.#server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#idle.add(socket)
-      socket.once('close', () => this.#idle.delete(socket))
-    })
-    this.#server.on('request', ({ socket }, response) => {
-      this.#idle.delete(socket)
-      response.once('close', () => !socket.destroyed && this.#idle.add(socket))
-    })
+      ? (createTlsServer({ ...settings, ...tls, ...contextOf(options.tls) }, listener) as unknown as Server)
+      : createServer(settings, listener)
+    this.#server.maxHeadersCount = 100
+    this.#server.setTimeout(limits.stalledMs)
+    this.#server.on('connection', (socket) => this.#connections.opened(socket))
+    if (options.tls) this.#server.on('secureConnection', (socket: Socket) => this.#connections.opened(socket))
+    this.#server.prependListener('request', ({ socket }, response) => this.#connections.busy(socket, response))
     this.#server.on('clientError', answerBrokenRequest)
+  }
+
+  get connections(): number {
+    return this.#connections.size
   }
 
   /** Resolves with the bound port. Throws ExitError when the address is taken or not ours. */
@@ -59,34 +102,43 @@ export class HttpListener {
     })
   }
 
+  /** Reads the certificate anew; connections that are open keep theirs. Throws ExitError, and then the old one stays. */
+  renewCertificate(): void {
+    if (this.#options.tls)
+      (this.#server as unknown as TlsServer).setSecureContext({ ...modernTls, ...contextOf(this.#options.tls) })
+  }
+
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    for (const socket of this.#idle) socket.destroy()
-    const giveUp = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy()
-    }, drainMs)
+    this.#connections.closeIdle()
+    const giveUp = setTimeout(() => this.#connections.closeAll(), drainMs)
     await closed
     clearTimeout(giveUp)
   }
 }
 
-function tlsFiles(tls: { certFile: string; keyFile: string }): { cert: Buffer; key: Buffer } {
-  try {
-    return { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }
-  } catch (error) {
-    throw new ExitError(1, `the certificate can't be read: ${(error as Error).message}`, error)
-  }
+function contextOf(tls: TlsFiles): { cert: Buffer; key: Buffer } {
+  const { cert, key } = readCertificate(tls)
+  return { cert, key }
+}
+
+const brokenness: Readonly<Record<string, { status: string; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: '400 Bad Request', message: 'The headers are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request took too long to arrive' },
 }
 
 /** What is not HTTP at all still gets the envelope. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const message = error.code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large' : 'This is not an HTTP request'
+  const { status, message } = brokenness[error.code ?? ''] ?? {
+    status: '400 Bad Request',
+    message: 'This is not an HTTP request',
+  }
   const body = JSON.stringify({
     success: false,
     error: { code: 'VALIDATION_ERROR', message, details: error.code ?? '', requestId: '' },
   })
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

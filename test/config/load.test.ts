@@ -54,7 +54,7 @@ t.test('a config of nothing but its site.id has the documented defaults', async 
     ledger: { maxAge: null, enforce: [] },
     units: { stages: ['registered', 'receiving', 'inspecting', 'storing', 'staging', 'loading', 'departed'] },
     warehouses: [],
-    http: { trustedProxies: [] },
+    http: { corsOrigins: [], trustedProxies: [] },
     retention: {
       clips: { maxAgeDays: 30 },
       photos: { keepLocalDays: 90 },
@@ -132,7 +132,7 @@ retention: { clips: { maxAgeDays: 0.5 }, minFreeBytes: 5B, ledgerReserveBytes: 1
   ])
   t.strictSame(config.webhooks.allowNetworks, ['10.0.0.0/8', '192.168.0.9/32', 'fd00::/8'])
   t.strictSame(config.webhooks.retrySchedule, [0, 50])
-  t.strictSame(config.metrics.listen, { host: '127.0.0.1', port: 9100, networks: ['10.0.9.0/24'] })
+  t.strictSame(config.metrics.listen, { host: '127.0.0.1', port: 9100, tokenFile: null, networks: ['10.0.9.0/24'] })
   t.strictSame(config.rateLimit, {
     requestsPerMinute: 1,
     users: { 'scanner-1': 1_000_000, '007': 3 },
@@ -338,9 +338,12 @@ t.test('site.url is the address of the first listener, and a guess is pointed ou
   const open = configOf(t, 'site: {id: a}\nlisten: [{host: "::", port: 443, tls: {certFile: c, keyFile: k}}]')
   t.equal(open.config.site.url, 'https://box7')
   t.match(open.warnings[0], /gatehouse\.yaml:1:7: site\.url: is not set; https:\/\/box7 is assumed$/)
-  const nameless = checkConfig(folderOf(t, { 'gatehouse.yaml': 'site: {id: a}\nlisten: [{host: 0.0.0.0}]' }), {
-    hostName: '1.2.3.4.5',
-  })
+  const nameless = checkConfig(
+    folderOf(t, { 'gatehouse.yaml': 'site: {id: a}\nlisten: [{host: 0.0.0.0, allowPlainHttp: true}]' }),
+    {
+      hostName: '1.2.3.4.5',
+    },
+  )
   t.equal(nameless.config?.site.url, 'http://localhost:8480')
   const local = configOf(t, 'site: {id: a}\nlisten: [{host: "::1", port: 81}]')
   t.equal(local.config.site.url, 'http://[::1]:81')
@@ -350,7 +353,7 @@ t.test('site.url is the address of the first listener, and a guess is pointed ou
 t.test('what puts secrets at risk is a warning', async (t) => {
   const file = folderOf(t, {
     'gatehouse.yaml': `site: { id: a, url: https://a.example }
-listen: [{ host: 0.0.0.0 }, { host: localhost, port: 1 }, { host: 10.0.0.1, tls: { certFile: cert, keyFile: key } }]
+listen: [{ host: 0.0.0.0, allowPlainHttp: true }, { host: localhost, port: 1 }, { host: 10.0.0.1, tls: { certFile: cert, keyFile: key } }]
 metrics: { listen: { host: 10.0.0.1 } }
 storage: { instances: [{ url: "http://10.0.0.9" }, { url: "http://127.0.0.1:81" }, { url: "http://[::1]:81" }] }
 cameras: [{ id: 1, url: rtsp://a/, username: u, passwordFile: secret }]
@@ -363,7 +366,7 @@ cameras: [{ id: 1, url: rtsp://a/, username: u, passwordFile: secret }]
   const folder = dirname(file)
   t.strictSame(loadConfig(file, surroundings).warnings, [
     `${file}:2:10: listen[0]: listens beyond this machine without TLS: secrets travel in the clear`,
-    `${file}:2:109: listen[2].tls.keyFile: ${folder}/key can be read by every user of this machine (chmod o-r)`,
+    `${file}:2:131: listen[2].tls.keyFile: ${folder}/key can be read by every user of this machine (chmod o-r)`,
     `${file}:3:20: metrics.listen: listens beyond this machine without TLS: secrets travel in the clear`,
     `${file}:4:31: storage.instances[0].url: is not https: secrets travel in the clear`,
     `${file}:5:63: cameras[0].passwordFile: ${folder}/secret does not exist`,

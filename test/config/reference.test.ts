@@ -70,7 +70,7 @@ t.test('the reference says of every key what it is, its default, unit, and wheth
 t.test('gatehouse config check tells problems from warnings, for people and for programs', async (t) => {
   const folder = t.testdir({
     'good.yaml': 'site: {id: a}',
-    'open.yaml': 'site: {id: a, url: https://a.example}\nlisten: [{host: 10.0.0.1}]',
+    'open.yaml': 'site: {id: a, url: https://a.example}\nlisten: [{host: 10.0.0.1, allowPlainHttp: true}]',
     'bad.yaml': 'site: {id: a}\nlitsen: []',
   })
   const file = (name: string) => join(folder, name)

@@ -1,0 +1,26 @@
+import type { MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
+import type { AppEnv } from './context.ts'
+
+/**
+ * Lets pages of the named origins ask from a browser. Without names it does nothing, and browsers keep every other page
+ * out. Never with cookies: a session stands for its own page only.
+ */
+export function crossOrigin(origins: () => readonly string[]): MiddlewareHandler<AppEnv> {
+  const answer = cors({
+    origin: (origin) => (origins().includes(origin) ? origin : null),
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowHeaders: [
+      'Authorization',
+      'Content-Type',
+      'If-Match',
+      'Idempotency-Key',
+      'X-Device-Time',
+      'X-Storage-Instance',
+      'X-Storage-Username',
+    ],
+    exposeHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id', 'Idempotency-Replayed'],
+    maxAge: 600,
+  })
+  return (c, next) => (origins().length > 0 ? answer(c, next) : next())
+}

@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { HttpListener, type WireLimits, wireLimits } from '../../src/http/index.ts'
+import { furnish, people, signedIn, testGateway } from '../support/gateway.ts'
+
+/** A real listener in front of a gateway, with limits that a test can wait for. */
+async function listening(t: Test, limits: Partial<WireLimits> = {}) {
+  const gateway = await testGateway()
+  await furnish(gateway, ['A-01'])
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api, { ...wireLimits, ...limits })
+  const port = await listener.start()
+  t.teardown(async () => {
+    await listener.stop()
+    gateway.end()
+  })
+  const floor = () => fetch(`http://127.0.0.1:${port}/api/whms/slots`, { headers: signedIn(people.olga) })
+  return { port, listener, floor }
+}
+
+async function open(t: Test, port: number, text = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').setNoDelay()
+  socket.on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  if (text) socket.write(text)
+  return socket
+}
+
+/** All that comes until the other side closes. */
+async function restOf(socket: Socket): Promise<string> {
+  let text = ''
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  await once(socket, 'close')
+  return text
+}
+
+const head = (extra: string) => `POST /api/whms/events HTTP/1.1\r\nHost: gate\r\n${extra}`
+const who = Object.entries(signedIn(people.olga))
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('')
+
+t.test('headers that come a byte at a time are cut off, and the floor is served meanwhile', async (t) => {
+  const { port, floor } = await listening(t, { headersMs: 300 })
+  const slow = await Promise.all(Array.from({ length: 50 }, () => open(t, port, 'GET / HTTP/1.1\r\nX-A: ')))
+  const drip = setInterval(() => {
+    for (const socket of slow) if (socket.writable) socket.write('a')
+  }, 20)
+  t.teardown(() => clearInterval(drip))
+  const ended = Promise.all(slow.map(restOf))
+  t.equal((await floor()).status, 200)
+  for (const text of await ended) t.match(text, /^(HTTP\/1\.1 408 Request Timeout\r\n|$)/)
+})
+
+t.test('a body that stops coming is cut off', async (t) => {
+  const { port, floor } = await listening(t, { requestMs: 400, headersMs: 300, stalledMs: 5000 })
+  const socket = await open(t, port, head(`${who}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"event`))
+  const rest = restOf(socket)
+  t.equal((await floor()).status, 200)
+  t.match(await rest, /^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*"success":false/)
+})
+
+t.test('a client that takes no byte of its answer is cut off', async (t) => {
+  const { port, listener, floor } = await listening(t, { stalledMs: 300 })
+  const socket = await open(t, port)
+  socket.pause()
+  const closed = once(socket, 'close')
+  const request = `GET /api/openapi HTTP/1.1\r\nHost: gate\r\n${who}\r\n`
+  for (let i = 0; i < 400; i++) socket.write(request)
+  while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal((await floor()).status, 200)
+  socket.resume()
+  await closed
+})
+
+t.test('a flood of headers, or of their size, is refused', async (t) => {
+  const { port, floor } = await listening(t)
+  const large = await open(t, port, `GET / HTTP/1.1\r\nHost: gate\r\nX-Large: ${'a'.repeat(20_000)}\r\n\r\n`)
+  t.match(await restOf(large), /^HTTP\/1\.1 400 [\s\S]*The headers are too large/)
+  const many = Array.from({ length: 500 }, (_, i) => `X-${i}: a\r\n`).join('')
+  const flood = await open(t, port, head(`${many}${who}Connection: close\r\nContent-Length: 0\r\n\r\n`))
+  t.match(await restOf(flood), /^HTTP\/1\.1 401 /, 'what stands behind the hundredth is not looked at')
+  t.equal((await floor()).status, 200)
+})
+
+t.test('what is no HTTP gets the envelope and is closed', async (t) => {
+  const { port } = await listening(t)
+  const garbage = await open(t, port, '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n')
+  t.match(await restOf(garbage), /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*"code":"VALIDATION_ERROR"/)
+  const two = await open(t, port, head(`${who}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`))
+  t.match(await restOf(two), /^HTTP\/1\.1 400 /, 'two lengths would let one request hide behind another')
+})
+
+t.test('a body without end is refused as soon as it is too large, a compressed one unread', async (t) => {
+  const { port, floor } = await listening(t)
+  const socket = await open(t, port, head(`${who}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`))
+  const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`
+  const feed = setInterval(() => socket.writable && socket.write(chunk), 5)
+  t.teardown(() => clearInterval(feed))
+  const [first] = (await once(socket.setEncoding('utf8'), 'data')) as [string]
+  t.match(first, /^HTTP\/1\.1 413 /)
+  clearInterval(feed)
+  const bomb = await fetch(`http://127.0.0.1:${port}/api/whms/events`, {
+    method: 'POST',
+    headers: { ...signedIn(people.olga), 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+    body: gzipSync(Buffer.alloc(10_000_000)),
+  })
+  t.match([bomb.status, await bomb.json()], [415, { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } }])
+  t.equal((await floor()).status, 200)
+})
+
+t.test('a thousand connections that say nothing cost nobody a request; the oldest make room', async (t) => {
+  const { port, listener, floor } = await listening(t, { most: 600, mostOfAddress: 600 })
+  const all = await Promise.all(Array.from({ length: 1000 }, () => open(t, port)))
+  for (let i = 0; i < 20; i++) t.equal((await floor()).status, 200)
+  t.ok(listener.connections <= 601, `${listener.connections} are left`)
+  const closed = all.filter((socket) => socket.closed || socket.readableEnded || socket.destroyed).length
+  t.ok(closed >= 390, `${closed} made room`)
+})
+
+t.test('a request under way is not cut off for newcomers', async (t) => {
+  const { port } = await listening(t, { most: 5, mostOfAddress: 5 })
+  const body = '{"event_type":"REMOVED","slot_code":"A-01","asset_barcode":"P-1"}'
+  const busy = await open(
+    t,
+    port,
+    head(
+      `${who}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+    ),
+  )
+  for (let i = 0; i < 30; i++) await open(t, port)
+  const answer = restOf(busy)
+  busy.write(body.slice(9))
+  t.match(await answer, /^HTTP\/1\.1 201 Created\r\n/)
+})
+
+t.test('a client that vanishes in the middle of a request leaves nothing behind', async (t) => {
+  const { port, listener, floor } = await listening(t)
+  for (let i = 0; i < 20; i++) {
+    const socket = await open(t, port, head(`${who}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`))
+    socket.resetAndDestroy()
+  }
+  t.equal((await floor()).status, 200)
+  while (listener.connections > 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.ok(listener.connections <= 1)
+})
+
+t.test('every answer says that no page may frame, sniff or keep it', async (t) => {
+  const { port } = await listening(t)
+  for (const path of ['/api/health', '/api/whms/slots', '/nowhere']) {
+    const { headers } = await fetch(`http://127.0.0.1:${port}${path}`)
+    t.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    t.match(headers.get('content-security-policy'), /default-src 'none'; frame-ancestors 'none'/, path)
+    t.equal(headers.get('cache-control'), 'no-store', path)
+    t.equal(headers.get('x-frame-options'), 'DENY', path)
+    t.notOk(headers.get('server') ?? headers.get('x-powered-by'), path)
+  }
+})
+
+t.test('pages of other origins are kept out unless the config names them', async (t) => {
+  const origin = 'https://wms.example.com'
+  const preflight = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+  const closed = await testGateway()
+  t.teardown(() => closed.end())
+  const refused = await closed.ask('OPTIONS', '/api/whms/events', { headers: preflight })
+  t.equal(refused.headers.get('access-control-allow-origin'), null)
+  const opened = await testGateway({ config: { http: { corsOrigins: [origin] } } })
+  t.teardown(() => opened.end())
+  const allowed = await opened.ask('OPTIONS', '/api/whms/events', { headers: preflight })
+  t.equal(allowed.status, 204)
+  t.equal(allowed.headers.get('access-control-allow-origin'), origin)
+  t.equal(allowed.headers.get('access-control-allow-credentials'), null, 'never with a session')
+  const answer = await opened.ask('GET', '/api/whms/slots', { by: people.vera, headers: { Origin: origin } })
+  t.equal(answer.headers.get('access-control-allow-origin'), origin)
+  const other = await opened.ask('GET', '/api/whms/slots', { by: people.vera, headers: { Origin: `${origin}.evil` } })
+  t.equal(other.headers.get('access-control-allow-origin'), null)
+})
