@@ -15,6 +15,8 @@ export const rooms = [
   'motion',
   'cameras',
   'scales',
+  'counts',
+  'intake',
   'units',
   'ledger',
   'labels',

@@ -8,6 +8,7 @@ import {
   type Sessions,
 } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
+import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import {
   type AssetList,
@@ -24,6 +25,7 @@ import {
 import type { Governance } from '../governance/index.ts'
 import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
 import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
+import { type IntakeService, intakeRoutes } from '../intake/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
   type Acts,
@@ -79,6 +81,8 @@ export type ApiParts = {
   readonly photos: Photos
   readonly units: UnitService
   readonly scales: ScaleService
+  readonly intake: IntakeService
+  readonly counts: CountsService
   readonly motion: MotionService
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
@@ -131,6 +135,8 @@ export function buildApi(parts: ApiParts): Api {
   ledgerRoutes(root, parts.ledger, parts.photos)
   unitRoutes(root, parts.units)
   scaleRoutes(root, parts.scales)
+  intakeRoutes(root, parts.intake)
+  countRoutes(root, parts.counts)
   motionRoutes(root, parts.motion)
   parts.webhooks.routes(root)
   parts.governance.routes(root)

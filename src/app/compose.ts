@@ -18,12 +18,14 @@ import {
   storeFirstAdmin,
 } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
+import { CountsService } from '../counts/index.ts'
 import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { AssetList, Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
 import { type Api, numericPath } from '../http/index.ts'
+import { IntakeService } from '../intake/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
 import { Acts, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
@@ -79,6 +81,8 @@ export type Gateway = {
   readonly storageUsers: StorageUsers
   /** Tells the trail what was done to the config at the box. */
   readonly printWorker: PrintWorker
+  readonly intake: IntakeService
+  readonly makeId: () => string
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Tells the trail how the accounts of the config differ from those of last time. */
   readonly noteAccounts: (mode: 'start' | 'signal') => Promise<void>
@@ -223,6 +227,26 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const scales = new ScaleService({ work, openings, recorder, warehouse, units, outbox, audit, idempotency, makeId })
   const acts = new Acts({ work, recorder, warehouse, idempotency })
   const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
+  const intake = new IntakeService({
+    work,
+    warehouse,
+    ledger,
+    audit,
+    openings,
+    clock,
+    dataDir: config.dataDir,
+    warehouseId: () => live.config.site.warehouseId,
+  })
+  const counts = new CountsService({
+    work,
+    warehouse,
+    recorder,
+    openings,
+    audit,
+    idempotency,
+    random,
+    warehouseId: () => live.config.site.warehouseId,
+  })
   const floor = new FloorService({ work, warehouse, idempotency })
   const scanner = new Scanner({
     work,
@@ -371,6 +395,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     photos,
     units,
     scales,
+    intake,
+    counts,
     motion,
     webhooks,
     governance,
@@ -378,6 +404,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const collector = config.metrics.listen
   return {
     api,
+    intake,
+    makeId,
     metricsApi: collector
       ? metricsApi({
           metrics,

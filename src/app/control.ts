@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 import { ExitError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
+import type { ImportOptions, ImportResult } from '../intake/index.ts'
 import type { Logger } from '../world/index.ts'
+import { answerImport, type Import, importPath, sendImport } from './import-command.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
 const longestPath = 107
@@ -22,6 +24,7 @@ export type ControlActions = {
   readonly dataDir: string
   readonly verify: () => Promise<Verification>
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
+  readonly import: Import
 }
 
 /**
@@ -42,6 +45,10 @@ export class ControlSocket {
         outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
       }
       if (incoming.method === 'GET' && incoming.url === '/') return say(200, { dataDir: options.actions.dataDir })
+      if (incoming.method === 'POST' && incoming.url?.startsWith(importPath)) {
+        void answerImport(incoming, options.actions.import).then(({ status, body }) => say(status, body))
+        return
+      }
       const run = incoming.method === 'POST' ? this.#command(options.actions, incoming) : undefined
       if (!run) return say(404, { error: 'no such command' })
       run.then(
@@ -134,6 +141,14 @@ export async function eraseThroughDaemon(runtimeDir: string, command: ErasureCom
   if (status !== 200)
     throw new ExitError(1, `the daemon could not erase: ${(body as { error?: string }).error ?? status}`)
   return body as Erased
+}
+
+/** Has the daemon take a list. Throws ExitError when it can't. */
+export function importThroughDaemon(
+  runtimeDir: string,
+  ...list: [bytes: Buffer, options: ImportOptions, by: string]
+): Promise<ImportResult> {
+  return sendImport(controlSocketPath(runtimeDir), ...list)
 }
 
 /** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */

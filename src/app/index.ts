@@ -1,4 +1,5 @@
 export { describeApi } from './api.ts'
 export { compose } from './compose.ts'
-export { daemonServes, type Erased, eraseThroughDaemon, verifyThroughDaemon } from './control.ts'
+export { daemonServes, type Erased, eraseThroughDaemon, importThroughDaemon, verifyThroughDaemon } from './control.ts'
+export { importer } from './import-command.ts'
 export { type Running, startGateway } from './lifecycle.ts'

@@ -4,6 +4,7 @@ import { HttpListener, readCertificate } from '../http/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
 import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
+import { importer } from './import-command.ts'
 import { accessFacts, reloadFacts } from './reload-facts.ts'
 
 export type Running = {
@@ -42,6 +43,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
         dataDir: config.dataDir,
         verify: () => gateway.jobs.verify(config.dataDir),
         erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
+        import: importer(gateway),
       },
       log,
     })

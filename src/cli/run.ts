@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { ExitError } from '../errors/index.ts'
 import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
+import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger.ts'
 import { openapiCommand } from './openapi.ts'
 import { personCommand } from './person.ts'
@@ -19,6 +20,7 @@ export async function run(args: readonly string[]): Promise<number> {
     serveCommand(),
     configCommand(),
     credentialCommand(),
+    importCommand(),
     ledgerCommand(),
     personCommand(),
     openapiCommand(),

@@ -1,6 +1,7 @@
 export { formatDuration, parseDuration } from './duration.ts'
 export { isLoopback } from './kinds.ts'
 export { type Checked, checkConfig, type Loaded, loadConfig, problemList, type Surroundings } from './load.ts'
+export { nearestNames } from './nearest.ts'
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
 export { configExample, configReference } from './reference.ts'

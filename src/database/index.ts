@@ -3,6 +3,8 @@ export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
 export { type Query, sql } from './sql.ts'
 export type {
+  CountScanRow,
+  CountSessionRow,
   DetectionEventRow,
   IncidentChangeRow,
   PlacementEventRow,

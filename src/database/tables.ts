@@ -77,6 +77,35 @@ export type Tables = {
   report: ReportRow
   erased_person: { commitment: string; name_mark: string; erased_at_ms: number }
   account_seen: { person_commitment: string; role: string; secret_mark: Buffer }
+  opening_list: {
+    id: number
+    sha256: string
+    size_bytes: number
+    rows: number
+    received_at_ms: number
+    actor_commitment: string
+  }
+  count_session: CountSessionRow
+  count_slot: { count_id: number; slot_id: number }
+  count_scan: CountScanRow
+  count_recount: {
+    id: number
+    count_id: number
+    slot_id: number
+    after_scan_id: number
+    requested_at_ms: number
+    actor_commitment: string
+    reason_commitment: string | null
+  }
+  count_outcome: {
+    id: number
+    count_id: number
+    slot_id: number
+    scan_id: number | null
+    outcome: 'matched' | 'corrected' | 'moved' | 'conflict' | 'not_counted'
+    scanned_at_ms: number | null
+    decided_at_ms: number
+  }
   outbox: { seq: Generated<number>; event_id: string; type: string; timestamp_ms: number; body: Buffer }
   audit_entry: {
     id: number
@@ -257,6 +286,44 @@ export type PlacementEventRow = {
   corrects_event_id: number | null
   warnings: string
   evidence_hash: string
+  opening_list: string | null
+  opening_line: number | null
+  count_id: number | null
+  count_scan_id: number | null
+  count_scan_sha256: string | null
+}
+
+export type CountSessionRow = {
+  id: number
+  warehouse_id: number
+  reference: string | null
+  selection: string
+  state: 'open' | 'counting' | 'review' | 'approved' | 'cancelled'
+  created_by: string
+  closed_by: string | null
+  closed_at_ms: number | null
+  reason_commitment: string | null
+  version: number
+  created_at_ms: number
+  updated_at_ms: number
+}
+
+export type CountScanRow = {
+  id: number
+  count_id: number
+  slot_id: number
+  found: string
+  counter_commitment: string
+  timestamp_ms: number
+  device_timestamp_ms: number | null
+  received_at_ms: number
+  clock_offset_ms: number | null
+  time_quality: 'synced' | 'corrected' | 'unsynced'
+  known_event_id: number
+  caller: string
+  client_scan_id: string | null
+  request_sha256: string
+  sha256: string
 }
 
 export type ScaleReadingRow = {

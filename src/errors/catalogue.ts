@@ -18,7 +18,7 @@ export const catalogue = {
   TIMESTAMP_IN_FUTURE: { status: 400, retry: false, hint: 'Set the device clock, or send X-Device-Time.' },
   ALREADY_EXISTS: { status: 400, retry: false, hint: 'The name or id is taken.' },
   REFERENCE_NOT_FOUND: { status: 400, retry: false, hint: 'Create the thing the body refers to first.' },
-  INVALID_TRANSITION: { status: 400, retry: false, hint: 'details says what the transport unit can do now.' },
+  INVALID_TRANSITION: { status: 400, retry: false, hint: 'details says what is possible now.' },
   CONSTRAINT_VIOLATED: { status: 400, retry: false, hint: 'ledger.enforce turns this warning into a refusal.' },
   NOT_CONFIGURED: { status: 400, retry: false, hint: 'The config lacks what this needs, such as printers.' },
   WEBHOOK_URL_NOT_HTTPS: { status: 400, retry: false, hint: 'Register an https:// address.' },

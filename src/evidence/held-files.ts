@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadTx } from '../database/index.ts'
+import { listFile } from '../intake/index.ts'
 import { photoFile } from '../ledger/index.ts'
 import { fileOf } from '../motion/index.ts'
 import type { Findings } from './findings.ts'
@@ -11,7 +12,7 @@ type HeldFile = { readonly what: string; readonly path: string; readonly sha256:
 
 /** Reads every file that a row says the gateway holds. @returns how many there should be */
 export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
-  const files = [...photos(tx, dataDir), ...clips(tx, dataDir), ...reports(tx, dataDir)]
+  const files = [...photos(tx, dataDir), ...clips(tx, dataDir), ...reports(tx, dataDir), ...openingLists(tx, dataDir)]
   for (const { what, path, sha256 } of files) {
     const found = hashOfFile(path)
     if (found === undefined) findings.add(what, 'its file is not there')
@@ -47,6 +48,15 @@ function clips(tx: ReadTx, dataDir: string): HeldFile[] {
 function reports(tx: ReadTx, dataDir: string): HeldFile[] {
   const rows = tx.allOf<{ id: number; sha256: string }>('SELECT id, sha256 FROM main.report')
   return rows.map(({ id, sha256 }) => ({ what: `file of report ${id}`, path: reportFile(dataDir, sha256), sha256 }))
+}
+
+function openingLists(tx: ReadTx, dataDir: string): HeldFile[] {
+  const rows = tx.allOf<{ sha256: string }>('SELECT sha256 FROM main.opening_list')
+  return rows.map(({ sha256 }) => ({
+    what: `list of opening stock ${sha256.slice(0, 16)}…`,
+    path: listFile(dataDir, sha256),
+    sha256,
+  }))
 }
 
 function hashOfFile(file: string): string | undefined {

@@ -1,4 +1,6 @@
+import { scanSha256 } from '../counts/index.ts'
 import type {
+  CountScanRow,
   DetectionEventRow,
   IncidentChangeRow,
   PlacementEventRow,
@@ -179,8 +181,26 @@ function checkPlacement(tx: ReadTx, row: PlacementEventRow, findings: Findings):
   if (label !== undefined && label !== row.slot_code) {
     findings.add(`slot ${row.slot_id}`, `is called ${label}, and was ${row.slot_code} when its events were recorded`)
   }
+  checkScan(tx, row, findings)
+  if (row.opening_list !== null && !listIsHeld(tx, row.opening_list)) {
+    findings.add(`event ${row.id}`, 'rests on a list of opening stock, but no such list is written down')
+  }
   if (row.photo_evidence !== 'held' || mediaKind(tx, row.photo_sha256 ?? '') === 'photo') return
   findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
+}
+
+/** The scan that an event rests on must still state what the event's leaf holds the hash of. */
+function checkScan(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
+  if (row.count_scan_id === null) return
+  const scan = tx.oneOf<CountScanRow>('SELECT * FROM main.count_scan WHERE id = ?', [row.count_scan_id])
+  if (!scan) findings.add(`event ${row.id}`, `rests on scan ${row.count_scan_id}, which is not there`)
+  else if (scanSha256(scan) !== row.count_scan_sha256) {
+    findings.add(`scan ${scan.id}`, `does not state what event ${row.id} says`)
+  }
+}
+
+function listIsHeld(tx: ReadTx, sha256: string): boolean {
+  return tx.oneOf('SELECT 1 FROM main.opening_list WHERE sha256 = ?', [sha256]) !== undefined
 }
 
 function mediaKind(tx: ReadTx, sha256: string): string | undefined {

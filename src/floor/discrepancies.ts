@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { openDifferences } from '../counts/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
 import {
@@ -77,7 +78,32 @@ export class Discrepancies {
         return assets.length < sliceRows ? undefined : assets.at(-1)?.id
       })
     }
+    if (when.atMs === undefined && when.knownAtMs === undefined) found.push(...this.#ofCounts(caller, query))
     return found.toSorted((a, b) => (a.since === b.since ? (a.id < b.id ? -1 : 1) : a.since < b.since ? 1 : -1))
+  }
+
+  /** What counts have found, and nobody has decided yet; of the past there is no such list. */
+  #ofCounts(caller: Caller, { kind, warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
+    if (kind !== undefined && kind !== 'count_difference') return []
+    return this.#work.read((tx) =>
+      openDifferences(tx).flatMap(({ countId, slotId, expected, found, scannedAtMs }) => {
+        const slot = this.#warehouse.visibleSlot(tx, slotId, caller)
+        if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
+        if (zoneId !== undefined && slot.zoneId !== zoneId) return []
+        return {
+          id: `count_difference-${countId}-${slotId}`,
+          kind: 'count_difference' as const,
+          ...discrepancyTexts.count_difference,
+          since: isoTime(scannedAtMs),
+          slot: nameOf(slot),
+          assetBarcode: expected[0] ?? null,
+          otherSlot: null,
+          otherAssetBarcode: found[0] ?? null,
+          countId,
+          eventIds: [],
+        }
+      }),
+    )
   }
 
   #ofSlot(tx: ReadTx, slot: Slot, bounds: Bounds): Contradiction[] {
@@ -113,6 +139,7 @@ export class Discrepancies {
         assetBarcode: one.assetBarcode,
         otherSlot: other ? nameOf(other) : null,
         otherAssetBarcode: one.otherAssetBarcode,
+        countId: null,
         eventIds: [...one.eventIds],
       },
     ]

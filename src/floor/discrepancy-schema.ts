@@ -32,6 +32,7 @@ export const Discrepancy = z
     assetBarcode: z.string().nullable(),
     otherSlot: z.union([SlotName, z.null()]),
     otherAssetBarcode: z.string().nullable(),
+    countId: rowId().nullable().openapi({ description: 'the count that proves it' }),
     eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
   })
   .openapi('Discrepancy')

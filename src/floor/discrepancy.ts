@@ -53,6 +53,10 @@ export const discrepancyTexts = {
     what: 'the pallet is higher than the slot allows',
     todo: 'Move it, or change the constraints of the slot.',
   },
+  count_difference: {
+    what: 'a count found something else in the slot than the ledger says',
+    todo: 'Have it counted again, or approve the count: that sets the ledger right.',
+  },
   retired_slot_occupied: {
     what: 'the slot is retired, and something stands in it',
     todo: 'Move it, or take the slot into use again.',

@@ -97,7 +97,7 @@ const StoryStep = z
     slot: z.object(slotNameShape),
     until: timeOut().nullable().openapi({ description: 'time of the next move of this asset' }),
     photo: z.object({
-      evidence: z.enum(['held', 'claimed']).nullable(),
+      evidence: z.enum(['held', 'claimed', 'opening_list', 'count']).nullable(),
       url: z.string().nullable(),
       sha256: sha256Hex().nullable(),
       takenAt: timeOut().nullable(),

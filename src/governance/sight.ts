@@ -23,6 +23,8 @@ export const auditEntities = [
   'config',
   'photo',
   'print_job',
+  'opening_list',
+  'count',
 ] as const satisfies readonly AuditEntity[]
 
 /** Whether a caller may know of the thing with this id. */
@@ -75,6 +77,8 @@ export class Sight {
       asset: everybody,
       photo: everybody,
       print_job: everybody,
+      opening_list: everybody,
+      count: everybody,
       webhook: everybody,
       alert: everybody,
       caller: everybody,

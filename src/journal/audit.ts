@@ -22,6 +22,8 @@ export type AuditEntity =
   | 'config'
   | 'photo'
   | 'print_job'
+  | 'opening_list'
+  | 'count'
 
 export type AuditFacts = {
   /** What was done: `placement.recorded`, `slot.updated`. */

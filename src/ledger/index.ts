@@ -7,9 +7,11 @@ export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
 export { misfits } from './judge.ts'
+export { type Occupant, occupantOf, standingIn } from './occupants.ts'
+export { eventOfOpeningLine } from './opening.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
-export { type Appended, type Asking, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
+export { type Appended, type Asking, type Grounds, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
 export { ledgerRoutes } from './routes.ts'
 export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape, Warning } from './schema.ts'
 export { type Asked, LedgerService } from './service.ts'
@@ -20,6 +22,7 @@ export {
   boundsOf,
   newestInSlot,
   newestOfAsset,
+  newestTimestampMs,
   type Placement,
   type SlotState,
   type SlotUse,

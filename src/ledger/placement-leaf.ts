@@ -38,6 +38,11 @@ export function placementFacts(row: UnsealedRow): LeafFacts {
     clientEvidenceHash: row.client_evidence_hash,
     correctsEventId: row.corrects_event_id,
     warnings: JSON.parse(row.warnings) as Json,
+    openingList: row.opening_list,
+    openingLine: row.opening_line,
+    countId: row.count_id,
+    countScanId: row.count_scan_id,
+    countScanSha256: row.count_scan_sha256,
   }
   return Object.fromEntries(
     Object.entries(facts).filter(([, value]) => value !== null && value !== undefined),

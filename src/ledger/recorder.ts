@@ -46,7 +46,18 @@ export type Within = {
   readonly requestSha256?: string | undefined
   /** False: the act's repeat is found by another of its events, though this one carries the client's id too. */
   readonly isKeyed?: boolean | undefined
+  /** What the event leans on in place of a photo. */
+  readonly grounds?: Grounds | undefined
 }
+
+/**
+ * What a placement may lean on when nobody took a photo; whoever names it has it in the same commit. A line of a list
+ * of opening stock, or a scan of a count: there the pallet has been seen, so `ledger.enforce` refuses nothing, and who
+ * scanned it is known from the scan.
+ */
+export type Grounds =
+  | { readonly kind: 'opening'; readonly list: string; readonly line: number }
+  | { readonly kind: 'count'; readonly countId: number; readonly scanId: number; readonly scanSha256: string }
 
 /**
  * Appends events inside somebody's transaction, and promises nothing beyond it: whoever calls owns the unit of work,
@@ -96,10 +107,12 @@ export class Recorder {
    * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
    * VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
    */
-  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking): Appended {
+  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
     const repeated = this.repeated(tx, request.client_event_id, requestHash(request), asking.by.caller)
-    return repeated ? { event: repeated, isNew: false } : { event: this.append(tx, request, asking), isNew: true }
+    return repeated
+      ? { event: repeated, isNew: false }
+      : { event: this.append(tx, request, asking, within), isNew: true }
   }
 
   /** As `appendIn`, for a request of which permission and repeats are settled. */
@@ -118,7 +131,8 @@ export class Recorder {
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs)
     const judged = judge(moved, around)
-    const photo = this.#photoOf(tx, request)
+    const { grounds } = within
+    const photo = this.#photoOf(tx, request, grounds)
     const taken = this.#takenAt(tx, request, photo.sha256, slot, when.timestampMs)
     const warnings: WarningCode[] = [
       ...judged.warnings,
@@ -126,11 +140,11 @@ export class Recorder {
       ...assetWarnings(request, slot, asset),
       ...timeWarnings(taken, when, around),
       ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
-      ...(isOther ? (['OPERATOR_DIFFERS'] as const) : []),
+      ...(isOther && grounds?.kind !== 'count' ? (['OPERATOR_DIFFERS'] as const) : []),
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
-    if (within.atMs === undefined) this.#enforce(warnings)
+    if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
     this.#warehouse.noteAsset(tx, request.asset_barcode, code, asset)
     const row: UnsealedRow = {
       id: this.#head.nextId,
@@ -161,6 +175,7 @@ export class Recorder {
       client_evidence_hash: request.evidence_hash ?? null,
       corrects_event_id: request.corrects_event_id ?? null,
       warnings: JSON.stringify(warnings),
+      ...groundColumns(grounds),
     }
     return this.#seal(tx, row, request, { by, slot, effect: judged.effect, within })
   }
@@ -241,7 +256,13 @@ export class Recorder {
     store.append(tx, row)
     this.#head.advance(row.id, row.received_at_ms)
     const operator = request.operator ?? by.caller.username
-    const opened = { ...row, operator, actor: by.caller.username, notes: request.verification_notes ?? null }
+    const opened = {
+      ...row,
+      operator,
+      actor: by.caller.username,
+      notes: request.verification_notes ?? null,
+      counted_at_ms: null,
+    }
     const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
     if (request.client_event_id !== undefined && within.isKeyed !== false) {
       const hash = within.requestSha256 ?? requestHash(request)
@@ -267,8 +288,12 @@ export class Recorder {
     })
   }
 
-  #photoOf(tx: ReadTx, request: NewPlacementEvent): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
-    if (request.event_type === 'PLACED' && request.photo_url === undefined) {
+  #photoOf(
+    tx: ReadTx,
+    request: NewPlacementEvent,
+    grounds: Grounds | undefined,
+  ): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
+    if (request.event_type === 'PLACED' && request.photo_url === undefined && !grounds) {
       throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
         fields: [{ path: 'photo_url', message: 'required' }],
       })
@@ -296,6 +321,18 @@ export class Recorder {
     throw new AppError('CONSTRAINT_VIOLATED', 'The rules of this site refuse the event', {
       details: refused.map((code) => `${code}: ${warningText[code]}`).join('; '),
     })
+  }
+}
+
+function groundColumns(grounds: Grounds | undefined) {
+  const opening = grounds?.kind === 'opening' ? grounds : undefined
+  const count = grounds?.kind === 'count' ? grounds : undefined
+  return {
+    opening_list: opening?.list ?? null,
+    opening_line: opening?.line ?? null,
+    count_id: count?.countId ?? null,
+    count_scan_id: count?.scanId ?? null,
+    count_scan_sha256: count?.scanSha256 ?? null,
   }
 }
 

@@ -72,7 +72,9 @@ export const placementEventShape = {
   time_quality: z.enum(['synced', 'corrected', 'unsynced']),
   photo_url: z.string().nullable(),
   photo_sha256: z.string().nullable(),
-  photoEvidence: z.enum(['held', 'claimed']).nullable(),
+  photoEvidence: z.enum(['held', 'claimed', 'opening_list', 'count']).nullable().openapi({
+    description: 'held: the gateway has the photo; opening_list, count: that stands in place of a photo',
+  }),
   photo_taken_at: timeOut().nullable(),
   scale_weight_kg: z.number().nullable(),
   evidence_hash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
@@ -86,6 +88,18 @@ export const placementEventShape = {
   client_event_id: z.string().nullable(),
   corrects_event_id: z.int().nullable(),
   warnings: z.array(Warning),
+  opening: z
+    .object({
+      sha256: z.string().openapi({ description: 'of the list as it was imported' }),
+      line: z.int(),
+      countedAt: timeOut().nullable().openapi({ description: 'null: no count has seen it yet' }),
+    })
+    .nullable()
+    .openapi({ description: 'the line of the list of opening stock that says so' }),
+  count: z
+    .object({ id: rowId(), scanId: rowId(), scanSha256: z.string() })
+    .nullable()
+    .openapi({ description: 'the scan of a count that says so' }),
 }
 
 export const PlacementEvent = z.object(placementEventShape).openapi('PlacementEvent')

@@ -4,7 +4,7 @@ import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
 import { type Photos, photosPath } from './photos.ts'
-import { type Appended, type Asking, demandFor, type Recorder } from './recorder.ts'
+import { type Appended, type Asking, demandFor, type Recorder, type Within } from './recorder.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent, StoredPhoto } from './schema.ts'
 import * as store from './store.ts'
 
@@ -65,8 +65,8 @@ export class LedgerService {
    * same rules, warnings, leaf, notification and audit entry as `record`, without an idempotency key. What throws has
    * left things behind in the transaction: let it end the whole, or run it in `attempt`.
    */
-  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking): Appended {
-    return this.#recorder.appendIn(tx, request, asking)
+  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking, within: Within = {}): Appended {
+    return this.#recorder.appendIn(tx, request, asking, within)
   }
 
   /** Runs `work` in a savepoint: a refusal (AppError) comes back as `refused`, and nothing of it is left. */

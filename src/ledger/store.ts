@@ -38,6 +38,11 @@ const columns = [
   'corrects_event_id',
   'warnings',
   'evidence_hash',
+  'opening_list',
+  'opening_line',
+  'count_id',
+  'count_scan_id',
+  'count_scan_sha256',
 ] as const satisfies readonly (keyof PlacementEventRow)[]
 
 const insertSql = `INSERT INTO main.placement_event (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
@@ -50,9 +55,18 @@ export function append(tx: Tx, row: PlacementEventRow): void {
 }
 
 /** A row with the names and texts that its commitments open to, as far as they are not erased. */
-export type OpenedRow = PlacementEventRow & { operator: string | null; actor: string | null; notes: string | null }
+export type OpenedRow = PlacementEventRow & {
+  operator: string | null
+  actor: string | null
+  notes: string | null
+  /** Of opening stock: when a count first said something of this pallet. */
+  counted_at_ms: number | null
+}
 
-export const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes
+export const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes,
+    CASE WHEN e.opening_list IS NOT NULL THEN (
+      SELECT min(c.received_at_ms) FROM main.placement_event c
+      WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id) END AS counted_at_ms
   FROM main.placement_event e
   LEFT JOIN opening o ON o.commitment = e.operator_commitment
   LEFT JOIN opening a ON a.commitment = e.actor_commitment
@@ -81,7 +95,7 @@ export function toPlacementEvent(row: OpenedRow): PlacementEvent {
     time_quality: row.time_quality,
     photo_url: row.photo_url,
     photo_sha256: row.photo_sha256,
-    photoEvidence: row.photo_evidence,
+    photoEvidence: row.photo_evidence ?? instead(row),
     photo_taken_at: timeOf(row.photo_taken_at_ms),
     scale_weight_kg: row.scale_weight_kg,
     evidence_hash: row.evidence_hash,
@@ -93,7 +107,25 @@ export function toPlacementEvent(row: OpenedRow): PlacementEvent {
     client_event_id: row.client_event_id,
     corrects_event_id: row.corrects_event_id,
     warnings: explain(JSON.parse(row.warnings) as WarningCode[]),
+    opening: openingOf(row),
+    count: countOf(row),
   }
+}
+
+/** What an event without a photo leans on. */
+function instead(row: OpenedRow): 'opening_list' | 'count' | null {
+  if (row.opening_list !== null) return 'opening_list'
+  return row.count_id === null ? null : 'count'
+}
+
+function openingOf(row: OpenedRow): PlacementEvent['opening'] {
+  if (row.opening_list === null || row.opening_line === null) return null
+  return { sha256: row.opening_list, line: row.opening_line, countedAt: timeOf(row.counted_at_ms) }
+}
+
+function countOf(row: OpenedRow): PlacementEvent['count'] {
+  if (row.count_id === null || row.count_scan_id === null || row.count_scan_sha256 === null) return null
+  return { id: row.count_id, scanId: row.count_scan_id, scanSha256: row.count_scan_sha256 }
 }
 
 function timeOf(ms: number | null): string | null {

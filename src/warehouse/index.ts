@@ -10,11 +10,14 @@ export {
 } from './barcode.ts'
 export { warehouseRoutes } from './routes.ts'
 export {
+  AssetChange,
   assetShape,
   assetTypes,
   day,
   gtin,
+  NewAsset,
   NewSlot,
+  NewZone,
   SlotChange,
   slotShape,
   sscc,

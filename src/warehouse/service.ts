@@ -146,20 +146,23 @@ export class WarehouseService {
   }
 
   createZone(zone: NewZone, { by, claim }: Ask) {
-    return this.#create(claim, under('/api/whms/zones'), (tx) => {
-      this.#referTo(tx, zone.warehouseId, by.caller)
-      refuseTaken(tx, zone.warehouseId, zone.name)
-      const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
-      const made = this.zone(tx, id, by.caller)
-      const adopted = store.adoptSlots(tx, made, this.#clock.now())
-      this.#audit.write(tx, by, {
-        action: 'zone.created',
-        entity: 'zone',
-        entityId: id,
-        changes: { adoptedSlots: adopted },
-      })
-      return made
+    return this.#create(claim, under('/api/whms/zones'), (tx) => this.addZone(tx, zone, by))
+  }
+
+  /** Adds a zone inside a transaction. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
+  addZone(tx: Tx, zone: NewZone, by: RequestOrigin): store.Zone {
+    this.#referTo(tx, zone.warehouseId, by.caller)
+    refuseTaken(tx, zone.warehouseId, zone.name)
+    const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
+    const made = this.zone(tx, id, by.caller)
+    const adopted = store.adoptSlots(tx, made, this.#clock.now())
+    this.#audit.write(tx, by, {
+      action: 'zone.created',
+      entity: 'zone',
+      entityId: id,
+      changes: { adoptedSlots: adopted },
     })
+    return made
   }
 
   /** As `changeSlot`. The slots that bear the old name go with it, and those that waited for the new one join. */
@@ -184,6 +187,11 @@ export class WarehouseService {
       this.#audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
       return zone
     })
+  }
+
+  /** A zone of the warehouse by its name, in any case. */
+  findZone(tx: ReadTx, warehouseId: number, name: string): store.Zone | undefined {
+    return store.findZoneByName(tx, warehouseId, name)
   }
 
   zone(tx: ReadTx, id: number | undefined, caller: Caller): store.Zone {
@@ -303,19 +311,28 @@ export class WarehouseService {
       this.#idempotency.once(tx, claim, () => {
         const old = assets.assetOf(tx, barcode)
         demandVersion('asset', old, version)
-        const { asset_id, ...changes } = change
-        if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(barcode).key)
-          throw AppError.field('asset_id', 'can not be changed')
-        if (!assets.change(tx, old, changes, this.#clock.now())) return { status: 200, body: shown(withWarnings(old)) }
-        this.#audit.write(tx, by, {
-          action: 'asset.updated',
-          entity: 'asset',
-          entityId: old.id,
-          changes: told(changes),
-        })
-        return { status: 200, body: shown(withWarnings(assets.assetOf(tx, barcode))) }
+        return { status: 200, body: shown(withWarnings(this.amendAsset(tx, old, change, by))) }
       }),
     )
+  }
+
+  /** As `changeAsset`, inside a transaction. `old`: the asset as it is there. */
+  amendAsset(
+    tx: Tx,
+    old: assetStore.Asset,
+    { asset_id, ...changes }: AssetChange,
+    by: RequestOrigin,
+  ): assetStore.Asset {
+    if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
+      throw AppError.field('asset_id', 'can not be changed')
+    if (!assets.change(tx, old, changes, this.#clock.now())) return old
+    this.#audit.write(tx, by, {
+      action: 'asset.updated',
+      entity: 'asset',
+      entityId: old.id,
+      changes: told(changes),
+    })
+    return assets.assetOf(tx, old.asset_id)
   }
 
   findAsset(tx: ReadTx, key: string): assetStore.Asset | undefined {

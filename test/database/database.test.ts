@@ -52,10 +52,20 @@ t.test('acknowledged means on disk: the writer keeps a WAL and syncs it at every
 t.test('nobody changes or removes a row of an append-only table, not even with a plain connection', async (t) => {
   const { dataDir, db } = open(t)
   const tables = ['log_leaf', 'media', 'placement_event', 'audit_entry']
+  const ofCounts = ['count_outcome', 'count_recount', 'count_scan', 'opening_list']
   const guarded = db.prepare(`SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
   t.same(
     guarded.toSorted(),
-    [...tables, 'detection_event', 'incident_change', 'report', 'scale_reading', 'slot', 'unit_history'].toSorted(),
+    [
+      ...tables,
+      ...ofCounts,
+      'detection_event',
+      'incident_change',
+      'report',
+      'scale_reading',
+      'slot',
+      'unit_history',
+    ].toSorted(),
     'every append-only table has its guards',
   )
   db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)

@@ -11,6 +11,10 @@ const golden = {
   fullLeaf: '185f2f2aa6ede1234d53869e45e192b5a435241705c8208482f62ff9eb525066',
   small: 'af342e9ae55a948479f7646354f11bea7f3cda1ca867af875b3e7f25c9e9ee6b',
   smallLeaf: 'f41278643d3673a746128a97a8a45a7709c2e10abc74686c480a700eedc2c714',
+  opening: '7b5183ba46234d8899cbc1bc4227464a460ba61930e6a67e3066aa064f901ee0',
+  openingLeaf: '59ea583310b281f753193b0ccc9fbf0066877a71d43f197ff4e84f1a7bb5ffdf',
+  counted: 'b531e7b36364ae208c45a9542949370d1ddab1c0184676f9101087e4b100c9b9',
+  countedLeaf: '0c9827fe6268e873c09c35f1c3d4af198f0f517678abaa2dce738fb69b75419a',
 }
 const leafFile = (name: string) => readFileSync(new URL(`../fixtures/leaves/${name}.json`, import.meta.url))
 const salt = (from: number) => Buffer.from(Array.from({ length: 16 }, (_, i) => from + i))
@@ -31,6 +35,11 @@ const nothing = {
   client_event_id: null,
   client_evidence_hash: null,
   corrects_event_id: null,
+  opening_list: null,
+  opening_line: null,
+  count_id: null,
+  count_scan_id: null,
+  count_scan_sha256: null,
 }
 
 const small: UnsealedRow = {
@@ -48,6 +57,16 @@ const small: UnsealedRow = {
   received_at_ms: Date.parse('2026-03-02T08:00:00Z'),
   time_quality: 'synced',
   warnings: '[]',
+}
+
+const opening: UnsealedRow = { ...small, event_type: 'PLACED', opening_list: 'ab'.repeat(32), opening_line: 7 }
+
+const counted: UnsealedRow = {
+  ...small,
+  event_type: 'VERIFIED',
+  count_id: 3,
+  count_scan_id: 12,
+  count_scan_sha256: 'cd'.repeat(32),
 }
 
 const full: UnsealedRow = {
@@ -83,6 +102,8 @@ t.test('a placement leaf has the bytes and hashes that it has always had', async
   for (const { name, row, seq, hash, leaf } of [
     { name: 'placement-full', row: full, seq: 42, hash: golden.full, leaf: golden.fullLeaf },
     { name: 'placement-small', row: small, seq: 1, hash: golden.small, leaf: golden.smallLeaf },
+    { name: 'placement-opening', row: opening, seq: 1, hash: golden.opening, leaf: golden.openingLeaf },
+    { name: 'placement-counted', row: counted, seq: 1, hash: golden.counted, leaf: golden.countedLeaf },
   ]) {
     const bytes = canonicalJson(leafV1({ ...head, seq }, placementFacts(row)))
     t.equal(bytes, leafFile(name).toString('utf8'), `${name}: the bytes`)

@@ -50,7 +50,7 @@ export type PlacementEvent = {
   readonly timestamp: string
   readonly received_at: string
   readonly photo_sha256: string | null
-  readonly photoEvidence: 'held' | 'claimed' | null
+  readonly photoEvidence: 'held' | 'claimed' | 'opening_list' | 'count' | null
   readonly scale_weight_kg: number | null
   readonly verification_notes: string | null
   readonly warnings: readonly { readonly code: string; readonly message: string }[]

@@ -7,6 +7,7 @@ import { corrections } from './0005-corrections.ts'
 import { goods } from './0006-goods.ts'
 import { units } from './0007-units.ts'
 import { governance } from './0008-governance.ts'
+import { counts } from './0009-counts.ts'
 import { callers } from './0010-callers.ts'
 import { webhooks } from './0012-webhooks.ts'
 import { ledgerReads } from './0013-ledger-reads.ts'
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   goods,
   units,
   governance,
+  counts,
   callers,
   webhooks,
   ledgerReads,

@@ -1,0 +1,110 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import type { RequestOrigin } from '../http/index.ts'
+import {
+  boundsOf,
+  NewPlacementEvent,
+  newestOfAsset,
+  newestTimestampMs,
+  occupantOf,
+  type Recorder,
+} from '../ledger/index.ts'
+import { compare, type LineStatus } from './comparison.ts'
+import { type Correction, corrections, type Ledger } from './corrections.ts'
+import { type SeenSlot, seenSlots } from './scanned.ts'
+import type { Approval, ApprovalWarning } from './schema.ts'
+import * as store from './store.ts'
+
+const warningText = {
+  COUNTED_BY_APPROVER: 'the count is approved by somebody who has counted in it',
+  SLOTS_LEFT_OUT: 'the count says nothing of some of its slots',
+} as const satisfies Record<ApprovalWarning, string>
+
+const outcomeOf = {
+  matched: 'matched',
+  different: 'corrected',
+  moved: 'moved',
+  conflict: 'conflict',
+  not_counted: 'not_counted',
+} as const satisfies Record<LineStatus, store.OutcomeKind>
+
+/** What goes after what: a pallet is taken out of one slot before it stands in another, and is confirmed last. */
+const rank = { REMOVED: 0, PLACED: 1, VERIFIED: 2 } as const
+
+type Approving = {
+  readonly recorder: Recorder
+  readonly by: RequestOrigin
+  /** Commitment of the person. */
+  readonly approver: string
+}
+
+/** Records what the ledger lacks, and what came of each slot. All in the transaction; the state of the count is not its business. */
+export function approve(tx: Tx, countId: number, { recorder, by, approver }: Approving): Approval {
+  const seen = seenSlots(tx, countId)
+  const statuses = compare(seen)
+  const statusOf = ({ slotId }: SeenSlot) => statuses.get(slotId) ?? 'not_counted'
+  const lines = seen.flatMap((slot) => {
+    const status = statusOf(slot)
+    const { found } = slot
+    return found && (status === 'matched' || status === 'different')
+      ? [{ ...slot, found, isMatched: status === 'matched' }]
+      : []
+  })
+  const scans = new Map(lines.map(({ slotId, scan }) => [slotId, scan]))
+  const plan = corrections(lines, ledgerNow(tx))
+  const atMs = behindAll(tx, plan, recorder.nowMs())
+  const eventIds = plan.map((correction) => {
+    const scan = scans.get(correction.scanOf)
+    if (!scan) throw new Error(`slot ${correction.scanOf} was corrected without a scan`)
+    return record(tx, correction, scan, correction.atMs ?? atMs + rank[correction.type], { recorder, by })
+  })
+  const outcomes = seen.map((slot) => ({ ...slot, outcome: outcomeOf[statusOf(slot)] }))
+  for (const outcome of outcomes) store.appendOutcome(tx, countId, outcome, recorder.nowMs())
+  const left = outcomes.filter(({ outcome }) => outcome !== 'matched' && outcome !== 'corrected')
+  const codes: ApprovalWarning[] = [
+    ...(lines.some(({ scan }) => scan?.counter_commitment === approver) ? (['COUNTED_BY_APPROVER'] as const) : []),
+    ...(left.length > 0 ? (['SLOTS_LEFT_OUT'] as const) : []),
+  ]
+  return {
+    eventIds,
+    leftOut: left.map(({ slotId, outcome }) => ({ slot_id: slotId, slot_code: store.labelOf(tx, slotId), outcome })),
+    warnings: codes.map((code) => ({ code, message: warningText[code] })),
+  }
+}
+
+/** No slot of the plan has moved since its scan, so what stands now is what stood then. */
+function ledgerNow(tx: ReadTx): Ledger {
+  const bounds = boundsOf(tx)
+  return {
+    whereIs: (key) => {
+      const newest = newestOfAsset(tx, key, bounds)
+      return { slotId: newest?.event_type === 'PLACED' ? newest.slot_id : null, sinceMs: newest?.timestamp_ms ?? 0 }
+    },
+    shownIn: (slotId) => {
+      const shown = occupantOf(tx, slotId)
+      return shown && { barcode: shown.assetBarcode, key: shown.assetKey }
+    },
+  }
+}
+
+/** Later than every event of the slots and pallets of the plan. */
+function behindAll(tx: ReadTx, plan: readonly Correction[], nowMs: number): number {
+  return plan.reduce((ms, { slotId, pallet }) => Math.max(ms, newestTimestampMs(tx, slotId, pallet.key) + 1), nowMs)
+}
+
+function record(
+  tx: Tx,
+  { type, slotId, pallet }: Correction,
+  scan: store.Scan,
+  atMs: number,
+  { recorder, by }: Pick<Approving, 'recorder' | 'by'>,
+): number {
+  const grounds = { kind: 'count' as const, countId: scan.count_id, scanId: scan.id, scanSha256: scan.sha256 }
+  const request = NewPlacementEvent.parse({
+    event_type: type,
+    slot_id: slotId,
+    asset_barcode: pallet.barcode,
+    operator: scan.counter,
+  })
+  const { event } = recorder.appendIn(tx, request, { by, deviceTimeMs: undefined }, { atMs, grounds })
+  return event.id
+}

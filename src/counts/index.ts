@@ -1,0 +1,4 @@
+export { type OpenDifference, openDifferences } from './differences.ts'
+export { countRoutes } from './routes.ts'
+export { scanSha256 } from './scan-statement.ts'
+export { CountsService } from './service.ts'

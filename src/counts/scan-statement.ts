@@ -1,0 +1,27 @@
+import type { CountScanRow } from '../database/index.ts'
+import { canonicalJson, type Json, sha256 } from '../log/index.ts'
+import { isoTime } from '../world/index.ts'
+
+/**
+ * Hash of what a scan states, hex: SHA-256 over RFC 8785 JSON, made from the row alone. Events that rest on the scan
+ * hold it in their leaves, so that nobody can change what was found afterwards. Never changes.
+ */
+export function scanSha256(row: Omit<CountScanRow, 'sha256'>): string {
+  const facts: Record<string, Json | null> = {
+    v: 1,
+    countId: row.count_id,
+    scanId: row.id,
+    slotId: row.slot_id,
+    found: JSON.parse(row.found) as Json,
+    counter: row.counter_commitment,
+    timestamp: isoTime(row.timestamp_ms),
+    deviceTimestamp: row.device_timestamp_ms === null ? null : isoTime(row.device_timestamp_ms),
+    receivedAt: isoTime(row.received_at_ms),
+    clockOffsetMs: row.clock_offset_ms,
+    timeQuality: row.time_quality,
+    knownEventId: row.known_event_id,
+    clientScanId: row.client_scan_id,
+  }
+  const told = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as Json
+  return sha256(canonicalJson(told)).toString('hex')
+}

@@ -1,0 +1,117 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, RequestOrigin } from '../http/index.ts'
+import { callerMark, headOf, newestTimestampMs, type Recorder, requestHash } from '../ledger/index.ts'
+import type { Openings } from '../log/index.ts'
+import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { isoTime } from '../world/index.ts'
+import type { Pallet } from './comparison.ts'
+import { scanSha256 } from './scan-statement.ts'
+import { decidingScan, foundIn } from './scanned.ts'
+import type { CountScan, NewCountScan, ScanWarning } from './schema.ts'
+import * as store from './store.ts'
+
+const scanWarningText = {
+  BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
+  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+  SAME_COUNTER: 'the slot is counted again by the person who counted it before',
+} as const satisfies Record<ScanWarning, string>
+
+/** What has been seen in the slots of counts, kept as it was scanned. */
+export class Scans {
+  readonly #warehouse: WarehouseService
+  readonly #recorder: Recorder
+  readonly #openings: Openings
+
+  constructor(options: { warehouse: WarehouseService; recorder: Recorder; openings: Openings }) {
+    this.#warehouse = options.warehouse
+    this.#recorder = options.recorder
+    this.#openings = options.openings
+  }
+
+  /** Id of the scan that this client sent before under its own id; undefined for a new one. Throws VALIDATION_ERROR. */
+  repeated(tx: ReadTx, countId: number, asked: NewCountScan, caller: Caller): number | undefined {
+    if (asked.client_scan_id === undefined) return undefined
+    const known = store.findClientScan(tx, countId, callerMark(tx, caller), asked.client_scan_id)
+    if (known && known.request_sha256 !== requestHash(asked)) {
+      throw AppError.field('client_scan_id', `was used for scan ${known.id} with another body`)
+    }
+    return known?.id
+  }
+
+  /** Appends a scan. Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE. */
+  append(tx: Tx, countId: number, asked: NewCountScan, deviceTimeMs: number | undefined, by: RequestOrigin) {
+    const slot = this.#warehouse.slotReference(tx, { id: asked.slot_id, code: asked.slot_code }, by.caller)
+    demandSlot(tx, countId, slot)
+    const found = palletsOf(asked.barcodes ?? [])
+    const newestMs = Math.max(...['', ...found.map(({ key }) => key)].map((key) => newestTimestampMs(tx, slot.id, key)))
+    const when = this.#recorder.timeOf({ timestampMs: asked.timestamp, deviceTimeMs }, newestMs)
+    const row = {
+      id: store.nextScanId(tx),
+      count_id: countId,
+      slot_id: slot.id,
+      found: JSON.stringify(found),
+      counter_commitment: this.#openings.person(tx, by.caller.username),
+      timestamp_ms: when.timestampMs,
+      device_timestamp_ms: when.deviceTimestampMs,
+      received_at_ms: this.#recorder.nowMs(),
+      clock_offset_ms: when.clockOffsetMs,
+      time_quality: when.timeQuality,
+      known_event_id: headOf(tx).id,
+      caller: callerMark(tx, by.caller),
+      client_scan_id: asked.client_scan_id ?? null,
+      request_sha256: requestHash(asked),
+    }
+    store.appendScan(tx, { ...row, sha256: scanSha256(row) })
+    return row
+  }
+
+  /** As its POST answers it: nothing of what is expected. */
+  told(tx: ReadTx, id: number): CountScan {
+    const scan = store.findScan(tx, id)
+    if (!scan) throw new Error(`there is no scan ${id}`)
+    const ofSlot = store.scansOf(tx, scan.count_id, scan.slot_id)
+    const mark = store.recountsOf(tx, scan.count_id).get(scan.slot_id)
+    const found = foundIn(scan)
+    const before = mark && ofSlot.findLast((other) => other.id <= mark.after_scan_id)
+    const isSame = before?.counter_commitment === scan.counter_commitment && mark && scan.id > mark.after_scan_id
+    const codes: ScanWarning[] = [
+      ...new Set(found.flatMap(({ barcode }): readonly ScanWarning[] => readBarcode(barcode).warnings)),
+      ...(isSame ? (['SAME_COUNTER'] as const) : []),
+    ]
+    return {
+      id: scan.id,
+      countId: scan.count_id,
+      slot_id: scan.slot_id,
+      slot_code: store.labelOf(tx, scan.slot_id),
+      found: found.map(({ barcode }) => barcode),
+      empty: found.length === 0,
+      counter: scan.counter,
+      timestamp: isoTime(scan.timestamp_ms),
+      received_at: isoTime(scan.received_at_ms),
+      time_quality: scan.time_quality,
+      client_scan_id: scan.client_scan_id,
+      sha256: scan.sha256,
+      decides: decidingScan(ofSlot, mark)?.id === scan.id,
+      warnings: codes.map((code) => ({ code, message: scanWarningText[code] })),
+    }
+  }
+}
+
+/** One pallet once, in the order of the scans. */
+function palletsOf(barcodes: readonly string[]): Pallet[] {
+  const found = new Map<string, Pallet>()
+  for (const barcode of barcodes) {
+    const { key } = readBarcode(barcode)
+    if (!found.has(key)) found.set(key, { barcode, key })
+  }
+  return [...found.values()]
+}
+
+/** Throws REFERENCE_NOT_FOUND. */
+export function demandSlot(tx: ReadTx, countId: number, slot: { id: number; slot_id: string }): void {
+  if (store.isCounted(tx, countId, slot.id)) return
+  throw new AppError('REFERENCE_NOT_FOUND', 'The slot is not in this count', {
+    fields: [{ path: 'slot_id', message: `${slot.slot_id} is not in this count` }],
+  })
+}

@@ -1,0 +1,295 @@
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Idempotency } from '../journal/index.ts'
+import { assetLocation, type Recorder } from '../ledger/index.ts'
+import type { Openings } from '../log/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+import { isoTime, type RandomBytes } from '../world/index.ts'
+import { approve } from './approval.ts'
+import { compare, expectedIn, has } from './comparison.ts'
+import { decidingScan, type SeenSlot, seenSlots } from './scanned.ts'
+import { demandSlot, Scans } from './scans.ts'
+import type { Approval, Count, CountSlot, NewCount, NewCountScan, Recount, ReviewLine } from './schema.ts'
+import { namedSlots, selectSlots } from './selection.ts'
+import { type CountStep, stateAfter } from './state.ts'
+import * as store from './store.ts'
+
+export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+/** What goes on with a count: `version` is the one that If-Match demands. */
+export type Going = Ask & { readonly id: number | undefined; readonly version: number | undefined }
+
+type Told<T> = { success: true } & T
+
+/** Counts: somebody looks into slots without being told what is expected, and the ledger is set right after a review. */
+export class CountsService {
+  readonly #work: UnitOfWork
+  readonly #warehouse: WarehouseService
+  readonly #recorder: Recorder
+  readonly #openings: Openings
+  readonly #audit: AuditTrail
+  readonly #idempotency: Idempotency
+  readonly #random: RandomBytes
+  readonly #scans: Scans
+  readonly #warehouseId: () => number
+
+  constructor(options: {
+    work: UnitOfWork
+    warehouse: WarehouseService
+    recorder: Recorder
+    openings: Openings
+    audit: AuditTrail
+    idempotency: Idempotency
+    random: RandomBytes
+    warehouseId: () => number
+  }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+    this.#recorder = options.recorder
+    this.#openings = options.openings
+    this.#audit = options.audit
+    this.#idempotency = options.idempotency
+    this.#random = options.random
+    this.#scans = new Scans(options)
+    this.#warehouseId = options.warehouseId
+  }
+
+  /** Opens a count over the slots that are asked for. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND. */
+  open(asked: NewCount, { by, claim }: Ask): Promise<Reply<Told<Count>>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const warehouse = this.#warehouse
+        const warehouseId = this.#warehouseOf(tx, asked, by.caller)
+        const slots = selectSlots(tx, asked, { warehouse, warehouseId, caller: by.caller, random: this.#random })
+        const { reference, ...selection } = asked
+        const row = {
+          warehouse_id: warehouseId,
+          reference: reference ?? null,
+          selection: JSON.stringify(toldSelection(selection)),
+          created_by: this.#openings.person(tx, by.caller.username),
+        }
+        const id = store.insertSession(tx, row, slots, this.#recorder.nowMs())
+        this.#tell(tx, by, 'count.opened', id, { slots: slots.length })
+        const body = shown(countOf(tx, this.#session(tx, id, by.caller)))
+        return { status: 201 as const, body, location: `/api/whms/counts/${id}` }
+      }),
+    )
+  }
+
+  counts(caller: Caller): Count[] {
+    return this.#work.read((tx) =>
+      store
+        .listSessions(tx)
+        .filter((session) => this.#warehouse.isVisible(caller, session.warehouse_id))
+        .map((session) => countOf(tx, session)),
+    )
+  }
+
+  /** Throws NOT_FOUND. */
+  count(id: number | undefined, caller: Caller): Count {
+    return this.#work.read((tx) => countOf(tx, this.#session(tx, id, caller)))
+  }
+
+  /** The slots with what is left to do; not what should stand in them. Throws NOT_FOUND. */
+  slots(id: number | undefined, caller: Caller): CountSlot[] {
+    return this.#work.read((tx) => {
+      const session = this.#session(tx, id, caller)
+      const scans = Map.groupBy(store.scansOf(tx, session.id), (scan) => scan.slot_id)
+      const marks = store.recountsOf(tx, session.id)
+      return store.slotIdsOf(tx, session.id).map((slotId): CountSlot => {
+        const { slot_id, zone } = this.#warehouse.slot(tx, slotId, caller)
+        const isDone = decidingScan(scans.get(slotId) ?? [], marks.get(slotId)) !== undefined
+        return {
+          slot_id: slotId,
+          slot_code: slot_id,
+          zone,
+          state: isDone ? 'counted' : marks.has(slotId) ? 'to_recount' : 'to_count',
+        }
+      })
+    })
+  }
+
+  /** Keeps what somebody has seen in a slot, and says nothing of what should be there. */
+  scan(asked: NewCountScan, deviceTimeMs: number | undefined, { id, by, claim }: Omit<Going, 'version'>) {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const session = this.#session(tx, id, by.caller)
+        const repeated = this.#scans.repeated(tx, session.id, asked, by.caller)
+        if (repeated) return { status: 200 as const, body: shown(this.#scans.told(tx, repeated)) }
+        const row = this.#scans.append(tx, session.id, asked, deviceTimeMs, by)
+        this.#step(tx, session, 'scan')
+        this.#tell(tx, by, 'count.scanned', session.id, { slotId: row.slot_id, scanId: row.id })
+        return { status: 201 as const, body: shown(this.#scans.told(tx, row.id)) }
+      }),
+    )
+  }
+
+  submit(going: Going): Promise<Reply<Told<Count>>> {
+    return this.#go(going, (tx, session) => {
+      this.#step(tx, session, 'submit')
+      this.#tell(tx, going.by, 'count.submitted', session.id)
+    })
+  }
+
+  /** Found against expected, slot by slot; for who decides, not for who counts. Throws NOT_FOUND. */
+  review(id: number | undefined, caller: Caller): Count & { lines: ReviewLine[] } {
+    return this.#work.read((tx) => {
+      const session = this.#session(tx, id, caller)
+      const seen = seenSlots(tx, session.id)
+      const statuses = compare(seen)
+      const lines = seen.map((slot) => this.#line(tx, slot, statuses.get(slot.slotId) ?? 'not_counted', caller))
+      return { ...countOf(tx, session), lines }
+    })
+  }
+
+  /** Wants slots to be counted again: what was scanned of them so far stays, and counts no more. */
+  recount(asked: Recount, going: Going): Promise<Reply<Told<Count>>> {
+    const { by } = going
+    return this.#go(going, (tx, session) => {
+      this.#step(tx, session, 'recount')
+      const actor = this.#openings.person(tx, by.caller.username)
+      const reasonCommitment = asked.reason === undefined ? null : this.#openings.text(tx, asked.reason)
+      const slots = namedSlots(tx, asked, this.#warehouse, by.caller) ?? []
+      const requested_at_ms = this.#recorder.nowMs()
+      for (const slot of slots) {
+        demandSlot(tx, session.id, slot)
+        const mark = { slot_id: slot.id, after_scan_id: store.nextScanId(tx) - 1, requested_at_ms }
+        store.appendRecount(tx, { ...mark, count_id: session.id, actor, reasonCommitment })
+      }
+      this.#tell(tx, by, 'count.recount_requested', session.id, { slotIds: slots.map((slot) => slot.id) })
+    })
+  }
+
+  cancel(reason: string | undefined, going: Going): Promise<Reply<Told<Count>>> {
+    const { by } = going
+    return this.#go(going, (tx, session) => {
+      this.#step(tx, session, 'cancel')
+      const commitment = reason === undefined ? null : this.#openings.text(tx, reason)
+      store.close(tx, session.id, this.#openings.person(tx, by.caller.username), commitment, this.#recorder.nowMs())
+      this.#tell(tx, by, 'count.cancelled', session.id)
+    })
+  }
+
+  /** Sets the ledger right, all of it in one commit. Slots that have moved since, or contradict each other, stay out. */
+  approve({ id, version, by, claim }: Going): Promise<Reply<Told<Count & Approval>>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const session = this.#session(tx, id, by.caller, version)
+        this.#step(tx, session, 'approve')
+        const approver = this.#openings.person(tx, by.caller.username)
+        const done = approve(tx, session.id, { recorder: this.#recorder, by, approver })
+        store.close(tx, session.id, approver, null, this.#recorder.nowMs())
+        this.#tell(tx, by, 'count.approved', session.id, { events: done.eventIds.length })
+        const body = { ...countOf(tx, this.#session(tx, id, by.caller)), ...done }
+        return { status: 200 as const, body: shown(body) }
+      }),
+    )
+  }
+
+  /** One step that answers with the count. */
+  #go({ id, version, by, claim }: Going, step: (tx: Tx, session: store.Session) => void): Promise<Reply<Told<Count>>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        const session = this.#session(tx, id, by.caller, version)
+        step(tx, session)
+        return { status: 200 as const, body: shown(countOf(tx, this.#session(tx, id, by.caller))) }
+      }),
+    )
+  }
+
+  #session(tx: ReadTx, id: number | undefined, caller: Caller, version?: number): store.Session {
+    const found = id === undefined ? undefined : store.findSession(tx, id)
+    if (!found || !this.#warehouse.isVisible(caller, found.warehouse_id)) throw AppError.notFound('Count')
+    if (version !== undefined && version !== found.version) {
+      throw new AppError('VERSION_MISMATCH', `The count has version ${found.version} by now`)
+    }
+    return found
+  }
+
+  /** Throws INVALID_TRANSITION. */
+  #step(tx: Tx, session: store.Session, step: CountStep): void {
+    const next = stateAfter(session.state, step)
+    if (!next) {
+      throw new AppError('INVALID_TRANSITION', 'The count can not do that now', {
+        details: `it is ${session.state}; ${step} is not possible`,
+      })
+    }
+    store.touch(tx, session.id, next, this.#recorder.nowMs())
+  }
+
+  #tell(tx: Tx, by: RequestOrigin, action: string, id: number, changes?: Record<string, unknown>): void {
+    this.#audit.write(tx, by, { action, entity: 'count', entityId: id, ...(changes && { changes }) })
+  }
+
+  #warehouseOf(tx: ReadTx, { warehouseId, zoneId }: NewCount, caller: Caller): number {
+    if (zoneId === undefined) {
+      const id = warehouseId ?? this.#warehouseId()
+      return refer('warehouseId', id, () => this.#warehouse.warehouse(tx, id, caller)).id
+    }
+    const zone = refer('zoneId', zoneId, () => this.#warehouse.zone(tx, zoneId, caller))
+    if (warehouseId !== undefined && warehouseId !== zone.warehouseId)
+      throw AppError.field('zoneId', `is not in warehouse ${warehouseId}`)
+    return zone.warehouseId
+  }
+
+  #line(tx: ReadTx, seen: SeenSlot, status: ReviewLine['status'], caller: Caller): ReviewLine {
+    const expected = expectedIn(seen)
+    const { found, scan } = seen
+    const extra = (found ?? []).filter(({ key }) => !has(expected, key))
+    return {
+      slot_id: seen.slotId,
+      slot_code: this.#warehouse.slot(tx, seen.slotId, caller).slot_id,
+      status,
+      expected: expected.map(({ barcode }) => barcode),
+      found: found?.map(({ barcode }) => barcode) ?? null,
+      missing: found ? expected.filter(({ key }) => !has(found, key)).map(({ barcode }) => barcode) : [],
+      extra: extra.map(({ barcode, key }) => ({ asset_barcode: barcode, ledgerSlot: this.#whereIs(tx, key, caller) })),
+      scanId: scan?.id ?? null,
+      counter: scan?.counter ?? null,
+      scannedAt: scan ? isoTime(scan.timestamp_ms) : null,
+      scans: seen.scans,
+    }
+  }
+
+  /** Label of the slot where the ledger has a pallet; null where it has none, or none that the caller may see. */
+  #whereIs(tx: ReadTx, key: string, caller: Caller): string | null {
+    const { slotId } = assetLocation(tx, key)
+    return (slotId !== null && this.#warehouse.visibleSlot(tx, slotId, caller)?.slot_id) || null
+  }
+}
+
+const shown = <T extends object>(body: T): Told<T> => ({ success: true, ...body })
+
+/** What a body refers to must be there: what a path would answer with 404 is a wrong field. */
+function refer<T>(path: string, id: number, get: () => T): T {
+  try {
+    return get()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+    throw new AppError('REFERENCE_NOT_FOUND', error.message, { fields: [{ path, message: `no ${id}` }] })
+  }
+}
+
+/** As it was asked for, with times that people can read. */
+function toldSelection({ notCountedSince, ...rest }: Omit<NewCount, 'reference'>): Record<string, unknown> {
+  return { ...rest, ...(notCountedSince !== undefined && { notCountedSince: isoTime(notCountedSince) }) }
+}
+
+function countOf(tx: ReadTx, session: store.Session): Count {
+  return {
+    id: session.id,
+    state: session.state,
+    warehouseId: session.warehouse_id,
+    reference: session.reference,
+    selection: JSON.parse(session.selection) as Record<string, unknown>,
+    slots: { total: store.countSlots(tx, session.id), counted: store.scannedSlots(tx, session.id) },
+    outcomes: session.state === 'approved' ? store.outcomesOf(tx, session.id) : null,
+    createdBy: session.creator,
+    closedBy: session.closer,
+    closedAt: session.closed_at_ms === null ? null : isoTime(session.closed_at_ms),
+    reason: session.reason,
+    version: session.version,
+    createdAt: isoTime(session.created_at_ms),
+    updatedAt: isoTime(session.updated_at_ms),
+  }
+}

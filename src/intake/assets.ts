@@ -1,0 +1,47 @@
+import type { Tx } from '../database/index.ts'
+import type { RequestOrigin } from '../http/index.ts'
+import { AssetChange, NewAsset, readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { readNumber } from './cells.ts'
+import { Cells, type Form, type Outcome, partsOf } from './form.ts'
+import type { Row, Sheet } from './sheet.ts'
+
+const sides = ['length', 'width', 'height'] as const
+const numbers = ['weight_kg'] as const
+
+/** Whatever else the API takes of an asset is text. */
+const texts = Object.keys(NewAsset.shape).filter(
+  (name) => name !== 'dimensions' && !numbers.some((number) => number === name),
+)
+
+export const assetColumns = {
+  columns: [...texts, ...numbers, ...sides],
+  aliases: { asset_barcode: 'asset_id', barcode: 'asset_id', weight: 'weight_kg' },
+  required: ['asset_id'],
+} as const
+
+/** Assets by their barcode, in any spelling: one that nobody registered is, one that is there gets what the line names. */
+export function assetsForm(warehouse: WarehouseService, sheet: Sheet): Form {
+  const keyOf = ({ cells }: Row) => {
+    const barcode = cells.get('asset_id')
+    return barcode === undefined ? undefined : readBarcode(barcode).key
+  }
+
+  function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
+    const cells = new Cells(row, sheet)
+    const key = keyOf(row)
+    const known = key === undefined ? undefined : warehouse.findAsset(tx, key)
+    const told = {
+      ...Object.fromEntries(texts.map((name) => [name, cells.code(name)])),
+      ...Object.fromEntries(numbers.map((name) => [name, cells.read(name, readNumber)])),
+      dimensions: partsOf(Object.fromEntries(sides.map((side) => [side, cells.read(side, readNumber)]))),
+    }
+    if (!known || known.provisional) {
+      warehouse.registerAsset(tx, cells.as(NewAsset, told), by)
+      return { what: 'created' }
+    }
+    const { version } = warehouse.amendAsset(tx, known, cells.as(AssetChange, told), by)
+    return { what: version === known.version ? 'unchanged' : 'updated' }
+  }
+
+  return { ...assetColumns, key: { column: 'asset_id', of: keyOf }, store }
+}

@@ -1,0 +1,10 @@
+export { listFile } from './list-file.ts'
+export { intakeRoutes } from './routes.ts'
+export {
+  type ImportOptions,
+  type ImportResult,
+  IntakeService,
+  type ListKind,
+  listKinds,
+  listLimitBytes,
+} from './service.ts'

@@ -1,0 +1,101 @@
+import type { Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { RequestOrigin } from '../http/index.ts'
+import {
+  assetLocation,
+  eventOfOpeningLine,
+  type LedgerService,
+  NewPlacementEvent,
+  occupantOf,
+} from '../ledger/index.ts'
+import { readBarcode, type Slot, type WarehouseService } from '../warehouse/index.ts'
+import { readNumber } from './cells.ts'
+import { Cells, type Form, type Outcome } from './form.ts'
+import type { Row, Sheet } from './sheet.ts'
+
+type Options = {
+  readonly warehouse: WarehouseService
+  readonly ledger: LedgerService
+  readonly sheet: Sheet
+  /** SHA-256 of the list, hex. */
+  readonly list: string
+}
+
+export const openingColumns = {
+  columns: ['slot_id', 'asset_barcode', 'scale_weight_kg', 'work_order_ref', 'timestamp'],
+  aliases: {
+    slot_code: 'slot_id',
+    asset_id: 'asset_barcode',
+    barcode: 'asset_barcode',
+    weight: 'scale_weight_kg',
+    weight_kg: 'scale_weight_kg',
+  },
+  required: ['slot_id', 'asset_barcode'],
+} as const
+
+/**
+ * What stands where when the gateway goes live: a PLACED for each line, with the list as its evidence. It tells only
+ * what nobody has scanned: a pallet that the ledger has seen, and a slot that holds another one, are refused.
+ */
+export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
+  const linesOfSlot = new Map<string, number>()
+  for (const { line, cells } of sheet.rows) {
+    const label = cells.get('slot_id') ?? ''
+    if (!linesOfSlot.has(label)) linesOfSlot.set(label, line)
+  }
+  const keyOf = ({ cells }: Row) => {
+    const barcode = cells.get('asset_barcode')
+    return barcode === undefined ? undefined : readBarcode(barcode).key
+  }
+
+  function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
+    if (eventOfOpeningLine(tx, list, row.line) !== undefined) return { what: 'unchanged' }
+    const cells = new Cells(row, sheet)
+    const request = cells.as(NewPlacementEvent, {
+      event_type: 'PLACED',
+      slot_code: cells.code('slot_id'),
+      asset_barcode: cells.code('asset_barcode'),
+      scale_weight_kg: cells.read('scale_weight_kg', readNumber),
+      work_order_ref: cells.text('work_order_ref'),
+      timestamp: cells.text('timestamp'),
+      client_event_id: `opening:${list}:${row.line}`,
+    })
+    const slot = warehouse.slotReference(tx, { code: request.slot_code }, by.caller)
+    const { key } = readBarcode(request.asset_barcode)
+    if (standsThere(tx, slot, key, by)) return { what: 'unchanged' }
+    refuseOccupied(tx, slot)
+    const grounds = { kind: 'opening' as const, list, line: row.line }
+    const { event } = ledger.appendIn(tx, request, { by, deviceTimeMs: undefined }, { grounds })
+    return { what: 'created', warnings: event.warnings.map(({ code }) => code), notice: shared(row, slot) }
+  }
+
+  /** Whether the ledger says so already. Throws when it says something else. */
+  function standsThere(tx: Tx, slot: Slot, key: string, by: RequestOrigin): boolean {
+    const { slotId, decidedInSlot } = assetLocation(tx, key)
+    if (decidedInSlot === null) return false
+    if (slotId === slot.id) return true
+    const where = warehouse.visibleSlot(tx, decidedInSlot, by.caller)?.slot_id ?? 'a slot'
+    const seen = slotId === null ? `saw it leave ${where}` : `has it in ${where}`
+    throw AppError.field('asset_barcode', `the ledger ${seen}; opening stock is what nobody has scanned yet`)
+  }
+
+  function refuseOccupied(tx: Tx, slot: Slot): void {
+    const occupant = occupantOf(tx, slot.id)
+    if (!occupant || occupant.isOpening) return
+    throw AppError.field(
+      'slot_id',
+      `the ledger has ${occupant.assetBarcode} in it; opening stock is what nobody has scanned yet`,
+    )
+  }
+
+  function shared(row: Row, slot: Slot): Outcome['notice'] {
+    const first = linesOfSlot.get(slot.slot_id)
+    if (first === undefined || first === row.line) return undefined
+    return {
+      column: 'slot_id',
+      message: `${slot.slot_id} holds the pallet of line ${first} too; the slot shows the last`,
+    }
+  }
+
+  return { ...openingColumns, key: { column: 'asset_barcode', of: keyOf }, store }
+}

@@ -1,0 +1,36 @@
+import { z } from '@hono/zod-openapi'
+import { type Api, allQuery, listOf, operation, pageOfAll, sendFile } from '../http/index.ts'
+import { OpeningList } from './schema.ts'
+import type { IntakeService } from './service.ts'
+
+const listsPath = '/api/whms/evidence/opening-lists'
+// A list tells of all warehouses; who reads what was done reads it too.
+const reading = { method: 'get', access: 'audit:read', tag: 'Ledger' } as const
+
+const listLists = operation({
+  ...reading,
+  path: listsPath,
+  summary: 'The lists of opening stock that were imported, the newest first',
+  input: { query: z.object(allQuery) },
+  success: { 200: { description: 'The lists', schema: listOf(OpeningList) } },
+})
+
+const getList = operation({
+  ...reading,
+  path: `${listsPath}/{sha256}`,
+  summary: 'A list of opening stock, byte for byte as it was imported',
+  input: { params: z.object({ sha256: z.string() }) },
+  success: {
+    200: {
+      description: 'The bytes',
+      schema: z.string().openapi({ format: 'binary' }),
+      mediaType: 'text/csv',
+      ranges: true,
+    },
+  },
+})
+
+export function intakeRoutes(api: Api, intake: IntakeService): void {
+  api.openapi(listLists, (c) => c.json(pageOfAll(intake.lists(), c.req.valid('query')), 200))
+  api.openapi(getList, (c) => sendFile(c, intake.file(c.req.valid('param').sha256)) as never)
+}

@@ -1,0 +1,187 @@
+import { isUtf8 } from 'node:buffer'
+import { Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
+import type { Problems } from './problems.ts'
+
+/** One line of the list by its columns; a cell that is empty is not there. */
+export type Row = { readonly line: number; readonly cells: ReadonlyMap<string, string> }
+
+export type Sheet = {
+  /** The columns, named as in the API. */
+  readonly columns: readonly string[]
+  /** What the header says besides. */
+  readonly unknown: readonly { readonly line: number; readonly written: string }[]
+  readonly headerLine: number
+  readonly rows: readonly Row[]
+  /** Whether a comma may stand in a number without ending its cell. */
+  readonly commaIsFree: boolean
+}
+
+const chunkBytes = 64 * 1024
+const mostRows = 200_000
+const delimiters = [',', ';', '\t'] as const
+type Delimiter = (typeof delimiters)[number]
+
+/**
+ * Reads what spreadsheets save as CSV: UTF-8 with or without its mark, comma, semicolon or tab, CRLF, LF or CR, quoted
+ * cells with anything in them, `sep=;` as the first line. What can't be read is a problem; undefined when nothing
+ * behind it can be. It reads in small pieces and lets others have their turn in between.
+ * @param nameOf the column that is meant by what the header says
+ */
+export async function readSheet(
+  bytes: Buffer,
+  problems: Problems,
+  nameOf: (written: string) => string | undefined,
+): Promise<Sheet | undefined> {
+  if (!isReadable(bytes, problems)) return undefined
+  const text = bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes
+  const told = text
+    .subarray(0, 8)
+    .toString('latin1')
+    .match(/^sep=(.)\r?\n/i)
+  const body = told ? text.subarray(told[0].length) : text
+  const firstLine = told ? 2 : 1
+  const head = firstLineOf(body)
+  const delimiter = (delimiters.find((d) => d === told?.[1]) ?? delimiterOf(head, nameOf)) satisfies Delimiter
+  return sheetOf(records(body, delimiter, firstLine), { problems, nameOf, commaIsFree: delimiter !== ',' })
+}
+
+function isReadable(bytes: Buffer, problems: Problems): boolean {
+  const mark = bytes.subarray(0, 2).toString('hex')
+  if (mark === 'fffe' || mark === 'feff') {
+    problems.add(1, null, 'the list is UTF-16; save it as "CSV UTF-8"')
+    return false
+  }
+  if (isUtf8(bytes)) return true
+  problems.add(firstBadLine(bytes), null, 'is not UTF-8; save the list as "CSV UTF-8"')
+  return false
+}
+
+function firstBadLine(bytes: Buffer): number {
+  let line = 1
+  for (let from = 0; from < bytes.length; line += 1) {
+    const end = bytes.indexOf(0x0a, from)
+    const next = end < 0 ? bytes.length : end + 1
+    if (!isUtf8(bytes.subarray(from, next))) return line
+    from = next
+  }
+  return line
+}
+
+function firstLineOf(bytes: Buffer): string {
+  const text = bytes.subarray(0, chunkBytes).toString('utf8')
+  return text.slice(0, text.search(/[\r\n]|$/))
+}
+
+/** The one that makes the most known names out of the header; then the one that stands there most often. */
+function delimiterOf(head: string, nameOf: (written: string) => string | undefined): Delimiter {
+  const scored = delimiters.map((delimiter) => {
+    const cells = head.split(delimiter).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
+    return { delimiter, known: cells.filter((cell) => nameOf(cell) !== undefined).length, cells: cells.length }
+  })
+  const [best] = scored.toSorted((a, b) => b.known - a.known || b.cells - a.cells)
+  return best?.delimiter ?? ','
+}
+
+type Records = AsyncGenerator<{ line: number; cells: string[] } | { line: number; fault: string }>
+
+/** The records with the line on which each begins; a fault is the last thing. */
+async function* records(bytes: Buffer, delimiter: Delimiter, firstLine: number): Records {
+  const lineEnd = bytes.includes(0x0a) ? 0x0a : 0x0d
+  let line = firstLine
+  let counted = 0
+  // The parser's own count of lines is off behind a CRLF in a cell; the bytes that it has read are not.
+  const countTo = (end: number) => {
+    for (let at = bytes.indexOf(lineEnd, counted); at >= 0 && at < end; at = bytes.indexOf(lineEnd, at + 1)) line += 1
+    counted = Math.max(counted, end)
+  }
+  const parser = Readable.from(chunksOf(bytes)).pipe(parse({ delimiter, info: true, relax_column_count: true }))
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { bytes: number } }>) {
+      yield { line, cells: record }
+      countTo(info.bytes)
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    // Records of the same piece are lost with it; the fault lies behind the last one that was whole.
+    countTo(Number(error['bytes'] ?? 0))
+    yield { line, fault: faultOf(error) }
+  }
+}
+
+/** Between two pieces everybody else has a turn. */
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let from = 0; from < bytes.length; from += chunkBytes) {
+    yield bytes.subarray(from, from + chunkBytes)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function faultOf(error: CsvError): string {
+  const what =
+    error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote is opened and never closed' : 'a quote stands inside of a cell'
+  return `${what}; nothing from here on can be read`
+}
+
+type Reading = {
+  problems: Problems
+  nameOf: (written: string) => string | undefined
+  commaIsFree: boolean
+}
+
+async function sheetOf(from: Records, { problems, nameOf, commaIsFree }: Reading): Promise<Sheet | undefined> {
+  let written: string[] | undefined
+  let columns: (string | undefined)[] = []
+  let headerLine = 0
+  const rows: Row[] = []
+  for await (const record of from) {
+    if ('fault' in record) {
+      problems.add(record.line, null, record.fault)
+      break
+    }
+    const { line, cells } = record
+    if (cells.every((cell) => cell.trim() === '')) continue
+    if (!written) {
+      written = cells.map((cell) => cell.trim())
+      columns = written.map(nameOf)
+      headerLine = line
+      findTwins(line, columns, problems)
+      continue
+    }
+    if (rows.length === mostRows) {
+      problems.add(line, null, `the list has more than ${mostRows} lines; split it`)
+      return undefined
+    }
+    const beyond = cells.slice(columns.length).filter((cell) => cell.trim() !== '').length
+    if (beyond > 0) problems.add(line, null, `has ${cells.length} cells under ${columns.length} columns`)
+    rows.push({ line, cells: rowOf(columns, cells) })
+  }
+  if (!written) {
+    problems.add(1, null, 'the list is empty; its first line names the columns')
+    return undefined
+  }
+  // Columns without a name are left alone: spreadsheets leave such behind.
+  const unknown = written.filter((text, i) => text !== '' && columns[i] === undefined)
+  return {
+    columns: columns.filter((name) => name !== undefined),
+    unknown: unknown.map((text) => ({ line: headerLine, written: text })),
+    headerLine,
+    rows,
+    commaIsFree,
+  }
+}
+
+function rowOf(columns: readonly (string | undefined)[], cells: readonly string[]): Map<string, string> {
+  return new Map(
+    columns.flatMap((name, i) => {
+      const value = cells[i]?.trim() ?? ''
+      return name === undefined || value === '' ? [] : [[name, value] as const]
+    }),
+  )
+}
+
+function findTwins(line: number, columns: readonly (string | undefined)[], problems: Problems): void {
+  columns.forEach((name, i) => {
+    if (name !== undefined && columns.indexOf(name) !== i) problems.add(line, name, 'this column stands there twice')
+  })
+}

@@ -1,0 +1,156 @@
+import type { Tx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { RequestOrigin } from '../http/index.ts'
+import { NewSlot, NewZone, type Slot, SlotChange, type WarehouseService } from '../warehouse/index.ts'
+import { readFlag, readNumber, readPolygon, readWords } from './cells.ts'
+import { Cells, type Form, type Outcome, partsOf } from './form.ts'
+import type { Row, Sheet } from './sheet.ts'
+
+type Options = {
+  readonly warehouse: WarehouseService
+  /** Warehouse of a slot that names none. */
+  readonly warehouseId: number
+  readonly sheet: Sheet
+  /** Makes the zones that are not there yet. */
+  readonly createZones: boolean
+  readonly onZone: (name: string) => void
+}
+
+export const slotColumns = {
+  columns: [
+    'slot_id',
+    'zone',
+    'zone_type',
+    'zoneId',
+    'warehouseId',
+    'floor_plan_polygon',
+    'x',
+    'y',
+    'width',
+    'height',
+    'max_weight',
+    'max_height',
+    'allowed_types',
+    'retired',
+  ],
+  aliases: { slot_code: 'slot_id', polygon: 'floor_plan_polygon' },
+  required: ['slot_id'],
+} as const
+
+/** Slots by their label: one that is not there is made, one that is there gets what the line names. */
+export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }: Options): Form {
+  const typeOfZone = new Map(
+    sheet.rows
+      .flatMap(({ cells }) => {
+        const [zone, type] = [cells.get('zone'), cells.get('zone_type')]
+        return zone && type ? [[zone, type] as const] : []
+      })
+      .toReversed(),
+  )
+
+  function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
+    const cells = new Cells(row, sheet)
+    const label = cells.code('slot_id')
+    const old = label === undefined ? undefined : find(tx, label, by)
+    const told = tellSlot(cells, label, old)
+    const inWarehouse = told.warehouseId ?? old?.warehouseId ?? warehouseId
+    if (old && inWarehouse !== old.warehouseId) throw AppError.field('warehouseId', 'can not be changed')
+    if (old) {
+      const change = cells.as(SlotChange, told)
+      ensureZone(tx, change, inWarehouse, by)
+      const { version } = warehouse.changeSlot(tx, old.id, change, undefined, by)
+      return { what: version === old.version ? 'unchanged' : 'updated' }
+    }
+    const { retired, ...rest } = told
+    const slot = cells.as(NewSlot, rest)
+    ensureZone(tx, slot, inWarehouse, by)
+    const made = warehouse.createSlot(tx, slot, by)
+    if (retired) warehouse.changeSlot(tx, made.id, cells.as(SlotChange, { retired }), undefined, by)
+    return { what: 'created' }
+  }
+
+  function find(tx: Tx, label: string, by: RequestOrigin): Slot | undefined {
+    try {
+      return warehouse.slotByPath(tx, label, true, by.caller)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    }
+  }
+
+  /** A label that matches no zone would wait for one; in a list it is a slip of the pen more often. */
+  function ensureZone(
+    tx: Tx,
+    { zone, zoneId }: { zone?: string | undefined; zoneId?: number | undefined },
+    inWarehouse: number,
+    by: RequestOrigin,
+  ): void {
+    if (zone === undefined || zoneId !== undefined || warehouse.findZone(tx, inWarehouse, zone)) return
+    if (!createZones) {
+      throw AppError.field('zone', `there is no zone ${zone} in warehouse ${inWarehouse}; --create-zones makes it`)
+    }
+    const zone_type = typeOfZone.get(zone)
+    if (zone_type === undefined) throw AppError.field('zone_type', `is needed to make the zone ${zone}`)
+    const parsed = NewZone.safeParse({ name: zone, zone_type, warehouseId: inWarehouse })
+    // What is wrong with the type is told of the slot's own.
+    if (!parsed.success) throw AppError.field('zone', `can not be made: its zone_type is ${zone_type}`)
+    warehouse.addZone(tx, parsed.data, by)
+    onZone(zone)
+  }
+
+  return { ...slotColumns, key: { column: 'slot_id', of: ({ cells }) => cells.get('slot_id') }, store }
+}
+
+/** What the line says, as the body of a POST or PUT. */
+function tellSlot(cells: Cells, label: string | undefined, old: Slot | undefined) {
+  const constraints = partsOf({
+    max_weight: cells.read('max_weight', readNumber),
+    max_height: cells.read('max_height', readNumber),
+    allowed_types: cells.read('allowed_types', (text) => ({ value: readWords(text) })),
+  })
+  const given = constraints && Object.fromEntries(Object.entries(constraints).filter(([, v]) => v !== undefined))
+  return {
+    slot_id: label,
+    zone: cells.text('zone'),
+    zone_type: cells.text('zone_type'),
+    zoneId: cells.read('zoneId', readNumber),
+    warehouseId: cells.read('warehouseId', readNumber),
+    floor_plan_polygon: corners(cells),
+    constraints: given && { ...old?.constraints, ...given },
+    retired: cells.read('retired', readFlag),
+  }
+}
+
+/** The polygon, or the rectangle of x, y, width and height. */
+function corners(cells: Cells) {
+  const polygon = cells.read('floor_plan_polygon', readPolygon)
+  const sides = ['x', 'y', 'width', 'height'] as const
+  const given = sides.filter((side) => cells.text(side) !== undefined)
+  if (given.length === 0) return polygon
+  if (cells.text('floor_plan_polygon') !== undefined) {
+    cells.faults.push({ path: 'floor_plan_polygon', message: 'stands beside x, y, width, height; give one of them' })
+    return undefined
+  }
+  const [x, y, width, height] = sides.map((side) => cells.read(side, readNumber))
+  for (const side of sides)
+    if (!given.includes(side)) cells.faults.push({ path: side, message: 'required beside the others' })
+  if (x === undefined || y === undefined || width === undefined || height === undefined) {
+    // Told already, by the side that lacks.
+    return [
+      { x: 0, y: 0 },
+      { x: 1, y: 0 },
+      { x: 1, y: 1 },
+    ]
+  }
+  for (const [side, length] of [
+    ['width', width],
+    ['height', height],
+  ] as const)
+    if (length <= 0) cells.faults.push({ path: side, message: 'expected more than 0' })
+  return [
+    { x, y },
+    { x: x + width, y },
+    { x: x + width, y: y + height },
+    { x, y: y + height },
+  ]
+}

@@ -1,0 +1,55 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import { isoTime } from '../world/index.ts'
+import type { OpeningList } from './schema.ts'
+
+export type NewOpeningList = {
+  readonly sha256: string
+  readonly sizeBytes: number
+  readonly rows: number
+  readonly receivedAtMs: number
+  /** Commitment of the person. */
+  readonly actor: string
+}
+
+/** @returns whether a row was added: the same bytes again add nothing */
+export function addOpeningList(tx: Tx, { sha256, sizeBytes, rows, receivedAtMs, actor }: NewOpeningList): boolean {
+  if (findOpeningList(tx, sha256)) return false
+  tx.runOf(
+    `INSERT INTO opening_list (id, sha256, size_bytes, rows, received_at_ms, actor_commitment)
+     VALUES ((SELECT coalesce(max(id), 0) + 1 FROM opening_list), ?, ?, ?, ?, ?)`,
+    [sha256, sizeBytes, rows, receivedAtMs, actor],
+  )
+  return true
+}
+
+export function findOpeningList(tx: ReadTx, sha256: string): { size_bytes: number } | undefined {
+  return tx.oneOf('SELECT size_bytes FROM main.opening_list WHERE sha256 = ?', [sha256])
+}
+
+type ListRow = {
+  sha256: string
+  size_bytes: number
+  rows: number
+  received_at_ms: number
+  name: string | null
+  uncounted: number
+}
+
+/** The newest first. */
+export function openingLists(tx: ReadTx): OpeningList[] {
+  const rows = tx.allOf<ListRow>(
+    `SELECT l.sha256, l.size_bytes, l.rows, l.received_at_ms, o.value AS name,
+       (SELECT count(*) FROM main.placement_event e WHERE e.opening_list = l.sha256 AND NOT EXISTS (
+          SELECT 1 FROM main.placement_event c
+          WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id)) AS uncounted
+     FROM main.opening_list l LEFT JOIN opening o ON o.commitment = l.actor_commitment ORDER BY l.id DESC`,
+  )
+  return rows.map((row) => ({
+    sha256: row.sha256,
+    sizeBytes: row.size_bytes,
+    rows: row.rows,
+    receivedAt: isoTime(row.received_at_ms),
+    importedBy: row.name,
+    uncounted: row.uncounted,
+  }))
+}
