@@ -135,6 +135,7 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
   return door({
     authenticator: new Authenticator({ verifiers: [accounts, users] }),
     sessions: { callerOf: async () => undefined },
+    signedUrls: { callerOf: () => undefined },
     admission: new Admission({ window: new SlidingWindow({ clock }), rates }),
     firstUses: new FirstUses({ work, audit, clock }),
     refusals: new Refusals({ work, audit, clock }),

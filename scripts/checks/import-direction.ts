@@ -20,6 +20,7 @@ export const rooms = [
   'units',
   'ledger',
   'labels',
+  'devices',
   'warehouse',
   'auth',
   'journal',

@@ -9,6 +9,7 @@ import {
 } from '../auth/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
+import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import {
   type AssetList,
@@ -67,6 +68,8 @@ export type ApiParts = {
   readonly metrics: Metrics
   readonly probes: Readonly<Record<string, Probe>>
   readonly uptimeSeconds: () => number
+  readonly devices: DeviceService
+  readonly signedUrls: SignedUrls
   readonly warehouse: WarehouseService
   readonly floor: FloorService
   readonly scanner: Scanner
@@ -88,7 +91,7 @@ export type ApiParts = {
   readonly governance: Governance
 }
 
-const publicPaths = new Set(['/api/health', '/api/ping'])
+const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
 
 /** Whoever signs in has no caller yet; whoever signs out has. */
 const isPublic = (path: string, method: string) =>
@@ -123,6 +126,7 @@ export function buildApi(parts: ApiParts): Api {
     ),
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now() })
+  deviceRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
   scanRoutes(root, parts.scanner)

@@ -8,6 +8,7 @@ import {
   KnownCallers,
   LocalAccounts,
   newFirstAdmin,
+  normaliseInstance,
   Refusals,
   Sessions,
   SlidingWindow,
@@ -20,6 +21,7 @@ import {
 import type { Config } from '../config/index.ts'
 import { CountsService } from '../counts/index.ts'
 import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { DeviceService, DeviceVerifier, SignedUrls } from '../devices/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { AssetList, Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
@@ -141,6 +143,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     ...(outside.isOwed && { isOwed: outside.isOwed }),
   })
   const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
+  const derivedKey = (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32))
   const slowing = new Slowing({ clock })
   const localAccounts = new LocalAccounts({
     accounts: (username) => live.config.auth.users.find((u) => u.username === username) ?? stored.get(username),
@@ -162,10 +165,20 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     slowing,
     clock,
     log,
-    key: new Uint8Array(hkdfSync('sha256', boxKey, '', 'gatehouse known credentials', 32)),
+    key: derivedKey('gatehouse known credentials'),
     onOutcome: (outcome) => metrics.verified(outcome),
   })
-  const authenticator = new Authenticator({ verifiers: [localAccounts, storageUsers] })
+  const siteUrl = () => normaliseInstance(live.config.site.url) ?? live.config.site.url
+  const isAccount = (username: string) => localAccounts.knows(username)
+  const site = () => ({ siteUrl: siteUrl(), siteId: live.config.site.id, shiftMs: live.config.auth.shift })
+  const deviceVerifier = new DeviceVerifier({ work, clock, settings: site, isAccount })
+  const authenticator = new Authenticator({ verifiers: [deviceVerifier, localAccounts, storageUsers] })
+  const signedUrls = new SignedUrls({
+    box: secretBox(derivedKey('gatehouse signed urls'), random),
+    clock,
+    siteUrl,
+    recall: (username, instance) => authenticator.recall(username, instance),
+  })
   const firstUses = new FirstUses({ work, audit, clock })
   const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit })
   const refusals = new Refusals({ work, audit, clock })
@@ -188,6 +201,17 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
   })
   atOnce((write) => warehouse.readLabels(write))
+  const devices = new DeviceService({
+    work,
+    clock,
+    random,
+    audit,
+    idempotency,
+    warehouse,
+    badgeKey: derivedKey('gatehouse badges'),
+    site,
+    isAccount,
+  })
   const photos = new Photos({
     work,
     clock,
@@ -381,6 +405,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       cameras: () => (motion.areWell() ? 'healthy' : 'degraded'),
     },
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
+    devices,
+    signedUrls,
     warehouse,
     floor,
     scanner,

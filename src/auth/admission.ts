@@ -12,6 +12,12 @@ export type RateSettings = {
 /** Health, ping and the console's files answer everybody, so they have generous buckets of their own by address. */
 const publicPerMinute = 6000
 
+/** A page of pictures asks for many at once. */
+const signedPerMinute = 600
+
+/** How a caller came: by the document's headers, by the console's cookie, by a signed address. */
+export type Way = 'headers' | 'session' | 'signed'
+
 /** Who may ask again already. Everything here throws RATE_LIMITED when it is too soon. */
 export class Admission {
   readonly #window: SlidingWindow
@@ -33,8 +39,12 @@ export class Admission {
   }
 
   /** One request of a verified caller. An open console never takes the rate away from the same user's scanner. */
-  caller({ username, instance, role }: Caller, by: 'headers' | 'session'): void {
+  caller({ username, instance, role }: Caller, by: Way): void {
     const rates = this.#rates()
+    if (by === 'signed') {
+      this.#take(`signed ${username}@${instance}`, signedPerMinute)
+      return
+    }
     const bucket = by === 'session' ? 'console user' : 'user'
     this.#take(
       `${bucket} ${username}@${instance}`,

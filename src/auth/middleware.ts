@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv, Caller } from '../http/index.ts'
-import type { Admission } from './admission.ts'
+import type { Admission, Way } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
 import type { FirstUses } from './first-uses.ts'
@@ -14,9 +14,11 @@ type Keys = {
   readonly sessions: Pick<Sessions, 'callerOf'>
   readonly firstUses: FirstUses
   readonly refusals: Refusals
+  /** Who a signed address stands for; undefined when it is none. */
+  readonly signedUrls: { callerOf(method: string, url: string): Caller | undefined }
 }
 
-type Recognised = { readonly caller: Caller; readonly by: 'headers' | 'session' }
+type Recognised = { readonly caller: Caller; readonly by: Way }
 
 /**
  * The door of /api: who is it, and may that one ask again already. Sets `caller`. Refusals before any route is
@@ -56,9 +58,14 @@ async function refuse(
   throw error
 }
 
-/** By the document's headers, or, when there is no Authorization, by the console's cookie. */
-async function whoAsks(c: Context<AppEnv>, { authenticator, sessions, firstUses }: Keys): Promise<Recognised> {
+/** By the document's headers, or, when there is no Authorization, by a signed address or the console's cookie. */
+async function whoAsks(
+  c: Context<AppEnv>,
+  { authenticator, sessions, firstUses, signedUrls }: Keys,
+): Promise<Recognised> {
   const authorization = c.req.header('authorization')
+  const signed = authorization === undefined ? signedUrls.callerOf(c.req.method, c.req.url) : undefined
+  if (signed) return { caller: signed, by: 'signed' }
   const token = authorization === undefined ? sessionToken(c) : undefined
   if (token !== undefined) return { caller: await bySession(c, token, sessions), by: 'session' }
   const presented = readCredentials({

@@ -131,6 +131,7 @@ const user = {
 }
 
 const auth = {
+  shift: key(duration().prefault('12h'), 'How long a sign-in by badge lasts on a handheld.'),
   defaultRole: key(role().prefault('viewer'), 'Role of a verified user whose groups have none.'),
   freshFor: key(
     duration().prefault('5m'),

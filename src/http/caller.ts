@@ -28,6 +28,8 @@ export type Caller = {
   readonly role: string
   readonly groups: readonly string[]
   readonly permissions: ReadonlySet<Permission>
+  /** Where it is set, the caller sees these warehouses alone: a device of one hall. */
+  readonly warehouseIds?: readonly number[]
   /**
    * How it was verified: `local` by an account of the config, `storage` by a storage server, `offline-cache` by what such
    * a server said before it could not be reached any more, `session` by the console's cookie.

@@ -87,6 +87,7 @@ export class WarehouseService {
 
   /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
+    if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
     const narrowed = this.#settings().viewers.find((w) => w.id === warehouseId)
     if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
     return narrowed.viewers.some((name) => name === caller.username || caller.groups.includes(name))
@@ -94,9 +95,10 @@ export class WarehouseService {
 
   /** Ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
-    return this.#settings()
-      .viewers.map((w) => w.id)
-      .filter((id) => !this.isVisible(caller, id))
+    const narrowed = caller.warehouseIds
+      ? this.#work.read((tx) => store.listWarehouses(tx)).map((w) => w.id)
+      : this.#settings().viewers.map((w) => w.id)
+    return narrowed.filter((id) => !this.isVisible(caller, id))
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {

@@ -130,3 +130,18 @@ t.test('the ledger of schema 14, with a unit, an incident and a count, says what
   t.match((await get('/api/governance/incidents')).data, [{ title: 'Ecke ab', status: 'open', severity: 'high' }])
   t.match((await get('/api/whms/counts')).data, [{ state: 'counting' }])
 })
+
+t.test('the devices and badges of schema 15 are still known', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v15/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, size: 7, mismatches: [] })
+  const get = async (path: string) => (await gateway.ask('GET', path, { by: people.ada })).body
+  t.match((await get('/api/devices')).data, [{ name: 'handheld-7', status: 'waiting' }])
+  t.match((await get('/api/operators')).data, [{ username: 'piet', role: 'operator' }])
+})

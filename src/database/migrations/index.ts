@@ -12,6 +12,7 @@ import { callers } from './0010-callers.ts'
 import { webhooks } from './0012-webhooks.ts'
 import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
+import { devices } from './0015-devices.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   ledgerReads,
   leanIndexes,
+  devices,
 ]

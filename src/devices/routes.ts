@@ -1,0 +1,218 @@
+import { z } from '@hono/zod-openapi'
+import type { Admission, Refusals } from '../auth/index.ts'
+import { AppError } from '../errors/index.ts'
+import {
+  type Api,
+  allQuery,
+  claimOf,
+  numericPath,
+  onceHeaders,
+  operation,
+  originOf,
+  pageOfAll,
+  send,
+} from '../http/index.ts'
+import {
+  BadgeSignIn,
+  DeviceCredential,
+  DeviceList,
+  DeviceResource,
+  devicesPath,
+  Enrolment,
+  EnrolmentCode,
+  NewDevice,
+  NewOperator,
+  NewPin,
+  NewSignedUrl,
+  OperatorList,
+  OperatorResource,
+  operatorsPath,
+  ShiftSession,
+  SignedUrl,
+  signedUrlsPath,
+} from './schema.ts'
+import type { DeviceService } from './service.ts'
+import type { SignedUrls } from './signed-urls.ts'
+
+const tag = 'Devices'
+const params = z.object({ id: z.string() })
+const managing = { access: 'whms:write', tag } as const
+const once = z.object(onceHeaders)
+
+/** The one thing of this room that nobody has to sign in for: the code says who it is for. */
+export const enrolPath = `${devicesPath}/enrol`
+
+const createDevice = operation({
+  ...managing,
+  method: 'post',
+  path: devicesPath,
+  summary: 'Make a device, and the code that enrols it once within 15 minutes',
+  input: { headers: once, body: NewDevice },
+  success: { 201: { description: 'Waits for its enrolment', schema: Enrolment, location: true } },
+  errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
+})
+const listDevices = operation({
+  ...managing,
+  method: 'get',
+  path: devicesPath,
+  summary: 'All devices, revoked ones too',
+  input: { query: z.object(allQuery) },
+  success: { 200: { description: 'The devices', schema: DeviceList } },
+})
+const getDevice = operation({
+  ...managing,
+  method: 'get',
+  path: `${devicesPath}/{id}`,
+  summary: 'One device',
+  input: { params },
+  success: { 200: { description: 'The device', schema: DeviceResource } },
+})
+const renewCode = operation({
+  ...managing,
+  method: 'post',
+  path: `${devicesPath}/{id}/enrolment`,
+  summary: 'A new code for a device; its secret serves until the code is used',
+  input: { params },
+  success: { 200: { description: 'The code', schema: Enrolment } },
+})
+const revokeDevice = operation({
+  ...managing,
+  method: 'post',
+  path: `${devicesPath}/{id}/revoke`,
+  summary: 'Keep a device out from now on, with everybody who is signed in on it',
+  input: { params },
+  success: { 200: { description: 'The device', schema: DeviceResource } },
+})
+const enrol = operation({
+  method: 'post',
+  path: enrolPath,
+  access: 'public',
+  tag,
+  summary: 'Exchange the code of the QR for the secret of the device, once',
+  input: { body: EnrolmentCode },
+  success: { 200: { description: 'What the device sends from now on', schema: DeviceCredential } },
+  errors: ['INVALID_CREDENTIALS'],
+})
+const signIn = operation({
+  method: 'post',
+  path: `${devicesPath}/sign-in`,
+  access: 'caller',
+  tag,
+  summary: 'Sign somebody in on the handheld that asks, by badge and PIN, until the shift ends',
+  input: { body: BadgeSignIn },
+  success: { 200: { description: 'What the handheld sends for that one', schema: ShiftSession } },
+  errors: ['INVALID_CREDENTIALS', 'PERMISSION_DENIED'],
+})
+const signOut = operation({
+  method: 'post',
+  path: `${devicesPath}/sign-out`,
+  access: 'caller',
+  tag,
+  summary: 'End the shift of whoever is signed in by badge; anybody else stays as they are',
+  input: {},
+  success: { 204: { description: 'Ended' } },
+  errors: ['STORAGE_FULL'],
+})
+const addOperator = operation({
+  ...managing,
+  method: 'post',
+  path: operatorsPath,
+  summary: 'Register a badge and its PIN',
+  input: { headers: once, body: NewOperator },
+  success: { 201: { description: 'Registered', schema: OperatorResource, location: true } },
+  errors: ['ALREADY_EXISTS'],
+})
+const listOperators = operation({
+  ...managing,
+  method: 'get',
+  path: operatorsPath,
+  summary: 'All who sign in by badge, revoked ones too',
+  input: { query: z.object(allQuery) },
+  success: { 200: { description: 'The operators', schema: OperatorList } },
+})
+const changePin = operation({
+  ...managing,
+  method: 'put',
+  path: `${operatorsPath}/{id}/pin`,
+  summary: 'Give a badge another PIN; who is signed in with it has to sign in again',
+  input: { params, body: NewPin },
+  success: { 200: { description: 'The operator', schema: OperatorResource } },
+})
+const revokeOperator = operation({
+  ...managing,
+  method: 'post',
+  path: `${operatorsPath}/{id}/revoke`,
+  summary: 'Keep a badge out from now on',
+  input: { params },
+  success: { 200: { description: 'The operator', schema: OperatorResource } },
+})
+const signUrl = operation({
+  method: 'post',
+  path: signedUrlsPath,
+  access: 'caller',
+  tag,
+  summary: 'An address that shows one clip, snapshot, photo, label or live view without headers, for a while',
+  input: { body: NewSignedUrl },
+  success: { 200: { description: 'The address', schema: SignedUrl } },
+})
+
+export type DeviceParts = {
+  readonly devices: DeviceService
+  readonly signedUrls: SignedUrls
+  readonly admission: Admission
+  readonly refusals: Refusals
+}
+
+export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusals }: DeviceParts): void {
+  api.openapi(enrol, async (c) => {
+    const from = { requestId: c.get('requestId'), address: c.get('address') }
+    try {
+      return c.json(await devices.enrol(c.req.valid('json').code, from), 200)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'INVALID_CREDENTIALS') throw error
+      // A guess counts as any other: see the door.
+      await refusals.note(error.code, from)
+      admission.refused(from.address)
+      throw error
+    }
+  })
+  api.openapi(signIn, async (c) => {
+    const { badge, pin } = c.req.valid('json')
+    return c.json(await devices.signIn(badge, pin, originOf(c)), 200)
+  })
+  api.openapi(signOut, async (c) => {
+    const secret = c.req.header('authorization')?.replace(/^Bearer +/i, '')
+    if (secret !== undefined) await devices.signOut(secret, originOf(c))
+    return c.body(null, 204)
+  })
+  api.openapi(createDevice, async (c) =>
+    send(c, await devices.create(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
+  )
+  api.openapi(listDevices, (c) => c.json(pageOfAll(devices.devices(), c.req.valid('query')), 200))
+  api.openapi(getDevice, (c) =>
+    c.json({ success: true as const, ...devices.device(numericPath(c.req.valid('param').id)) }, 200),
+  )
+  api.openapi(renewCode, async (c) =>
+    c.json(await devices.renew(numericPath(c.req.valid('param').id), originOf(c)), 200),
+  )
+  api.openapi(revokeDevice, async (c) => {
+    const device = await devices.revoke(numericPath(c.req.valid('param').id), originOf(c))
+    return c.json({ success: true as const, ...device }, 200)
+  })
+  api.openapi(addOperator, async (c) => {
+    const reply = await devices.addOperator(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) })
+    return send(c, reply, 201)
+  })
+  api.openapi(listOperators, (c) => c.json(pageOfAll(devices.operators(), c.req.valid('query')), 200))
+  api.openapi(changePin, async (c) => {
+    const { id } = c.req.valid('param')
+    return c.json(await devices.changePin(numericPath(id), c.req.valid('json').pin, originOf(c)), 200)
+  })
+  api.openapi(revokeOperator, async (c) =>
+    c.json(await devices.revokeOperator(numericPath(c.req.valid('param').id), originOf(c)), 200),
+  )
+  api.openapi(signUrl, (c) => {
+    const { path, seconds } = c.req.valid('json')
+    return c.json({ success: true as const, ...signedUrls.sign(path, seconds, c.get('caller')) }, 200)
+  })
+}

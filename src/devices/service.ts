@@ -1,0 +1,283 @@
+import { createHmac } from 'node:crypto'
+import bwip from 'bwip-js/node'
+import { checkSecret, hashSecret, Recent } from '../auth/index.ts'
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Idempotency } from '../journal/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+import { type Clock, isoTime, type RandomBytes, randomSecret } from '../world/index.ts'
+import { afterWrong, type Tries, waitMs } from './patience.ts'
+import {
+  type Device,
+  type DeviceCredential,
+  devicesPath,
+  type Enrolment,
+  type NewDevice,
+  type NewOperator,
+  type Operator,
+  operatorsPath,
+  type ShiftSession,
+} from './schema.ts'
+import * as store from './store.ts'
+import { type DeviceSettings, deviceMode, lesserRole, sha256 } from './verifier.ts'
+
+const codeForMs = 15 * 60_000
+const triesKept = 10_000
+
+type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
+
+/** Handhelds and wall screens, badges, and shifts. */
+export class DeviceService {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly #random: RandomBytes
+  readonly #audit: AuditTrail
+  readonly #idempotency: Idempotency
+  readonly #warehouse: WarehouseService
+  readonly #badgeKey: Uint8Array
+  readonly #site: () => DeviceSettings & { readonly siteId: string }
+  readonly #isAccount: (username: string) => boolean
+  readonly #tries = new Recent<Tries>(triesKept)
+  readonly #decoyHash: Promise<string>
+
+  constructor(options: {
+    work: UnitOfWork
+    clock: Pick<Clock, 'now' | 'monotonic'>
+    random: RandomBytes
+    audit: AuditTrail
+    idempotency: Idempotency
+    warehouse: WarehouseService
+    badgeKey: Uint8Array
+    site: () => DeviceSettings & { readonly siteId: string }
+    isAccount: (username: string) => boolean
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#random = options.random
+    this.#audit = options.audit
+    this.#idempotency = options.idempotency
+    this.#warehouse = options.warehouse
+    this.#badgeKey = options.badgeKey
+    this.#site = options.site
+    this.#isAccount = options.isAccount
+    this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
+  }
+
+  /** Makes a device and the code that enrols it once. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
+  create({ name, kind = 'handheld', role, warehouseIds }: NewDevice, { by, claim }: Ask): Promise<Reply<Enrolment>> {
+    return this.#work.write((tx) =>
+      this.#idempotency.once(
+        tx,
+        claim,
+        () => {
+          this.#refuseTaken(tx, name)
+          for (const id of warehouseIds ?? []) this.#warehouse.warehouseReference(tx, id, by.caller)
+          const most = kind === 'kiosk' ? 'viewer' : (role ?? 'operator')
+          if (kind === 'kiosk' && role !== undefined && role !== 'viewer') {
+            throw AppError.field('role', 'of a kiosk is viewer: it only looks')
+          }
+          const warehouses = warehouseIds ? JSON.stringify(warehouseIds) : null
+          const id = store.insertDevice(tx, { name, kind, role: most, warehouses }, this.#clock.now())
+          this.#tell(tx, by, 'device.created', id, { kind, role: most, ...(warehouseIds && { warehouseIds }) })
+          return { status: 201, body: this.#withCode(tx, id), location: `${devicesPath}/${id}` }
+        },
+        (body) => ({ ...body, enrolment: { ...body.enrolment, code: 'given', text: 'given', qr: 'given' } }),
+      ),
+    )
+  }
+
+  /** A new code for a device that lost its secret or changed hands; the old secret serves until the code is used. */
+  renew(id: number | undefined, by: RequestOrigin): Promise<Enrolment> {
+    return this.#work.write((tx) => {
+      const device = this.#inUse(tx, id)
+      this.#tell(tx, by, 'device.code_given', device.id, {})
+      return this.#withCode(tx, device.id)
+    })
+  }
+
+  /** Exchanges a code for the device's secret, once. Throws INVALID_CREDENTIALS. */
+  enrol(code: string, from: { requestId: string; address: string }): Promise<DeviceCredential> {
+    return this.#work.write((tx) => {
+      const device = store.findDeviceByCode(tx, sha256(code))
+      if (!device || (device.code_until_ms ?? 0) <= this.#clock.now()) {
+        throw new AppError('INVALID_CREDENTIALS', 'The code is wrong, used or too old: ask for a new one')
+      }
+      const secret = randomSecret(this.#random)
+      store.enrol(tx, device.id, sha256(secret), this.#clock.now())
+      this.#audit.write(tx, from, {
+        action: 'device.enrolled',
+        entity: 'caller',
+        entityId: device.id,
+        operator: device.name,
+      })
+      const { siteUrl, siteId } = this.#site()
+      const { name: username, role, id: deviceId } = device
+      return { success: true, username, instance: siteUrl, secret, role, deviceId, siteId }
+    })
+  }
+
+  /** At once, with everybody who is signed in on it. */
+  revoke(id: number | undefined, by: RequestOrigin): Promise<Device> {
+    return this.#work.write((tx) => {
+      const device = this.#inUse(tx, id)
+      store.revokeDevice(tx, device.id, this.#clock.now())
+      this.#tell(tx, by, 'device.revoked', device.id, {})
+      return store.toDevice({ ...device, revoked_at_ms: this.#clock.now() })
+    })
+  }
+
+  device(id: number | undefined): Device {
+    const row = id === undefined ? undefined : this.#work.read((tx) => store.findDevice(tx, id))
+    if (!row) throw AppError.notFound('Device')
+    return store.toDevice(row)
+  }
+
+  devices(): Device[] {
+    return this.#work.read((tx) => store.listDevices(tx)).map(store.toDevice)
+  }
+
+  /** Registers a badge with its PIN. Throws ALREADY_EXISTS. */
+  async addOperator({ username, role = 'operator', badge, pin }: NewOperator, { by, claim }: Ask) {
+    const pin_hash = await hashSecret(pin, this.#random)
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim, () => {
+        this.#refuseTaken(tx, username, 'username')
+        const badge_mark = this.#markOf(badge)
+        if (store.findOperatorByBadge(tx, badge_mark)) {
+          throw new AppError('ALREADY_EXISTS', 'The badge is somebody’s already', { details: 'badge: is taken' })
+        }
+        const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#clock.now())
+        this.#tell(tx, by, 'operator.registered', id, { role }, username)
+        return { status: 201, body: this.#operatorBody(tx, id), location: `${operatorsPath}/${id}` }
+      }),
+    )
+  }
+
+  async changePin(id: number | undefined, pin: string, by: RequestOrigin) {
+    const hash = await hashSecret(pin, this.#random)
+    return this.#work.write((tx) => {
+      const operator = this.#active(tx, id)
+      store.changePin(tx, operator.id, hash)
+      this.#tell(tx, by, 'operator.pin_changed', operator.id, {}, operator.username)
+      return this.#operatorBody(tx, operator.id)
+    })
+  }
+
+  revokeOperator(id: number | undefined, by: RequestOrigin) {
+    return this.#work.write((tx) => {
+      const operator = this.#active(tx, id)
+      store.revokeOperator(tx, operator.id, this.#clock.now())
+      this.#tell(tx, by, 'operator.revoked', operator.id, {}, operator.username)
+      return this.#operatorBody(tx, operator.id)
+    })
+  }
+
+  operators(): Operator[] {
+    return this.#work.read((tx) => store.listOperators(tx)).map(store.toOperator)
+  }
+
+  /**
+   * Signs somebody in on a device, by badge and PIN, until the shift ends. Throws PERMISSION_DENIED when no device asks,
+   * INVALID_CREDENTIALS, RATE_LIMITED after wrong PINs.
+   */
+  async signIn(badge: string, pin: string, by: RequestOrigin): Promise<ShiftSession> {
+    const device = this.#askingDevice(by)
+    const mark = this.#markOf(badge)
+    const key = `${device.id} ${mark.toString('base64')}`
+    const wait = waitMs(this.#tries.get(key), this.#clock.monotonic())
+    if (wait > 0) {
+      const retryAfterSeconds = Math.ceil(wait / 1000)
+      throw new AppError('RATE_LIMITED', 'Too many wrong PINs for this badge here', { retryAfterSeconds })
+    }
+    const operator = this.#work.read((tx) => store.findOperatorByBadge(tx, mark))
+    // Counted before the look: many at once must not all be the fifth.
+    this.#tries.set(key, afterWrong(this.#tries.get(key), this.#clock.monotonic()))
+    // An unknown badge costs as much as a wrong PIN.
+    const right = await checkSecret(pin, operator?.pin_hash ?? (await this.#decoyHash), `device ${device.id}`)
+    if (!operator || !right) {
+      const told = { action: 'operator.refused', entity: 'caller', entityId: operator?.id ?? 'unknown' } as const
+      await this.#work.write((tx) => this.#audit.write(tx, by, told))
+      throw new AppError('INVALID_CREDENTIALS', 'Badge or PIN is wrong')
+    }
+    this.#tries.set(key, { wrong: 0, lastMs: this.#clock.monotonic() })
+    return this.#beginShift(device, operator, by)
+  }
+
+  /** Ends the shift of this token, if it is one. */
+  signOut(secret: string, by: RequestOrigin): Promise<void> {
+    return this.#work.write((tx) => {
+      if (!store.endShift(tx, sha256(secret))) return
+      this.#audit.write(tx, by, { action: 'operator.signed_out', entity: 'caller' })
+    })
+  }
+
+  #beginShift(device: store.DeviceRow, operator: store.OperatorRow, by: RequestOrigin): Promise<ShiftSession> {
+    const secret = randomSecret(this.#random)
+    const { siteUrl, shiftMs } = this.#site()
+    return this.#work.write((tx) => {
+      const nowMs = this.#clock.now()
+      // Both may have been revoked while the PIN was looked at.
+      this.#inUse(tx, device.id)
+      this.#active(tx, operator.id)
+      store.sweepShifts(tx, nowMs - shiftMs)
+      store.beginShift(tx, sha256(secret), device.id, operator.id, nowMs)
+      this.#tell(tx, by, 'operator.signed_in', operator.id, { deviceId: device.id }, operator.username)
+      const role = lesserRole(operator.role, device.role)
+      const { username } = operator
+      return { success: true, username, instance: siteUrl, secret, role, expiresAt: isoTime(nowMs + shiftMs) }
+    })
+  }
+
+  #askingDevice({ caller }: RequestOrigin): store.DeviceRow {
+    const device =
+      caller.authMode === deviceMode ? this.#work.read((tx) => store.findDeviceByName(tx, caller.username)) : undefined
+    if (device?.kind !== 'handheld')
+      throw new AppError('PERMISSION_DENIED', 'Only an enrolled handheld signs people in')
+    return device
+  }
+
+  #withCode(tx: Tx, id: number): Enrolment {
+    const code = randomSecret(this.#random)
+    const untilMs = this.#clock.now() + codeForMs
+    store.giveCode(tx, id, sha256(code), untilMs)
+    const device = store.findDevice(tx, id)
+    if (!device) throw new Error('a device just written is not there')
+    const text = JSON.stringify({ url: this.#site().siteUrl, code })
+    const qr = bwip.toSVG({ bcid: 'qrcode', text, scale: 4 })
+    return { success: true, ...store.toDevice(device), enrolment: { code, expiresAt: isoTime(untilMs), text, qr } }
+  }
+
+  #inUse(tx: Tx, id: number | undefined): store.DeviceRow {
+    const device = id === undefined ? undefined : store.findDevice(tx, id)
+    if (!device || device.revoked_at_ms !== null) throw AppError.notFound('Device')
+    return device
+  }
+
+  #active(tx: Tx, id: number | undefined): store.OperatorRow {
+    const operator = id === undefined ? undefined : store.findOperator(tx, id)
+    if (!operator || operator.revoked_at_ms !== null) throw AppError.notFound('Operator')
+    return operator
+  }
+
+  #operatorBody(tx: Tx, id: number) {
+    const row = store.findOperator(tx, id)
+    if (!row) throw new Error('an operator just written is not there')
+    return { success: true as const, ...store.toOperator(row) }
+  }
+
+  /** One name is one caller: of the config, of a device, or of a badge. */
+  #refuseTaken(tx: Tx, name: string, field = 'name'): void {
+    const taken = this.#isAccount(name) || store.findDeviceByName(tx, name) || store.findOperatorByName(tx, name)
+    if (!taken) return
+    throw new AppError('ALREADY_EXISTS', 'The name is somebody’s already', { details: `${field}: is taken` })
+  }
+
+  #tell(tx: Tx, by: RequestOrigin, action: string, entityId: number, changes: object, operator?: string): void {
+    this.#audit.write(tx, by, { action, entity: 'caller', entityId, operator, changes: { ...changes } })
+  }
+
+  #markOf(badge: string): Buffer {
+    return createHmac('sha256', this.#badgeKey).update(badge).digest()
+  }
+}

@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type CredentialVerifier, permissionsOf, type Verified } from '../auth/index.ts'
+import type { UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller } from '../http/index.ts'
+import type { Clock } from '../world/index.ts'
+import { type DeviceRole, deviceRoles } from './schema.ts'
+import * as store from './store.ts'
+
+export type DeviceSettings = {
+  readonly siteUrl: string
+  /** How long a sign-in by badge lasts. */
+  readonly shiftMs: number
+}
+
+const seenEveryMs = 5 * 60_000
+
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** The less of two roles. */
+export const lesserRole = (a: DeviceRole, b: DeviceRole): DeviceRole =>
+  deviceRoles.indexOf(a) < deviceRoles.indexOf(b) ? a : b
+
+const wrong = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
+
+/**
+ * Vouches for enrolled devices and for who is signed in on one by badge. Both come with the document's headers, their
+ * secret as bearer token, at this gateway's own address. What is asked of the database here takes microseconds.
+ */
+export class DeviceVerifier implements CredentialVerifier {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #settings: () => DeviceSettings
+  readonly #isAccount: (username: string) => boolean
+
+  /** @param options.isAccount whether the config has an account of this name: that one is meant then */
+  constructor(options: {
+    work: UnitOfWork
+    clock: Pick<Clock, 'now'>
+    settings: () => DeviceSettings
+    isAccount: (username: string) => boolean
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#settings = options.settings
+    this.#isAccount = options.isAccount
+  }
+
+  vouchesFor(instance: string, username: string): boolean {
+    return instance === this.#settings().siteUrl && !this.#isAccount(username) && this.knows(username)
+  }
+
+  async verify(presented: { secret: string; username: string }, instance: string, address: string): Promise<Verified> {
+    const token = sha256(presented.secret)
+    const known =
+      this.#device(presented.username, token, instance) ?? this.#onShift(presented.username, token, instance)
+    if (!known) throw wrong()
+    this.#seen(known.deviceId, address)
+    return known.verified
+  }
+
+  /** A device, for the console on a wall screen; who signed in by badge has no session there. */
+  recall(username: string, instance: string): Verified | undefined {
+    const row = this.#work.read((tx) => store.findDeviceByName(tx, username))
+    if (!row?.token_sha256 || !this.vouchesFor(instance, username)) return undefined
+    return { caller: deviceCaller(row, instance), mark: row.token_sha256 }
+  }
+
+  knows(username: string): boolean {
+    return this.#work.read(
+      (tx) =>
+        store.findDeviceByName(tx, username) !== undefined || store.findOperatorByName(tx, username) !== undefined,
+    )
+  }
+
+  #device(username: string, token: Buffer, instance: string) {
+    const row = this.#work.read((tx) => store.findDeviceByName(tx, username))
+    if (!row?.token_sha256 || !timingSafeEqual(row.token_sha256, token)) return undefined
+    return { verified: { caller: deviceCaller(row, instance), mark: row.token_sha256 }, deviceId: row.id }
+  }
+
+  #onShift(username: string, token: Buffer, instance: string) {
+    const found = this.#work.read((tx) => {
+      const shift = store.findShift(tx, token)
+      const operator = shift && store.findOperator(tx, shift.operator_id)
+      const device = shift && store.findDevice(tx, shift.device_id)
+      return shift && operator && device ? { shift, operator, device } : undefined
+    })
+    if (!found || found.operator.username !== username) return undefined
+    const { shift, operator, device } = found
+    if (operator.revoked_at_ms !== null || device.revoked_at_ms !== null) return undefined
+    const ageMs = this.#clock.now() - shift.begun_at_ms
+    if (ageMs >= this.#settings().shiftMs || ageMs < -60_000) {
+      throw new AppError('SESSION_ENDED', 'The shift has ended: scan your badge again')
+    }
+    const role = lesserRole(operator.role, device.role)
+    const caller = callerOf(username, instance, role, `badge@${device.name}`, device)
+    return { verified: { caller }, deviceId: device.id }
+  }
+
+  /** Beside the request: nobody waits for it. */
+  #seen(deviceId: number, address: string): void {
+    const nowMs = this.#clock.now()
+    const { seen_at_ms: before } = this.#work.read((tx) => store.findDevice(tx, deviceId)) ?? { seen_at_ms: nowMs }
+    if (before !== null && Math.abs(nowMs - before) < seenEveryMs) return
+    void this.#work.write((tx) => store.noteSeen(tx, deviceId, nowMs, address)).catch(() => undefined)
+  }
+}
+
+export const deviceMode = 'device'
+
+const deviceCaller = (row: store.DeviceRow, instance: string): Caller =>
+  callerOf(row.name, instance, row.role, deviceMode, row)
+
+function callerOf(
+  username: string,
+  instance: string,
+  role: DeviceRole,
+  authMode: string,
+  device: Pick<store.DeviceRow, 'warehouses'>,
+): Caller {
+  const warehouseIds = store.warehousesOf(device)
+  const permissions = permissionsOf(role)
+  return { username, instance, role, groups: [], permissions, authMode, ...(warehouseIds && { warehouseIds }) }
+}
