@@ -328,6 +328,8 @@ export class UnitService {
     const row: UnitHistoryRow = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
     store.append(tx, row)
     const unit = unitRecord(store.historyOf(tx, row.unit_id), this.#stages())
+    for (const { sha256, evidence: has } of photos)
+      if (sha256 && has === 'held') store.keepPhoto(tx, sha256, unit.warehouseId)
     for (const event of notificationsOf(row, unit, operator, this.#makeId)) this.#outbox.publish(tx, event)
     const { action, from_stage: fromStage, stage: toStage, status } = row
     this.#audit.write(tx, by, {

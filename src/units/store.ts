@@ -42,6 +42,11 @@ export function append(tx: Tx, row: UnitHistoryRow): void {
   )
 }
 
+/** Remembers where a photo is shown, so that whoever may see the unit may see it. */
+export function keepPhoto(tx: Tx, sha256: string, warehouseId: number): void {
+  tx.runOf('INSERT OR IGNORE INTO unit_photo VALUES (?, ?)', [sha256, warehouseId])
+}
+
 /** Where the history of all units ends. */
 export function endOfHistory(tx: ReadTx): { row: number; receivedAtMs: number } {
   const last = tx.oneOf<{ row: number; received_at_ms: number }>(

@@ -122,6 +122,21 @@ t.test('a unit goes through the whole workflow, and every step is history, a lea
   t.match(JSON.stringify(mismatches), /step 2 .*toStage/, 'a changed step is found, and named')
 })
 
+t.test('whoever may see a unit may see its photos, and nobody else', async (t) => {
+  const { gateway, post, create } = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }] })
+  await gateway.ask('POST', '/api/whms/warehouses', {
+    by: people.ada,
+    body: { name: 'Cold', timezone: 'Europe/Berlin' },
+  })
+  const photo = await heldPhoto(gateway)
+  const look = async (by: Person) => (await gateway.ask('GET', new URL(photo).pathname, { by })).status
+  const hidden = (await post('', { reference: 'X', direction: 'inbound', warehouseId: 2 }, people.sven)).body.id
+  await post(`/${hidden}/evidence`, { photo_urls: [photo] }, people.sven)
+  t.strictSame([await look(people.vera), await look(people.sven)], [404, 200])
+  await post(`/${await create()}/evidence`, { photo_urls: [photo] })
+  t.equal(await look(people.vera), 200)
+})
+
 t.test('skipping a stage and cancelling are a supervisor’s, and a skip needs its reason', async (t) => {
   const { post, create } = await yard(t)
   const id = await create()

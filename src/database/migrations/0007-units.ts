@@ -82,6 +82,11 @@ BEGIN SELECT RAISE(ABORT, 'the history of a unit begins with its creation, and o
     `CREATE INDEX unit_history_created ON unit_history (row) WHERE action = 'created'`,
     `CREATE INDEX unit_history_reference ON unit_history (reference, row) WHERE action = 'created'`,
     `CREATE INDEX unit_history_sscc ON unit_history (sscc, row) WHERE action = 'created'`,
+    `CREATE TABLE unit_photo (
+  sha256 TEXT NOT NULL,                  -- of a held photo that a unit's history shows
+  warehouse_id INTEGER NOT NULL,         -- of the unit: who may see it may see the photo
+  PRIMARY KEY (sha256, warehouse_id)
+) STRICT, WITHOUT ROWID`,
     `CREATE TABLE unit_client_event (
   caller TEXT NOT NULL,                  -- HMAC-SHA256 of name@instance under caller_key, hex
   client_event_id TEXT NOT NULL,
