@@ -178,6 +178,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     clock,
     siteUrl,
     recall: (username, instance) => authenticator.recall(username, instance),
+    onShift: (username, deviceName) => deviceVerifier.onShift(username, deviceName),
   })
   const firstUses = new FirstUses({ work, audit, clock })
   const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit })

@@ -41,7 +41,10 @@ export function door(
     }
     c.set('caller', known.caller)
     admission.caller(known.caller, known.by)
-    return next()
+    await next()
+    // What a signed address shows must not outlive it in a browser.
+    if (known.by === 'signed') c.header('Cache-Control', 'private, no-store')
+    return undefined
   }
 }
 

@@ -118,7 +118,7 @@ const addOperator = operation({
   method: 'post',
   path: operatorsPath,
   summary: 'Register a badge and its PIN',
-  input: { headers: once, body: NewOperator },
+  input: { body: NewOperator },
   success: { 201: { description: 'Registered', schema: OperatorResource, location: true } },
   errors: ['ALREADY_EXISTS'],
 })
@@ -164,21 +164,26 @@ export type DeviceParts = {
 }
 
 export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusals }: DeviceParts): void {
-  api.openapi(enrol, async (c) => {
-    const from = { requestId: c.get('requestId'), address: c.get('address') }
+  /** A guess counts as any other: see the door. */
+  async function counted<T>(from: { requestId: string; address: string }, look: () => Promise<T>): Promise<T> {
     try {
-      return c.json(await devices.enrol(c.req.valid('json').code, from), 200)
+      return await look()
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'INVALID_CREDENTIALS') throw error
-      // A guess counts as any other: see the door.
-      await refusals.note(error.code, from)
+      await refusals.note(error.code, { requestId: from.requestId, address: from.address })
       admission.refused(from.address)
       throw error
     }
+  }
+
+  api.openapi(enrol, async (c) => {
+    const from = { requestId: c.get('requestId'), address: c.get('address') }
+    return c.json(await counted(from, () => devices.enrol(c.req.valid('json').code, from)), 200)
   })
   api.openapi(signIn, async (c) => {
     const { badge, pin } = c.req.valid('json')
-    return c.json(await devices.signIn(badge, pin, originOf(c)), 200)
+    const by = originOf(c)
+    return c.json(await counted(by, () => devices.signIn(badge, pin, by)), 200)
   })
   api.openapi(signOut, async (c) => {
     const secret = c.req.header('authorization')?.replace(/^Bearer +/i, '')
@@ -200,8 +205,10 @@ export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusal
     return c.json({ success: true as const, ...device }, 200)
   })
   api.openapi(addOperator, async (c) => {
-    const reply = await devices.addOperator(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) })
-    return send(c, reply, 201)
+    // No Idempotency-Key: what is kept of it would tell badge and PIN to whoever tries them all.
+    const { body, location } = await devices.addOperator(c.req.valid('json'), originOf(c))
+    c.header('Location', location)
+    return c.json(body, 201)
   })
   api.openapi(listOperators, (c) => c.json(pageOfAll(devices.operators(), c.req.valid('query')), 200))
   api.openapi(changePin, async (c) => {

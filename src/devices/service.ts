@@ -7,7 +7,7 @@ import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../world/index.ts'
-import { afterWrong, type Tries, waitMs } from './patience.ts'
+import { afterWrong, forNothingOfDevice, type Tries, waitMs } from './patience.ts'
 import {
   type Device,
   type DeviceCredential,
@@ -138,24 +138,22 @@ export class DeviceService {
   }
 
   /** Registers a badge with its PIN. Throws ALREADY_EXISTS. */
-  async addOperator({ username, role = 'operator', badge, pin }: NewOperator, { by, claim }: Ask) {
-    const pin_hash = await hashSecret(pin, this.#random)
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
-        this.#refuseTaken(tx, username, 'username')
-        const badge_mark = this.#markOf(badge)
-        if (store.findOperatorByBadge(tx, badge_mark)) {
-          throw new AppError('ALREADY_EXISTS', 'The badge is somebody’s already', { details: 'badge: is taken' })
-        }
-        const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#clock.now())
-        this.#tell(tx, by, 'operator.registered', id, { role }, username)
-        return { status: 201, body: this.#operatorBody(tx, id), location: `${operatorsPath}/${id}` }
-      }),
-    )
+  async addOperator({ username, role = 'operator', badge, pin }: NewOperator, by: RequestOrigin) {
+    const pin_hash = await hashSecret(this.#keyed(pin), this.#random)
+    return this.#work.write((tx) => {
+      this.#refuseTaken(tx, username, 'username')
+      const badge_mark = this.#markOf(badge)
+      if (store.findOperatorByBadge(tx, badge_mark)) {
+        throw new AppError('ALREADY_EXISTS', 'The badge is somebody’s already', { details: 'badge: is taken' })
+      }
+      const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#clock.now())
+      this.#tell(tx, by, 'operator.registered', id, { role }, username)
+      return { body: this.#operatorBody(tx, id), location: `${operatorsPath}/${id}` }
+    })
   }
 
   async changePin(id: number | undefined, pin: string, by: RequestOrigin) {
-    const hash = await hashSecret(pin, this.#random)
+    const hash = await hashSecret(this.#keyed(pin), this.#random)
     return this.#work.write((tx) => {
       const operator = this.#active(tx, id)
       store.changePin(tx, operator.id, hash)
@@ -185,22 +183,29 @@ export class DeviceService {
     const device = this.#askingDevice(by)
     const mark = this.#markOf(badge)
     const key = `${device.id} ${mark.toString('base64')}`
-    const wait = waitMs(this.#tries.get(key), this.#clock.monotonic())
+    const nowMs = this.#clock.monotonic()
+    const ofDevice = `${device.id}`
+    const wait = Math.max(
+      waitMs(this.#tries.get(key), nowMs),
+      waitMs(this.#tries.get(ofDevice), nowMs, forNothingOfDevice),
+    )
     if (wait > 0) {
       const retryAfterSeconds = Math.ceil(wait / 1000)
       throw new AppError('RATE_LIMITED', 'Too many wrong PINs for this badge here', { retryAfterSeconds })
     }
     const operator = this.#work.read((tx) => store.findOperatorByBadge(tx, mark))
     // Counted before the look: many at once must not all be the fifth.
-    this.#tries.set(key, afterWrong(this.#tries.get(key), this.#clock.monotonic()))
+    for (const one of [key, ofDevice]) this.#tries.set(one, afterWrong(this.#tries.get(one), nowMs))
     // An unknown badge costs as much as a wrong PIN.
-    const right = await checkSecret(pin, operator?.pin_hash ?? (await this.#decoyHash), `device ${device.id}`)
+    const right = await checkSecret(
+      this.#keyed(pin),
+      operator?.pin_hash ?? (await this.#decoyHash),
+      `device ${device.id}`,
+    )
     if (!operator || !right) {
-      const told = { action: 'operator.refused', entity: 'caller', entityId: operator?.id ?? 'unknown' } as const
-      await this.#work.write((tx) => this.#audit.write(tx, by, told))
       throw new AppError('INVALID_CREDENTIALS', 'Badge or PIN is wrong')
     }
-    this.#tries.set(key, { wrong: 0, lastMs: this.#clock.monotonic() })
+    for (const one of [key, ofDevice]) this.#tries.set(one, { wrong: 0, lastMs: nowMs })
     return this.#beginShift(device, operator, by)
   }
 
@@ -275,6 +280,11 @@ export class DeviceService {
 
   #tell(tx: Tx, by: RequestOrigin, action: string, entityId: number, changes: object, operator?: string): void {
     this.#audit.write(tx, by, { action, entity: 'caller', entityId, operator, changes: { ...changes } })
+  }
+
+  /** Ten thousand PINs are soon tried: without the key of the box nobody can. */
+  #keyed(pin: string): string {
+    return createHmac('sha256', this.#badgeKey).update(`pin\0${pin}`).digest('base64url')
   }
 
   #markOf(badge: string): Buffer {

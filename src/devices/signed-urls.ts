@@ -1,4 +1,4 @@
-import { permissionsOf, type Role } from '../auth/index.ts'
+import { permissionsOf, type Role, type Verified } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Permission } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../world/index.ts'
@@ -13,6 +13,8 @@ const signable = [
 const defaultSeconds = 300
 const looksAlone: readonly Permission[] = ['whms:read', 'cameras:read']
 
+type Recall = (username: string, instance: string) => Verified | undefined
+
 type Claim = {
   readonly username: string
   readonly instance: string
@@ -20,30 +22,37 @@ type Claim = {
   readonly groups: readonly string[]
   readonly authMode: string
   readonly warehouseIds?: readonly number[] | undefined
+  /** Of the account's secret when it was made: with another one it ends. */
+  readonly mark?: string | undefined
   readonly untilMs: number
 }
 
 /**
  * Addresses that stand for their maker for a while, for one thing to look at. Who made it is sealed inside, bound to the
  * path and the query, so nothing of it can be changed or read. At its use the maker is looked up again where that needs
- * no secret; of others (storage users, badges) it says what was true when it was made, and lasts five minutes at most.
+ * no secret; of storage users
+ * it says what was true when it was made, and lasts five minutes at most; of badges too, while that shift goes on.
  */
 export class SignedUrls {
   readonly #box: SecretBox
   readonly #clock: Pick<Clock, 'now'>
   readonly #siteUrl: () => string
-  readonly #recall: (username: string, instance: string) => { readonly caller: Caller } | undefined
+  readonly #recall: Recall
+  readonly #onShift: (username: string, deviceName: string) => boolean
 
   constructor(options: {
     box: SecretBox
     clock: Pick<Clock, 'now'>
     siteUrl: () => string
-    recall: (username: string, instance: string) => { readonly caller: Caller } | undefined
+    recall: Recall
+    /** Whether somebody is still signed in by badge on the device of that name. */
+    onShift: (username: string, deviceName: string) => boolean
   }) {
     this.#box = options.box
     this.#clock = options.clock
     this.#siteUrl = options.siteUrl
     this.#recall = options.recall
+    this.#onShift = options.onShift
   }
 
   /** Throws VALIDATION_ERROR for what no signed address serves. */
@@ -54,12 +63,11 @@ export class SignedUrls {
     if (!url || asked !== path || url.searchParams.has('signed') || !signable.some((form) => form.test(url.pathname))) {
       throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label or live view')
     }
-    const most = this.#recalls(caller)
-      ? (seconds ?? defaultSeconds)
-      : Math.min(seconds ?? defaultSeconds, defaultSeconds)
+    const recalled = this.#recall(caller.username, caller.instance)
+    const most = recalled ? (seconds ?? defaultSeconds) : Math.min(seconds ?? defaultSeconds, defaultSeconds)
     const untilMs = this.#clock.now() + most * 1000
     const { username, instance, role, groups, authMode, warehouseIds } = caller
-    const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, untilMs }
+    const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, mark: markOf(recalled), untilMs }
     const sealed = this.#box.seal(JSON.stringify(claim), contextOf(asked)).toString('base64url')
     return { url: `${asked}${url.search === '' ? '?' : '&'}signed=${sealed}`, expiresAt: isoTime(untilMs) }
   }
@@ -74,7 +82,7 @@ export class SignedUrls {
     if (at < 0 || (method !== 'GET' && method !== 'HEAD')) return undefined
     const claim = this.#open(search.slice(at + 8), `${pathname}${search.slice(0, at)}`)
     if (!claim || claim.untilMs <= this.#clock.now()) throw gone()
-    const caller = this.#recall(claim.username, claim.instance)?.caller ?? this.#asItWas(claim)
+    const caller = this.#callerNow(claim)
     return {
       ...caller,
       permissions: new Set(looksAlone.filter((permission) => caller.permissions.has(permission))),
@@ -90,16 +98,23 @@ export class SignedUrls {
     }
   }
 
-  /** Of the site's own accounts and devices only the present counts: without one, nobody is left. */
-  #asItWas({ untilMs: _, warehouseIds, ...claim }: Claim): Caller {
-    if (claim.instance === this.#siteUrl() && !claim.authMode.startsWith('badge@')) throw gone()
-    return { ...claim, permissions: permissionsOf(claim.role as Role), ...(warehouseIds && { warehouseIds }) }
+  #callerNow(claim: Claim): Caller {
+    const recalled = this.#recall(claim.username, claim.instance)
+    if (!recalled) return this.#asItWas(claim)
+    if (markOf(recalled) !== claim.mark) throw gone()
+    return recalled.caller
   }
 
-  #recalls(caller: Caller): boolean {
-    return this.#recall(caller.username, caller.instance) !== undefined
+  /** Of the site's own accounts and devices only the present counts: without one, nobody is left. */
+  #asItWas({ untilMs: _, mark: __, warehouseIds, ...claim }: Claim): Caller {
+    const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
+    const isLeft = badgeAt === undefined ? claim.instance !== this.#siteUrl() : this.#onShift(claim.username, badgeAt)
+    if (!isLeft) throw gone()
+    return { ...claim, permissions: permissionsOf(claim.role as Role), ...(warehouseIds && { warehouseIds }) }
   }
 }
+
+const markOf = (verified: Verified | undefined) => verified?.mark?.toString('base64')
 
 const contextOf = (address: string) => `signed url GET ${address}`
 

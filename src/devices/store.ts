@@ -134,6 +134,15 @@ export const findShift = (tx: ReadTx, tokenSha256: Buffer): ShiftRow | undefined
     tokenSha256,
   ])
 
+/** When the operator last signed in on the device, of sessions that nobody ended. */
+export const newestShift = (tx: ReadTx, username: string, deviceName: string): number | undefined =>
+  tx.oneOf<{ begun_at_ms: number }>(
+    `SELECT s.begun_at_ms FROM shift_session s JOIN badge_operator o ON o.id = s.operator_id JOIN device d ON d.id = s.device_id
+     WHERE o.username = ? AND d.name = ? AND o.revoked_at_ms IS NULL AND d.revoked_at_ms IS NULL
+     ORDER BY s.begun_at_ms DESC LIMIT 1`,
+    [username, deviceName],
+  )?.begun_at_ms
+
 const orNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
 
 export function toDevice(row: DeviceRow): Device {

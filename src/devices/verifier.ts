@@ -66,6 +66,14 @@ export class DeviceVerifier implements CredentialVerifier {
     return { caller: deviceCaller(row, instance), mark: row.token_sha256 }
   }
 
+  /** Whether somebody is still signed in by badge on the device of that name. */
+  onShift(username: string, deviceName: string): boolean {
+    return this.#work.read((tx) => {
+      const begunMs = store.newestShift(tx, username, deviceName)
+      return begunMs !== undefined && this.#clock.now() - begunMs < this.#settings().shiftMs
+    })
+  }
+
   knows(username: string): boolean {
     return this.#work.read(
       (tx) =>

@@ -19,7 +19,7 @@ export function scrubText(text: string): string {
   return text
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
     .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 ***')
-    .replace(/([?&](?:token|secret|password|signature|key)=)[^&\s"]+/gi, '$1***')
+    .replace(/([?&](?:token|secret|password|signature|signed|key)=)[^&\s"]+/gi, '$1***')
 }
 
 /** JSON lines on stderr (`destination` 2), secrets redacted by key and scrubbed from every text, errors with their causes. */

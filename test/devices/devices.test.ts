@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { checkSecret } from '../../src/auth/index.ts'
 import { furnish, heldPhoto, people, siteUrl, type TestGateway, testGateway } from '../support/gateway.ts'
 
 const minute = 60_000
@@ -185,6 +186,33 @@ t.test('a new PIN signs out, easy ones are refused, and one name is one caller',
   })
 })
 
+t.test('whoever tries badge after badge at one handheld waits there, and the file tells no PIN', async (t) => {
+  const { gateway, enrolled, as, badge } = await hall(t)
+  const device = await enrolled()
+  await badge()
+  const signIn = (tried: string) => as(device, 'POST', '/api/devices/sign-in', { badge: tried, pin: '9999' })
+  for (let n = 0; n < 20; n += 1) t.equal((await signIn(`B-${n}`)).status, 401)
+  t.match(await signIn('B-20'), { status: 429 })
+  const { default: Database } = await import('better-sqlite3')
+  const db = new Database(`${gateway.live.config.dataDir}/gatehouse.db`, { readonly: true })
+  const { pin_hash } = db.prepare('SELECT pin_hash FROM badge_operator').get() as { pin_hash: string }
+  const refused = db.prepare(`SELECT count(*) AS n FROM audit_entry WHERE action LIKE '%refused%'`).get()
+  db.close()
+  t.notOk(await checkSecret('2580', pin_hash, 'test'), 'without the key of the box no PIN is right')
+  t.match(refused, { n: 1 }, 'one row tells of all of them')
+})
+
+t.test('a signed address of somebody with a badge ends with the shift', async (t) => {
+  const { gateway, enrolled, as, badge } = await hall(t)
+  const device = await enrolled()
+  await badge()
+  const { body: piet } = await as(device, 'POST', '/api/devices/sign-in', { badge: 'B-4711', pin: '2580' })
+  const { body } = await as(piet, 'POST', '/api/signed-urls', { path: '/api/whms/slots/A-01/label' })
+  t.equal((await gateway.ask('GET', body.url)).status, 200)
+  await as(piet, 'POST', '/api/devices/sign-out')
+  t.equal((await gateway.ask('GET', body.url)).status, 401)
+})
+
 t.test('a wall screen only looks, at its own hall alone, and may open the console', async (t) => {
   const { gateway, admin, enrolled, as } = await hall(t)
   await admin('POST', '/api/whms/warehouses', { name: 'Cold', timezone: 'Europe/Berlin' })
@@ -250,6 +278,7 @@ t.test('a signed address shows one thing to whoever has it, and only that, and o
   const url = await signed(gateway, photo)
   t.equal((await gateway.ask('GET', url)).status, 200)
   t.equal((await gateway.ask('HEAD', url)).status, 200)
+  t.equal((await gateway.ask('GET', url)).headers.get('cache-control'), 'private, no-store', 'no browser keeps it')
   t.equal((await gateway.ask('GET', photo)).status, 401, 'not without it')
   const token = url.slice(url.indexOf('signed='))
   const tampered = {
@@ -298,6 +327,9 @@ t.test('a signed address ends with its maker, and never shows more than the make
     auth: { ...config.auth, users: config.auth.users.filter((u) => u.username !== 'ada') },
   }
   t.equal((await gateway.ask('GET', url)).status, 401, 'the account is gone')
+  const users = config.auth.users.map((u) => (u.username === 'ada' ? { ...u, secretHash: `${u.secretHash}x` } : u))
+  gateway.live.config = { ...config, auth: { ...config.auth, users } }
+  t.equal((await gateway.ask('GET', url)).status, 401, 'its secret is another one')
   gateway.live.config = config
   const screen = await enrolled({ name: 'wall-1', kind: 'kiosk' })
   const made = await gateway.ask('POST', '/api/signed-urls', {
