@@ -212,7 +212,9 @@ export class WebhookService {
     const { url, sealed } = work.read((tx) => ({ url: getWebhook(tx, id).url, sealed: sealedSecretsOf(tx, id, nowMs) }))
     const message = testMessage(this.#o, id, nowMs)
     const outcome = await sender.send(url, message, openSecrets(box, id, sealed))
-    if (outcome.kind === 'abandoned') throw new AppError('NOT_READY', 'The gateway is stopping')
+    if (outcome.kind === 'abandoned') {
+      throw new AppError('NOT_READY', 'The gateway is stopping', { retryAfterSeconds: 5 })
+    }
     return {
       success: true,
       delivered: outcome.kind === 'delivered',

@@ -227,3 +227,13 @@ t.test('whoever signed in by the console is told apart from whoever sent a heade
     { action: 'caller.signed_in', actor: 'ada', authMode: 'session' },
   ])
 })
+
+t.test('a count in a hidden warehouse is told to nobody who may not see it', async (t) => {
+  const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga'] }] } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  const opened = await gateway.ask('POST', '/api/whms/counts', { by: people.ada, body: { slot_codes: ['A'] } })
+  t.equal(opened.status, 201)
+  t.equal((await audit(gateway, '?entity=count', people.ada)).body.data.length, 1)
+  t.strictSame((await audit(gateway, '?entity=count')).body.data, [])
+})
