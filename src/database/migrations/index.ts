@@ -13,6 +13,7 @@ import { webhooks } from './0012-webhooks.ts'
 import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
+import { release } from './0016-release.ts'
 
 /** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   ledgerReads,
   leanIndexes,
   devices,
+  release,
 ]

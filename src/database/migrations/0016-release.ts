@@ -1,0 +1,22 @@
+import type { Migration } from '../migrate.ts'
+import { barcodesStatements } from './0016/barcodes.ts'
+import { camerasStatements } from './0016/cameras.ts'
+import { evidenceStatements } from './0016/evidence.ts'
+import { healthStatements } from './0016/health.ts'
+import { peopleStatements } from './0016/people.ts'
+import { signInStatements } from './0016/sign-in.ts'
+
+/** The last step before the first release: what can never change later gets its final form. */
+export const release: Migration = {
+  version: 16,
+  name: 'release',
+  oldestReader: 16,
+  statements: [
+    ...peopleStatements,
+    ...barcodesStatements,
+    ...evidenceStatements,
+    ...camerasStatements,
+    ...signInStatements,
+    ...healthStatements,
+  ],
+}

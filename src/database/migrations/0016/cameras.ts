@@ -1,0 +1,1 @@
+export const camerasStatements: readonly string[] = []

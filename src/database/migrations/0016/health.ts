@@ -1,0 +1,1 @@
+export const healthStatements: readonly string[] = []
