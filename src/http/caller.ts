@@ -38,3 +38,11 @@ export type Caller = {
   /** Why the caller has less than usual; absent otherwise. */
   readonly withheld?: string
 }
+
+/**
+ * Who a caller is, for everything that keeps or compares people: `name@<instance URL>`. Two users of one name at
+ * different instances are different people.
+ */
+export function identityOf(caller: Pick<Caller, 'username' | 'instance'>): string {
+  return `${caller.username}@${caller.instance}`
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
+import { identityOf } from './caller.ts'
 import type { AppEnv } from './context.ts'
 
 /** One use of an Idempotency-Key: what makes two requests the same. */
@@ -43,7 +44,7 @@ export function claimOf(c: Context<AppEnv>, body = c.get('rawBody')): Idempotenc
   if (!keyForm.test(key)) throw AppError.field('Idempotency-Key', 'expected 1 to 255 visible ASCII characters')
   const caller = c.get('caller')
   return {
-    caller: `${caller.username}@${caller.instance}`,
+    caller: identityOf(caller),
     method: c.req.method,
     path: c.req.path,
     key,
