@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, postgres (where it is installed), auth, webhooks, deliveries,
- *                      cameras, binary
+ *   --only PART,…      some of: commit, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
+ *                      deliveries, cameras, binary
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --backlog N        deliveries that wait when the drain is measured (default: 20000)
@@ -19,6 +19,7 @@ import { measureAppends } from './bench/appends.ts'
 import { measureAuth } from './bench/auth.ts'
 import { measureBesidePostgres } from './bench/beside-postgres.ts'
 import { measureBinary } from './bench/binary.ts'
+import { measureBlocks } from './bench/blocks.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
 import { measureDeliveries } from './bench/deliveries.ts'
@@ -43,6 +44,7 @@ const parts = {
     const lists = await measureLists(stateOf(folder), sizes, () => measureServing(workshop, folder))
     return [...lists, ...(await measureEventLoop(workshop, folder))]
   },
+  blocks: (workshop, sizes) => measureBlocks(workshop, sizes.at(-1) ?? 0),
   auth: (workshop) => measureAuth(workshop),
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),

@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import type { PlacementEventRow } from '../../src/database/index.ts'
+import { pageOfHistory } from '../../src/ledger/history.ts'
 import { slotState, slotStates } from '../../src/ledger/index.ts'
-import { listEvents } from '../../src/ledger/store.ts'
 import { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { type Figure, millis, thousands } from './figure.ts'
 import { Postgres, postgresBin } from './postgres.ts'
 import { openRooms, origin, type Rooms } from './rooms.ts'
 import { furnish, History, keepPhoto, turn } from './seed.ts'
 import { stateOf } from './site.ts'
-import { median } from './statistics.ts'
+import { median, timedUntilDone } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
 const slots = 10_000
@@ -125,7 +125,7 @@ async function compare(
       commits,
     ],
     'Fifty events of the history': [
-      () => read((tx) => listEvents(tx, { hiddenWarehouses: [] }, { limit: 50, offset: 0 }).rows),
+      () => pageOfHistory(rooms.work, {}, { hiddenWarehouses: [] }, { limit: 50, offset: 0 }),
       () => client.query({ name: 'page', text: page }),
       commits,
     ],
@@ -141,8 +141,8 @@ async function compare(
   for (const [what, [here, there, times]] of Object.entries(questions)) {
     const taken = { here: [] as number[], there: [] as number[] }
     for (let n = 0; n < times; n += 1) {
-      taken.here.push(await timedAsync(() => here(n)))
-      taken.there.push(await timedAsync(() => there(n)))
+      taken.here.push(await timedUntilDone(() => here(n)))
+      taken.there.push(await timedUntilDone(() => there(n)))
     }
     const numbers = { oursMs: median(taken.here), postgresMs: median(taken.there) }
     figures.push({
@@ -188,10 +188,4 @@ function appender({ work }: Rooms, client: pg.Client, events: number): (n: numbe
     await client.query({ name: 'entry', text: insertEntry, values: [row.timestamp_ms, String(id)] })
     await client.query('COMMIT')
   }
-}
-
-async function timedAsync(work: () => unknown): Promise<number> {
-  const startedMs = performance.now()
-  await work()
-  return performance.now() - startedMs
 }

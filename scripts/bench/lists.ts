@@ -54,9 +54,9 @@ export async function measureLists(
       await history.growTo(Math.min(events, recordedOnes))
       if (events > recordedOnes) history.fillTo(rooms, events)
       const filledMs = performance.now() - startedMs
-      const reads = measureReads(rooms, hallSlots)
+      const reads = await measureReads(rooms, hallSlots)
       const fileBytes = statSync(databaseFile(dataDir)).size
-      const states = measureAt(rooms)
+      const states = await measureAt(rooms)
       rooms.close()
       taken.push({ events, ...states, reads, size: { fileBytes, filledMs }, serving: await served() })
       rooms = openQuick()
@@ -92,13 +92,14 @@ const boundSql = `SELECT s.id,
    ORDER BY timestamp_ms DESC, id DESC LIMIT 1) AS judged
 FROM main.slot s`
 
-function measureAt({ work, floor }: Rooms): Pick<Taken, 'boundMs' | 'statesMs' | 'utilizationMs'> {
-  const taken = inTurn(rounds, {
+async function measureAt({ work, floor }: Rooms): Promise<Pick<Taken, 'boundMs' | 'statesMs' | 'utilizationMs'>> {
+  const taken = await inTurn(rounds, {
     bound: () => work.read((tx) => tx.allOf(boundSql)),
     states: () => work.read((tx) => slotStates(tx)),
     utilization: () => floor.utilization(origin.caller, {}),
   })
-  if (floor.utilization(origin.caller, {}).totalSlots !== hallSlots) throw new Error('not all slots were counted')
+  if ((await floor.utilization(origin.caller, {})).totalSlots !== hallSlots)
+    throw new Error('not all slots were counted')
   return { boundMs: taken.bound, statesMs: taken.states, utilizationMs: taken.utilization }
 }
 

@@ -1,8 +1,8 @@
-import { slotState, slotStates } from '../../src/ledger/index.ts'
-import { listEvents } from '../../src/ledger/store.ts'
+import { pageOfHistory } from '../../src/ledger/history.ts'
+import { type HistoryFilter, slotState, slotStates } from '../../src/ledger/index.ts'
 import { walk } from '../../src/ledger/walk.ts'
 import type { Rooms } from './rooms.ts'
-import { median, timed } from './statistics.ts'
+import { median, timed, timedUntilDone } from './statistics.ts'
 
 /** Milliseconds, each the median of many. */
 export type Reads = {
@@ -24,7 +24,7 @@ const walkedRows = 5000
 const limit = 50
 
 /** Reads that touch little: they are made all over the ledger, so that not all of them find their pages in memory. */
-export function measureReads({ work }: Rooms, slots: number): Reads {
+export async function measureReads({ work }: Rooms, slots: number): Promise<Reads> {
   const read = work.read.bind(work)
   const newest = read((tx) => tx.oneOf<{ id: number }>('SELECT max(id) AS id FROM main.placement_event'))?.id ?? 0
   const middle = read((tx) =>
@@ -35,26 +35,33 @@ export function measureReads({ work }: Rooms, slots: number): Reads {
   )
   if (!middle) throw new Error('the ledger is empty')
   const page = { limit, offset: 0 }
-  const before = { timestampMs: middle.timestamp_ms, id: 0 }
   const slotOf = (n: number) => 1 + ((n * 7919) % slots)
   const often = (one: (n: number) => unknown, rounds = times) =>
     median(Array.from({ length: rounds }, (_, n) => timed(() => one(n))))
-  const all = { hiddenWarehouses: [] }
+  const pageMs = (filter: (n: number) => HistoryFilter, beforeMs?: (n: number) => number) =>
+    oftenOf((n) => {
+      const place = beforeMs && { before: { timestampMs: beforeMs(n), id: 0 } }
+      return pageOfHistory(work, filter(n), { hiddenWarehouses: [] }, { ...page, ...place })
+    })
   const reads = {
     slotMs: often((n) => read((tx) => slotState(tx, slotOf(n))), 1000),
-    pageMs: often(() => read((tx) => listEvents(tx, all, page).rows)),
-    deepPageMs: often((n) =>
-      read(
-        (tx) =>
-          listEvents(tx, all, { ...page, before: { ...before, timestampMs: before.timestampMs - n * 60_000 } }).rows,
-      ),
+    pageMs: await pageMs(() => ({})),
+    deepPageMs: await pageMs(
+      () => ({}),
+      (n) => middle.timestamp_ms - n * 60_000,
     ),
-    slotPageMs: often((n) => read((tx) => listEvents(tx, { ...all, slotId: slotOf(n) }, page).rows)),
+    slotPageMs: await pageMs((n) => ({ slotId: slotOf(n) })),
     statesAtMs: often(() => read((tx) => slotStates(tx, { atMs: middle.timestamp_ms }).size), 5),
     statesKnownMs: often(() => read((tx) => slotStates(tx, { knownAtMs: middle.received_at_ms }).size), 5),
   }
   const walkMs = median([0.1, 0.3, 0.5, 0.7, 0.9].map((share) => walkedMs(work, newest, share)))
   return { ...reads, walkMs }
+}
+
+async function oftenOf(one: (n: number) => Promise<unknown>): Promise<number> {
+  const taken: number[] = []
+  for (let n = 0; n < times; n += 1) taken.push(await timedUntilDone(() => one(n)))
+  return median(taken)
 }
 
 /** Milliseconds an event, from that share of the ledger on. */
@@ -66,7 +73,7 @@ function walkedMs(work: Rooms['work'], newest: number, share: number): number {
   )
   let rows = 0
   const ms = timed(() => {
-    const place = { timestampMs: from?.timestamp_ms ?? 0, id: 0, seq: 0 }
+    const place = { timestampMs: from?.timestamp_ms ?? 0, id: 0 }
     rows = work.read((tx) => walk(tx, { lastId: newest }, place, walkedRows).rows.length)
   })
   return ms / rows

@@ -32,12 +32,21 @@ export function palletOf(n: number): string {
   return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
-/** One warehouse of 20 zones, `slots` slots (ids from 1) and `pallets` registered pallets (numbers from 0). */
-export async function furnish({ warehouse, floor }: Rooms, slots: number, pallets: number): Promise<void> {
+/**
+ * Makes `warehouses` warehouses, 20 zones that take turns over them, `slots` slots (ids from 1) and `pallets`
+ * registered pallets (numbers from 0).
+ */
+export async function furnish(
+  { warehouse, floor }: Rooms,
+  slots: number,
+  pallets: number,
+  warehouses = 1,
+): Promise<void> {
   const ask = { by: origin, claim: undefined }
-  await warehouse.createWarehouse({ name: 'Hall', timezone: 'Europe/Berlin', location: undefined }, ask)
+  for (let n = 1; n <= warehouses; n += 1)
+    await warehouse.createWarehouse({ name: `Hall ${n}`, timezone: 'Europe/Berlin', location: undefined }, ask)
   for (let n = 0; n < zones; n += 1) {
-    const zone = { name: `Z${n}`, zone_type: 'storage' as const, warehouseId: 1, color: undefined }
+    const zone = { name: `Z${n}`, zone_type: 'storage' as const, warehouseId: 1 + (n % warehouses), color: undefined }
     await warehouse.createZone(zone, ask)
   }
   await inGroups(slots, (n) =>
@@ -49,7 +58,7 @@ export async function furnish({ warehouse, floor }: Rooms, slots: number, pallet
         zone_type: undefined,
         constraints: { max_weight: 1200, max_height: undefined, allowed_types: undefined },
         zoneId: undefined,
-        warehouseId: undefined,
+        warehouseId: 1 + ((n % zones) % warehouses),
       },
       ask,
     ),

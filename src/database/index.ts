@@ -15,4 +15,4 @@ export type {
   UnitHistoryRow,
 } from './tables.ts'
 export { executor, type ReadTx, type Tx } from './transaction.ts'
-export { type Head, UnitOfWork } from './unit-of-work.ts'
+export { type Head, type Slice, UnitOfWork } from './unit-of-work.ts'

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Statement } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
 import { isBusy, isSqliteFault, translateSqlite } from './faults.ts'
@@ -12,6 +13,9 @@ export type Head = {
   save(): unknown
   restore(saved: unknown): void
 }
+
+/** What one slice of a long read found, and where the next one begins; `undefined` after the last. */
+export type Slice<Found, Place> = { readonly found: Found; readonly next: Place | undefined }
 
 type Waiting = {
   readonly sinceMs: number
@@ -98,9 +102,13 @@ export class UnitOfWork {
     })
   }
 
-  /** Runs `work` on one snapshot of what is committed. Keep it short: a long reader lets the WAL grow. */
+  /**
+   * Runs `work` on one snapshot of what is committed. A read inside a read shares the snapshot of the outer one.
+   * Keep it short: it blocks the main thread, and a long reader lets the WAL grow. See `readInSlices`.
+   */
   read<T>(work: (tx: ReadTx) => T, ..._sync: NoPromise<T>): T {
     if (this.#closed) throw stopping()
+    if (this.#reader.inTransaction) return work(this.#read)
     try {
       this.#reader.exec('BEGIN')
       return work(this.#read)
@@ -108,6 +116,29 @@ export class UnitOfWork {
       throw isSqliteFault(error) ? translateSqlite(error) : error
     } finally {
       if (this.#reader.inTransaction) this.#reader.exec('COMMIT')
+    }
+  }
+
+  /**
+   * Reads what may be many rows, one slice in each turn of the event loop. `look` reads one slice from `place` on and
+   * says where the next one begins; the last one says `undefined`. Bound a slice by the rows that it looks at, not by
+   * those that it finds: a filter that few rows pass then costs many slices and never a long one.
+   *
+   * Slices see different snapshots. What must not change between them is bounded by the caller (`lastId`).
+   * Ends early, without an error, when `signal` says that the client has gone.
+   */
+  async *readInSlices<Found, Place>(
+    first: Place,
+    look: (tx: ReadTx, place: Place) => Slice<Found, Place>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Found, void> {
+    let place: Place | undefined = first
+    while (place !== undefined && !signal?.aborted) {
+      const from: Place = place
+      const slice: Slice<Found, Place> = this.read<Slice<Found, Place>>((tx) => look(tx, from))
+      yield slice.found
+      place = slice.next
+      if (place !== undefined) await nextTurn()
     }
   }
 

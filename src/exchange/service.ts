@@ -3,22 +3,17 @@ import type { Caller } from '../http/index.ts'
 import {
   boundsOf,
   correctionsOf,
+  eventsInSlices,
   findEvent,
   headOf,
   type OpenedRow,
   type PlacementEvent,
   toPlacementEvent,
-  type WalkFilter,
-  type WalkPlace,
-  walk,
 } from '../ledger/index.ts'
 import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
 import { type Clock, isoTime, zoneOffset } from '../world/index.ts'
 import { byteOrderMark, csvHead, csvLines } from './csv.ts'
 import { epcisContext, epcisId, objectEvent } from './epcis.ts'
-
-/** Rows that one step looks at: some 2 ms, so that scanners wait for nobody's export. */
-const lookedAtOnce = 250
 
 export type ExportQuery = {
   readonly slot_id?: number | undefined
@@ -34,13 +29,13 @@ type Page = { readonly tx: ReadTx; readonly rows: readonly OpenedRow[]; readonly
 
 /** The ledger in the forms of others. Every text comes in pieces, each made when the one before it was taken. */
 export class ExchangeService {
-  readonly #work: Pick<UnitOfWork, 'read'>
+  readonly #work: Pick<UnitOfWork, 'read' | 'readInSlices'>
   readonly #warehouse: WarehouseService
   readonly #clock: Pick<Clock, 'now'>
   readonly #siteUrl: () => string
 
   constructor(options: {
-    work: Pick<UnitOfWork, 'read'>
+    work: Pick<UnitOfWork, 'read' | 'readInSlices'>
     warehouse: WarehouseService
     clock: Pick<Clock, 'now'>
     siteUrl: () => string
@@ -51,19 +46,19 @@ export class ExchangeService {
     this.#siteUrl = options.siteUrl
   }
 
-  *csv(query: ExportQuery, caller: Caller, withMark: boolean): Generator<string> {
+  async *csv(query: ExportQuery, caller: Caller, withMark: boolean): AsyncGenerator<string> {
     yield `${withMark ? byteOrderMark : ''}${csvHead()}`
     yield* this.#pages(query, caller, ({ rows }) => csvLines(rows.map(toPlacementEvent)))
   }
 
-  *ndjson(query: ExportQuery, caller: Caller): Generator<string> {
+  async *ndjson(query: ExportQuery, caller: Caller): AsyncGenerator<string> {
     yield* this.#pages(query, caller, ({ rows }) =>
       rows.map((row) => `${JSON.stringify(toPlacementEvent(row))}\n`).join(''),
     )
   }
 
   /** An EPCISDocument. An event that corrects another comes behind the declaration that the other was wrong. */
-  *epcis(query: ExportQuery, caller: Caller): Generator<string> {
+  async *epcis(query: ExportQuery, caller: Caller): AsyncGenerator<string> {
     const head = {
       '@context': epcisContext,
       type: 'EPCISDocument',
@@ -72,34 +67,31 @@ export class ExchangeService {
     }
     yield `${JSON.stringify(head).slice(0, -1)},"epcisBody":{"eventList":[`
     let isFirst = true
-    for (const text of this.#pages(query, caller, (page) => this.#objectEvents(page, caller))) {
-      yield isFirst ? text : `,${text}`
-      isFirst = false
+    for await (const text of this.#pages(query, caller, (page) => this.#objectEvents(page, caller))) {
+      yield isFirst || text === '' ? text : `,${text}`
+      isFirst &&= text === ''
     }
     yield ']}}'
   }
 
-  /** The texts of all pages that have one. What is recorded meanwhile stays out. */
-  *#pages(query: ExportQuery, caller: Caller, toText: (page: Page) => string): Generator<string> {
-    const filter: WalkFilter = {
+  /** The texts of all slices; an empty one where nothing was found. What is recorded meanwhile stays out. */
+  async *#pages(query: ExportQuery, caller: Caller, toText: (page: Page) => string): AsyncGenerator<string> {
+    const lastId = this.#work.read(
+      (tx) => boundsOf(tx, { knownAtMs: query.knownAtMs, lastId: headOf(tx).id }).lastId ?? 0,
+    )
+    const filter = {
       slotId: query.slot_id,
       assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
       eventType: query.event_type,
       fromMs: query.fromMs,
       toMs: query.toMs,
       afterSeq: query.afterSeq,
-      lastId: this.#work.read((tx) => boundsOf(tx, { knownAtMs: query.knownAtMs, lastId: headOf(tx).id }).lastId ?? 0),
+      lastId,
     }
-    let place: WalkPlace | undefined
-    do {
-      const step: { text: string; place: WalkPlace | undefined } = this.#work.read((tx) => {
-        const { rows, place: next } = walk(tx, filter, place, lookedAtOnce)
-        const seen = rows.filter((row) => this.#warehouse.visibleSlot(tx, row.slot_id, caller) !== undefined)
-        return { text: seen.length > 0 ? toText({ tx, rows: seen, lastId: filter.lastId }) : '', place: next }
-      })
-      if (step.text !== '') yield step.text
-      place = step.place
-    } while (place)
+    const slots = { hiddenWarehouses: this.#warehouse.hiddenFrom(caller) }
+    for await (const rows of eventsInSlices(this.#work, filter, slots)) {
+      yield rows.length === 0 ? '' : this.#work.read((tx) => toText({ tx, rows, lastId }))
+    }
   }
 
   #objectEvents({ tx, rows, lastId }: Page, caller: Caller): string {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import { assetLocation, headOf, type When } from '../ledger/index.ts'
+import { assetLocation, settle, type When } from '../ledger/index.ts'
 import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
@@ -14,7 +14,7 @@ export type AssetQuery = AssetFilter & {
   /** Whether to tell where each stands. */
   readonly location?: boolean | undefined
   /** Where each stood then; tells where it stands too. */
-  readonly then?: When | undefined
+  readonly past?: When | undefined
   /** Only what stands there: then, when that is asked for, else now. */
   readonly place?: Place | undefined
 }
@@ -38,15 +38,17 @@ export class AssetList {
 
   /** All assets that the query leaves, a slice at a time; in between, others have their turn. */
   async *assets(caller: Caller, query: AssetQuery): AsyncGenerator<readonly ListedAsset[], void> {
-    const { lastId, ids } = this.#work.read((tx) => ({
-      lastId: headOf(tx).id,
+    const { now, past, ids } = this.#work.read((tx) => ({
+      now: settle(tx),
+      past: query.past && settle(tx, query.past),
       ids: this.#warehouse.assetsInRange(tx, query),
     }))
+    const settled = { ...query, past }
     const slotId = query.place?.slot === undefined ? undefined : this.#slotId(query.place.slot, caller)
     const told = (tx: ReadTx, found: (Asset & { key: string })[]) =>
       found
-        .map(({ key, ...asset }) => ({ ...asset, ...this.#places(tx, key, query, lastId, caller) }))
-        .filter((asset) => isThere(query.then ? asset.locationThen : asset.location, query.place, slotId))
+        .map(({ key, ...asset }) => ({ ...asset, ...this.#places(tx, key, settled, now, caller) }))
+        .filter((asset) => isThere(query.past ? asset.locationThen : asset.location, query.place, slotId))
     for (let from = 0; ids && from < ids.length; from += sliceAssets) {
       const slice = ids.slice(from, from + sliceAssets)
       yield this.#work.read((tx) => told(tx, this.#warehouse.assetsById(tx, slice)))
@@ -74,10 +76,10 @@ export class AssetList {
     }
   }
 
-  #places(tx: ReadTx, key: string, { location, then, place }: AssetQuery, lastId: number, caller: Caller): Places {
+  #places(tx: ReadTx, key: string, { location, past, place }: AssetQuery, now: When, caller: Caller): Places {
     return {
-      ...((location || then || place) && { location: this.#place(tx, key, { lastId }, caller) }),
-      ...(then && { locationThen: this.#place(tx, key, { ...then, lastId }, caller) }),
+      ...((location || past || place) && { location: this.#place(tx, key, now, caller) }),
+      ...(past && { locationThen: this.#place(tx, key, past, caller) }),
     }
   }
 

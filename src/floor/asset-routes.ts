@@ -26,10 +26,10 @@ export function assetRoutes(api: Api, list: AssetList): void {
         .at(-1),
       bestBeforeTo: [bestBefore, query.bestBeforeTo].filter((day) => day !== undefined).toSorted()[0],
     }
-    const then = at === undefined && known_at === undefined ? undefined : { atMs: at, knownAtMs: known_at }
+    const past = at === undefined && known_at === undefined ? undefined : { atMs: at, knownAtMs: known_at }
     const isPlaced = slot !== undefined || zoneId !== undefined || warehouseId !== undefined
     const place = isPlaced ? { slot, zoneId, warehouseId } : undefined
-    const slices = list.assets(c.get('caller'), { ...query, ...days, then, place })
+    const slices = list.assets(c.get('caller'), { ...query, ...days, past, place })
     return (await sendAll(c, slices, { limit, offset })) as never
   })
 }

@@ -155,13 +155,14 @@ export function floorRoutes(api: Api, floor: FloorService): void {
     const ask = { by: originOf(c), claim: claimOf(c) }
     return send(c, await floor.changeSlot({ path: id, byLabel }, c.req.valid('json'), versionOf(c), ask), 200)
   })
-  api.openapi(listZones, (c) => {
+  api.openapi(listZones, async (c) => {
     const query = c.req.valid('query')
-    return c.json(pageOfAll(floor.zones(c.get('caller'), whenOf(query)), query), 200)
+    return c.json(pageOfAll(await floor.zones(c.get('caller'), whenOf(query), c.req.raw.signal), query), 200)
   })
-  api.openapi(getZone, (c) => {
+  api.openapi(getZone, async (c) => {
     const id = numericPath(c.req.valid('param').id)
-    return c.json({ success: true as const, ...floor.zone(id, c.get('caller'), whenOf(c.req.valid('query'))) }, 200)
+    const zone = await floor.zone(id, c.get('caller'), whenOf(c.req.valid('query')), c.req.raw.signal)
+    return c.json({ success: true as const, ...zone }, 200)
   })
   api.openapi(listZoneSlots, async (c) => {
     const query = c.req.valid('query')
@@ -169,12 +170,10 @@ export function floorRoutes(api: Api, floor: FloorService): void {
     if (zoneId === undefined) throw AppError.notFound('Zone')
     return (await sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)) as never
   })
-  api.openapi(getWarehouse, (c) => {
+  api.openapi(getWarehouse, async (c) => {
     const id = numericPath(c.req.valid('param').id)
-    return c.json(
-      { success: true as const, ...floor.warehouse(id, c.get('caller'), whenOf(c.req.valid('query'))) },
-      200,
-    )
+    const warehouse = await floor.warehouse(id, c.get('caller'), whenOf(c.req.valid('query')), c.req.raw.signal)
+    return c.json({ success: true as const, ...warehouse }, 200)
   })
   api.openapi(getLocation, (c) => {
     const { barcode } = c.req.valid('param')
@@ -183,9 +182,10 @@ export function floorRoutes(api: Api, floor: FloorService): void {
       200,
     )
   })
-  api.openapi(getUtilization, (c) =>
-    c.json({ success: true as const, ...floor.utilization(c.get('caller'), whenOf(c.req.valid('query'))) }, 200),
-  )
+  api.openapi(getUtilization, async (c) => {
+    const use = await floor.utilization(c.get('caller'), whenOf(c.req.valid('query')), c.req.raw.signal)
+    return c.json({ success: true as const, ...use }, 200)
+  })
 }
 
 function whenOf(query: { at?: number | undefined; known_at?: number | undefined }) {

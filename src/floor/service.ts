@@ -7,7 +7,8 @@ import type { Idempotency } from '../journal/index.ts'
 import {
   assetIsKnown,
   assetLocation,
-  headOf,
+  type SlotUse,
+  settle,
   slotState,
   slotStates,
   slotUse,
@@ -25,10 +26,12 @@ import {
 } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
-import { percent, utilizationOf, zoneUse } from './utilization.ts'
+import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
 
 /** Slots that are listed in one go: some 1.5 ms. */
 const sliceSlots = 250
+/** Slots that are counted in one go: some 2 ms. */
+const sliceUses = 1000
 
 /** What is where: master data joined with what the ledger says of it, on one snapshot. */
 export class FloorService {
@@ -49,7 +52,7 @@ export class FloorService {
   async *slots(caller: Caller, when: When, zoneId?: number): AsyncGenerator<readonly FloorSlot[], void> {
     const known = this.#work.read((tx) => {
       if (zoneId !== undefined) this.#warehouse.zone(tx, zoneId, caller)
-      return { ...when, lastId: headOf(tx).id }
+      return settle(tx, when)
     })
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
       const { slots, lastId } = this.#slice(caller, known, afterId, zoneId)
@@ -104,38 +107,53 @@ export class FloorService {
     )
   }
 
-  zones(caller: Caller, when: When) {
-    return this.#work.read((tx) => {
-      const useOf = zoneUse(slotUse(tx, when))
-      return this.#warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id)))
-    })
+  async zones(caller: Caller, when: When, signal?: AbortSignal) {
+    const useOf = zoneUse(await this.#uses(when, undefined, signal))
+    return this.#work.read((tx) => this.#warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id))))
   }
 
   /** Throws NOT_FOUND. */
-  zone(id: number | undefined, caller: Caller, when: When) {
-    return this.#work.read((tx) => {
-      const zone = this.#warehouse.zone(tx, id, caller)
-      return inUse(zone, zoneUse(slotUse(tx, when, zone.id))(zone.id))
-    })
+  async zone(id: number | undefined, caller: Caller, when: When, signal?: AbortSignal) {
+    const zone = this.#work.read((tx) => this.#warehouse.zone(tx, id, caller))
+    return inUse(zone, zoneUse(await this.#uses(when, zone.id, signal))(zone.id))
   }
 
   /** Throws NOT_FOUND. */
-  warehouse(id: number | undefined, caller: Caller, when: When) {
-    return this.#work.read((tx) => {
+  async warehouse(id: number | undefined, caller: Caller, when: When, signal?: AbortSignal) {
+    const { warehouse, zones } = this.#work.read((tx) => {
       const warehouse = this.#warehouse.warehouse(tx, id, caller)
-      const zones = this.#warehouse.zones(tx, caller).filter((z) => z.warehouseId === warehouse.id)
-      const uses = slotUse(tx, when).filter((use) => use.warehouseId === warehouse.id)
-      const useOf = zoneUse(uses)
-      const summary = zones.map(({ id, name, zone_type, color }) => ({ id, name, zone_type, color, ...useOf(id) }))
-      return { ...warehouse, zones: summary, utilization: utilizationOf(uses, zones) }
+      return { warehouse, zones: this.#warehouse.zones(tx, caller).filter((z) => z.warehouseId === warehouse.id) }
     })
+    const uses = (await this.#uses(when, undefined, signal)).filter((use) => use.warehouseId === warehouse.id)
+    const useOf = zoneUse(uses)
+    const summary = zones.map(({ id, name, zone_type, color }) => ({ id, name, zone_type, color, ...useOf(id) }))
+    return { ...warehouse, zones: summary, utilization: utilizationOf(uses, zones) }
   }
 
-  utilization(caller: Caller, when: When): Utilization {
-    return this.#work.read((tx) => {
-      const uses = slotUse(tx, when).filter((use) => this.#warehouse.isVisible(caller, use.warehouseId))
-      return utilizationOf(uses, this.#warehouse.zones(tx, caller))
-    })
+  async utilization(caller: Caller, when: When, signal?: AbortSignal): Promise<Utilization> {
+    const uses = await this.#uses(when, undefined, signal)
+    return this.#work.read((tx) =>
+      utilizationOf(
+        uses.filter((use) => this.#warehouse.isVisible(caller, use.warehouseId)),
+        this.#warehouse.zones(tx, caller),
+      ),
+    )
+  }
+
+  /** How the slots of all zones, or of one, are used: one state of the ledger, counted in slices. */
+  async #uses(when: When, zoneId: number | undefined, signal: AbortSignal | undefined): Promise<SlotUse[]> {
+    const settled = this.#work.read((tx) => settle(tx, when))
+    const found: SlotUse[] = []
+    const slices = this.#work.readInSlices(
+      0,
+      (tx, afterId: number) => {
+        const { uses, next } = slotUse(tx, settled, zoneId, afterId, sliceUses)
+        return { found: uses, next }
+      },
+      signal,
+    )
+    for await (const uses of slices) found.push(...uses)
+    return addedUp(found)
   }
 
   /**

@@ -28,6 +28,18 @@ export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]):
   return { ...sums, utilizationPercent: percent(sums.occupiedSlots, sums.totalSlots), byZone: [...byZone.values()] }
 }
 
+/** Uses of the same zone or label, counted in several slices, as one. */
+export function addedUp(uses: readonly SlotUse[]): SlotUse[] {
+  const sums = new Map<string, SlotUse>()
+  for (const use of uses) {
+    const key = JSON.stringify([use.warehouseId, use.zoneId, use.label])
+    const { total = 0, occupied = 0, verified = 0 } = sums.get(key) ?? {}
+    const sum = { total: total + use.total, occupied: occupied + use.occupied, verified: verified + use.verified }
+    sums.set(key, { ...use, ...sum })
+  }
+  return [...sums.values()]
+}
+
 /** Slots and occupied slots of each zone, by zone id. */
 export function zoneUse(uses: readonly SlotUse[]) {
   const byZone = new Map(uses.map((use) => [use.zoneId, { slotCount: use.total, occupiedCount: use.occupied }]))

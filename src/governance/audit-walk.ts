@@ -99,11 +99,16 @@ function isAboutEvents(tx: ReadTx, action: string): boolean {
   )
 }
 
+/**
+ * One upper bound alone, the lower of the two: with both, SQLite seeks by the end of the span and steps over every row
+ * between that and the place, in each slice anew.
+ */
 function boundsOf({ fromMs, toMs }: AuditFilter, from: TimePlace | undefined): Part {
+  const isBehindSpan = from !== undefined && (toMs === undefined || from.timestampMs < toMs)
+  const upper = isBehindSpan ? from : toMs === undefined ? undefined : { timestampMs: toMs, id: 0 }
   const parts = [
     ...(fromMs === undefined ? [] : [{ sql: ' AND timestamp_ms >= +?', values: [fromMs] }]),
-    ...(toMs === undefined ? [] : [{ sql: ' AND timestamp_ms < +?', values: [toMs] }]),
-    ...(from ? [{ sql: ' AND (timestamp_ms, id) < (+?, +?)', values: [from.timestampMs, from.id] }] : []),
+    ...(upper ? [{ sql: ' AND (timestamp_ms, id) < (+?, +?)', values: [upper.timestampMs, upper.id] }] : []),
   ]
   return { sql: parts.map((part) => part.sql).join(''), values: parts.flatMap((part) => part.values) }
 }

@@ -8,7 +8,7 @@ import type { AuditEntry } from './schema.ts'
 import type { Sight } from './sight.ts'
 
 /** Rows that one step looks at: some 2 ms, so that no handheld waits for an auditor. */
-const lookedAtOnce = 500
+const lookedAtOnce = 200
 
 export type AuditQuery = Omit<AuditFilter, 'person'> & { readonly operator?: string | undefined }
 

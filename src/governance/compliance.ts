@@ -1,5 +1,5 @@
 import type { DetectionEventRow, IncidentChangeRow, ReadTx } from '../database/index.ts'
-import { type OpenedRow, slotStates, type WalkPlace, walk } from '../ledger/index.ts'
+import { type EventPlace, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
 import { canonicalJson, type Json, MerkleFrontier } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { Counts, Discrepancy } from './schema.ts'
@@ -115,7 +115,7 @@ function lastEventId(tx: ReadTx, logSize: number): number {
 
 function walkEvents(tx: ReadTx, { fromMs, toMs }: ReportSpec, slots: ReadonlySet<number>, lastId: number) {
   const tally = new EventTally()
-  let place: WalkPlace | undefined
+  let place: EventPlace | undefined
   do {
     const step = walk(tx, { fromMs, toMs, lastId }, place, batch)
     for (const row of step.rows) if (slots.has(row.slot_id)) tally.take(row)

@@ -6,7 +6,9 @@ export { Corrections } from './corrections.ts'
 export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
 export { ledgerNotifications } from './events.ts'
 export { LedgerHead } from './head.ts'
+export { eventsInSlices } from './history.ts'
 export { misfits } from './judge.ts'
+export type { EventPlace, HistoryFilter } from './look.ts'
 export { type Occupant, occupantOf, standingIn } from './occupants.ts'
 export { eventOfOpeningLine } from './opening.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
@@ -26,6 +28,7 @@ export {
   type Placement,
   type SlotState,
   type SlotUse,
+  settle,
   slotState,
   slotStates,
   slotUse,
@@ -34,6 +37,6 @@ export {
 } from './state.ts'
 export { type Step, type Steps, type StepsOf, stepsOf } from './stays.ts'
 export { callerMark, findEvent, headOf, type OpenedRow, slotIdOf, toPlacementEvent } from './store.ts'
-export { correctionsOf, type WalkFilter, type WalkPlace, walk } from './walk.ts'
+export { correctionsOf, walk } from './walk.ts'
 export { explain, type WarningCode } from './warnings.ts'
 export type { DecidedTime } from './when.ts'

@@ -133,7 +133,7 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     return send(c, reply, reply.status)
   })
 
-  api.openapi(listEvents, (c) => {
+  api.openapi(listEvents, async (c) => {
     const { limit = historyLimit, offset = 0, after_seq, cursor, ...query } = c.req.valid('query')
     const page = {
       limit,
@@ -141,7 +141,7 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
       afterSeq: after_seq,
       before: cursor === undefined ? undefined : readTimeCursor(cursor),
     }
-    const { events, hasMore, total } = ledger.events(query, page, c.get('caller'))
+    const { events, hasMore, total } = await ledger.events(query, page, c.get('caller'), c.req.raw.signal)
     const last = events.at(-1)
     const nextCursor =
       hasMore && last && after_seq === undefined

@@ -3,6 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { type HistoryPage, pageOfHistory } from './history.ts'
 import { type Photos, photosPath } from './photos.ts'
 import { type Appended, type Asking, demandFor, type Recorder, type Within } from './recorder.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent, StoredPhoto } from './schema.ts'
@@ -94,15 +95,16 @@ export class LedgerService {
     )
   }
 
-  events(
+  /** One page of the history that the caller may see. Ends early when `signal` says that the client has gone. */
+  async events(
     query: HistoryQuery,
-    page: store.HistoryPage,
+    page: HistoryPage & { readonly afterSeq?: number | undefined },
     caller: Caller,
-  ): { events: PlacementEvent[]; hasMore: boolean; total: number | null } {
+    signal?: AbortSignal,
+  ): Promise<{ events: PlacementEvent[]; hasMore: boolean; total: number | null }> {
     const { zoneId, warehouseId } = query
     const filter = {
-      zoneId,
-      warehouseId,
+      slotId: this.#work.read((tx) => slotOf(tx, query)),
       operator: query.operator,
       workOrderRef: query.work_order_ref,
       correctsEventId: query.corrects_event_id,
@@ -110,11 +112,10 @@ export class LedgerService {
       toMs: query.to,
       assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
       eventType: query.event_type,
-      hiddenWarehouses: this.#warehouse.hiddenFrom(caller),
+      afterSeq: page.afterSeq,
     }
-    const { rows, hasMore, total } = this.#work.read((tx) =>
-      store.listEvents(tx, { ...filter, slotId: slotOf(tx, query) }, page),
-    )
+    const slots = { zoneId, warehouseId, hiddenWarehouses: this.#warehouse.hiddenFrom(caller) }
+    const { rows, hasMore, total } = await pageOfHistory(this.#work, filter, slots, page, signal)
     return { events: rows.map(store.toPlacementEvent), hasMore, total }
   }
 }

@@ -42,6 +42,16 @@ export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
 }
 
 /**
+ * The same question, settled: no event that is appended from now on changes its answer, and the receipt time is looked
+ * up once for all slots or assets that are asked about. For reads in slices.
+ */
+export function settle(tx: ReadTx, when: When = {}): When {
+  const newest = tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0
+  const { atMs, lastId = newest } = boundsOf(tx, when)
+  return { atMs, lastId: Math.min(lastId, newest) }
+}
+
+/**
  * The last event whose `column` is not above `limit`, 0 before the first. By halving the ids, for these columns never
  * decrease with them: two dozen looks in ten million events, and no index that every commit would have to write.
  */
@@ -172,12 +182,28 @@ export type SlotUse = {
   readonly verified: number
 }
 
-/** Counted inside SQLite, two seeks a slot: no slot leaves it. MATERIALIZED, or the seeks are done for each sum again. */
-export function slotUse(tx: ReadTx, when: When = {}, zoneId?: number): SlotUse[] {
+/**
+ * What stands in the next `looked` slots behind `afterId`, counted inside SQLite with two seeks a slot: no slot leaves
+ * it. MATERIALIZED, or the seeks are done for each sum again. `next` is undefined when these were the last ones.
+ */
+export function slotUse(
+  tx: ReadTx,
+  when: When,
+  zoneId: number | undefined,
+  afterId: number,
+  looked: number,
+): { uses: SlotUse[]; next: number | undefined } {
+  const inZone = zoneId === undefined ? '' : ' AND zone_id = +?'
+  const zone = zoneId === undefined ? [] : [zoneId]
+  const range = tx.oneOf<{ n: number; last: number | null }>(
+    `SELECT count(*) AS n, max(id) AS last FROM (SELECT id FROM main.slot WHERE id > +?${inZone} ORDER BY id LIMIT ?)`,
+    [afterId, ...zone, looked],
+  )
+  if (!range || range.last === null) return { uses: [], next: undefined }
   const bounds = boundsOf(tx, when)
   const moved = bounded(bounds, 'p.')
   const judged = bounded(bounds, 'j.')
-  return tx.allOf<SlotUse>(
+  const uses = tx.allOf<SlotUse>(
     `WITH stood AS MATERIALIZED (
        SELECT s.warehouse_id, s.zone_id, CASE WHEN s.zone_id IS NULL THEN s.zone END AS label, s.retired_at_ms,
          (SELECT CASE p.event_type WHEN 'PLACED' THEN coalesce(
@@ -186,12 +212,13 @@ export function slotUse(tx: ReadTx, when: When = {}, zoneId?: number): SlotUse[]
              ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1), 'PLACED') END
           FROM main.placement_event p WHERE p.slot_id = s.id AND p.${moves}${moved.sql}
           ORDER BY p.timestamp_ms DESC, p.id DESC LIMIT 1) AS standing
-       FROM main.slot s${zoneId === undefined ? '' : ' WHERE s.zone_id = +?'})
+       FROM main.slot s WHERE s.id > +? AND s.id <= +?${zoneId === undefined ? '' : ' AND +s.zone_id = +?'})
      SELECT warehouse_id AS warehouseId, zone_id AS zoneId, label, sum(retired_at_ms IS NULL OR standing IS NOT NULL) AS total,
        count(standing) AS occupied, count(CASE standing WHEN 'VERIFIED' THEN 1 END) AS verified
      FROM stood GROUP BY warehouse_id, zone_id, label`,
-    [...judged.parameters, ...moved.parameters, ...(zoneId === undefined ? [] : [zoneId])],
+    [...judged.parameters, ...moved.parameters, afterId, range.last, ...zone],
   )
+  return { uses, next: range.n < looked ? undefined : range.last }
 }
 
 export function stateIn(states: ReadonlyMap<number, SlotState>, slotId: number): SlotState {

@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
-import { type Caller, countLimit } from '../http/index.ts'
+import type { Caller } from '../http/index.ts'
 import { erasedName } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
-import { type Condition, idsOf } from './merged.ts'
 import type { PlacementEvent } from './schema.ts'
-import { lastIdUpTo } from './state.ts'
 import { explain, type WarningCode } from './warnings.ts'
 
 const columns = [
@@ -63,7 +61,7 @@ export type OpenedRow = PlacementEventRow & {
   counted_at_ms: number | null
 }
 
-export const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes,
+const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes,
     CASE WHEN e.opening_list IS NOT NULL THEN (
       SELECT min(c.received_at_ms) FROM main.placement_event c
       WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id) END AS counted_at_ms
@@ -132,121 +130,11 @@ function timeOf(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms)
 }
 
-export type HistoryFilter = {
-  readonly slotId?: number | undefined
-  readonly assetKey?: string | undefined
-  readonly eventType?: string | undefined
-  /** A name. */
-  readonly operator?: string | undefined
-  readonly workOrderRef?: string | undefined
-  readonly correctsEventId?: number | undefined
-  readonly zoneId?: number | undefined
-  readonly warehouseId?: number | undefined
-  /** When it happened: inclusive. */
-  readonly fromMs?: number | undefined
-  /** Exclusive. */
-  readonly toMs?: number | undefined
-  /** Warehouses that the caller may not see. */
-  readonly hiddenWarehouses: readonly number[]
-}
-
-export type HistoryPage = {
-  readonly limit: number
-  readonly offset: number
-  /** Only leaves behind this one, oldest first: for a client that must miss nothing. */
-  readonly afterSeq?: number | undefined
-  /** The row to go on behind, newest first. */
-  readonly before?: { readonly timestampMs: number; readonly id: number } | undefined
-}
-
-export type History = { readonly rows: OpenedRow[]; readonly hasMore: boolean; readonly total: number | null }
-
-/** One page of the history. The SQL is built for the filters that are there, so that each finds its index. */
-export function listEvents(tx: ReadTx, filter: HistoryFilter, page: HistoryPage): History {
-  const conditions = conditionsOf(tx, filter, page.afterSeq)
-  const order = page.afterSeq === undefined ? 'timestamp_ms DESC, id DESC' : 'id'
-  const ids = idsOf({
-    conditions: [...byIndex(conditions), ...between(filter), ...behind(page)],
-    inHalves: standsInHalves(filter),
-    order,
-    limit: 'LIMIT ? OFFSET ?',
-  })
-  const rows = tx.allOf<OpenedRow>(
-    `${openedSelect} WHERE e.id IN (SELECT id FROM (${ids.sql})) ORDER BY ${order.replaceAll(/timestamp_ms|id/g, 'e.$&')}`,
-    [...ids.values, page.limit + 1, page.offset],
-  )
-  return {
-    rows: rows.slice(0, page.limit),
-    hasMore: rows.length > page.limit,
-    total: countEvents(tx, [...conditions, ...between(filter)], standsInHalves(filter)),
-  }
-}
-
-const standsInHalves = ({ slotId, assetKey }: HistoryFilter) => slotId !== undefined || assetKey !== undefined
-
-const where = (part: string, ...values: (string | number)[]): Condition => ({ part, values })
-
-/** The strongest first: the one that leaves the fewest rows in a ledger of years. */
-function conditionsOf(tx: ReadTx, filter: HistoryFilter, afterSeq: number | undefined): Condition[] {
-  const { slotId, assetKey, eventType, hiddenWarehouses, zoneId, warehouseId } = filter
-  const holes = hiddenWarehouses.map(() => '?').join(', ')
-  return [
-    ...(assetKey === undefined ? [] : [where('e.asset_key = +?', assetKey)]),
-    ...(slotId === undefined ? [] : [where('e.slot_id = +?', slotId)]),
-    ...(afterSeq === undefined ? [] : [where('e.id > +?', lastIdUpTo(tx, 'leaf_seq', afterSeq))]),
-    ...furtherOf(filter),
-    ...(eventType === undefined ? [] : [where('e.event_type = +?', eventType)]),
-    ...(zoneId === undefined ? [] : [where('e.slot_id IN (SELECT id FROM slot WHERE zone_id = ?)', zoneId)]),
-    ...(warehouseId === undefined
-      ? []
-      : [where('e.slot_id IN (SELECT id FROM slot WHERE warehouse_id = ?)', warehouseId)]),
-    ...(holes === ''
-      ? []
-      : [where(`e.slot_id NOT IN (SELECT id FROM slot WHERE warehouse_id IN (${holes}))`, ...hiddenWarehouses)]),
-  ]
-}
-
-function furtherOf({ correctsEventId, workOrderRef, operator }: HistoryFilter): Condition[] {
-  const person = `(SELECT commitment FROM opening WHERE kind = 'person' AND value = ?)`
-  return [
-    ...(correctsEventId === undefined ? [] : [where('e.corrects_event_id = +?', correctsEventId)]),
-    ...(workOrderRef === undefined ? [] : [where('e.work_order_ref = +?', workOrderRef)]),
-    ...(operator === undefined ? [] : [where(`e.operator_commitment = ${person}`, operator)]),
-  ]
-}
-
-/** Times stand second in every index: they narrow what the strongest finds. */
-function between({ fromMs, toMs }: HistoryFilter): Condition[] {
-  return [
-    ...(fromMs === undefined ? [] : [where('e.timestamp_ms >= +?', fromMs)]),
-    ...(toMs === undefined ? [] : [where('e.timestamp_ms < +?', toMs)]),
-  ]
-}
-
-/** The strongest finds its index; a plus keeps SQLite, which knows nothing of the numbers, from taking another's. */
-function byIndex([strongest, ...others]: readonly Condition[]): Condition[] {
-  return strongest ? [strongest, ...others.map(({ part, values }) => where(`+${part}`, ...values))] : []
-}
-
-function behind({ before }: HistoryPage): Condition[] {
-  return before ? [where('(e.timestamp_ms, e.id) < (+?, +?)', before.timestampMs, before.id)] : []
-}
-
-/**
- * Exact, or null. Only as many rows are looked at as the limit has: those that the strongest condition finds by its
- * index; of more than that nobody knows how many the others would leave.
- */
-function countEvents(tx: ReadTx, conditions: readonly Condition[], inHalves: boolean): number | null {
-  const [strongest, ...others] = conditions
-  if (!strongest) return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.placement_event')?.n ?? 0
-  const ids = idsOf({ conditions: [strongest], inHalves, limit: 'LIMIT ?' })
-  const looked = `(${ids.sql}) AS found${others.length === 0 ? '' : ' CROSS JOIN main.placement_event e ON e.id = found.id'}`
-  const passes = others.length === 0 ? '' : ` FILTER (WHERE ${others.map(({ part }) => part).join(' AND ')})`
-  const counted = tx.oneOf<{ looked: number; n: number }>(
-    `SELECT count(*) AS looked, count(*)${passes} AS n FROM ${looked}`,
-    [...others.flatMap(({ values }) => values), ...ids.values, countLimit + 1],
-  )
-  return counted && counted.looked <= countLimit ? counted.n : null
+/** Whole rows by id, in the order that `sorted` names (SQL on the table `e`). */
+export function openedByIds(tx: ReadTx, ids: readonly number[], sorted: string): OpenedRow[] {
+  return tx.allOf<OpenedRow>(`${openedSelect} WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY ${sorted}`, [
+    JSON.stringify(ids),
+  ])
 }
 
 /**

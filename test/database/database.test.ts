@@ -233,6 +233,18 @@ t.test(
   },
 )
 
+t.test('a read inside a read sees what the outer one sees', async (t) => {
+  const { work, db } = open(t)
+  await work.write((tx) => tx.run(addWarehouse('first')))
+  const seen = work.read(() => {
+    const before = names(work)
+    db.exec(`INSERT INTO warehouse (name, timezone, created_at_ms, updated_at_ms) VALUES ('second', 'UTC', 1, 1)`)
+    return [before, names(work)]
+  })
+  t.strictSame(seen, [['first'], ['first']], 'one snapshot for both')
+  t.same(names(work), ['first', 'second'], 'and the next read sees what was committed meanwhile')
+})
+
 t.test('a slot keeps its number and its label for ever: the ledger shows them', async (t) => {
   const { dataDir, db } = open(t)
   db.exec(`INSERT INTO warehouse (id, name, timezone, created_at_ms, updated_at_ms) VALUES (1, 'W', 'UTC', 1, 1);

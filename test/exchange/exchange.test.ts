@@ -252,7 +252,7 @@ t.test('what was corrected is declared wrong, under its own id, in front of what
 t.test('a piece is made when the client takes the one before it, and none after it has gone', async (t) => {
   let made = 0
   let ended = false
-  function* pieces() {
+  async function* pieces() {
     try {
       for (;;) {
         made += 1

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { openRooms, siteId } from '../../scripts/bench/rooms.ts'
+import { furnish, History, keepPhoto } from '../../scripts/bench/seed.ts'
+import { databaseFile } from '../../src/database/index.ts'
+import { everyRead, type Span } from '../support/every-read.ts'
+import { people, signedIn, siteUrl, type TestGateway, testGateway } from '../support/gateway.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+import { noteReads, stepsOf } from '../support/statements.ts'
+
+const events = 20_000
+const slots = 3500
+const pallets = 3000
+
+/**
+ * What one turn of the event loop may read: some 5 ms. A row that is looked at takes 5 to 40 steps, so whatever reads the
+ * whole ledger, all slots or all assets of this hall at once is far above it, and slices are far below.
+ */
+const mostSteps = 100_000
+
+/** A hall with a history, in two warehouses. */
+async function makeHall(folder: string): Promise<Span> {
+  const fromMs = Date.UTC(2026, 2, 1)
+  const clock = new SimulatedClock(fromMs)
+  const rooms = openRooms(join(folder, 'state'), clock)
+  rooms.db.pragma('synchronous = OFF')
+  await furnish(rooms, slots, pallets, 2)
+  const history = new History({ rooms, clock, slots, pallets, photoUrl: await keepPhoto(rooms) })
+  await history.growTo(500)
+  history.fillTo(rooms, events)
+  rooms.close()
+  return { fromMs, toMs: clock.now(), events }
+}
+
+/** The headers of a handheld that is kept to the first warehouse. */
+async function deviceHeaders(gateway: TestGateway): Promise<Record<string, string>> {
+  const device = { name: 'handheld-7', kind: 'handheld', role: 'operator', warehouseIds: [1] }
+  const made = await gateway.ask('POST', '/api/devices', { by: people.ada, body: device })
+  const { body } = await gateway.ask('POST', '/api/devices/enrol', { body: { code: made.body.enrolment.code } })
+  return {
+    Authorization: `Bearer ${body.secret}`,
+    'X-Storage-Instance': siteUrl,
+    'X-Storage-Username': 'handheld-7',
+  }
+}
+
+t.test('no read looks at more rows in one turn than a slice has, whoever asks and whatever the filter', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-slices-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const span = await makeHall(folder)
+  const reads = noteReads()
+  t.teardown(() => reads.stop())
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(span.toMs + 3_600_000),
+    config: { site: { id: siteId, url: siteUrl }, warehouses: [{ id: 2, viewers: ['ada'] }] },
+  })
+  const { body: description } = await gateway.ask('GET', '/api/openapi', { by: people.ada })
+  const paths = everyRead(description, span)
+  const callers = {
+    admin: signedIn(people.ada),
+    'supervisor of one warehouse': signedIn(people.sven),
+    'device of one warehouse': await deviceHeaders(gateway),
+  }
+  const turns: { what: string; statements: readonly string[] }[] = []
+  for (const path of paths) {
+    for (const [who, headers] of Object.entries(callers)) {
+      reads.taken()
+      const answer = await gateway.ask('GET', path, { headers })
+      t.ok(answer.status < 500, `${path} (${who}): ${answer.status}`)
+      for (const { statements } of reads.taken()) turns.push({ what: `${path} (${who})`, statements })
+    }
+  }
+  gateway.close()
+  t.ok(turns.length > paths.length, `${turns.length} turns of ${paths.length} reads`)
+  const known = new Map<string, number>()
+  const distinct = [...new Set(turns.flatMap(({ statements }) => statements))]
+  const counted = stepsOf(databaseFile(join(folder, 'state')), distinct)
+  for (const [i, sql] of distinct.entries()) known.set(sql, counted[i] ?? 0)
+  const tooLong = new Map<string, string>()
+  for (const { what, statements } of turns) {
+    const steps = statements.reduce((sum, sql) => sum + (known.get(sql) ?? 0), 0)
+    const longest = statements.toSorted((a, b) => (known.get(b) ?? 0) - (known.get(a) ?? 0))[0]
+    if (steps > mostSteps)
+      tooLong.set(
+        what,
+        `${steps} steps, ${statements.length} statements, the longest ${known.get(longest ?? '')}: ${longest}`,
+      )
+  }
+  t.strictSame(Object.fromEntries(tooLong), {}, `no turn takes more than ${mostSteps} steps`)
+})
