@@ -5,7 +5,7 @@ import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../.
 import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, inspector, Outbox } from '../../src/journal/index.ts'
-import { headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
+import { assetIsSeen, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
 import { identifyLog, Log, Openings } from '../../src/log/index.ts'
 import { WarehouseService } from '../../src/warehouse/index.ts'
 import { type Clock, clockIsTrusted, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
@@ -60,8 +60,16 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   })
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
   const settings = () => ({ warehouseId: 1, viewers: [] })
-  const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings })
-  const photos = new Photos({ work, clock, openings, audit, dataDir, hiddenFrom: () => [], siteUrl: () => siteUrl })
+  const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings, isAssetSeen: assetIsSeen })
+  const photos = new Photos({
+    work,
+    clock,
+    openings,
+    audit,
+    dataDir,
+    sightOf: (caller) => warehouse.sightOf(caller),
+    siteUrl: () => siteUrl,
+  })
   const recorder = new Recorder({
     clock,
     log,

@@ -30,7 +30,7 @@ import { type Api, numericPath } from '../http/index.ts'
 import { IntakeService } from '../intake/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
-import { Acts, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
+import { Acts, assetIsSeen, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { ScaleService } from '../scales/index.ts'
@@ -200,6 +200,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     audit,
     idempotency,
     settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
+    isAssetSeen: assetIsSeen,
   })
   atOnce((write) => warehouse.readLabels(write))
   const devices = new DeviceService({
@@ -219,7 +220,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     openings,
     audit,
     dataDir: config.dataDir,
-    hiddenFrom: (caller) => warehouse.hiddenFrom(caller),
+    sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => live.config.site.url,
   })
   const recorder = new Recorder({

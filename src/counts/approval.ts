@@ -8,6 +8,7 @@ import {
   occupantOf,
   type Recorder,
 } from '../ledger/index.ts'
+import type { Sight } from '../warehouse/index.ts'
 import { compare, type LineStatus } from './comparison.ts'
 import { type Correction, corrections, type Ledger } from './corrections.ts'
 import { type SeenSlot, seenSlots } from './scanned.ts'
@@ -35,11 +36,12 @@ type Approving = {
   readonly by: RequestOrigin
   /** Commitment of the person. */
   readonly approver: string
+  readonly sight: Sight
 }
 
 /** Records what the ledger lacks, and what came of each slot. All in the transaction; the state of the count is not its business. */
-export function approve(tx: Tx, countId: number, { recorder, by, approver }: Approving): Approval {
-  const seen = seenSlots(tx, countId)
+export function approve(tx: Tx, countId: number, { recorder, by, approver, sight }: Approving): Approval {
+  const seen = seenSlots(tx, countId, sight)
   const statuses = compare(seen)
   const statusOf = ({ slotId }: SeenSlot) => statuses.get(slotId) ?? 'not_counted'
   const lines = seen.flatMap((slot) => {
@@ -50,8 +52,8 @@ export function approve(tx: Tx, countId: number, { recorder, by, approver }: App
       : []
   })
   const scans = new Map(lines.map(({ slotId, scan }) => [slotId, scan]))
-  const plan = corrections(lines, ledgerNow(tx))
-  const atMs = behindAll(tx, plan, recorder.nowMs())
+  const plan = corrections(lines, ledgerNow(tx, sight))
+  const atMs = behindAll(tx, plan, sight, recorder.nowMs())
   const eventIds = plan.map((correction) => {
     const scan = scans.get(correction.scanOf)
     if (!scan) throw new Error(`slot ${correction.scanOf} was corrected without a scan`)
@@ -72,11 +74,11 @@ export function approve(tx: Tx, countId: number, { recorder, by, approver }: App
 }
 
 /** No slot of the plan has moved since its scan, so what stands now is what stood then. */
-function ledgerNow(tx: ReadTx): Ledger {
+function ledgerNow(tx: ReadTx, sight: Sight): Ledger {
   const bounds = boundsOf(tx)
   return {
     whereIs: (key) => {
-      const newest = newestOfAsset(tx, key, bounds)
+      const newest = newestOfAsset(tx, key, sight, bounds)
       return { slotId: newest?.event_type === 'PLACED' ? newest.slot_id : null, sinceMs: newest?.timestamp_ms ?? 0 }
     },
     shownIn: (slotId) => {
@@ -87,8 +89,9 @@ function ledgerNow(tx: ReadTx): Ledger {
 }
 
 /** Later than every event of the slots and pallets of the plan. */
-function behindAll(tx: ReadTx, plan: readonly Correction[], nowMs: number): number {
-  return plan.reduce((ms, { slotId, pallet }) => Math.max(ms, newestTimestampMs(tx, slotId, pallet.key) + 1), nowMs)
+function behindAll(tx: ReadTx, plan: readonly Correction[], sight: Sight, nowMs: number): number {
+  const newestMs = ({ slotId, pallet }: Correction) => newestTimestampMs(tx, slotId, pallet.key, sight)
+  return plan.reduce((ms, correction) => Math.max(ms, newestMs(correction) + 1), nowMs)
 }
 
 function record(

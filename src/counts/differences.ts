@@ -1,4 +1,5 @@
 import type { ReadTx } from '../database/index.ts'
+import type { Sight } from '../warehouse/index.ts'
 import { compare, expectedIn } from './comparison.ts'
 import { seenSlots } from './scanned.ts'
 import * as store from './store.ts'
@@ -16,9 +17,9 @@ export type OpenDifference = {
 }
 
 /** Of all counts that are under way, as the ledger is now. For the list of what contradicts it. */
-export function openDifferences(tx: ReadTx): OpenDifference[] {
+export function openDifferences(tx: ReadTx, sight: Sight): OpenDifference[] {
   return store.openCounts(tx).flatMap((countId) => {
-    const seen = seenSlots(tx, countId)
+    const seen = seenSlots(tx, countId, sight)
     const statuses = compare(seen)
     return seen.flatMap((slot): OpenDifference[] => {
       const kind = statuses.get(slot.slotId)

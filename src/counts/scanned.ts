@@ -1,5 +1,6 @@
 import type { CountScanRow, ReadTx } from '../database/index.ts'
 import { newestInSlot, newestOfAsset, occupantOf, standingIn } from '../ledger/index.ts'
+import type { Sight } from '../warehouse/index.ts'
 import { expectedIn, type Pallet, type Seen } from './comparison.ts'
 import { type RecountMark, recountsOf, type Scan, scansOf, slotIdsOf } from './store.ts'
 
@@ -14,10 +15,10 @@ export type SeenSlot = Seen & {
  * All slots of a count against what the ledger says for the time of each scan, as it is known now: what came in late
  * and happened before has its place.
  */
-export function seenSlots(tx: ReadTx, countId: number): SeenSlot[] {
+export function seenSlots(tx: ReadTx, countId: number, sight: Sight): SeenSlot[] {
   const scans = Map.groupBy(scansOf(tx, countId), (scan) => scan.slot_id)
   const marks = recountsOf(tx, countId)
-  return slotIdsOf(tx, countId).map((slotId) => seenSlot(tx, slotId, scans.get(slotId) ?? [], marks.get(slotId)))
+  return slotIdsOf(tx, countId).map((slotId) => seenSlot(tx, slotId, scans.get(slotId) ?? [], marks.get(slotId), sight))
 }
 
 /** The scan that decides: the last one made of the slot, and since somebody wanted it again, after that. */
@@ -28,7 +29,13 @@ export function decidingScan<Row extends CountScanRow>(
   return scans.findLast((scan) => !mark || (scan.id > mark.after_scan_id && scan.timestamp_ms >= mark.requested_at_ms))
 }
 
-function seenSlot(tx: ReadTx, slotId: number, scans: readonly Scan[], mark: RecountMark | undefined): SeenSlot {
+function seenSlot(
+  tx: ReadTx,
+  slotId: number,
+  scans: readonly Scan[],
+  mark: RecountMark | undefined,
+  sight: Sight,
+): SeenSlot {
   const scan = decidingScan(scans, mark)
   const base = { slotId, scan, scans: scans.length, wantsRecount: mark !== undefined && !scan }
   if (!scan) return { ...base, found: undefined, occupant: undefined, standing: [], movedSince: false }
@@ -37,7 +44,7 @@ function seenSlot(tx: ReadTx, slotId: number, scans: readonly Scan[], mark: Reco
   const occupant = shown && { barcode: shown.assetBarcode, key: shown.assetKey }
   const standing = standingIn(tx, slotId, scan.timestamp_ms).map((a) => ({ barcode: a.assetBarcode, key: a.assetKey }))
   const involved = [...found, ...expectedIn({ occupant, standing })]
-  return { ...base, found, occupant, standing, movedSince: hasMovedSince(tx, scan, involved) }
+  return { ...base, found, occupant, standing, movedSince: hasMovedSince(tx, scan, involved, sight) }
 }
 
 export function foundIn(scan: Pick<CountScanRow, 'found'>): Pallet[] {
@@ -45,7 +52,7 @@ export function foundIn(scan: Pick<CountScanRow, 'found'>): Pallet[] {
 }
 
 /** Whether the slot, or one of the pallets, was moved after the scan: then the ledger knows better than the count. */
-function hasMovedSince(tx: ReadTx, scan: Scan, pallets: readonly Pallet[]): boolean {
+function hasMovedSince(tx: ReadTx, scan: Scan, pallets: readonly Pallet[], sight: Sight): boolean {
   const everywhere = { atMs: undefined, lastId: undefined }
   const isAfter = (move: { timestamp_ms: number; id: number } | undefined) =>
     move !== undefined &&
@@ -53,6 +60,6 @@ function hasMovedSince(tx: ReadTx, scan: Scan, pallets: readonly Pallet[]): bool
       (move.timestamp_ms === scan.timestamp_ms && move.id > scan.known_event_id))
   return (
     isAfter(newestInSlot(tx, scan.slot_id, everywhere)) ||
-    pallets.some(({ key }) => isAfter(newestOfAsset(tx, key, everywhere)))
+    pallets.some(({ key }) => isAfter(newestOfAsset(tx, key, sight, everywhere)))
   )
 }

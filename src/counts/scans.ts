@@ -44,7 +44,9 @@ export class Scans {
     const slot = this.#warehouse.slotReference(tx, { id: asked.slot_id, code: asked.slot_code }, by.caller)
     demandSlot(tx, countId, slot)
     const found = palletsOf(asked.barcodes ?? [])
-    const newestMs = Math.max(...['', ...found.map(({ key }) => key)].map((key) => newestTimestampMs(tx, slot.id, key)))
+    const sight = this.#warehouse.sightOf(by.caller)
+    const keys = ['', ...found.map(({ key }) => key)]
+    const newestMs = Math.max(...keys.map((key) => newestTimestampMs(tx, slot.id, key, sight)))
     const when = this.#recorder.timeOf({ timestampMs: asked.timestamp, deviceTimeMs }, newestMs)
     const row = {
       id: store.nextScanId(tx),

@@ -135,7 +135,7 @@ export class CountsService {
   review(id: number | undefined, caller: Caller): Count & { lines: ReviewLine[] } {
     return this.#work.read((tx) => {
       const session = this.#session(tx, id, caller)
-      const seen = seenSlots(tx, session.id)
+      const seen = seenSlots(tx, session.id, this.#warehouse.sightOf(caller))
       const statuses = compare(seen)
       const lines = seen.map((slot) => this.#line(tx, slot, statuses.get(slot.slotId) ?? 'not_counted', caller))
       return { ...countOf(tx, session), lines }
@@ -177,7 +177,12 @@ export class CountsService {
         const session = this.#session(tx, id, by.caller, version)
         this.#step(tx, session, 'approve')
         const approver = this.#openings.person(tx, by.caller.username)
-        const done = approve(tx, session.id, { recorder: this.#recorder, by, approver })
+        const done = approve(tx, session.id, {
+          recorder: this.#recorder,
+          by,
+          approver,
+          sight: this.#warehouse.sightOf(by.caller),
+        })
         store.close(tx, session.id, approver, null, this.#recorder.nowMs())
         this.#tell(tx, by, 'count.approved', session.id, { events: done.eventIds.length })
         const body = { ...countOf(tx, this.#session(tx, id, by.caller)), ...done }
@@ -253,7 +258,7 @@ export class CountsService {
 
   /** Label of the slot where the ledger has a pallet; null where it has none, or none that the caller may see. */
   #whereIs(tx: ReadTx, key: string, caller: Caller): string | null {
-    const { slotId } = assetLocation(tx, key)
+    const { slotId } = assetLocation(tx, key, this.#warehouse.sightOf(caller))
     return (slotId !== null && this.#warehouse.visibleSlot(tx, slotId, caller)?.slot_id) || null
   }
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import { assetLocation, settle, type When } from '../ledger/index.ts'
+import { assetIsSeen, assetLocation, settle, type When } from '../ledger/index.ts'
 import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
@@ -43,10 +43,12 @@ export class AssetList {
       past: query.past && settle(tx, query.past),
       ids: this.#warehouse.assetsInRange(tx, query),
     }))
+    const sight = this.#warehouse.sightOf(caller)
     const settled = { ...query, past }
     const slotId = query.place?.slot === undefined ? undefined : this.#slotId(query.place.slot, caller)
     const told = (tx: ReadTx, found: (Asset & { key: string })[]) =>
       found
+        .filter((asset) => sight.hiddenWarehouses.length === 0 || assetIsSeen(tx, asset, sight))
         .map(({ key, ...asset }) => ({ ...asset, ...this.#places(tx, key, settled, now, caller) }))
         .filter((asset) => isThere(query.past ? asset.locationThen : asset.location, query.place, slotId))
     for (let from = 0; ids && from < ids.length; from += sliceAssets) {
@@ -84,7 +86,8 @@ export class AssetList {
   }
 
   #place(tx: ReadTx, key: string, when: When, caller: Caller): StandingPlace {
-    const { slotId, since, decidedInSlot } = assetLocation(tx, key, when)
+    const sight = this.#warehouse.sightOf(caller)
+    const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
     if (decidedInSlot === null || since === null) return { slot: null, since: null }
     const slot = this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
     if (!slot) return null

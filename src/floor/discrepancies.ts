@@ -15,7 +15,7 @@ import {
   settle,
   type When,
 } from '../ledger/index.ts'
-import type { Slot, WarehouseService } from '../warehouse/index.ts'
+import type { Sight, Slot, WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import {
   type AroundSlot,
@@ -56,6 +56,7 @@ export class Discrepancies {
 
   /** Newest first. Looks at slots and assets a slice at a time; in between, others have their turn. */
   async find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<Discrepancy[]> {
+    const sight = this.#warehouse.sightOf(caller)
     const bounds = this.#work.read((tx) => boundsOf(tx, settle(tx, when)))
     const found: Discrepancy[] = []
     const keep = (tx: ReadTx, all: readonly Contradiction[]) => {
@@ -66,7 +67,7 @@ export class Discrepancies {
       const behind: number = afterId
       afterId = this.#work.read((tx) => {
         const { slots, lastId } = this.#warehouse.slots(tx, caller, behind, sliceRows, query.zoneId)
-        for (const slot of slots) keep(tx, this.#ofSlot(tx, slot, bounds))
+        for (const slot of slots) keep(tx, this.#ofSlot(tx, slot, sight, bounds))
         return lastId
       })
     }
@@ -74,7 +75,7 @@ export class Discrepancies {
       const behind: number = afterId
       afterId = this.#work.read((tx) => {
         const assets = assetKeys(tx, behind, sliceRows)
-        for (const { key } of assets) keep(tx, ofAsset(tx, key, bounds))
+        for (const { key } of assets) keep(tx, ofAsset(tx, key, sight, bounds))
         return assets.length < sliceRows ? undefined : assets.at(-1)?.id
       })
     }
@@ -86,28 +87,30 @@ export class Discrepancies {
   #ofCounts(caller: Caller, { kind, warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
     if (kind !== undefined && kind !== 'count_difference') return []
     return this.#work.read((tx) =>
-      openDifferences(tx).flatMap(({ countId, slotId, expected, found, scannedAtMs }) => {
-        const slot = this.#warehouse.visibleSlot(tx, slotId, caller)
-        if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
-        if (zoneId !== undefined && slot.zoneId !== zoneId) return []
-        return {
-          id: `count_difference-${countId}-${slotId}`,
-          kind: 'count_difference' as const,
-          ...discrepancyTexts.count_difference,
-          since: isoTime(scannedAtMs),
-          slot: nameOf(slot),
-          assetBarcode: expected[0] ?? null,
-          otherSlot: null,
-          otherAssetBarcode: found[0] ?? null,
-          countId,
-          eventIds: [],
-        }
-      }),
+      openDifferences(tx, this.#warehouse.sightOf(caller)).flatMap(
+        ({ countId, slotId, expected, found, scannedAtMs }) => {
+          const slot = this.#warehouse.visibleSlot(tx, slotId, caller)
+          if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
+          if (zoneId !== undefined && slot.zoneId !== zoneId) return []
+          return {
+            id: `count_difference-${countId}-${slotId}`,
+            kind: 'count_difference' as const,
+            ...discrepancyTexts.count_difference,
+            since: isoTime(scannedAtMs),
+            slot: nameOf(slot),
+            assetBarcode: expected[0] ?? null,
+            otherSlot: null,
+            otherAssetBarcode: found[0] ?? null,
+            countId,
+            eventIds: [],
+          }
+        },
+      ),
     )
   }
 
-  #ofSlot(tx: ReadTx, slot: Slot, bounds: Bounds): Contradiction[] {
-    const around = lookAround(tx, slot.id, bounds)
+  #ofSlot(tx: ReadTx, slot: Slot, sight: Sight, bounds: Bounds): Contradiction[] {
+    const around = lookAround(tx, slot.id, sight, bounds)
     const { newest } = around
     const own = contradictionsOfSlot(slot.id, around)
     return newest?.event_type === 'PLACED' ? [...own, ...this.#misplaced(tx, slot, newest)] : own
@@ -146,19 +149,19 @@ export class Discrepancies {
   }
 }
 
-function lookAround(tx: ReadTx, slotId: number, bounds: Bounds): AroundSlot {
+function lookAround(tx: ReadTx, slotId: number, sight: Sight, bounds: Bounds): AroundSlot {
   const newest = newestInSlot(tx, slotId, bounds)
   const isRemoved = newest?.event_type === 'REMOVED'
   return {
     newest,
     before: isRemoved ? moveBefore(tx, newest, bounds) : undefined,
-    ofAsset: newest && newestOfAsset(tx, newest.asset_key, bounds),
+    ofAsset: newest && newestOfAsset(tx, newest.asset_key, sight, bounds),
     judged: judgementsAfter(tx, slotId, newest?.timestamp_ms ?? -1, bounds),
   }
 }
 
-function ofAsset(tx: ReadTx, key: string, bounds: Bounds): Contradiction[] {
-  const newest = newestOfAsset(tx, key, bounds)
+function ofAsset(tx: ReadTx, key: string, sight: Sight, bounds: Bounds): Contradiction[] {
+  const newest = newestOfAsset(tx, key, sight, bounds)
   if (newest?.event_type !== 'PLACED') return []
   const inSlot = newestInSlot(tx, newest.slot_id, bounds)
   if (inSlot?.id === newest.id) return []

@@ -41,9 +41,9 @@ export class Scanner {
   }
 
   readonly #asset: ScanResolver = (tx, { key }, caller) => {
-    const asset = this.#warehouse.findAsset(tx, key)
+    const asset = this.#warehouse.visibleAsset(tx, key, caller)
     if (!asset) return undefined
-    const { slotId, since, decidedInSlot } = assetLocation(tx, key)
+    const { slotId, since, decidedInSlot } = assetLocation(tx, key, this.#warehouse.sightOf(caller))
     const slot = decidedInSlot === null ? undefined : this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
     const path = `/api/whms/assets/${encodeURIComponent(asset.asset_id)}`
     const isHidden = decidedInSlot !== null && !slot

@@ -163,13 +163,14 @@ export class FloorService {
   location(barcode: string, caller: Caller, when: When) {
     return this.#work.read((tx) => {
       const { key } = readBarcode(barcode)
-      const asset = this.#warehouse.findAsset(tx, key)
-      if (!assetIsKnown(tx, key, when) && (!asset || asset.provisional)) throw AppError.notFound('Asset')
-      const { slotId, since, decidedInSlot } = assetLocation(tx, key, when)
+      const sight = this.#warehouse.sightOf(caller)
+      const asset = this.#warehouse.visibleAsset(tx, key, caller)
+      if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
+      const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
       const slot = decidedInSlot === null ? undefined : this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
       if (decidedInSlot !== null && !slot) throw AppError.notFound('Asset')
       return {
-        asset_barcode: asset?.asset_id ?? barcode,
+        asset_barcode: asset.asset_id,
         slot: slot && slotId !== null ? { ...slot, ...slotState(tx, slotId, when) } : null,
         since: since === null ? null : isoTime(since),
       }

@@ -50,7 +50,7 @@ export class Traces {
   /** Where an asset stood, newest first. Throws NOT_FOUND for a barcode that nobody knows. */
   ofAsset(barcode: string, caller: Caller, when: When, page: TracePage): Page<Stay> {
     return this.#work.read((tx) => {
-      const assetKey = this.#known(tx, barcode, when)
+      const assetKey = this.#known(tx, barcode, caller, when)
       return this.#stays(tx, { assetKey }, caller, when, page)
     })
   }
@@ -58,7 +58,7 @@ export class Traces {
   /** Every move of an asset with its evidence, oldest first. Throws NOT_FOUND. */
   story(barcode: string, caller: Caller, when: When, page: TracePage): Page<StoryStep> {
     const read = this.#work.read((tx) => {
-      const assetKey = this.#known(tx, barcode, when)
+      const assetKey = this.#known(tx, barcode, caller, when)
       const { steps, ...rest } = this.#steps(tx, { assetKey }, caller, when, page, 'oldest first')
       const lastId = boundsOf(tx, { ...when, lastId: headOf(tx).id }).lastId ?? 0
       return { told: steps.map((step) => this.#storyStep(tx, step, lastId, caller)), ...paged(steps, rest) }
@@ -89,10 +89,11 @@ export class Traces {
     return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#motion, moment, windowSeconds, caller) }
   }
 
-  #known(tx: ReadTx, barcode: string, when: When): string {
+  #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {
     const { key } = readBarcode(barcode)
-    const asset = this.#warehouse.findAsset(tx, key)
-    if (!assetIsKnown(tx, key, when) && (!asset || asset.provisional)) throw AppError.notFound('Asset')
+    const sight = this.#warehouse.sightOf(caller)
+    const asset = this.#warehouse.visibleAsset(tx, key, caller)
+    if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
     return key
   }
 
@@ -105,12 +106,11 @@ export class Traces {
   }
 
   #steps(tx: ReadTx, of: StepsOf, caller: Caller, when: When, page: TracePage, order: 'newest first' | 'oldest first') {
-    const hiddenWarehouses = this.#warehouse.hiddenFrom(caller)
     return stepsOf(tx, of, boundsOf(tx, when), {
       ...page,
       order,
       onlyStays: order === 'newest first',
-      hiddenWarehouses,
+      sight: this.#warehouse.sightOf(caller),
     })
   }
 

@@ -56,7 +56,7 @@ export type Governance = {
 /** Builds the room. */
 export function createGovernance(options: GovernanceOptions): Governance {
   const { warehouse, motion, photos, elsewhere, transportUnit } = options
-  const sight = new Sight({ warehouse, motion, ...(elsewhere && { elsewhere }) })
+  const sight = new Sight({ warehouse, motion, photos, ...(elsewhere && { elsewhere }) })
   const siteUrl = () => options.site().siteUrl
   const references = new References({ warehouse, motion, photos, siteUrl, transportUnit })
   const audit = new AuditReader({ ...options, sight })

@@ -70,9 +70,9 @@ export class References {
       case 'detection_event':
         return this.#detection(tx, id, caller)
       case 'photo':
-        return this.#photo(tx, id)
+        return this.#photo(tx, id, caller)
       case 'asset':
-        return this.#asset(tx, id)
+        return this.#asset(tx, id, caller)
       case 'slot':
         return this.#slot(tx, id, caller)
       case 'zone':
@@ -126,14 +126,14 @@ export class References {
     return { type: 'detection_event', id, warehouseId: evidence.warehouseId, media }
   }
 
-  #photo(tx: ReadTx, id: string): Resolved | undefined {
+  #photo(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const sha256 = this.#options.photos.hashOf(id) ?? id
-    if (!hashForm.test(sha256) || !this.#options.photos.isHeld(tx, sha256)) return undefined
+    if (!hashForm.test(sha256) || !this.#options.photos.isHeldFor(tx, sha256, caller)) return undefined
     return { type: 'photo', id: sha256, warehouseId: undefined, media: [sha256] }
   }
 
-  #asset(tx: ReadTx, id: string): Resolved | undefined {
-    const asset = this.#options.warehouse.findAsset(tx, readBarcode(id).key)
+  #asset(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
+    const asset = this.#options.warehouse.visibleAsset(tx, readBarcode(id).key, caller)
     return asset && { type: 'asset', id: asset.asset_id, warehouseId: undefined, media: [] }
   }
 

@@ -1,6 +1,8 @@
 import type { ReadTx } from '../database/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
+import { listIsHidden } from '../intake/index.ts'
 import type { AuditEntity } from '../journal/index.ts'
+import type { Photos } from '../ledger/index.ts'
 import type { MotionService } from '../motion/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 
@@ -36,6 +38,7 @@ export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
 export type SightOptions = {
   readonly warehouse: WarehouseService
   readonly motion: MotionService
+  readonly photos: Pick<Photos, 'isVisible'>
   /** Of transport units and scale readings, where there are any. */
   readonly elsewhere?: Partial<Record<'transport_unit' | 'scale_reading', Whereabouts>>
 }
@@ -51,7 +54,7 @@ export class Sight {
   readonly #motion: MotionService
   readonly #rules: Readonly<Record<AuditEntity, Rule>>
 
-  constructor({ warehouse, motion, elsewhere = {} }: SightOptions) {
+  constructor({ warehouse, motion, photos, elsewhere = {} }: SightOptions) {
     this.#warehouse = warehouse
     this.#motion = motion
     const inWarehouse =
@@ -74,10 +77,10 @@ export class Sight {
       detection_event: (tx, id, caller) => this.mayKnowCamera(caller, cameraOf(tx, id)),
       transport_unit: elsewhere.transport_unit ? inWarehouse(elsewhere.transport_unit) : everybody,
       scale_reading: elsewhere.scale_reading ? inWarehouse(elsewhere.scale_reading) : everybody,
-      asset: everybody,
-      photo: everybody,
+      asset: (tx, id, caller) => assetMayBeKnown(tx, id, caller, warehouse),
+      photo: (tx, id, caller) => photos.isVisible(tx, id, caller),
       print_job: asked('SELECT warehouse_id AS id FROM print_job WHERE id = +?'),
-      opening_list: everybody,
+      opening_list: (tx, id, caller) => !listIsHidden(tx, id, warehouse.sightOf(caller)),
       count: asked('SELECT warehouse_id AS id FROM count_session WHERE id = +?'),
       webhook: everybody,
       alert: everybody,
@@ -98,6 +101,11 @@ export class Sight {
   mayKnowAll(caller: Caller, warehouses: readonly number[]): boolean {
     return warehouses.every((id) => this.#warehouse.isVisible(caller, id))
   }
+}
+
+function assetMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
+  const row = tx.oneOf<{ asset_key: string }>('SELECT asset_key FROM asset WHERE id = +?', [numericPath(id) ?? 0])
+  return row === undefined || warehouse.visibleAsset(tx, row.asset_key, caller) !== undefined
 }
 
 function warehouseOf(tx: ReadTx, sql: string, id: string): number | undefined {

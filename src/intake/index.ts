@@ -8,3 +8,4 @@ export {
   listKinds,
   listLimitBytes,
 } from './service.ts'
+export { listIsHidden } from './store.ts'

@@ -8,7 +8,7 @@ import {
   NewPlacementEvent,
   occupantOf,
 } from '../ledger/index.ts'
-import { readBarcode, type Slot, type WarehouseService } from '../warehouse/index.ts'
+import { readBarcode, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
 import { readNumber } from './cells.ts'
 import { Cells, type Form, type Outcome } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
@@ -71,7 +71,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
 
   /** Whether the ledger says so already. Throws when it says something else. */
   function standsThere(tx: Tx, slot: Slot, key: string, by: RequestOrigin): boolean {
-    const { slotId, decidedInSlot } = assetLocation(tx, key)
+    const { slotId, decidedInSlot } = assetLocation(tx, key, wholeSight)
     if (decidedInSlot === null) return false
     if (slotId === slot.id) return true
     const where = warehouse.visibleSlot(tx, decidedInSlot, by.caller)?.slot_id ?? 'a slot'

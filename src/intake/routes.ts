@@ -4,7 +4,7 @@ import { OpeningList } from './schema.ts'
 import type { IntakeService } from './service.ts'
 
 const listsPath = '/api/whms/evidence/opening-lists'
-// A list tells of all warehouses; who reads what was done reads it too.
+// A list is for who may read the audit trail and sees every warehouse that it speaks of.
 const reading = { method: 'get', access: 'audit:read', tag: 'Ledger' } as const
 
 const listLists = operation({
@@ -31,6 +31,8 @@ const getList = operation({
 })
 
 export function intakeRoutes(api: Api, intake: IntakeService): void {
-  api.openapi(listLists, (c) => c.json(pageOfAll(intake.lists(), c.req.valid('query')), 200))
-  api.openapi(getList, (c) => sendFile(c, intake.file(c.req.valid('param').sha256)) as never)
+  api.openapi(listLists, async (c) =>
+    c.json(pageOfAll(await intake.lists(c.get('caller'), c.req.raw.signal), c.req.valid('query')), 200),
+  )
+  api.openapi(getList, (c) => sendFile(c, intake.file(c.req.valid('param').sha256, c.get('caller'))) as never)
 }

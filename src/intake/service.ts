@@ -1,7 +1,7 @@
 import { nearestNames } from '../config/index.ts'
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { FileAnswer, RequestOrigin } from '../http/index.ts'
+import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { LedgerService } from '../ledger/index.ts'
 import { type Openings, sha256 } from '../log/index.ts'
@@ -21,6 +21,9 @@ export const listKinds = ['slots', 'assets', 'opening-stock'] as const
 export type ListKind = (typeof listKinds)[number]
 
 export const listLimitBytes = 32 * 1024 * 1024
+
+/** Lines of a list that are looked at in one turn: some 2 ms. */
+const lookedLines = 500
 
 /** Lines that share a transaction: some 10 ms, then others have their turn. */
 const sliceLines = 20
@@ -113,14 +116,33 @@ export class IntakeService {
     return resultOf(list, options, sheet.rows.length, done, problems)
   }
 
-  /** Lists of opening stock, the newest first. */
-  lists(): OpeningList[] {
-    return this.#work.read((tx) => store.openingLists(tx))
+  /** Lists of opening stock, the newest first; those that speak of a hidden warehouse are not there. */
+  async lists(caller: Caller, signal?: AbortSignal): Promise<OpeningList[]> {
+    const sight = this.#warehouse.sightOf(caller)
+    const lists: OpeningList[] = []
+    for (const list of this.#work.read(store.openingLists)) {
+      if (this.#work.read((tx) => store.listIsHidden(tx, list.sha256, sight))) continue
+      const slices = this.#work.readInSlices(
+        0,
+        (tx, afterLine: number) => {
+          const { uncounted, next } = store.uncountedLines(tx, list.sha256, afterLine, lookedLines)
+          return { found: uncounted, next }
+        },
+        signal,
+      )
+      let uncounted = 0
+      for await (const found of slices) uncounted += found
+      lists.push({ ...list, uncounted })
+    }
+    return lists
   }
 
-  /** The bytes of a list as they were imported. Throws NOT_FOUND. */
-  file(hash: string): FileAnswer {
-    const found = this.#work.read((tx) => store.findOpeningList(tx, hash))
+  /** The bytes of a list as they were imported. Throws NOT_FOUND, also when it speaks of a hidden warehouse. */
+  file(hash: string, caller: Caller): FileAnswer {
+    const sight = this.#warehouse.sightOf(caller)
+    const found = this.#work.read((tx) =>
+      store.listIsHidden(tx, hash, sight) ? undefined : store.findOpeningList(tx, hash),
+    )
     if (!found) throw AppError.notFound('List')
     return { path: listFile(this.#dataDir, hash), mediaType: 'text/csv', sizeBytes: found.size_bytes, sha256: hash }
   }

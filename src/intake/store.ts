@@ -1,4 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
+import type { Sight } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { OpeningList } from './schema.ts'
 
@@ -32,16 +33,12 @@ type ListRow = {
   rows: number
   received_at_ms: number
   name: string | null
-  uncounted: number
 }
 
 /** The newest first. */
-export function openingLists(tx: ReadTx): OpeningList[] {
+export function openingLists(tx: ReadTx): Omit<OpeningList, 'uncounted'>[] {
   const rows = tx.allOf<ListRow>(
-    `SELECT l.sha256, l.size_bytes, l.rows, l.received_at_ms, o.value AS name,
-       (SELECT count(*) FROM main.placement_event e WHERE e.opening_list = l.sha256 AND NOT EXISTS (
-          SELECT 1 FROM main.placement_event c
-          WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id)) AS uncounted
+    `SELECT l.sha256, l.size_bytes, l.rows, l.received_at_ms, o.value AS name
      FROM main.opening_list l LEFT JOIN opening o ON o.commitment = l.actor_commitment ORDER BY l.id DESC`,
   )
   return rows.map((row) => ({
@@ -50,6 +47,37 @@ export function openingLists(tx: ReadTx): OpeningList[] {
     rows: row.rows,
     receivedAt: isoTime(row.received_at_ms),
     importedBy: row.name,
-    uncounted: row.uncounted,
   }))
+}
+
+/** How many of the next `looked` lines of a list no count has seen yet, and the line to go on behind. */
+export function uncountedLines(
+  tx: ReadTx,
+  sha256: string,
+  afterLine: number,
+  looked: number,
+): { uncounted: number; next: number | undefined } {
+  const found = tx.oneOf<{ lines: number; last: number | null; uncounted: number }>(
+    `SELECT count(*) AS lines, max(opening_line) AS last, count(CASE WHEN NOT EXISTS (
+       SELECT 1 FROM main.placement_event c
+       WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id) THEN 1 END) AS uncounted
+     FROM (SELECT id, asset_key, opening_line FROM main.placement_event
+       WHERE opening_list = +? AND opening_line > +? ORDER BY opening_line LIMIT ?) e`,
+    [sha256, afterLine, looked],
+  )
+  const { lines = 0, last = null, uncounted = 0 } = found ?? {}
+  return { uncounted, next: lines < looked || last === null ? undefined : last }
+}
+
+/** Whether a list put a pallet into a warehouse that this sight does not reach. */
+export function listIsHidden(tx: ReadTx, sha256: string, { hiddenWarehouses }: Sight): boolean {
+  if (hiddenWarehouses.length === 0) return false
+  const holes = hiddenWarehouses.map(() => '?').join(', ')
+  return (
+    tx.oneOf(
+      `SELECT 1 FROM main.placement_event e JOIN main.slot s ON s.id = e.slot_id
+       WHERE e.opening_list = +? AND s.warehouse_id IN (${holes}) LIMIT 1`,
+      [sha256, ...hiddenWarehouses],
+    ) !== undefined
+  )
 }

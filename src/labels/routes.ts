@@ -131,7 +131,9 @@ export function labelRoutes(api: Api, labels: LabelService): void {
     const { by, ...form } = c.req.valid('query')
     return sendLabel(c, labels.slotLabel(c.req.valid('param').id, by !== undefined, c.get('caller'), form))
   })
-  api.openapi(assetLabel, (c) => sendLabel(c, labels.assetLabel(c.req.valid('param').barcode, c.req.valid('query'))))
+  api.openapi(assetLabel, (c) =>
+    sendLabel(c, labels.assetLabel(c.req.valid('param').barcode, c.get('caller'), c.req.valid('query'))),
+  )
   api.openapi(printLabel, async (c) => send(c, await labels.print(c.req.valid('json'), askOf(c)), 201))
   api.openapi(listJobs, (c) => {
     const { limit = historyLimit, offset = 0, ...filter } = c.req.valid('query')
@@ -147,7 +149,7 @@ export function labelRoutes(api: Api, labels: LabelService): void {
   )
   api.openapi(reprint, async (c) => send(c, await labels.reprint(numericPath(c.req.valid('param').id), askOf(c)), 201))
   api.openapi(cancel, async (c) => send(c, await labels.cancel(numericPath(c.req.valid('param').id), askOf(c)), 200))
-  api.openapi(listPrinters, (c) => c.json(pageOfAll(labels.printers(), {}), 200))
+  api.openapi(listPrinters, (c) => c.json(pageOfAll(labels.printers(c.get('caller')), {}), 200))
   api.openapi(allocateSsccs, async (c) => send(c, await labels.allocate(c.req.valid('json'), askOf(c)), 201))
 }
 

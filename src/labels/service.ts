@@ -73,8 +73,8 @@ export class LabelService {
   }
 
   /** As `slotLabel`. */
-  assetLabel(barcode: string, form: LabelForm): Label {
-    return this.#draw(assetContent(this.#warehouse.asset(barcode)), form)
+  assetLabel(barcode: string, caller: Caller, form: LabelForm): Label {
+    return this.#draw(assetContent(this.#warehouse.asset(barcode, caller)), form)
   }
 
   /** Puts a label into a printer's queue. Throws NOT_CONFIGURED, REFERENCE_NOT_FOUND, VALIDATION_ERROR. */
@@ -117,16 +117,27 @@ export class LabelService {
 
   jobs(filter: Pick<store.JobFilter, 'printer' | 'state'>, page: { limit: number; offset: number }, caller: Caller) {
     const hiddenWarehouses = this.#warehouse.hiddenFrom(caller)
-    const { rows, total } = this.#work.read((tx) =>
-      store.listJobs(tx, { ...filter, hiddenWarehouses }, page.limit, page.offset),
-    )
-    return { jobs: rows.map(store.toPrintJob), total }
+    const { limit, offset } = page
+    return this.#work.read((tx) => {
+      if (hiddenWarehouses.length === 0) {
+        const { rows, total } = store.listJobs(tx, { ...filter, hiddenWarehouses }, limit, offset)
+        return { jobs: rows.map(store.toPrintJob), total }
+      }
+      // A pallet's label belongs to no warehouse: whether it may be told is asked pallet by pallet.
+      const { rows } = store.listJobs(tx, { ...filter, hiddenWarehouses }, mostJobs, 0)
+      const seen = rows.filter((job) => this.#maySee(tx, job, caller))
+      return { jobs: seen.slice(offset, offset + limit).map(store.toPrintJob), total: seen.length }
+    })
   }
 
-  printers(): Printer[] {
+  printers(caller: Caller): Printer[] {
     const { printers, size } = this.#settings()
     return this.#work.read((tx) =>
-      printers.map((one) => ({ name: one.name, dpi: one.dpi, size: one.size ?? size, ...store.queueOf(tx, one.name) })),
+      printers.map((one) => {
+        const waiting = store.queueOf(tx, one.name).filter((job) => this.#maySee(tx, job, caller))
+        const lastError = waiting[0]?.last_error ?? null
+        return { name: one.name, dpi: one.dpi, size: one.size ?? size, waiting: waiting.length, lastError }
+      }),
     )
   }
 
@@ -187,7 +198,9 @@ export class LabelService {
   ): Pick<store.NewJob, Exclude<keyof store.NewJob, 'actor_commitment' | 'reprint_of'>> {
     const printer = this.#printer(order.printer)
     const { content, ...what } =
-      order.asset_barcode === undefined ? this.#slotJob(tx, order, caller) : this.#assetJob(tx, order.asset_barcode)
+      order.asset_barcode === undefined
+        ? this.#slotJob(tx, order, caller)
+        : this.#assetJob(tx, order.asset_barcode, caller)
     const copies = order.copies ?? 1
     const layout = fitted(content, printer.size ?? this.#settings().size, printer.dpi, order.symbology)
     return { printer: printer.name, copies, zpl: Buffer.from(toZpl(layout, copies)), ...what }
@@ -199,8 +212,8 @@ export class LabelService {
     return { content, entity: 'slot' as const, entity_id: slot.id, label: slot.slot_id, warehouse_id: slot.warehouseId }
   }
 
-  #assetJob(tx: ReadTx, barcode: string) {
-    const asset = this.#warehouse.findAsset(tx, readBarcode(barcode).key)
+  #assetJob(tx: ReadTx, barcode: string, caller: Caller) {
+    const asset = this.#warehouse.visibleAsset(tx, readBarcode(barcode).key, caller)
     if (!asset) {
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such asset', {
         fields: [{ path: 'asset_barcode', message: 'neither registered nor ever seen' }],
@@ -234,11 +247,19 @@ export class LabelService {
   /** Of a slot in a warehouse that the caller may not see there is no job. Throws NOT_FOUND. */
   #job(tx: ReadTx, id: number | undefined, caller: Caller): PrintJobRow & { requested_by: string | null } {
     const job = id === undefined ? undefined : store.findJob(tx, id)
-    if (!job || (job.warehouse_id !== null && !this.#warehouse.isVisible(caller, job.warehouse_id)))
-      throw AppError.notFound('Print job')
+    if (!job || !this.#maySee(tx, job, caller)) throw AppError.notFound('Print job')
     return job
   }
+
+  /** A slot's label is for who may see its warehouse, a pallet's for who may know of the pallet. */
+  #maySee(tx: ReadTx, job: Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id'>, caller: Caller): boolean {
+    if (job.warehouse_id !== null) return this.#warehouse.isVisible(caller, job.warehouse_id)
+    return job.entity !== 'asset' || this.#warehouse.visibleAsset(tx, readBarcode(job.label).key, caller) !== undefined
+  }
 }
+
+/** More jobs than a queue and its recent past ever have. */
+const mostJobs = 100_000
 
 /** Throws VALIDATION_ERROR. */
 function fitted(content: LabelContent, size: string, dpi: number, symbology: Symbology | undefined): Layout {

@@ -97,16 +97,16 @@ export function heads(tx: ReadTx): PrintJobRow[] {
   )
 }
 
-export function queueOf(tx: ReadTx, printer: string): { waiting: number; lastError: string | null } {
-  const waiting = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM print_job WHERE printer = +? AND state IN ('queued', 'printing')`,
+/** The jobs that wait for a printer, the next one first. */
+export function queueOf(
+  tx: ReadTx,
+  printer: string,
+): Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id' | 'last_error'>[] {
+  return tx.allOf(
+    `SELECT entity, label, warehouse_id, last_error FROM print_job
+     WHERE printer = +? AND state IN ('queued', 'printing') ORDER BY id`,
     [printer],
   )
-  const first = tx.oneOf<{ last_error: string | null }>(
-    `SELECT last_error FROM print_job WHERE printer = +? AND state IN ('queued', 'printing') ORDER BY id LIMIT 1`,
-    [printer],
-  )
-  return { waiting: waiting?.n ?? 0, lastError: first?.last_error ?? null }
 }
 
 /** Takes a job for an attempt; undefined when somebody has cancelled it. */

@@ -1,6 +1,6 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import { demand, type Reply } from '../http/index.ts'
+import { type Caller, demand, type Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { readBarcode, type Slot, type WarehouseService } from '../warehouse/index.ts'
 import type { NewBatch, NewMove, RecordedBatch, RecordedMove } from './act-schema.ts'
@@ -54,7 +54,7 @@ export class Acts {
       this.#idempotency.once(tx, asked.claim, () => {
         const hash = requestHash(request)
         const known = this.#recorder.repeated(tx, request.client_event_id, hash, asked.by.caller)
-        const made = known ? this.#asMoved(tx, known) : this.#move(tx, request, hash, asked)
+        const made = known ? this.#asMoved(tx, known, asked.by.caller) : this.#move(tx, request, hash, asked)
         const body = { success: true as const, ...made }
         return { status: known ? (200 as const) : (201 as const), body, location: pathOf(made.placed.id) }
       }),
@@ -99,15 +99,15 @@ export class Acts {
       return under('from_', () => this.#warehouse.slotReference(tx, { id, code }, caller))
     const claim = { timestampMs: timestamp, deviceTimeMs: asked.deviceTimeMs }
     const when = timestamp === undefined ? {} : { atMs: this.#recorder.timeOf(claim, 0).timestampMs }
-    const { slotId } = assetLocation(tx, readBarcode(asset_barcode).key, when)
+    const { slotId } = assetLocation(tx, readBarcode(asset_barcode).key, this.#warehouse.sightOf(caller), when)
     return slotId === null ? undefined : this.#warehouse.visibleSlot(tx, slotId, caller)
   }
 
   /** A move that was recorded earlier, as it is now: its removal stands directly in front, under the same client's id. */
-  #asMoved(tx: Tx, placed: RecordedEvent) {
+  #asMoved(tx: Tx, placed: RecordedEvent, caller: Caller) {
     const before = store.findEvent(tx, placed.id - 1)
     const isPart = before?.event_type === 'REMOVED' && before.client_event_id === placed.client_event_id
-    return { removed: isPart ? told(this.#recorder.asItIsNow(tx, before.id)) : null, placed: told(placed) }
+    return { removed: isPart ? told(this.#recorder.asItIsNow(tx, before.id, caller)) : null, placed: told(placed) }
   }
 }
 

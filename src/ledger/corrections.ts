@@ -63,7 +63,7 @@ export class Corrections {
         const hash = requestHash({ corrects: wrong.id, ...request })
         const known = this.#recorder.repeated(tx, request.client_event_id, hash, caller)
         const ids = known ? idsFrom(tx, known) : this.#append(tx, wrong, request, hash, asked)
-        const events = ids.map((one) => told(this.#recorder.asItIsNow(tx, one)))
+        const events = ids.map((one) => told(this.#recorder.asItIsNow(tx, one, caller)))
         const body = { success: true as const, corrected: store.toPlacementEvent(wrong), events }
         return { status: known ? (200 as const) : (201 as const), body, location: `/api/whms/events/${ids[0]}` }
       }),

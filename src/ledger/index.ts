@@ -19,6 +19,7 @@ export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape,
 export { type Asked, LedgerService } from './service.ts'
 export {
   assetIsKnown,
+  assetIsSeen,
   assetLocation,
   type Bounds,
   boundsOf,

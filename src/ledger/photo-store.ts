@@ -42,11 +42,11 @@ export function hasBrought(tx: ReadTx, sha256: string, commitment: string): bool
   )
 }
 
-/** Whether any event or transport unit shows the photo, and whether one of them is in a warehouse that is not hidden. */
+/** Whether any event or transport unit holds the photo (naming a hash is not enough), and whether one of them is in a warehouse that is not hidden. */
 export function useOf(tx: ReadTx, sha256: string, hidden: readonly number[]): { isUsed: boolean; isShown: boolean } {
   const row = tx.oneOf<{ uses: number; shown: number | null }>(
     `SELECT count(*) AS uses, max(s.warehouse_id NOT IN (SELECT value FROM json_each(?))) AS shown
-     FROM (SELECT l.warehouse_id FROM placement_event e JOIN slot l ON l.id = e.slot_id WHERE e.photo_sha256 = +?
+     FROM (SELECT l.warehouse_id FROM placement_event e JOIN slot l ON l.id = e.slot_id WHERE e.photo_sha256 = +? AND e.photo_evidence = 'held'
        UNION ALL SELECT warehouse_id FROM unit_photo WHERE sha256 = +?) s`,
     [JSON.stringify(hidden), sha256, sha256],
   )

@@ -6,6 +6,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { addMedia, findMedia, type Media, type Openings } from '../log/index.ts'
+import type { Sight } from '../warehouse/index.ts'
 import { type Clock, writeFileDurablyAside } from '../world/index.ts'
 import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, useOf } from './photo-store.ts'
 import { type PhotoTime, readPhotoTime } from './photo-time.ts'
@@ -33,7 +34,7 @@ export class Photos {
   readonly #openings: Openings
   readonly #audit: AuditTrail
   readonly #dataDir: string
-  readonly #hiddenFrom: (caller: Caller) => readonly number[]
+  readonly #sightOf: (caller: Caller) => Sight
   readonly #siteUrl: () => string
 
   constructor(options: {
@@ -42,8 +43,7 @@ export class Photos {
     openings: Openings
     audit: AuditTrail
     dataDir: string
-    /** Ids of the warehouses that a caller may not see. */
-    hiddenFrom: (caller: Caller) => readonly number[]
+    sightOf: (caller: Caller) => Sight
     siteUrl: () => string
   }) {
     this.#work = options.work
@@ -51,7 +51,7 @@ export class Photos {
     this.#openings = options.openings
     this.#audit = options.audit
     this.#dataDir = options.dataDir
-    this.#hiddenFrom = options.hiddenFrom
+    this.#sightOf = options.sightOf
     this.#siteUrl = options.siteUrl
   }
 
@@ -120,8 +120,13 @@ export class Photos {
     return /^[0-9a-f]{64}$/.test(hash) && url === this.urlOf(hash) ? hash : undefined
   }
 
-  isHeld(tx: ReadTx, hash: string): boolean {
-    return findMedia(tx, hash)?.kind === 'photo'
+  /**
+   * Whether the gateway holds the photo, as far as the caller may know. Naming the hash of a photo that one may not see
+   * proves nothing, and must not make it one's own: for whom a warehouse is hidden, it is as if nobody had sent it.
+   */
+  isHeldFor(tx: ReadTx, hash: string, caller: Caller): boolean {
+    if (findMedia(tx, hash)?.kind !== 'photo') return false
+    return this.#sightOf(caller).hiddenWarehouses.length === 0 || this.isVisible(tx, hash, caller)
   }
 
   /** When a photo was taken, as it says itself. */
@@ -132,17 +137,22 @@ export class Photos {
   /** The file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
   file(hash: string, caller: Caller): FileAnswer {
     const media = /^[0-9a-f]{64}$/.test(hash)
-      ? this.#work.read((tx) => (this.#isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
+      ? this.#work.read((tx) => (this.isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
       : undefined
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
     const { sha256, mediaType, sizeBytes } = media
     return { path: photoFile(this.#dataDir, media), sha256, mediaType, sizeBytes }
   }
 
-  /** For who brought it, who may see an event that shows it, and, while none does, those who judge placements. */
-  #isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
-    const { isUsed, isShown } = useOf(tx, hash, this.#hiddenFrom(caller))
-    if (isShown || (!isUsed && caller.permissions.has('events:verify'))) return true
+  /**
+   * For who brought it, and who may see an event or a unit that holds it. While none does, for those who judge
+   * placements, unless a warehouse is hidden from them: it may have been taken there.
+   */
+  isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
+    const { hiddenWarehouses } = this.#sightOf(caller)
+    const { isUsed, isShown } = useOf(tx, hash, hiddenWarehouses)
+    const judges = caller.permissions.has('events:verify') && hiddenWarehouses.length === 0
+    if (isShown || (!isUsed && judges)) return true
     const commitment = this.#openings.findPerson(tx, caller.username)
     return commitment !== undefined && hasBrought(tx, hash, commitment)
   }

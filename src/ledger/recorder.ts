@@ -12,7 +12,7 @@ import { takenAtMs } from './photo-time.ts'
 import type { Photos } from './photos.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
-import { newestTimestampMs, type Placement, slotState } from './state.ts'
+import { assetIsSeen, newestTimestampMs, type Placement, slotState } from './state.ts'
 import * as store from './store.ts'
 import { effectNow, lookAround } from './surroundings.ts'
 import { type WarningCode, warningText } from './warnings.ts'
@@ -121,19 +121,22 @@ export class Recorder {
     const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
     const code = readBarcode(request.asset_barcode)
     this.#refuseUnknownCorrection(tx, request, by.caller)
-    const newestMs = newestTimestampMs(tx, slot.id, code.key)
+    const sight = this.#warehouse.sightOf(by.caller)
+    const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
-    const asset = this.#warehouse.findAsset(tx, code.key)
+    const known = this.#warehouse.findAsset(tx, code.key)
+    // What only hidden warehouses have seen is judged like a barcode that nobody has seen.
+    const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
     const actor = this.#openings.person(tx, by.caller.username)
     const operator = request.operator ?? by.caller.username
     const isOther = operator !== by.caller.username
     const people = { operator: isOther ? this.#openings.person(tx, operator) : actor, actor }
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
-    const { around, placement } = lookAround(tx, moved, newestMs)
+    const { around, placement } = lookAround(tx, moved, newestMs, sight)
     const judged = judge(moved, around)
     const { grounds } = within
-    const photo = this.#photoOf(tx, request, grounds)
-    const taken = this.#takenAt(tx, request, photo.sha256, slot, when.timestampMs)
+    const photo = this.#photoOf(tx, request, grounds, by.caller)
+    const taken = this.#takenAt(tx, request, photo, slot, when.timestampMs)
     const warnings: WarningCode[] = [
       ...judged.warnings,
       ...code.warnings,
@@ -145,7 +148,7 @@ export class Recorder {
     ]
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
     if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
-    this.#warehouse.noteAsset(tx, request.asset_barcode, code, asset)
+    this.#warehouse.noteAsset(tx, request.asset_barcode, code, known)
     const row: UnsealedRow = {
       id: this.#head.nextId,
       event_id: this.#makeId(),
@@ -227,17 +230,25 @@ export class Recorder {
     const commitment = this.#openings.findPerson(tx, caller.username)
     const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, clientEventId)
     if (!known) return undefined
+    const row = store.findEvent(tx, known.event_id)
+    const isSeen = row !== undefined && this.isVisible(tx, row, caller)
     if (known.request_sha256 !== requestSha256) {
-      throw AppError.field('client_event_id', `was used for event ${known.event_id} with another body`)
+      const which = isSeen ? `event ${known.event_id}` : 'another event'
+      throw AppError.field('client_event_id', `was used for ${which} with another body`)
     }
-    return this.asItIsNow(tx, known.event_id)
+    // Out of sight by now: the request is judged anew, and meets the refusal that any unknown slot has.
+    return isSeen ? this.asItIsNow(tx, known.event_id, caller) : undefined
   }
 
   /** An event that was recorded, as its POST would answer it now. */
-  asItIsNow(tx: ReadTx, id: number): RecordedEvent {
+  asItIsNow(tx: ReadTx, id: number, caller: Caller): RecordedEvent {
     const row = store.findEvent(tx, id)
     if (!row) throw new Error(`there is no event ${id}`)
-    return answer(store.toPlacementEvent(row), effectNow(tx, row), slotNow(tx, row.slot_id, row.slot_code))
+    return answer(
+      store.toPlacementEvent(row),
+      effectNow(tx, row, this.#warehouse.sightOf(caller)),
+      slotNow(tx, row.slot_id, row.slot_code),
+    )
   }
 
   isVisible(tx: ReadTx, event: { slot_id: number }, caller: Caller): boolean {
@@ -292,6 +303,7 @@ export class Recorder {
     tx: ReadTx,
     request: NewPlacementEvent,
     grounds: Grounds | undefined,
+    caller: Caller,
   ): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
     if (request.event_type === 'PLACED' && request.photo_url === undefined && !grounds) {
       throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
@@ -304,13 +316,20 @@ export class Recorder {
       throw AppError.field('photo_sha256', 'is not the hash of the photo at photo_url')
     }
     const hash = own ?? request.photo_sha256 ?? null
-    return { sha256: hash, evidence: hash !== null && this.#photos.isHeld(tx, hash) ? 'held' : 'claimed' }
+    return { sha256: hash, evidence: hash !== null && this.#photos.isHeldFor(tx, hash, caller) ? 'held' : 'claimed' }
   }
 
   /** When the photo was taken: as the client says, and as the photo says. The first one stands in the row. */
-  #takenAt(tx: ReadTx, request: NewPlacementEvent, hash: string | null, slot: Slot, nearMs: number): number[] {
+  #takenAt(
+    tx: ReadTx,
+    request: NewPlacementEvent,
+    photo: { sha256: string | null; evidence: 'held' | 'claimed' | null },
+    slot: Slot,
+    nearMs: number,
+  ): number[] {
     const said = request.photo_taken_at
-    const own = hash === null ? undefined : this.#photos.timeOf(tx, hash)
+    const isHeld = photo.sha256 !== null && photo.evidence === 'held'
+    const own = isHeld ? this.#photos.timeOf(tx, photo.sha256 ?? '') : undefined
     const byPhoto = own && takenAtMs(own, this.#warehouse.timezoneOf(tx, slot.warehouseId), nearMs)
     return [said, byPhoto].filter((ms) => ms !== undefined)
   }

@@ -1,4 +1,5 @@
 import type { ReadTx } from '../database/index.ts'
+import { type Sight, seenOnly, wholeSight } from '../warehouse/index.ts'
 
 /**
  * Occupancy, verification and location, computed from the ledger at every read; nothing here is stored anywhere.
@@ -104,17 +105,36 @@ export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placem
   )
 }
 
-/** The newest PLACED or REMOVED of an asset, without its barcode: that would take a look into the table. */
-export function newestOfAsset(
-  tx: ReadTx,
-  assetKey: string,
-  bounds: Bounds,
-): Omit<Placement, 'asset_barcode'> | undefined {
+/** A move without its barcode: that would take a look into the table. */
+export type AssetMove = Omit<Placement, 'asset_barcode'>
+
+const assetMoveSql = `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event WHERE asset_key = +?`
+/** `slot`: the column with its table. */
+const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
+
+/**
+ * The PLACED or REMOVED that decides where an asset stands, as far as `sight` goes: the newest one. But a REMOVED
+ * decides for its own warehouse alone. Taking a pallet out of one hall says nothing about a pallet that stands in
+ * another one, which whoever records it may not even see.
+ */
+export function newestOfAsset(tx: ReadTx, assetKey: string, sight: Sight, bounds: Bounds): AssetMove | undefined {
   const limit = bounded(bounds)
-  return tx.oneOf(
-    `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event WHERE asset_key = +? AND ${moves}${limit.sql} ${newestFirst}`,
-    [assetKey, ...limit.parameters],
+  const seen = seenOnly(sight, 'placement_event.slot_id')
+  const end = `${limit.sql}${seen.sql} ${newestFirst}`
+  const values = [...limit.parameters, ...seen.parameters]
+  const newest = tx.oneOf<AssetMove>(`${assetMoveSql} AND ${moves}${end}`, [assetKey, ...values])
+  if (newest?.event_type !== 'REMOVED') return newest
+  const placed = tx.oneOf<AssetMove>(`${assetMoveSql} AND ${moves} AND +event_type = 'PLACED'${end}`, [
+    assetKey,
+    ...values,
+  ])
+  if (!placed) return newest
+  const removed = tx.oneOf<AssetMove>(
+    `${assetMoveSql} AND ${moves} AND (timestamp_ms, id) > (+?, +?)
+       AND ${warehouseOf('placement_event.slot_id')} = ${warehouseOf('+?')}${end}`,
+    [assetKey, placed.timestamp_ms, placed.id, placed.slot_id, ...values],
   )
+  return removed ?? placed
 }
 
 /** The newest VERIFIED or DISPUTED of this placement's asset in its slot, strictly later than the placement. */
@@ -233,36 +253,56 @@ export type AssetLocation = {
 }
 
 /** Where an asset stands; `slotId` null when it was taken away or never placed. The caller knows whether it exists. */
-export function assetLocation(tx: ReadTx, assetKey: string, when: When = {}): AssetLocation {
-  const newest = newestOfAsset(tx, assetKey, boundsOf(tx, when))
+export function assetLocation(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): AssetLocation {
+  const newest = newestOfAsset(tx, assetKey, sight, boundsOf(tx, when))
   if (!newest) return { slotId: null, since: null, decidedInSlot: null }
   const slotId = newest.event_type === 'PLACED' ? newest.slot_id : null
   return { slotId, since: newest.timestamp_ms, decidedInSlot: newest.slot_id }
 }
 
-/** Whether any event names the asset, within the bounds. */
-export function assetIsKnown(tx: ReadTx, assetKey: string, when: When = {}): boolean {
+/** Whether any event that `sight` reaches names the asset, within the bounds. */
+export function assetIsKnown(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): boolean {
   const limit = bounded(boundsOf(tx, when))
+  const seen = seenOnly(sight, 'placement_event.slot_id')
   const isNamed = (half: string) =>
-    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${half}${limit.sql} LIMIT 1`, [
+    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${half}${limit.sql}${seen.sql} LIMIT 1`, [
       assetKey,
       ...limit.parameters,
+      ...seen.parameters,
     ]) !== undefined
   return isNamed(moves) || isNamed(judgements)
 }
 
-const newestSql = (column: string, half: string) =>
-  `(SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? AND ${half} ${newestFirst})`
-const newestOfBothSql = `SELECT coalesce(${newestSql('slot_id', moves)}, 0) AS a, coalesce(${newestSql('slot_id', judgements)}, 0) AS b,
-  coalesce(${newestSql('asset_key', moves)}, 0) AS c, coalesce(${newestSql('asset_key', judgements)}, 0) AS d`
+/**
+ * Whether the asset may be told to whoever has this sight: an event in sight names it, or none at all does and somebody
+ * registered it. What only hidden warehouses have seen is unknown.
+ */
+export function assetIsSeen(
+  tx: ReadTx,
+  asset: { readonly key: string; readonly provisional: boolean },
+  sight: Sight,
+): boolean {
+  if (assetIsKnown(tx, asset.key, sight)) return true
+  return !asset.provisional && (sight.hiddenWarehouses.length === 0 || !assetIsKnown(tx, asset.key, wholeSight))
+}
 
-/** Newest timestamp of any event of the slot or the asset; 0 without one. */
-export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string): number {
-  const newest = tx.oneOf<{ a: number; b: number; c: number; d: number }>(newestOfBothSql, [
+const newestSql = (column: string, half: string, seen = '') =>
+  `(SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? AND ${half}${seen} ${newestFirst})`
+const newestOfBothSql = (
+  seen: string,
+) => `SELECT coalesce(${newestSql('slot_id', moves)}, 0) AS a, coalesce(${newestSql('slot_id', judgements)}, 0) AS b,
+  coalesce(${newestSql('asset_key', moves, seen)}, 0) AS c, coalesce(${newestSql('asset_key', judgements, seen)}, 0) AS d`
+
+/** Newest timestamp of any event of the slot, or of the asset as far as `sight` goes; 0 without one. */
+export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string, sight: Sight): number {
+  const seen = seenOnly(sight, 'placement_event.slot_id')
+  const newest = tx.oneOf<{ a: number; b: number; c: number; d: number }>(newestOfBothSql(seen.sql), [
     slotId,
     slotId,
     assetKey,
+    ...seen.parameters,
     assetKey,
+    ...seen.parameters,
   ])
   return newest ? Math.max(newest.a, newest.b, newest.c, newest.d) : 0
 }

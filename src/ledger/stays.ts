@@ -1,5 +1,6 @@
 import type { ReadTx } from '../database/index.ts'
 import { countLimit, type TimePlace } from '../http/index.ts'
+import { type Sight, seenOnly } from '../warehouse/index.ts'
 import { type Bounds, bounded, judgements, moves, type Placement } from './state.ts'
 
 /**
@@ -23,13 +24,14 @@ export type StepPage = {
   readonly order: 'newest first' | 'oldest first'
   /** Stays begin with a PLACED; else every move counts. */
   readonly onlyStays: boolean
-  readonly hiddenWarehouses: readonly number[]
+  readonly sight: Sight
 }
 
 export type Steps = { readonly steps: Step[]; readonly hasMore: boolean; readonly total: number | null }
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
 const judgementsTold = 100
+const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
 
 /** One page of the stays or moves of a slot or an asset. */
 export function stepsOf(tx: ReadTx, of: StepsOf, bounds: Bounds, page: StepPage): Steps {
@@ -45,31 +47,42 @@ export function stepsOf(tx: ReadTx, of: StepsOf, bounds: Bounds, page: StepPage)
     countLimit + 1,
   ])
   return {
-    steps: rows.slice(0, page.limit).map((move) => stepFrom(tx, of, move, bounds)),
+    steps: rows.slice(0, page.limit).map((move) => stepFrom(tx, of, move, bounds, page.sight)),
     hasMore: rows.length > page.limit,
     total: counted && counted.n <= countLimit ? counted.n : null,
   }
 }
 
-function movesOf(of: StepsOf, bounds: Bounds, { onlyStays, hiddenWarehouses }: StepPage) {
+function movesOf(of: StepsOf, bounds: Bounds, { onlyStays, sight }: StepPage) {
   const limit = bounded(bounds)
   const { sql, parameter } = subject(of)
-  const holes = hiddenWarehouses.map(() => '?').join(', ')
-  const seen = holes === '' ? '' : ` AND slot_id NOT IN (SELECT id FROM slot WHERE warehouse_id IN (${holes}))`
+  const seen = seenOnly(sight, 'placement_event.slot_id')
   const kept = onlyStays ? ` AND +event_type = 'PLACED'` : ''
   return {
-    sql: `FROM main.placement_event WHERE ${sql} AND ${moves}${kept}${limit.sql}${seen}`,
-    parameters: [parameter, ...limit.parameters, ...hiddenWarehouses],
+    sql: `FROM main.placement_event WHERE ${sql} AND ${moves}${kept}${limit.sql}${seen.sql}`,
+    parameters: [parameter, ...limit.parameters, ...seen.parameters],
   }
 }
 
-function stepFrom(tx: ReadTx, of: StepsOf, move: Placement, bounds: Bounds): Step {
+/**
+ * A stay of an asset is ended by its next PLACED, or by a REMOVED in the same warehouse: see `newestOfAsset`. That of a slot
+ * by whatever moves there next.
+ */
+function stepFrom(tx: ReadTx, of: StepsOf, move: Placement, bounds: Bounds, sight: Sight): Step {
   const limit = bounded(bounds)
+  const seen = seenOnly(sight, 'placement_event.slot_id')
+  const sameHall =
+    'slotId' in of
+      ? { sql: '', parameters: [] }
+      : {
+          sql: ` AND (event_type = 'PLACED' OR ${warehouseOf('placement_event.slot_id')} = ${warehouseOf('+?')})`,
+          parameters: [move.slot_id],
+        }
   const { sql, parameter } = subject(of)
   const next = tx.oneOf<Placement>(
-    `SELECT ${columns} FROM main.placement_event WHERE ${sql} AND ${moves} AND (timestamp_ms, id) > (+?, +?)${limit.sql}
+    `SELECT ${columns} FROM main.placement_event WHERE ${sql} AND ${moves} AND (timestamp_ms, id) > (+?, +?)${sameHall.sql}${limit.sql}${seen.sql}
      ORDER BY timestamp_ms, id LIMIT 1`,
-    [parameter, move.timestamp_ms, move.id, ...limit.parameters],
+    [parameter, move.timestamp_ms, move.id, ...sameHall.parameters, ...limit.parameters, ...seen.parameters],
   )
   return { move, next, judgementIds: judgementIds(tx, move, next, bounds) }
 }

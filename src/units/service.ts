@@ -61,7 +61,7 @@ export class UnitService {
   readonly #openings: Openings
   readonly #recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
   readonly #warehouse: WarehouseService
-  readonly #photos: Pick<Photos, 'hashOf' | 'isHeld'>
+  readonly #photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
   readonly #outbox: Outbox
   readonly #audit: AuditTrail
   readonly #idempotency: Idempotency
@@ -74,7 +74,7 @@ export class UnitService {
     openings: Openings
     recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
     warehouse: WarehouseService
-    photos: Pick<Photos, 'hashOf' | 'isHeld'>
+    photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
     outbox: Outbox
     audit: AuditTrail
     idempotency: Idempotency
@@ -302,7 +302,7 @@ export class UnitService {
     const end = store.endOfHistory(tx)
     const { vehicle, ...columns } = change
     const operator = words.operator ?? by.caller.username
-    const photos = this.#photosOf(tx, evidence?.photo_urls ?? [])
+    const photos = this.#photosOf(tx, evidence?.photo_urls ?? [], by.caller)
     const unsealed: UnsealedHistoryRow = {
       ...{ reference: null, sscc: null, direction: null, warehouse_id: null, carrier: null },
       ...{ scale_reading_id: null, scale_id: null, scale_stable: null },
@@ -346,11 +346,11 @@ export class UnitService {
     return value === undefined ? null : this.#openings.text(tx, value)
   }
 
-  #photosOf(tx: ReadTx, urls: readonly string[]): UnitPhoto[] {
+  #photosOf(tx: ReadTx, urls: readonly string[], caller: Caller): UnitPhoto[] {
     return urls.map((url) => {
       const sha256 = this.#photos.hashOf(url)
       if (sha256 === undefined) return { url, evidence: 'claimed' }
-      return { url, sha256, evidence: this.#photos.isHeld(tx, sha256) ? 'held' : 'claimed' }
+      return { url, sha256, evidence: this.#photos.isHeldFor(tx, sha256, caller) ? 'held' : 'claimed' }
     })
   }
 }

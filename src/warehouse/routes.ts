@@ -144,7 +144,7 @@ export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
     send(c, await warehouse.createAsset(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
   )
   api.openapi(getAsset, (c) =>
-    c.json({ success: true as const, ...warehouse.asset(c.req.valid('param').barcode) }, 200),
+    c.json({ success: true as const, ...warehouse.asset(c.req.valid('param').barcode, c.get('caller')) }, 200),
   )
   api.openapi(changeAsset, async (c) => {
     const { barcode } = c.req.valid('param')

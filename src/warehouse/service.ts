@@ -16,6 +16,7 @@ import type {
   WarehouseChange,
   ZoneChange,
 } from './schema.ts'
+import { type Sight, sightWithout } from './sight.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
@@ -26,6 +27,13 @@ export type WarehouseSettings = {
   /** Who may see one; a warehouse that is not named is seen by everybody. */
   readonly viewers: readonly { readonly id: number; readonly viewers: readonly string[] }[]
 }
+
+/** Whether an asset may be told to whoever has this sight; the ledger knows. */
+export type AssetSight = (
+  tx: ReadTx,
+  asset: { readonly key: string; readonly provisional: boolean },
+  sight: Sight,
+) => boolean
 
 export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
@@ -70,6 +78,7 @@ export class WarehouseService {
   readonly #audit: AuditTrail
   readonly #idempotency: Idempotency
   readonly #settings: () => WarehouseSettings
+  readonly #isAssetSeen: AssetSight
 
   constructor(options: {
     work: UnitOfWork
@@ -77,12 +86,14 @@ export class WarehouseService {
     audit: AuditTrail
     idempotency: Idempotency
     settings: () => WarehouseSettings
+    isAssetSeen: AssetSight
   }) {
     this.#work = options.work
     this.#clock = options.clock
     this.#audit = options.audit
     this.#idempotency = options.idempotency
     this.#settings = options.settings
+    this.#isAssetSeen = options.isAssetSeen
   }
 
   /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
@@ -99,6 +110,11 @@ export class WarehouseService {
       ? this.#work.read((tx) => store.listWarehouses(tx)).map((w) => w.id)
       : this.#settings().viewers.map((w) => w.id)
     return narrowed.filter((id) => !this.isVisible(caller, id))
+  }
+
+  /** What the caller may see of the ledger. */
+  sightOf(caller: Caller): Sight {
+    return sightWithout(this.hiddenFrom(caller))
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
@@ -297,9 +313,11 @@ export class WarehouseService {
     return made
   }
 
-  /** By any spelling of its barcode. Throws NOT_FOUND. */
-  asset(barcode: string): WarnedAsset {
-    return withWarnings(this.#work.read((tx) => assets.assetOf(tx, barcode)))
+  /** By any spelling of its barcode. Throws NOT_FOUND, also when only hidden warehouses have seen it. */
+  asset(barcode: string, caller: Caller): WarnedAsset {
+    const asset = this.#work.read((tx) => this.visibleAsset(tx, readBarcode(barcode).key, caller))
+    if (!asset) throw AppError.notFound('Asset')
+    return withWarnings(asset)
   }
 
   /** As `changeSlot`. A barcode that events have only mentioned so far is registered by telling its type. */
@@ -339,6 +357,12 @@ export class WarehouseService {
 
   findAsset(tx: ReadTx, key: string): assetStore.Asset | undefined {
     return assetStore.findAssetByKey(tx, key)
+  }
+
+  /** As `findAsset`; undefined too for one that only warehouses hidden from the caller have seen. */
+  visibleAsset(tx: ReadTx, key: string, caller: Caller): assetStore.Asset | undefined {
+    const asset = this.findAsset(tx, key)
+    return asset && this.#isAssetSeen(tx, { ...asset, key }, this.sightOf(caller)) ? asset : undefined
   }
 
   /** Remembers a barcode first seen in an event, or what this spelling of a known one says besides. */

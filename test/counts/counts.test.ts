@@ -3,6 +3,7 @@ import { importer } from '../../src/app/import-command.ts'
 import { openDifferences } from '../../src/counts/index.ts'
 import { databaseFile, executor, openReader } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
+import { wholeSight } from '../../src/warehouse/index.ts'
 import { type Ask, furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 const otto = { username: 'otto', role: 'operator' } as const satisfies Person
@@ -403,11 +404,11 @@ t.test('differences that nobody has decided are known to the list of contradicti
   await y.scan(id, 'A', ['P-2'])
   const db = openReader(databaseFile(y.gateway.live.config.dataDir))
   t.teardown(() => db.close())
-  t.match(openDifferences(executor(db)), [
+  t.match(openDifferences(executor(db), wholeSight), [
     { countId: id, slotId: 1, kind: 'different', expected: ['P-1'], found: ['P-2'] },
   ])
   await approve(y, id)
-  t.same(openDifferences(executor(db)), [])
+  t.same(openDifferences(executor(db), wholeSight), [])
 })
 
 t.test('what was scanned can not be changed afterwards, and verification sees who tries', async (t) => {

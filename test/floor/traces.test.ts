@@ -166,7 +166,7 @@ t.test('the story of a pallet shows each move with all that proves it', async (t
   t.same(then.data[1].correctedBy, [], 'nobody had corrected it then')
 })
 
-t.test('stays in a warehouse that the caller may not see are left out', async (t) => {
+t.test('a pallet that went into a hidden warehouse still stands where it was seen last, for those who see no more', async (t) => {
   const gateway = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }] })
   const by = people.ada
   await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'UTC' } })
@@ -182,7 +182,11 @@ t.test('stays in a warehouse that the caller may not see are left out', async (t
   await book(gateway, 'PLACED', 'A', 'P-1')
   await book(gateway, 'PLACED', 'X', 'P-1')
   const mine = (await get(gateway, 'assets/P-1/history')).body
-  t.match(mine, { data: [{ slot: { slot_id: 'A' }, to: at(2), ended: null }], pagination: { total: 1 } })
+  const here = { slot: { slot_id: 'A' }, to: null, ended: null, endedBy: null }
+  t.match(mine, { data: [here], pagination: { total: 1 } }, 'neither that it went, nor when')
+  t.match((await get(gateway, 'assets/P-1/location')).body, { slot: { slot_id: 'A' } })
+  t.match((await get(gateway, 'assets/P-1/location', people.sven)).body, { slot: { slot_id: 'X' } })
+  t.match((await get(gateway, 'discrepancies')).body.data, [], 'nor by a contradiction')
   t.equal((await get(gateway, 'assets/P-1/story')).body.data.length, 1)
   t.equal((await get(gateway, 'assets/P-1/history', people.sven)).body.data.length, 2)
   t.equal((await get(gateway, 'slots/X/history')).status, 404)

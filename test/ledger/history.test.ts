@@ -10,6 +10,8 @@ import { assetIsKnown, type HistoryFilter, slotState, slotStates } from '../../s
 import { placementIdOf, scenesAround } from '../../src/ledger/scene.ts'
 import { judgedAfter, lastIdUpTo, newestOfAsset, newestTimestampMs } from '../../src/ledger/state.ts'
 import { stepsOf } from '../../src/ledger/stays.ts'
+import { wholeSight } from '../../src/warehouse/index.ts'
+import { sightWithout } from '../../src/warehouse/sight.ts'
 import { furnish, people, testGateway } from '../support/gateway.ts'
 
 /** What SQLite would do for everything that `work` reads. */
@@ -107,10 +109,10 @@ t.test('what stands where is read from the covering indexes alone', async (t) =>
   const plans = plansOf(t, (tx) => {
     slotState(tx, 1, { atMs: 1 })
     slotStates(tx)
-    newestOfAsset(tx, 'P', { atMs: undefined, lastId: undefined })
-    newestTimestampMs(tx, 1, 'P')
+    newestOfAsset(tx, 'P', wholeSight, { atMs: undefined, lastId: undefined })
+    newestTimestampMs(tx, 1, 'P', wholeSight)
     judgedAfter(tx, 1, 'P', 1)
-    assetIsKnown(tx, 'P', { atMs: 1 })
+    assetIsKnown(tx, 'P', wholeSight, { atMs: 1 })
   })
   t.ok(plans.length >= 7)
   for (const plan of plans) {
@@ -124,7 +126,7 @@ t.test(
   async (t) => {
     const bounds = { atMs: 5, lastId: 9 }
     const move = { id: 1, slot_id: 1, timestamp_ms: 1 }
-    const page = { limit: 50, offset: 0, order: 'newest first', onlyStays: true, hiddenWarehouses: [2] } as const
+    const page = { limit: 50, offset: 0, order: 'newest first', onlyStays: true, sight: sightWithout([2]) } as const
     const plans = plansOf(t, (tx) => {
       stepsOf(tx, { slotId: 1 }, bounds, page)
       stepsOf(tx, { assetKey: 'P' }, {} as typeof bounds, { ...page, order: 'oldest first', onlyStays: false })

@@ -133,8 +133,12 @@ t.test('whoever may see a unit may see its photos, and nobody else', async (t) =
   const hidden = (await post('', { reference: 'X', direction: 'inbound', warehouseId: 2 }, people.sven)).body.id
   await post(`/${hidden}/evidence`, { photo_urls: [photo] }, people.sven)
   t.strictSame([await look(people.vera), await look(people.sven)], [404, 200])
-  await post(`/${await create()}/evidence`, { photo_urls: [photo] })
-  t.equal(await look(people.vera), 200)
+  const open = await create()
+  const claimed = await post(`/${open}/evidence`, { photo_urls: [photo] })
+  t.match(claimed.body.evidence.items.at(-1), { photoEvidence: 'claimed' }, 'naming what one may not see proves nothing')
+  t.equal(await look(people.vera), 404, 'and opens nothing')
+  await post(`/${open}/evidence`, { photo_urls: [photo] }, people.sven)
+  t.equal(await look(people.vera), 200, 'who may see it may show it')
 })
 
 t.test('skipping a stage and cancelling are a supervisor’s, and a skip needs its reason', async (t) => {
