@@ -79,7 +79,7 @@ export class Sight {
       scale_reading: elsewhere.scale_reading ? inWarehouse(elsewhere.scale_reading) : everybody,
       asset: (tx, id, caller) => assetMayBeKnown(tx, id, caller, warehouse),
       photo: (tx, id, caller) => photos.isVisible(tx, id, caller),
-      print_job: asked('SELECT warehouse_id AS id FROM print_job WHERE id = +?'),
+      print_job: (tx, id, caller) => jobMayBeKnown(tx, id, caller, warehouse),
       opening_list: (tx, id, caller) => !listIsHidden(tx, id, warehouse.sightOf(caller)),
       count: asked('SELECT warehouse_id AS id FROM count_session WHERE id = +?'),
       webhook: everybody,
@@ -90,7 +90,10 @@ export class Sight {
   }
 
   mayKnow(tx: ReadTx, entity: AuditEntity, id: string | null, caller: Caller): boolean {
-    return caller.role === 'admin' || id === null || this.#rules[entity](tx, id, caller)
+    if (caller.role === 'admin') return true
+    if (id !== null) return this.#rules[entity](tx, id, caller)
+    // A list of slots or assets, of which nobody knows any more whose they were.
+    return (entity !== 'slot' && entity !== 'asset') || this.#warehouse.hiddenFrom(caller).length === 0
   }
 
   /** No camera at all: a detection that is not there is nobody's secret. */
@@ -106,6 +109,17 @@ export class Sight {
 function assetMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
   const row = tx.oneOf<{ asset_key: string }>('SELECT asset_key FROM asset WHERE id = +?', [numericPath(id) ?? 0])
   return row === undefined || warehouse.visibleAsset(tx, row.asset_key, caller) !== undefined
+}
+
+/** A slot's label belongs to the slot's warehouse, a pallet's to whoever may know of the pallet. */
+function jobMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
+  const job = tx.oneOf<{ warehouse_id: number | null; entity: string; entity_id: number }>(
+    'SELECT warehouse_id, entity, entity_id FROM print_job WHERE id = +?',
+    [numericPath(id) ?? 0],
+  )
+  if (!job) return true
+  if (job.warehouse_id !== null) return warehouse.isVisible(caller, job.warehouse_id)
+  return job.entity !== 'asset' || assetMayBeKnown(tx, String(job.entity_id), caller, warehouse)
 }
 
 function warehouseOf(tx: ReadTx, sql: string, id: string): number | undefined {

@@ -208,6 +208,7 @@ export class IntakeService {
     this.#audit.write(tx, by, {
       action: 'list.imported',
       entity,
+      ...(kind === 'opening-stock' && { entityId: list }),
       changes: { sha256: list, created, updated, unchanged },
     })
   }

@@ -69,9 +69,13 @@ export function uncountedLines(
   return { uncounted, next: lines < looked || last === null ? undefined : last }
 }
 
-/** Whether a list put a pallet into a warehouse that this sight does not reach. */
+/**
+ * Whether a list may speak of a warehouse that this sight does not reach: one of opening stock that put a pallet there,
+ * or one of slots or assets, of which the gateway keeps no more than the hash.
+ */
 export function listIsHidden(tx: ReadTx, sha256: string, { hiddenWarehouses }: Sight): boolean {
   if (hiddenWarehouses.length === 0) return false
+  if (!findOpeningList(tx, sha256)) return true
   const holes = hiddenWarehouses.map(() => '?').join(', ')
   return (
     tx.oneOf(

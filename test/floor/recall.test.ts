@@ -119,13 +119,16 @@ t.test('what one label leaves open another tells, and what a person said stays',
   )
 })
 
-t.test('a pallet that only a hidden warehouse has seen is not in a recall of those from whom it is hidden', async (t) => {
-  const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga'] }] } })
-  t.teardown(() => gateway.end())
-  await furnish(gateway, ['A'])
-  await event(gateway, 'PLACED', 'A', pallet(ssccs[0], contents('L7', '260930')))
-  t.match(await list(gateway, 'lot=L7&location=true'), [{ location: { slot: { slot_id: 'A' } } }])
-  t.strictSame(await list(gateway, 'lot=L7&location=true', people.vera), [], 'as if nobody had ever seen it')
-  for (const query of ['slot=A', 'slot=1', 'zoneId=1', 'warehouseId=1'])
-    t.strictSame(await list(gateway, query, people.vera), [], query)
-})
+t.test(
+  'a pallet that only a hidden warehouse has seen is not in a recall of those from whom it is hidden',
+  async (t) => {
+    const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga'] }] } })
+    t.teardown(() => gateway.end())
+    await furnish(gateway, ['A'])
+    await event(gateway, 'PLACED', 'A', pallet(ssccs[0], contents('L7', '260930')))
+    t.match(await list(gateway, 'lot=L7&location=true'), [{ location: { slot: { slot_id: 'A' } } }])
+    t.strictSame(await list(gateway, 'lot=L7&location=true', people.vera), [], 'as if nobody had ever seen it')
+    for (const query of ['slot=A', 'slot=1', 'zoneId=1', 'warehouseId=1'])
+      t.strictSame(await list(gateway, query, people.vera), [], query)
+  },
+)

@@ -166,32 +166,35 @@ t.test('the story of a pallet shows each move with all that proves it', async (t
   t.same(then.data[1].correctedBy, [], 'nobody had corrected it then')
 })
 
-t.test('a pallet that went into a hidden warehouse still stands where it was seen last, for those who see no more', async (t) => {
-  const gateway = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }] })
-  const by = people.ada
-  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'UTC' } })
-  const floor_plan_polygon = [
-    { x: 0, y: 0 },
-    { x: 1, y: 0 },
-    { x: 1, y: 1 },
-  ]
-  await gateway.ask('POST', '/api/whms/slots', {
-    by,
-    body: { slot_id: 'X', zone: 'X', warehouseId: 2, floor_plan_polygon },
-  })
-  await book(gateway, 'PLACED', 'A', 'P-1')
-  await book(gateway, 'PLACED', 'X', 'P-1')
-  const mine = (await get(gateway, 'assets/P-1/history')).body
-  const here = { slot: { slot_id: 'A' }, to: null, ended: null, endedBy: null }
-  t.match(mine, { data: [here], pagination: { total: 1 } }, 'neither that it went, nor when')
-  t.match((await get(gateway, 'assets/P-1/location')).body, { slot: { slot_id: 'A' } })
-  t.match((await get(gateway, 'assets/P-1/location', people.sven)).body, { slot: { slot_id: 'X' } })
-  t.match((await get(gateway, 'discrepancies')).body.data, [], 'nor by a contradiction')
-  t.equal((await get(gateway, 'assets/P-1/story')).body.data.length, 1)
-  t.equal((await get(gateway, 'assets/P-1/history', people.sven)).body.data.length, 2)
-  t.equal((await get(gateway, 'slots/X/history')).status, 404)
-  t.equal((await get(gateway, 'events/2/footage')).status, 404)
-})
+t.test(
+  'a pallet that went into a hidden warehouse still stands where it was seen last, for those who see no more',
+  async (t) => {
+    const gateway = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }] })
+    const by = people.ada
+    await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'UTC' } })
+    const floor_plan_polygon = [
+      { x: 0, y: 0 },
+      { x: 1, y: 0 },
+      { x: 1, y: 1 },
+    ]
+    await gateway.ask('POST', '/api/whms/slots', {
+      by,
+      body: { slot_id: 'X', zone: 'X', warehouseId: 2, floor_plan_polygon },
+    })
+    await book(gateway, 'PLACED', 'A', 'P-1')
+    await book(gateway, 'PLACED', 'X', 'P-1')
+    const mine = (await get(gateway, 'assets/P-1/history')).body
+    const here = { slot: { slot_id: 'A' }, to: null, ended: null, endedBy: null }
+    t.match(mine, { data: [here], pagination: { total: 1 } }, 'neither that it went, nor when')
+    t.match((await get(gateway, 'assets/P-1/location')).body, { slot: { slot_id: 'A' } })
+    t.match((await get(gateway, 'assets/P-1/location', people.sven)).body, { slot: { slot_id: 'X' } })
+    t.match((await get(gateway, 'discrepancies')).body.data, [], 'nor by a contradiction')
+    t.equal((await get(gateway, 'assets/P-1/story')).body.data.length, 1)
+    t.equal((await get(gateway, 'assets/P-1/history', people.sven)).body.data.length, 2)
+    t.equal((await get(gateway, 'slots/X/history')).status, 404)
+    t.equal((await get(gateway, 'events/2/footage')).status, 404)
+  },
+)
 
 const cameras = [
   { id: 7, name: 'Aisle A', url: 'rtsp://192.0.2.7/main', owner: 'vera', slots: ['A'] },

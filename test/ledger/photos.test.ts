@@ -15,28 +15,35 @@ const place = (gateway: TestGateway, slot_code: string, body: object, by: Person
     body: { event_type: 'PLACED', slot_code, asset_barcode: 'P-1', ...body },
   })
 
-t.test('a photo is seen by who brought it, by who may see an event with it, and unused by nobody from whom a hall is hidden', async (t) => {
-  const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga', 'ada'] }] } })
-  t.teardown(() => gateway.end())
-  await furnish(gateway, ['A'])
-  const { body } = await upload(gateway, tinyPng)
-  const sees = async (by: Person) => (await gateway.ask('GET', `${photosPath}/${body.sha256}`, { by })).status === 200
-  const seen = async () =>
-    Object.fromEntries(await Promise.all(Object.values(people).map(async (one) => [one.username, await sees(one)])))
-  t.strictSame(await seen(), { vera: false, olga: true, sven: false, ada: true }, 'unused: it may show a hall that is not theirs')
-  t.equal((await place(gateway, 'A', { photo_url: body.url })).status, 201)
-  t.strictSame(await seen(), { vera: false, olga: true, sven: false, ada: true }, 'used in a hall that is not theirs')
-  await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: { name: 'Open', timezone: 'UTC' } })
-  const floor_plan_polygon = [
-    { x: 0, y: 0 },
-    { x: 1, y: 0 },
-    { x: 1, y: 1 },
-  ]
-  const slot = { slot_id: 'O', zone: 'O', warehouseId: 2, floor_plan_polygon }
-  await gateway.ask('POST', '/api/whms/slots', { by: people.ada, body: slot })
-  t.equal((await place(gateway, 'O', { photo_url: body.url })).status, 201)
-  t.strictSame(await seen(), { vera: true, olga: true, sven: true, ada: true }, 'used where everybody looks')
-})
+t.test(
+  'a photo is seen by who brought it, by who may see an event with it, and unused by nobody from whom a hall is hidden',
+  async (t) => {
+    const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga', 'ada'] }] } })
+    t.teardown(() => gateway.end())
+    await furnish(gateway, ['A'])
+    const { body } = await upload(gateway, tinyPng)
+    const sees = async (by: Person) => (await gateway.ask('GET', `${photosPath}/${body.sha256}`, { by })).status === 200
+    const seen = async () =>
+      Object.fromEntries(await Promise.all(Object.values(people).map(async (one) => [one.username, await sees(one)])))
+    t.strictSame(
+      await seen(),
+      { vera: false, olga: true, sven: false, ada: true },
+      'unused: it may show a hall that is not theirs',
+    )
+    t.equal((await place(gateway, 'A', { photo_url: body.url })).status, 201)
+    t.strictSame(await seen(), { vera: false, olga: true, sven: false, ada: true }, 'used in a hall that is not theirs')
+    await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: { name: 'Open', timezone: 'UTC' } })
+    const floor_plan_polygon = [
+      { x: 0, y: 0 },
+      { x: 1, y: 0 },
+      { x: 1, y: 1 },
+    ]
+    const slot = { slot_id: 'O', zone: 'O', warehouseId: 2, floor_plan_polygon }
+    await gateway.ask('POST', '/api/whms/slots', { by: people.ada, body: slot })
+    t.equal((await place(gateway, 'O', { photo_url: body.url })).status, 201)
+    t.strictSame(await seen(), { vera: true, olga: true, sven: true, ada: true }, 'used where everybody looks')
+  },
+)
 
 t.test('who brings the same photo has it too, and nobody else', async (t) => {
   const oscar: Person = { username: 'oscar', role: 'operator' }

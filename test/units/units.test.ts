@@ -135,7 +135,11 @@ t.test('whoever may see a unit may see its photos, and nobody else', async (t) =
   t.strictSame([await look(people.vera), await look(people.sven)], [404, 200])
   const open = await create()
   const claimed = await post(`/${open}/evidence`, { photo_urls: [photo] })
-  t.match(claimed.body.evidence.items.at(-1), { photoEvidence: 'claimed' }, 'naming what one may not see proves nothing')
+  t.match(
+    claimed.body.evidence.items.at(-1),
+    { photoEvidence: 'claimed' },
+    'naming what one may not see proves nothing',
+  )
   t.equal(await look(people.vera), 404, 'and opens nothing')
   await post(`/${open}/evidence`, { photo_urls: [photo] }, people.sven)
   t.equal(await look(people.vera), 200, 'who may see it may show it')
