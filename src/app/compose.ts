@@ -202,7 +202,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
     isAssetSeen: assetIsSeen,
   })
-  atOnce((write) => warehouse.readLabels(write))
+  atOnce((write) => warehouse.readAnew(write))
   const devices = new DeviceService({
     work,
     clock,

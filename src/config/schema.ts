@@ -56,6 +56,7 @@ export const warningCodes = [
   'PHOTO_TIME_MISMATCH',
   'BARCODE_CHECK_DIGIT',
   'BARCODE_NOT_GS1',
+  'BARCODE_AGAINST_GS1',
 ] as const
 
 /** Bounds of a camera's motion settings, both ends allowed; seconds but for `sensitivity`. The API refuses by the same. */

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import { callerMark, headOf, newestTimestampMs, type Recorder, requestHash } from '../ledger/index.ts'
 import type { Openings } from '../log/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { barcodeWarningText, readBarcode, type WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { Pallet } from './comparison.ts'
 import { scanSha256 } from './scan-statement.ts'
@@ -12,8 +12,7 @@ import type { CountScan, NewCountScan, ScanWarning } from './schema.ts'
 import * as store from './store.ts'
 
 const scanWarningText = {
-  BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
-  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+  ...barcodeWarningText,
   SAME_COUNTER: 'the slot is counted again by the person who counted it before',
 } as const satisfies Record<ScanWarning, string>
 
@@ -43,7 +42,7 @@ export class Scans {
   append(tx: Tx, countId: number, asked: NewCountScan, deviceTimeMs: number | undefined, by: RequestOrigin) {
     const slot = this.#warehouse.slotReference(tx, { id: asked.slot_id, code: asked.slot_code }, by.caller)
     demandSlot(tx, countId, slot)
-    const found = palletsOf(asked.barcodes ?? [])
+    const found = palletsOf(tx, asked.barcodes ?? [], this.#warehouse)
     const sight = this.#warehouse.sightOf(by.caller)
     const keys = ['', ...found.map(({ key }) => key)]
     const newestMs = Math.max(...keys.map((key) => newestTimestampMs(tx, slot.id, key, sight)))
@@ -101,10 +100,10 @@ export class Scans {
 }
 
 /** One pallet once, in the order of the scans. */
-function palletsOf(barcodes: readonly string[]): Pallet[] {
+function palletsOf(tx: ReadTx, barcodes: readonly string[], warehouse: WarehouseService): Pallet[] {
   const found = new Map<string, Pallet>()
   for (const barcode of barcodes) {
-    const { key } = readBarcode(barcode)
+    const { key } = warehouse.readBarcode(tx, barcode)
     if (!found.has(key)) found.set(key, { barcode, key })
   }
   return [...found.values()]

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, label, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
+import { barcodeWarnings } from '../warehouse/index.ts'
 
 /** Slots of one count: it is approved in one commit, which takes half a millisecond for each. */
 export const mostSlots = 1000
 
 const slotIds = () => z.array(rowId()).max(mostSlots)
-const slotCodes = () => z.array(text(64)).max(mostSlots)
+const slotCodes = () => z.array(label(64)).max(mostSlots)
 
 export const NewCount = z
   .object({
@@ -65,7 +66,7 @@ export type CountSlot = z.infer<typeof CountSlot>
 export const NewCountScan = z
   .object({
     slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id; or slot_code' }),
-    slot_code: optional(text(64)).openapi({ description: 'the slot by its label' }),
+    slot_code: optional(label(64)).openapi({ description: 'the slot by its label' }),
     barcodes: optional(z.array(barcode()).max(64)).openapi({ description: 'all that stands in the slot' }),
     empty: optional(z.boolean()).openapi({ description: 'true: nothing stands in it' }),
     timestamp: optionalTime().openapi({ description: "default: the gateway's time" }),
@@ -82,7 +83,7 @@ export const NewCountScan = z
   .openapi('NewCountScan')
 export type NewCountScan = z.output<typeof NewCountScan>
 
-const scanWarnings = ['BARCODE_CHECK_DIGIT', 'BARCODE_NOT_GS1', 'SAME_COUNTER'] as const
+const scanWarnings = [...barcodeWarnings, 'SAME_COUNTER'] as const
 export type ScanWarning = (typeof scanWarnings)[number]
 
 export const scanShape = {

@@ -40,6 +40,7 @@ export type Tables = {
     floor_plan_polygon: string
     constraints: string | null
     retired_at_ms: number | null
+    label_key: string | null
   }
   asset: Versioned & {
     id: Generated<number>
@@ -55,7 +56,10 @@ export type Tables = {
     best_before: string | null
     serial: string | null
     label_read: Generated<number>
+    same_as: number | null
   }
+  asset_key_alias: { alias_key: string; asset_key: string }
+  barcode_to_read: { asset_key: string; barcode: string; moved_at_ms: number | null }
   print_job: PrintJobRow
   sscc_series: { series: string; next: number }
   photo_bringer: { sha256: string; actor_commitment: string }

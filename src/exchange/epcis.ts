@@ -67,24 +67,30 @@ function slotUri(siteUrl: string, { slot_code }: PlacementEvent): string {
   return `${siteUrl}/api/whms/slots/${segment(slot_code)}${byLabel}`
 }
 
+/** What names a single thing in a Digital Link, the strongest first. */
+const things = [['00'], ['01', '21'], ['8006', '21'], ['8003'], ['8004'], ['8010', '8011']] as const
+/** What names a kind of goods. */
+const kinds = [['01', '10'], ['01']] as const
+
 /**
  * What the event is about: a GS1 Digital Link where the barcode has a GS1 key, else the asset's address at this
- * gateway. A GTIN without a serial names a class, of which one was seen.
+ * gateway. A GTIN without a serial names a class, of which one was seen. A value that no link may have is named by the
+ * address too, so that what goes out can be read back.
  */
 function goods(barcode: string, siteUrl: string): { epcList: string[] } | { epcList: []; quantityList: object[] } {
-  const ai = readBarcode(barcode).gs1
-  const of = (name: string) => ai?.get(name)
-  const link = (...parts: string[]) => `https://id.gs1.org/${parts.map(segment).join('/')}`
-  const [sscc, gtin, lot, serial, grai, giai] = ['00', '01', '10', '21', '8003', '8004'].map(of)
-  if (sscc) return { epcList: [link('00', sscc)] }
-  if (gtin && serial) return { epcList: [link('01', gtin, '21', serial)] }
-  if (grai) return { epcList: [link('8003', grai)] }
-  if (giai) return { epcList: [link('8004', giai)] }
-  if (gtin) {
-    const epcClass = lot ? link('01', gtin, '10', lot) : link('01', gtin)
-    return { epcList: [], quantityList: [{ epcClass, quantity: 1 }] }
-  }
-  return { epcList: [`${siteUrl}/api/whms/assets/${segment(barcode)}`] }
+  const { gs1 } = readBarcode(barcode)
+  const has = (ids: readonly string[]) => gs1 !== undefined && ids.every((id) => gs1.has(id))
+  const thing = things.find(has)
+  const ids = thing ?? kinds.find(has)
+  const link = gs1 && ids && linkOf(gs1, ids)
+  if (link === undefined) return { epcList: [`${siteUrl}/api/whms/assets/${segment(barcode)}`] }
+  return thing ? { epcList: [link] } : { epcList: [], quantityList: [{ epcClass: link, quantity: 1 }] }
+}
+
+/** Undefined where a value is none that a link may have. */
+function linkOf(gs1: ReadonlyMap<string, string>, ids: readonly string[]): string | undefined {
+  const link = `https://id.gs1.org/${ids.flatMap((id) => [id, segment(gs1.get(id) ?? '')]).join('/')}`
+  return readBarcode(link).gs1 ? link : undefined
 }
 
 /** As it stands in a path: what encodeURIComponent leaves of RFC 3986's reserved characters is encoded too. */

@@ -10,7 +10,7 @@ import {
   type PlacementEvent,
   toPlacementEvent,
 } from '../ledger/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import { type Clock, isoTime, zoneOffset } from '../world/index.ts'
 import { byteOrderMark, csvHead, csvLines } from './csv.ts'
 import { epcisContext, epcisId, objectEvent } from './epcis.ts'
@@ -76,12 +76,14 @@ export class ExchangeService {
 
   /** The texts of all slices; an empty one where nothing was found. What is recorded meanwhile stays out. */
   async *#pages(query: ExportQuery, caller: Caller, toText: (page: Page) => string): AsyncGenerator<string> {
+    const { asset_barcode } = query
     const lastId = this.#work.read(
       (tx) => boundsOf(tx, { knownAtMs: query.knownAtMs, lastId: headOf(tx).id }).lastId ?? 0,
     )
     const filter = {
       slotId: query.slot_id,
-      assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
+      assetKeys:
+        asset_barcode === undefined ? undefined : this.#work.read((tx) => this.#warehouse.assetKeys(tx, asset_barcode)),
       eventType: query.event_type,
       fromMs: query.fromMs,
       toMs: query.toMs,

@@ -3,6 +3,7 @@ import { AppError } from '../errors/index.ts'
 import {
   type Api,
   allQuery,
+  barcodePath,
   claimOf,
   ifMatchHeaders,
   listOf,
@@ -118,7 +119,7 @@ const getLocation = operation({
   path: '/api/whms/assets/{barcode}/location',
   tag: 'Assets',
   summary: 'The slot in which an asset stands, derived from the ledger',
-  input: { params: z.object({ barcode: z.string() }), query: z.object(whenQuery) },
+  input: { params: barcodePath(), query: z.object(whenQuery) },
   success: { 200: { description: 'Its slot; null: it stands in none', schema: AssetLocationResource } },
 })
 

@@ -10,9 +10,9 @@ const scanCode = operation({
   tag: 'Scan',
   summary: 'What a scanned code is, with its present state',
   description:
-    'Takes the code as the scanner gives it, percent-encoded: labels of slots, barcodes of assets, GS1 with or without ' +
-    'AIM prefix (GS as %1D), GS1 Digital Links, addresses of this gateway. A code that is nothing here is answered 200 ' +
-    'with kind `unknown` and what could be read of it.',
+    'Takes the code as the scanner gives it, percent-encoded: labels of slots in any case, barcodes of assets, GS1 with ' +
+    'or without AIM prefix (GS as %1D), GS1 Digital Links, EPC URNs, addresses of this gateway. A code that is nothing ' +
+    'here is answered 200 with kind `unknown` and what could be read of it.',
   input: { params: z.object({ code: z.string().openapi({ description: '1 to 256 characters' }) }) },
   success: { 200: { description: 'What it is', schema: ScanAnswer } },
   errors: ['VALIDATION_ERROR'],

@@ -1,11 +1,12 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
-import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import { assetLocation, explain, slotIdOf, slotState } from '../ledger/index.ts'
-import type { Slot, WarehouseService } from '../warehouse/index.ts'
+import { assetLocation, explain, slotState } from '../ledger/index.ts'
+import { type Barcode, gtin14, type Slot, symbologyOf, type WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
-import { readCode, type Scanned } from './code.ts'
 import type { ReadCode, ScanMatch } from './scan-schema.ts'
+
+/** What a scanner gave. */
+type Scanned = { readonly code: string }
 
 /** Looks a scanned code up in another room; undefined or nothing when it is nothing there, or nothing for this caller. */
 export type ScanResolver = (
@@ -29,18 +30,23 @@ export class Scanner {
 
   /** Everything that the code may mean, as it is now; slots first, for a label is stuck to one place. */
   scan(code: string, caller: Caller) {
-    const scanned = readCode(code)
+    const scanned = { code }
     const ways: readonly ScanResolver[] = [this.#slot, this.#asset, ...this.#resolvers]
-    const matches = this.#work.read((tx) => ways.flatMap((way) => way(tx, scanned, caller) ?? []))
-    return { code, kind: matches[0]?.kind ?? 'unknown', barcode: told(scanned), matches }
+    return this.#work.read((tx) => {
+      const matches = ways.flatMap((way) => way(tx, scanned, caller) ?? [])
+      const barcode = told(this.#warehouse.readBarcode(tx, code), symbologyOf(code) ?? null)
+      return { code, kind: matches[0]?.kind ?? 'unknown', barcode, matches }
+    })
   }
 
-  readonly #slot: ScanResolver = (tx, { labels, slot: named }, caller) => {
-    const slot = named ? this.#slotAt(tx, named, caller) : this.#slotLabelled(tx, labels, caller)
+  readonly #slot: ScanResolver = (tx, { code }, caller) => {
+    const named = this.#warehouse.slotScanned(tx, code)
+    const slot = named && this.#warehouse.visibleSlot(tx, named.id, caller)
     return slot && { kind: 'slot', id: slot.id, path: `/api/whms/slots/${slot.id}`, slot: this.#inUse(tx, slot) }
   }
 
-  readonly #asset: ScanResolver = (tx, { key }, caller) => {
+  readonly #asset: ScanResolver = (tx, { code }, caller) => {
+    const { key } = this.#warehouse.readBarcode(tx, code)
     const asset = this.#warehouse.visibleAsset(tx, key, caller)
     if (!asset) return undefined
     const { slotId, since, decidedInSlot } = assetLocation(tx, key, this.#warehouse.sightOf(caller))
@@ -52,33 +58,20 @@ export class Scanner {
     return { kind: 'asset', id: asset.id, path, asset, location }
   }
 
-  #slotLabelled(tx: ReadTx, labels: readonly string[], caller: Caller): Slot | undefined {
-    const ids = labels.flatMap((label) => slotIdOf(tx, label) ?? [])
-    return ids[0] === undefined ? undefined : this.#warehouse.visibleSlot(tx, ids[0], caller)
-  }
-
-  #slotAt(tx: ReadTx, { path, byLabel }: { path: string; byLabel: boolean }, caller: Caller): Slot | undefined {
-    try {
-      return this.#warehouse.slotByPath(tx, path, byLabel, caller)
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    }
-  }
-
   #inUse(tx: ReadTx, slot: Slot) {
     return { ...slot, ...slotState(tx, slot.id) }
   }
 }
 
-function told({ key, symbology, gs1, gtin, warnings }: Scanned): ReadCode {
+function told({ key, gs1, gtin, warnings }: Barcode, symbology: string | null): ReadCode {
   const of = (identifier: string) => gs1?.get(identifier) ?? null
   return {
     key,
     symbology,
     gs1: gs1 ? Object.fromEntries(gs1) : null,
     sscc: of('00'),
-    gtin,
+    // EAN-8, UPC-A, EAN-13 and ITF-14 say no more than this.
+    gtin: of('01') ?? of('02') ?? gtin ?? gtin14(key) ?? null,
     lot: of('10'),
     serial: of('21'),
     warnings: explain(warnings),

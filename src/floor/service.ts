@@ -15,15 +15,7 @@ import {
   stateIn,
   type When,
 } from '../ledger/index.ts'
-import {
-  type Ask,
-  type NewSlot,
-  readBarcode,
-  type Slot,
-  type SlotChange,
-  type WarehouseService,
-  type Zone,
-} from '../warehouse/index.ts'
+import type { Ask, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
@@ -162,7 +154,7 @@ export class FloorService {
    */
   location(barcode: string, caller: Caller, when: When) {
     return this.#work.read((tx) => {
-      const { key } = readBarcode(barcode)
+      const { key } = this.#warehouse.readBarcode(tx, barcode)
       const sight = this.#warehouse.sightOf(caller)
       const asset = this.#warehouse.visibleAsset(tx, key, caller)
       if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')

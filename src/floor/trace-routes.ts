@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   type Api,
+  barcodePath,
   type Caller,
   historyLimit,
   numericPath,
@@ -15,7 +16,6 @@ import { FootageResource, StayList, StoryList, traceQuery } from './trace-schema
 import type { TracePage, Traces } from './traces.ts'
 
 const reading = { method: 'get', access: 'whms:read' } as const
-const barcodeParam = z.object({ barcode: z.string() })
 
 const slotHistory = operation({
   ...reading,
@@ -31,7 +31,7 @@ const assetHistory = operation({
   path: '/api/whms/assets/{barcode}/history',
   tag: 'Assets',
   summary: 'Where an asset stood, newest first: each stay with the events that began and ended it',
-  input: { params: barcodeParam, query: traceQuery },
+  input: { params: barcodePath(), query: traceQuery },
   success: { 200: { description: 'One page', schema: StayList } },
 })
 
@@ -41,7 +41,7 @@ const assetStory = operation({
   tag: 'Assets',
   summary: 'Every move of an asset with its evidence, oldest first',
   description: 'Photo, weight, people, judgements, corrections and what the cameras of the slot saw.',
-  input: { params: barcodeParam, query: traceQuery },
+  input: { params: barcodePath(), query: traceQuery },
   success: { 200: { description: 'One page', schema: StoryList } },
 })
 

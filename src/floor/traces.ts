@@ -17,7 +17,7 @@ import {
   type When,
 } from '../ledger/index.ts'
 import type { MotionService } from '../motion/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import { nameOf } from './discrepancies.ts'
 import { footageOf, footageWindowSeconds } from './footage.ts'
@@ -90,7 +90,7 @@ export class Traces {
   }
 
   #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {
-    const { key } = readBarcode(barcode)
+    const { key } = this.#warehouse.readBarcode(tx, barcode)
     const sight = this.#warehouse.sightOf(caller)
     const asset = this.#warehouse.visibleAsset(tx, key, caller)
     if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')

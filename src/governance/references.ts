@@ -4,7 +4,7 @@ import { type Caller, numericPath } from '../http/index.ts'
 import { findEvent, type Photos } from '../ledger/index.ts'
 import { clipToCome, findMedia } from '../log/index.ts'
 import type { MotionService } from '../motion/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 
 /** What an incident can refer to, in the words of the API. */
 export const referenceTypes = [
@@ -133,7 +133,8 @@ export class References {
   }
 
   #asset(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const asset = this.#options.warehouse.visibleAsset(tx, readBarcode(id).key, caller)
+    const { warehouse } = this.#options
+    const asset = warehouse.visibleAsset(tx, warehouse.readBarcode(tx, id).key, caller)
     return asset && { type: 'asset', id: asset.asset_id, warehouseId: undefined, media: [] }
   }
 

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import {
+  barcode,
   historyQuery,
   listOf,
   optional,
@@ -61,7 +62,7 @@ const label = () =>
 
 const ReferenceIn = z.union([
   text(2048).openapi({ description: 'event:12, a photo’s SHA-256, an address of this gateway, or any other text' }),
-  z.object({ type: text(64), id: z.union([text(2048), rowId()]) }),
+  z.object({ type: text(64), id: z.union([text(2048), barcode(), rowId()]) }),
 ])
 
 export const NewIncident = z

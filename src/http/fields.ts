@@ -17,7 +17,7 @@ export function text(max: number, min = 1) {
     .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
 }
 
-/** A scanned code: as text, but GS (the separator of GS1) may stand in it. */
+/** A scanned code: as text, but GS (the separator of GS1) may stand in it. 1 to 256 characters. */
 export function barcode() {
   return z
     .string()
@@ -25,6 +25,40 @@ export function barcode() {
     .max(256)
     .refine(wellFormed, 'must be well-formed Unicode')
     .refine((value) => !controlCharactersButGs.test(value), 'must not contain control characters other than GS')
+    .superRefine(refuseUnmatchable)
+}
+
+/** The path of an asset. */
+export const barcodePath = () =>
+  z.object({
+    barcode: barcode().openapi({
+      description: 'the barcode in any of its forms, percent-encoded (GS as %1D)',
+      example: '00340123451234567895',
+    }),
+  })
+
+/** A label or a name by which something is found again: as text, but with something to see in it. */
+export const label = (max: number) => text(max).superRefine(refuseUnmatchable)
+
+/** Zero-width characters, marks of direction, fillers, separators of lines: two texts with them look alike and are not. */
+const invisible = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb]/u
+
+function refuseUnmatchable(value: string, context: z.RefinementCtx): void {
+  const message = unmatchable(value)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
+}
+
+/** Why nobody could look for this text; undefined when somebody can. */
+function unmatchable(value: string): string | undefined {
+  const hidden = value.match(invisible)?.[0].codePointAt(0)
+  if (hidden !== undefined) {
+    const code = hidden.toString(16).toUpperCase().padStart(4, '0')
+    return `contains the invisible character U+${code}; send it without`
+  }
+  const seen = value.replaceAll('\u001d', '').trim()
+  // An empty one is refused already.
+  if (seen === '' && value !== '') return 'is blank'
+  return seen === '.' || seen === '..' ? `"${seen}" cannot stand in an address; use another` : undefined
 }
 
 const rfc3339 =

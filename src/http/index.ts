@@ -8,7 +8,9 @@ export { crossOrigin } from './cross-origin.ts'
 export { ErrorBody, ErrorFacts, errorBody, errorFacts, resource, validationError } from './envelope.ts'
 export {
   barcode,
+  barcodePath,
   httpUrl,
+  label,
   numericPath,
   optional,
   optionalTime,

@@ -28,8 +28,8 @@ export function assetsForm(warehouse: WarehouseService, sheet: Sheet): Form {
 
   function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
     const cells = new Cells(row, sheet)
-    const key = keyOf(row)
-    const known = key === undefined ? undefined : warehouse.findAsset(tx, key)
+    const barcode = row.cells.get('asset_id')
+    const known = barcode === undefined ? undefined : warehouse.findAsset(tx, warehouse.readBarcode(tx, barcode).key)
     const told = {
       ...Object.fromEntries(texts.map((name) => [name, cells.code(name)])),
       ...Object.fromEntries(numbers.map((name) => [name, cells.read(name, readNumber)])),

@@ -8,7 +8,7 @@ import {
   NewPlacementEvent,
   occupantOf,
 } from '../ledger/index.ts'
-import { readBarcode, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
+import { matchedName, readBarcode, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
 import { readNumber } from './cells.ts'
 import { Cells, type Form, type Outcome } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
@@ -40,7 +40,7 @@ export const openingColumns = {
 export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
   const linesOfSlot = new Map<string, number>()
   for (const { line, cells } of sheet.rows) {
-    const label = cells.get('slot_id') ?? ''
+    const label = matchedName(cells.get('slot_id') ?? '')
     if (!linesOfSlot.has(label)) linesOfSlot.set(label, line)
   }
   const keyOf = ({ cells }: Row) => {
@@ -61,7 +61,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
       client_event_id: `opening:${list}:${row.line}`,
     })
     const slot = warehouse.slotReference(tx, { code: request.slot_code }, by.caller)
-    const { key } = readBarcode(request.asset_barcode)
+    const { key } = warehouse.readBarcode(tx, request.asset_barcode)
     if (standsThere(tx, slot, key, by)) return { what: 'unchanged' }
     refuseOccupied(tx, slot)
     const grounds = { kind: 'opening' as const, list, line: row.line }
@@ -89,7 +89,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
   }
 
   function shared(row: Row, slot: Slot): Outcome['notice'] {
-    const first = linesOfSlot.get(slot.slot_id)
+    const first = linesOfSlot.get(matchedName(slot.slot_id))
     if (first === undefined || first === row.line) return undefined
     return {
       column: 'slot_id',

@@ -1,7 +1,7 @@
 import type { Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import { NewSlot, NewZone, type Slot, SlotChange, type WarehouseService } from '../warehouse/index.ts'
+import { matchedName, NewSlot, NewZone, type Slot, SlotChange, type WarehouseService } from '../warehouse/index.ts'
 import { readFlag, readNumber, readPolygon, readWords } from './cells.ts'
 import { Cells, type Form, type Outcome, partsOf } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
@@ -98,7 +98,12 @@ export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }
     onZone(zone)
   }
 
-  return { ...slotColumns, key: { column: 'slot_id', of: ({ cells }) => cells.get('slot_id') }, store }
+  return { ...slotColumns, key: { column: 'slot_id', of: labelOf }, store }
+}
+
+function labelOf({ cells }: Row): string | undefined {
+  const label = cells.get('slot_id')
+  return label === undefined ? undefined : matchedName(label)
 }
 
 /** What the line says, as the body of a POST or PUT. */

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import {
   type Api,
   type AppEnv,
+  barcodePath,
   claimOf,
   historyLimit,
   historyQuery,
@@ -43,7 +44,7 @@ const assetLabel = operation({
   access: 'whms:read',
   tag,
   summary: 'The label of an asset; a GS1 code stays one, so that its scan is the same asset',
-  input: { params: z.object({ barcode: z.string() }), query: z.object(labelQuery) },
+  input: { params: barcodePath(), query: z.object(labelQuery) },
   success: { 200: label },
 })
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, optional, queryInteger, resource, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, label, optional, queryInteger, resource, rowId, text, timeOut } from '../http/index.ts'
 import { assetTypes, day, gtin } from '../warehouse/index.ts'
 import { symbologies } from './symbol.ts'
 
@@ -35,7 +35,7 @@ export const PrintOrder = z
   .object({
     printer: optional(text(64)).openapi({ description: 'its name in the config; default: the first one' }),
     slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id' }),
-    slot_code: optional(text(64)).openapi({ description: 'the slot by its label' }),
+    slot_code: optional(label(64)).openapi({ description: 'the slot by its label' }),
     asset_barcode: optional(barcode()).openapi({ description: 'a known asset, by any spelling' }),
     copies: optional(z.int().min(1).max(mostCopies)),
     symbology: optional(symbology()),

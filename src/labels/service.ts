@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { Openings } from '../log/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { assetContent, slotContent } from './content.ts'
 import { type LabelContent, type Layout, layOut } from './layout.ts'
@@ -213,7 +213,7 @@ export class LabelService {
   }
 
   #assetJob(tx: ReadTx, barcode: string, caller: Caller) {
-    const asset = this.#warehouse.visibleAsset(tx, readBarcode(barcode).key, caller)
+    const asset = this.#warehouse.visibleAsset(tx, this.#warehouse.readBarcode(tx, barcode).key, caller)
     if (!asset) {
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such asset', {
         fields: [{ path: 'asset_barcode', message: 'neither registered nor ever seen' }],
@@ -254,7 +254,10 @@ export class LabelService {
   /** A slot's label is for who may see its warehouse, a pallet's for who may know of the pallet. */
   #maySee(tx: ReadTx, job: Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id'>, caller: Caller): boolean {
     if (job.warehouse_id !== null) return this.#warehouse.isVisible(caller, job.warehouse_id)
-    return job.entity !== 'asset' || this.#warehouse.visibleAsset(tx, readBarcode(job.label).key, caller) !== undefined
+    return (
+      job.entity !== 'asset' ||
+      this.#warehouse.visibleAsset(tx, this.#warehouse.readBarcode(tx, job.label).key, caller) !== undefined
+    )
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, ErrorFacts, optional, optionalTime, resource, rowId, text } from '../http/index.ts'
+import { barcode, ErrorFacts, label, optional, optionalTime, resource, rowId, text } from '../http/index.ts'
 import { AppendedEvent, NewPlacementEvent, PlacementEvent } from './schema.ts'
 
 /** The forms of acts that append several events in one commit. */
@@ -52,11 +52,11 @@ export const NewMove = z
   .object({
     asset_barcode: barcode(),
     to_slot_id: optional(rowId()).openapi({ description: 'where it stands now; or to_slot_code' }),
-    to_slot_code: optional(text(64)),
+    to_slot_code: optional(label(64)),
     from_slot_id: optional(rowId()).openapi({
       description: 'where it was taken from; default: where it stood by the ledger',
     }),
-    from_slot_code: optional(text(64)),
+    from_slot_code: optional(label(64)),
     timestamp: optionalTime().openapi({ description: 'when it was taken; it is placed at least 1 ms later' }),
     operator,
     photo_url: photo_url.openapi({ description: 'required; of the pallet where it stands now' }),
@@ -88,7 +88,7 @@ export type RecordedMove = z.infer<typeof RecordedMove>
 export const NewCorrection = z
   .object({
     slot_id: optional(rowId()).openapi({ description: 'the slot in which it really happened; or slot_code' }),
-    slot_code: optional(text(64)),
+    slot_code: optional(label(64)),
     asset_barcode: optional(barcode()).openapi({ description: 'the asset to which it really happened' }),
     none: optional(z.boolean()).openapi({ description: 'true: it did not happen at all' }),
     reason: text(4000).openapi({ description: 'kept as verification_notes of what is appended' }),

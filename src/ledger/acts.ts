@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
-import { readBarcode, type Slot, type WarehouseService } from '../warehouse/index.ts'
+import type { Slot, WarehouseService } from '../warehouse/index.ts'
 import type { NewBatch, NewMove, RecordedBatch, RecordedMove } from './act-schema.ts'
 import { type Outcome, readItem, refusalOf, resultOf } from './batch.ts'
 import { type Recorder, requestHash } from './recorder.ts'
@@ -99,7 +99,8 @@ export class Acts {
       return under('from_', () => this.#warehouse.slotReference(tx, { id, code }, caller))
     const claim = { timestampMs: timestamp, deviceTimeMs: asked.deviceTimeMs }
     const when = timestamp === undefined ? {} : { atMs: this.#recorder.timeOf(claim, 0).timestampMs }
-    const { slotId } = assetLocation(tx, readBarcode(asset_barcode).key, this.#warehouse.sightOf(caller), when)
+    const { key } = this.#warehouse.readBarcode(tx, asset_barcode)
+    const { slotId } = assetLocation(tx, key, this.#warehouse.sightOf(caller), when)
     return slotId === null ? undefined : this.#warehouse.visibleSlot(tx, slotId, caller)
   }
 

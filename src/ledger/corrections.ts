@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import type { NewCorrection, RecordedCorrection } from './act-schema.ts'
 import { told } from './acts.ts'
 import { compensation, type Step } from './correction.ts'
@@ -101,7 +101,7 @@ export class Corrections {
     const names = id !== undefined || code !== undefined
     const slotId = names ? this.#warehouse.slotReference(tx, { id, code }, by.caller).id : wrong.slot_id
     const assetBarcode = request.asset_barcode ?? wrong.asset_barcode
-    const assetKey = readBarcode(assetBarcode).key
+    const assetKey = this.#warehouse.readBarcode(tx, assetBarcode).key
     if (slotId === wrong.slot_id && assetKey === wrong.asset_key)
       throw AppError.field(names ? 'slot_id' : 'asset_barcode', 'is what was booked')
     return { slotId, assetBarcode, assetKey }

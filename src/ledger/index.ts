@@ -37,7 +37,7 @@ export {
   type When,
 } from './state.ts'
 export { type Step, type Steps, type StepsOf, stepsOf } from './stays.ts'
-export { callerMark, findEvent, headOf, type OpenedRow, slotIdOf, toPlacementEvent } from './store.ts'
+export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { correctionsOf, walk } from './walk.ts'
 export { explain, type WarningCode } from './warnings.ts'
 export type { DecidedTime } from './when.ts'

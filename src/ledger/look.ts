@@ -4,7 +4,8 @@ import { judgements, moves } from './state.ts'
 /** Which events somebody asks for. Every condition that is there must hold. */
 export type HistoryFilter = {
   readonly slotId?: number | undefined
-  readonly assetKey?: string | undefined
+  /** Any of them: hardly any asset has more than one key, see `warehouse/README.md`. */
+  readonly assetKeys?: readonly string[] | undefined
   readonly eventType?: string | undefined
   /** A name. */
   readonly operator?: string | undefined
@@ -59,8 +60,8 @@ const commitmentOfName = `(SELECT commitment FROM opening WHERE kind = 'person' 
 
 /** The strongest condition that an index serves: the one that leaves the fewest rows in a ledger of years. */
 export function sourceOf(filter: HistoryFilter): Source {
-  const { assetKey, slotId, correctsEventId, workOrderRef, operator, eventType } = filter
-  const conditions = [assetKey, slotId, correctsEventId, workOrderRef, operator, eventType]
+  const { assetKeys, slotId, correctsEventId, workOrderRef, operator, eventType } = filter
+  const conditions = [assetKeys, slotId, correctsEventId, workOrderRef, operator, eventType]
   const isTheOnlyCondition = conditions.filter((one) => one !== undefined).length <= 1
   const source = (sql: string, value: string | number, inHalves = false) => ({
     sql,
@@ -68,7 +69,7 @@ export function sourceOf(filter: HistoryFilter): Source {
     inHalves,
     isTheOnlyCondition,
   })
-  if (assetKey !== undefined) return source('e.asset_key = +?', assetKey, true)
+  if (assetKeys !== undefined) return { ...ofAssets(assetKeys), inHalves: true, isTheOnlyCondition }
   if (slotId !== undefined) return source('e.slot_id = +?', slotId, true)
   if (correctsEventId !== undefined) return source('e.corrects_event_id = +?', correctsEventId)
   if (workOrderRef !== undefined) return source('e.work_order_ref = +?', workOrderRef)
@@ -77,12 +78,18 @@ export function sourceOf(filter: HistoryFilter): Source {
   return { sql: '', values: [], inHalves: false, isTheOnlyCondition }
 }
 
+function ofAssets(keys: readonly string[]): Pick<Source, 'sql' | 'values'> {
+  const [key = '', ...others] = keys
+  if (others.length === 0) return { sql: 'e.asset_key = +?', values: [key] }
+  return { sql: `e.asset_key IN (${keys.map(() => '?').join(', ')})`, values: keys }
+}
+
 /** Whether a row satisfies what its source has not looked at. `operator`: the commitment of the name. */
 export function passes(row: LightRow, filter: HistoryFilter, operator: string | undefined): boolean {
-  const { slotId, assetKey, eventType, workOrderRef, correctsEventId, fromMs, toMs } = filter
+  const { slotId, assetKeys, eventType, workOrderRef, correctsEventId, fromMs, toMs } = filter
   return (
     (slotId === undefined || row.slot_id === slotId) &&
-    (assetKey === undefined || row.asset_key === assetKey) &&
+    (assetKeys === undefined || assetKeys.includes(row.asset_key)) &&
     (eventType === undefined || row.event_type === eventType) &&
     (filter.operator === undefined || row.operator_commitment === operator) &&
     (workOrderRef === undefined || row.work_order_ref === workOrderRef) &&

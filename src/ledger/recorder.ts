@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { canonicalJson, type Json, type Log, type Openings, sha256 } from '../log/index.ts'
-import { type Asset, readBarcode, type Slot, type WarehouseService } from '../warehouse/index.ts'
+import type { Asset, Slot, WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { placementRecorded } from './events.ts'
 import type { LedgerHead } from './head.ts'
@@ -119,7 +119,7 @@ export class Recorder {
   append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: Asking, within: Within = {}): RecordedEvent {
     const nowMs = this.nowMs()
     const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
-    const code = readBarcode(request.asset_barcode)
+    const code = this.#warehouse.readBarcode(tx, request.asset_barcode)
     this.#refuseUnknownCorrection(tx, request, by.caller)
     const sight = this.#warehouse.sightOf(by.caller)
     const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)

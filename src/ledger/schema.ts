@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, httpUrl, optional, optionalTime, rowId, sha256Hex, text, timeOut } from '../http/index.ts'
+import { barcode, httpUrl, label, optional, optionalTime, rowId, sha256Hex, text, timeOut } from '../http/index.ts'
 import { warningCodes } from './warnings.ts'
 
 export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'] as const
@@ -17,8 +17,10 @@ export const NewPlacementEvent = z
   .object({
     event_type: EventType,
     slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id; or slot_code' }),
-    slot_code: optional(text(64)).openapi({ description: 'the slot by its label' }),
-    asset_barcode: barcode(),
+    slot_code: optional(label(64)).openapi({ description: 'the slot by its label' }),
+    asset_barcode: barcode().openapi({
+      description: 'as scanned: kept and returned as it is, and matched in every form that GS1 has for it',
+    }),
     operator: optional(text(128)).openapi({ description: 'default: the caller' }),
     timestamp: optionalTime().openapi({ description: "default: the gateway's time" }),
     photo_url: optional(httpUrl()).openapi({ description: 'required for PLACED; never fetched by the gateway' }),

@@ -2,7 +2,7 @@ import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './history.ts'
 import { type Photos, photosPath } from './photos.ts'
 import { type Appended, type Asking, demandFor, type Recorder, type Within } from './recorder.ts'
@@ -102,31 +102,33 @@ export class LedgerService {
     caller: Caller,
     signal?: AbortSignal,
   ): Promise<{ events: PlacementEvent[]; hasMore: boolean; total: number | null }> {
-    const { zoneId, warehouseId } = query
+    const { zoneId, warehouseId, asset_barcode } = query
     const filter = {
-      slotId: this.#work.read((tx) => slotOf(tx, query)),
       operator: query.operator,
       workOrderRef: query.work_order_ref,
       correctsEventId: query.corrects_event_id,
       fromMs: query.from,
       toMs: query.to,
-      assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
       eventType: query.event_type,
       afterSeq: page.afterSeq,
     }
+    const about = this.#work.read((tx) => ({
+      slotId: this.#slotOf(tx, query),
+      assetKeys: asset_barcode === undefined ? undefined : this.#warehouse.assetKeys(tx, asset_barcode),
+    }))
     const slots = { zoneId, warehouseId, hiddenWarehouses: this.#warehouse.hiddenFrom(caller) }
-    const { rows, hasMore, total } = await pageOfHistory(this.#work, filter, slots, page, signal)
+    const { rows, hasMore, total } = await pageOfHistory(this.#work, { ...filter, ...about }, slots, page, signal)
     return { events: rows.map(store.toPlacementEvent), hasMore, total }
+  }
+
+  /** The slot that a history is asked of, by number, by label, or by both when they agree. */
+  #slotOf(tx: ReadTx, { slot_id, slot_code }: HistoryQuery): number | undefined {
+    if (slot_code === undefined) return slot_id
+    const named = this.#warehouse.slotLabelled(tx, slot_code)?.id ?? noSlot
+    return slot_id === undefined || slot_id === named ? named : noSlot
   }
 }
 
 const noSlot = 0
-
-/** The slot that a history is asked of, by number, by label, or by both when they agree. */
-function slotOf(tx: ReadTx, { slot_id, slot_code }: HistoryQuery): number | undefined {
-  if (slot_code === undefined) return slot_id
-  const named = store.slotIdOf(tx, slot_code) ?? noSlot
-  return slot_id === undefined || slot_id === named ? named : noSlot
-}
 
 const pathOf = (id: number) => `/api/whms/events/${id}`

@@ -165,11 +165,6 @@ export function keepClientEventId(
   tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [mark, clientEventId, eventId, requestSha256])
 }
 
-/** The slot with this label; undefined without one. */
-export function slotIdOf(tx: ReadTx, label: string): number | undefined {
-  return tx.oneOf<{ id: number }>('SELECT id FROM slot WHERE slot_id = +?', [label])?.id
-}
-
 /** Who made a placement, by commitment. */
 export function placersOf(
   tx: ReadTx,

@@ -5,7 +5,7 @@ import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Asked, Recorder } from '../ledger/index.ts'
 import type { Openings } from '../log/index.ts'
 import type { UnitService } from '../units/index.ts'
-import { readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import { readingRecorded } from './events.ts'
 import { type NewScaleReading, readingsPath, type ScaleReading } from './schema.ts'
 import * as store from './store.ts'
@@ -82,16 +82,19 @@ export class ScaleService {
     page: { limit: number; offset: number; before: TimePlace | undefined },
     caller: Caller,
   ): { readings: ScaleReading[]; hasMore: boolean; total: number | null } {
+    const { asset_barcode } = query
     const filter = {
       scaleId: query.scaleId,
       slotId: query.slot_id,
-      assetKey: query.asset_barcode === undefined ? undefined : readBarcode(query.asset_barcode).key,
       transportUnitId: query.transportUnitId,
       fromMs: query.from,
       toMs: query.to,
       hidden: this.#warehouse.hiddenFrom(caller),
     }
-    const { rows, hasMore, total } = this.#work.read((tx) => store.listReadings(tx, filter, page))
+    const { rows, hasMore, total } = this.#work.read((tx) => {
+      const assetKey = asset_barcode === undefined ? undefined : this.#warehouse.readBarcode(tx, asset_barcode).key
+      return store.listReadings(tx, { ...filter, assetKey }, page)
+    })
     return { readings: rows.map(store.toReading), hasMore, total }
   }
 
@@ -116,7 +119,7 @@ export class ScaleService {
       time_quality: when.timeQuality,
       slot_id: slot?.id ?? null,
       asset_barcode: asset_barcode ?? null,
-      asset_key: asset_barcode === undefined ? null : readBarcode(asset_barcode).key,
+      asset_key: asset_barcode === undefined ? null : this.#warehouse.readBarcode(tx, asset_barcode).key,
       transport_unit_id: transportUnitId ?? null,
       warehouse_id: warehouseId ?? null,
       actor_commitment: this.#openings.person(tx, by.caller.username),

@@ -19,6 +19,7 @@ function assetOf(row: Row<'asset'>) {
     bestBefore: row.best_before,
     serial: row.serial,
     provisional: row.provisional === 1,
+    sameAs: row.same_as,
     ...times(row),
   }
 }
@@ -61,6 +62,46 @@ export function updateAsset(tx: Tx, id: number, assetId: string, facts: AssetFac
      WHERE id = ?`,
     [assetId, ...valuesOf(facts), nowMs, id],
   )
+}
+
+/** The key under which the ledger has known a thing since before its barcode was read as it is now; else the key itself. */
+export function ledgerKey(tx: ReadTx, key: string): string {
+  const alias = tx.oneOf<{ asset_key: string }>('SELECT asset_key FROM asset_key_alias WHERE alias_key = +?', [key])
+  return alias?.asset_key ?? key
+}
+
+/** A spelling that a gateway before this schema has read, and what it made of it. */
+export type OldReading = {
+  readonly asset_key: string
+  readonly barcode: string
+  /** Of the newest move under that spelling; null without one. */
+  readonly moved_at_ms: number | null
+}
+
+export function oldReadings(tx: ReadTx): OldReading[] {
+  return tx.allOf('SELECT asset_key, barcode, moved_at_ms FROM barcode_to_read ORDER BY asset_key, barcode', [])
+}
+
+export function forgetOldReadings(tx: Tx): void {
+  tx.runOf('DELETE FROM barcode_to_read')
+}
+
+export function keepAlias(tx: Tx, aliasKey: string, assetKey: string): void {
+  tx.runOf('INSERT INTO asset_key_alias VALUES (?, ?)', [aliasKey, assetKey])
+}
+
+/** Says of an asset that it is the one that the ledger knows by another key now. */
+export function keepSameAs(tx: Tx, key: string, otherKey: string): void {
+  tx.runOf('UPDATE asset SET same_as = (SELECT id FROM asset WHERE asset_key = ?) WHERE asset_key = ?', [otherKey, key])
+}
+
+/** Keys of the assets that are the one with this key. */
+export function sameAs(tx: ReadTx, key: string): string[] {
+  const rows = tx.allOf<{ asset_key: string }>(
+    'SELECT asset_key FROM asset WHERE same_as IS NOT NULL AND same_as = (SELECT id FROM asset WHERE asset_key = +?) ORDER BY id',
+    [key],
+  )
+  return rows.map((row) => row.asset_key)
 }
 
 export function findAssetByKey(tx: ReadTx, key: string): Asset | undefined {

@@ -1,5 +1,6 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
+import { ledgerBarcode } from './asset-keys.ts'
 import * as store from './asset-store.ts'
 import { type Barcode, readBarcode } from './barcode.ts'
 import { type Goods, goodsOf } from './goods.ts'
@@ -10,14 +11,14 @@ const yearOf = (nowMs: number) => new Date(nowMs).getUTCFullYear()
 
 /** By any spelling of its barcode. Throws NOT_FOUND. */
 export function assetOf(tx: ReadTx, barcode: string): store.Asset {
-  const found = store.findAssetByKey(tx, readBarcode(barcode).key)
+  const found = store.findAssetByKey(tx, ledgerBarcode(tx, barcode).key)
   if (!found) throw AppError.notFound('Asset')
   return found
 }
 
 /** Throws ALREADY_EXISTS for one that is registered; one that events have only mentioned becomes a registered one. */
 export function register(tx: Tx, asset: NewAsset, nowMs: number): store.Asset {
-  const code = readBarcode(asset.asset_id)
+  const code = ledgerBarcode(tx, asset.asset_id)
   const known = store.findAssetByKey(tx, code.key)
   if (known && !known.provisional) {
     throw new AppError('ALREADY_EXISTS', 'This asset is registered already', {

@@ -1,51 +1,73 @@
+import { hasCheckDigit } from './check-digit.ts'
+import { isAddress, isOfGs1, readLink } from './digital-link.ts'
+import { bracketedElements, contradictThemselves, cutElements, type Elements, faultOf, GS } from './element-strings.ts'
+import { readEpc } from './epc.ts'
+import { decodedSegment, matchedText } from './matched-text.ts'
+
 /**
  * What a scanned code means. The raw text is kept and shown; the key is what matches, so that one pallet is one
- * pallet whatever prefix its reader sends. Source: GS1 General Specifications, sections 3 and 7.8.
+ * pallet whatever prefix its reader sends and whichever form its number has.
  */
 export type Barcode = {
-  /** Never changes for a given raw text: it stands in the log. */
+  /** What this text is matched by; the ledger may know the same pallet by an older one, see `WarehouseService`. */
   readonly key: string
   /** Element strings by application identifier, when the code is GS1. */
-  readonly gs1: ReadonlyMap<string, string> | undefined
+  readonly gs1: Elements | undefined
   /** 14 digits, when the reader says that this is the EAN or UPC symbol of an item. */
   readonly gtin?: string | undefined
   readonly warnings: readonly BarcodeWarning[]
 }
 
-export type BarcodeWarning = 'BARCODE_CHECK_DIGIT' | 'BARCODE_NOT_GS1'
+export type BarcodeWarning = 'BARCODE_CHECK_DIGIT' | 'BARCODE_NOT_GS1' | 'BARCODE_AGAINST_GS1'
 
 /** For the person who holds the scanner. */
 export const barcodeWarningText = {
   BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
-  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but can not be read as such',
+  BARCODE_NOT_GS1: 'the barcode says that it is GS1, but cannot be read as such',
+  BARCODE_AGAINST_GS1:
+    'the barcode breaks a rule of GS1, such as a date that does not exist or a value that is too long',
 } as const satisfies Record<BarcodeWarning, string>
+
+export const barcodeWarnings = Object.keys(barcodeWarningText) as [BarcodeWarning, ...BarcodeWarning[]]
 
 export function explainBarcode({ warnings }: Barcode): { code: BarcodeWarning; message: string }[] {
   return warnings.map((code) => ({ code, message: barcodeWarningText[code] }))
 }
 
-const GS = '\x1d'
 const aimPrefix = /^\][A-Za-z][0-9A-Za-z]/
 /** GS1-128, GS1 DataBar and composite, GS1 DataMatrix, GS1 QR, GS1 DotCode. */
 const gs1Prefixes = new Set([']C1', ']e0', ']e1', ']e2', ']d2', ']Q3', ']J1'])
 /** EAN-13 and UPC (always read as 13 digits), EAN-8: their 8, 12 or 13 digits are a GTIN. */
 const eanPrefixes = new Set([']E0', ']E4'])
 
+/** The symbology that a scanner sends in front of a code: `]C1`; undefined where it sends none. */
+export const symbologyOf = (raw: string): string | undefined => matchedText(raw).match(aimPrefix)?.[0]
+
+/**
+ * Reads a code as a scanner, a phone, another system or a person gives it. Pure; never throws.
+ *
+ * 1. Plain text: no symbology prefix, NFC, trimmed.
+ * 2. GS1, when something says so: the prefix, FNC1 as a GS in front or within, brackets, the address of a Digital Link,
+ *    an EPC URN, or 20 digits that are an SSCC. The address of an asset at a gateway is the barcode that it names.
+ * 3. What says that it is GS1 and can't be read so is plain text with a warning; nothing of it is dropped.
+ */
 export function readBarcode(raw: string): Barcode {
-  const prefix = raw.match(aimPrefix)?.[0] ?? ''
-  const text = raw.slice(prefix.length)
-  const announced = gs1Prefixes.has(prefix) || text.startsWith(GS) || /^\(\d{2,4}\)/.test(text)
+  return readText(raw, assetAddress(raw))
+}
+
+function readText(raw: string, asset: string | undefined): Barcode {
+  if (asset !== undefined) return readText(asset, undefined)
+  const text = matchedText(raw)
+  const prefix = text.match(aimPrefix)?.[0] ?? ''
+  const rest = text.slice(prefix.length).trim()
   // Of a prefix with nothing behind it, the prefix is all there is to match.
-  const body = text.replace(/^\x1d+/, '') || raw
-  if (announced) return readGs1(body)
-  if (eanPrefixes.has(prefix) && /^(\d{8}|\d{12,13})$/.test(body)) {
-    return hasCheckDigit(body) ? { ...plain(body), gtin: body.padStart(14, '0') } : plain(body, 'BARCODE_CHECK_DIGIT')
-  }
-  if (/^00\d{18}$/.test(body)) {
-    return hasCheckDigit(body.slice(2))
-      ? gs1Barcode(new Map([['00', body.slice(2)]]))
-      : plain(body, 'BARCODE_CHECK_DIGIT')
-  }
+  const body = rest.replace(/^\x1d+|\x1d+$/g, '') || text
+  if (/^\(\d{2,4}\)/.test(body)) return ofElements(body, bracketedElements(body))
+  if (gs1Prefixes.has(prefix) || rest.startsWith(GS)) return ofElements(body, cutElements(body))
+  if (isAddress(body)) return ofAddress(body)
+  if (/^urn:epc:/i.test(body)) return ofUrn(body)
+  if (eanPrefixes.has(prefix) && /^(\d{8}|\d{12,13})$/.test(body)) return ofItem(body)
+  if (/^00\d{18}$/.test(body) || body.includes(GS)) return ofElements(body, cutElements(body))
   return plain(body)
 }
 
@@ -53,111 +75,77 @@ function plain(key: string, ...warnings: BarcodeWarning[]): Barcode {
   return { key, gs1: undefined, warnings }
 }
 
-function readGs1(body: string): Barcode {
-  const elements = body.startsWith('(') ? bracketed(body) : elementStrings(body)
+/** A misread digit must not make another pallet of it: where the key has a wrong check digit, the text stays plain. */
+function ofElements(body: string, elements: Elements | undefined): Barcode {
   if (!elements) return plain(body, 'BARCODE_NOT_GS1')
-  const wrong = [...elements].some(([ai, value]) => checkedAi.test(ai) && !hasCheckDigit(value))
-  return wrong ? plain(body, 'BARCODE_CHECK_DIGIT') : gs1Barcode(elements)
-}
-
-/** A logistic unit is its SSCC, an item its GTIN with serial, a returnable asset its own number; else all of the label. */
-function gs1Barcode(elements: ReadonlyMap<string, string>): Barcode {
-  const of = (ai: string) => (elements.has(ai) ? `${ai}${elements.get(ai)}` : undefined)
-  const item = of('01') && of('21') ? `${of('01')}${of('21')}` : undefined
-  const all = [...elements].map(([ai, value]) => `${ai}${value}`).sort()
-  return { key: of('00') ?? item ?? of('8003') ?? of('8004') ?? all.join(GS), gs1: elements, warnings: [] }
-}
-
-const checkedAi = /^(00|01|02|03|41\d)$/
-
-/** Digits in the application identifier, by its first two; absent: no such identifier. */
-const aiDigits: Readonly<Record<string, number>> = Object.fromEntries([
-  ...['00', '01', '02', '03', '04', '10', '11', '12', '13', '15', '16', '17', '20', '21', '22', '30', '37'].map((p) => [
-    p,
-    2,
-  ]),
-  ...['90', '91', '92', '93', '94', '95', '96', '97', '98', '99'].map((p) => [p, 2]),
-  ...['23', '24', '25', '40', '41', '42', '71'].map((p) => [p, 3]),
-  ...['31', '32', '33', '34', '35', '36', '39', '43', '70', '72', '80', '81', '82'].map((p) => [p, 4]),
-])
-
-/** Digits of the value where GS1 fixes it, by the identifier's first two; the others end at a GS or the end. */
-const fixedDigits: Readonly<Record<string, number>> = Object.fromEntries([
-  ...[
-    ['00', 18],
-    ['01', 14],
-    ['02', 14],
-    ['03', 14],
-    ['04', 16],
-    ['20', 2],
-    ['41', 13],
-  ],
-  ...['11', '12', '13', '15', '16', '17', '31', '32', '33', '34', '35', '36'].map((p) => [p, 6]),
-])
-
-/** Invariant part of ISO 646 that GS1 allows (character set 82). */
-const value82 = /^[!"%-?A-Z_a-z]{1,90}$/
-
-function elementStrings(body: string): Map<string, string> | undefined {
-  const elements = new Map<string, string>()
-  let rest = body
-  while (rest.length > 0) {
-    const digits = aiDigits[rest.slice(0, 2)]
-    const ai = digits ? rest.slice(0, digits) : ''
-    if (!/^\d{2,4}$/.test(ai) || ai.length !== digits || elements.has(ai)) return undefined
-    const value = fieldOf(ai, rest.slice(ai.length))
-    if (!isValue(ai, value)) return undefined
-    elements.set(ai, value)
-    rest = rest.slice(ai.length + value.length).replace(/^\x1d/, '')
+  const faults = new Map([...elements].map(([id, value]) => [id, faultOf(id, value)]))
+  const identity = keyIdentifiers(elements)
+  if (identity.some((id) => faults.get(id) === 'check digit')) return plain(body, 'BARCODE_CHECK_DIGIT')
+  const found = [...faults.values()]
+  const isAgainst = found.includes('rule') || contradictThemselves(elements)
+  return {
+    key: keyOf(elements, identity),
+    gs1: elements,
+    warnings: [
+      ...(found.includes('check digit') ? (['BARCODE_CHECK_DIGIT'] as const) : []),
+      ...(isAgainst ? (['BARCODE_AGAINST_GS1'] as const) : []),
+    ],
   }
-  return elements.size > 0 ? elements : undefined
 }
 
-function fieldOf(ai: string, rest: string): string {
-  const fixed = fixedDigits[ai.slice(0, 2)]
-  if (fixed) return rest.slice(0, fixed)
-  const end = rest.indexOf(GS)
-  return end < 0 ? rest : rest.slice(0, end)
+/** An address is GS1 only when it keeps all the rules: others have numbers in their paths too. */
+function ofAddress(address: string): Barcode {
+  const { elements, key } = readLink(address)
+  if (elements && !hasFault(elements, 'rule') && !contradictThemselves(elements) && !hasFault(elements, 'check digit'))
+    return ofElements(address, elements)
+  if (key && (faultOf(...key) === 'check digit' || (elements && hasFault(elements, 'check digit'))))
+    return plain(address, 'BARCODE_CHECK_DIGIT')
+  const claims = isOfGs1(address) || (key !== undefined && faultOf(...key) === undefined)
+  return claims ? plain(address, 'BARCODE_NOT_GS1') : plain(address)
 }
 
-function isValue(ai: string, value: string): boolean {
-  const fixed = fixedDigits[ai.slice(0, 2)]
-  return fixed ? value.length === fixed && /^\d+$/.test(value) : value82.test(value)
+function ofUrn(urn: string): Barcode {
+  const epc = readEpc(urn)
+  if (!epc) return plain(urn)
+  const isSound = epc.elements && !hasFault(epc.elements, 'rule')
+  return isSound ? ofElements(urn, epc.elements) : plain(urn, 'BARCODE_NOT_GS1')
+}
+
+const hasFault = (elements: Elements, fault: 'check digit' | 'rule') =>
+  [...elements].some(([id, value]) => faultOf(id, value) === fault)
+
+function ofItem(digits: string): Barcode {
+  return hasCheckDigit(digits)
+    ? { ...plain(digits), gtin: digits.padStart(14, '0') }
+    : plain(digits, 'BARCODE_CHECK_DIGIT')
 }
 
 /**
- * The element strings as a symbol carries them: a GS behind each value whose length the standard does not fix, unless
- * it is the last. What `readBarcode` reads back.
+ * What a thing is known by, the strongest first: a logistic unit is its SSCC, an item its GTIN with a serial (its own
+ * or a third party's), a piece of one the same, a returnable or an individual asset its own number, a component its
+ * part number with serial.
  */
-export function elementText(elements: ReadonlyMap<string, string>): string {
-  const all = [...elements]
-  return all
-    .map(([ai, value], i) => `${ai}${value}${fixedDigits[ai.slice(0, 2)] || i === all.length - 1 ? '' : GS}`)
-    .join('')
+const identities = [['00'], ['01', '21'], ['01', '235'], ['8006', '21'], ['8003'], ['8004'], ['8010', '8011']] as const
+
+/** The identifiers that make the key; all of them where the label names no single thing. */
+function keyIdentifiers(elements: Elements): readonly string[] {
+  return identities.find((ids) => ids.every((id) => elements.has(id))) ?? [...elements.keys()]
 }
 
-/** The form that people read and type: `(00)340123450000000015(10)LOT7`. All of it, or it is none. */
-function bracketed(body: string): Map<string, string> | undefined {
-  if (!/^(?:\(\d{2,4}\)[^(]+)+$/.test(body)) return undefined
-  const elements = new Map<string, string>()
-  for (const [, ai, value] of body.matchAll(/\((\d{2,4})\)([^(]*)/g)) {
-    if (!ai || value === undefined || aiDigits[ai.slice(0, 2)] !== ai.length || !isValue(ai, value) || elements.has(ai))
-      return undefined
-    elements.set(ai, value)
-  }
-  return elements.size > 0 ? elements : undefined
-}
-
-/** GS1 check digit of the digits that stand in front of it: weights 3 and 1 from the right. */
-export function checkDigit(body: string): number {
-  const sum = [...body].reduceRight(
-    (total, digit, i) => total + Number(digit) * ((body.length - i) % 2 === 1 ? 3 : 1),
-    0,
+/** Never changes for elements once read: it stands in the log. */
+function keyOf(elements: Elements, ids: readonly string[]): string {
+  const texts = ids.map((id) => `${id}${elements.get(id) ?? ''}`)
+  const isThing = identities.some(
+    (identity) => identity.every((id, i) => ids[i] === id) && identity.length === ids.length,
   )
-  return (10 - (sum % 10)) % 10
+  return isThing ? texts.join('') : texts.sort().join(GS)
 }
 
-/** Whether the last digit is the check digit of the others. */
-export function hasCheckDigit(digits: string): boolean {
-  return checkDigit(digits.slice(0, -1)) === Number(digits.at(-1))
+const assetPath = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/api\/whms\/assets\/([^/?#]+)$/i
+
+/** The barcode of an asset that is named by its address at a gateway, as labels and exports do; undefined otherwise. */
+function assetAddress(raw: string): string | undefined {
+  const text = matchedText(raw)
+  const encoded = text.slice(text.match(aimPrefix)?.[0].length ?? 0).match(assetPath)?.[1]
+  return encoded === undefined ? undefined : decodedSegment(encoded)
 }

@@ -1,4 +1,5 @@
-import { type Barcode, hasCheckDigit } from './barcode.ts'
+import type { Barcode } from './barcode.ts'
+import { hasCheckDigit } from './check-digit.ts'
 
 /** What is known of the goods behind a barcode: what a recall asks for. */
 export type Goods = {
@@ -22,12 +23,15 @@ export function goodsOf({ gs1, gtin }: Barcode, year: number): Goods {
   const day = element('15') ?? element('17')
   return {
     sscc: element('00'),
-    gtin: element('01') ?? element('02') ?? gtin ?? null,
+    gtin: soundGtin(element('01')) ?? soundGtin(element('02')) ?? gtin ?? null,
     lot: element('10'),
     bestBefore: (day === null ? undefined : gs1Day(day, year)) ?? null,
     serial: element('21'),
   }
 }
+
+/** Contents with a wrong check digit say nothing of a pallet that is known by its own number. */
+const soundGtin = (digits: string | null) => (digits !== null && hasCheckDigit(digits) ? digits : undefined)
 
 /** GTIN-8, -12, -13 or -14 as 14 digits; undefined for another length or a wrong check digit. */
 export function gtin14(digits: string): string | undefined {

@@ -2,12 +2,15 @@ export type { Asset, AssetFilter } from './asset-store.ts'
 export {
   type Barcode,
   type BarcodeWarning,
+  barcodeWarnings,
   barcodeWarningText,
-  checkDigit,
-  elementText,
-  hasCheckDigit,
   readBarcode,
+  symbologyOf,
 } from './barcode.ts'
+export { checkDigit, hasCheckDigit } from './check-digit.ts'
+export { elementText } from './element-strings.ts'
+export { gtin14 } from './goods.ts'
+export { matchedName } from './matched-text.ts'
 export { warehouseRoutes } from './routes.ts'
 export {
   AssetChange,

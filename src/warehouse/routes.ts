@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import {
   type Api,
   allQuery,
+  barcodePath,
   claimOf,
   ifMatchHeaders,
   listOf,
@@ -97,16 +98,18 @@ const createAsset = operation({
   errors: ['ALREADY_EXISTS'],
 })
 
-const barcodeParam = z.object({ barcode: z.string() })
-
 const getAsset = operation({
   method: 'get',
   path: '/api/whms/assets/{barcode}',
   access: 'whms:read',
   tag: 'Assets',
   summary: 'One asset, by any spelling of its barcode',
-  input: { params: barcodeParam },
+  description:
+    'One asset has one key whatever form its number comes in: with or without AIM prefix, as element strings with FNC1 ' +
+    'in front or within, in brackets, as GS1 Digital Link URI, as EPC URN, or as the address of the asset at a gateway.',
+  input: { params: barcodePath() },
   success: { 200: { description: 'The asset', schema: AssetResource } },
+  errors: ['VALIDATION_ERROR'],
 })
 
 const changeAsset = operation({
@@ -115,7 +118,7 @@ const changeAsset = operation({
   access: 'whms:write',
   tag: 'Assets',
   summary: 'Change what is named, keep the rest; telling its type registers one that events have only mentioned',
-  input: { params: barcodeParam, headers: z.object(changing), body: AssetChange },
+  input: { params: barcodePath(), headers: z.object(changing), body: AssetChange },
   success: { 200: { description: 'The asset', schema: AssetResource } },
   errors: ['VERSION_MISMATCH'],
 })

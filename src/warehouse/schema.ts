@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, optional, resource, rowId, text, timeOut } from '../http/index.ts'
-import { hasCheckDigit } from './barcode.ts'
+import { barcode, label, optional, resource, rowId, text, timeOut } from '../http/index.ts'
+import { barcodeWarnings } from './barcode.ts'
+import { hasCheckDigit } from './check-digit.ts'
 import { gtin14, isDay } from './goods.ts'
 import { polygonFault } from './polygon.ts'
 
@@ -48,7 +49,7 @@ export const WarehouseResource = resource(warehouseShape)
 
 export const NewZone = z
   .object({
-    name: text(200),
+    name: label(200),
     zone_type: ZoneType,
     warehouseId: rowId(),
     color: optional(color()),
@@ -65,7 +66,7 @@ export const WarehouseChange = z
 
 export const ZoneChange = z
   .object({
-    name: optional(text(200)).openapi({ description: 'slots that bear the old name bear the new one then' }),
+    name: optional(label(200)).openapi({ description: 'slots that bear the old name bear the new one then' }),
     zone_type: optional(ZoneType),
     color: optional(color()),
     warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
@@ -106,8 +107,8 @@ const Constraints = z
 
 export const NewSlot = z
   .object({
-    slot_id: text(64),
-    zone: text(200),
+    slot_id: label(64),
+    zone: label(200),
     floor_plan_polygon: Polygon,
     zone_type: optional(ZoneType),
     constraints: optional(Constraints),
@@ -118,13 +119,13 @@ export const NewSlot = z
 
 export const SlotChange = z
   .object({
-    zone: optional(text(200)),
+    zone: optional(label(200)),
     floor_plan_polygon: optional(Polygon),
     zone_type: optional(ZoneType),
     constraints: optional(Constraints),
     zoneId: optional(rowId()),
     retired: optional(z.boolean()),
-    slot_id: optional(text(64)).openapi({ description: 'must be the one it has' }),
+    slot_id: optional(label(64)).openapi({ description: 'must be the one it has' }),
     warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
   })
   .openapi('SlotChange')
@@ -228,6 +229,9 @@ export const assetShape = {
   bestBefore: z.string().nullable().openapi({ format: 'date' }),
   serial: z.string().nullable(),
   provisional: z.boolean().openapi({ description: 'only ever seen in an event' }),
+  sameAs: rowId().nullable().openapi({
+    description: 'id of the asset that this one turned out to be: one thing in two forms of its barcode; null: itself',
+  }),
   version: z.int(),
   createdAt: timeOut(),
   updatedAt: timeOut(),
@@ -235,7 +239,7 @@ export const assetShape = {
 export const AssetResource = resource({
   ...assetShape,
   warnings: z
-    .array(z.object({ code: z.enum(['BARCODE_CHECK_DIGIT', 'BARCODE_NOT_GS1']), message: z.string() }))
+    .array(z.object({ code: z.enum(barcodeWarnings), message: z.string() }))
     .openapi({ description: 'what is wrong with its barcode as written' }),
 })
 

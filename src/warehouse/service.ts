@@ -3,9 +3,11 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { Clock } from '../world/index.ts'
+import { ledgerBarcode, settleKeys } from './asset-keys.ts'
 import * as assetStore from './asset-store.ts'
 import * as assets from './assets.ts'
 import { type Barcode, explainBarcode, readBarcode } from './barcode.ts'
+import { matchedName } from './matched-text.ts'
 import type {
   AssetChange,
   NewAsset,
@@ -17,6 +19,7 @@ import type {
   ZoneChange,
 } from './schema.ts'
 import { type Sight, sightWithout } from './sight.ts'
+import { readSlotCode } from './slot-code.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
@@ -224,8 +227,9 @@ export class WarehouseService {
 
   /** Adds the slot; runs inside the transaction of the floor, which answers with its status. */
   createSlot(tx: Tx, slot: NewSlot, by: RequestOrigin): store.Slot {
-    if (store.findSlotByCode(tx, slot.slot_id)) {
-      throw new AppError('ALREADY_EXISTS', `There is a slot ${slot.slot_id} already`, {
+    const holder = store.findSlotLike(tx, slot.slot_id)
+    if (holder) {
+      throw new AppError('ALREADY_EXISTS', `There is a slot ${holder.slot_id} already`, {
         details: `slot_id: ${slot.slot_id} is taken`,
       })
     }
@@ -244,7 +248,7 @@ export class WarehouseService {
   changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): store.Slot {
     const old = this.slot(tx, id, by.caller)
     demandVersion('slot', old, version)
-    if (change.slot_id !== undefined && change.slot_id !== old.slot_id)
+    if (change.slot_id !== undefined && matchedName(change.slot_id) !== matchedName(old.slot_id))
       throw AppError.field('slot_id', 'can not be changed')
     if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
       throw AppError.field('warehouseId', 'can not be changed')
@@ -272,8 +276,7 @@ export class WarehouseService {
 
   /** By number or label, as the path of a slot names it: a canonical decimal is the id, unless `byLabel`. */
   slotByPath(tx: ReadTx, path: string, byLabel: boolean, caller: Caller): store.Slot {
-    const id = !byLabel && /^[1-9]\d{0,14}$/.test(path) ? Number(path) : undefined
-    const found = id === undefined ? store.findSlotByCode(tx, path) : store.findSlot(tx, id)
+    const found = this.#slotAt(tx, path, byLabel)
     if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Slot')
     return found
   }
@@ -286,7 +289,7 @@ export class WarehouseService {
   ): store.Slot {
     const { id, code } = reference
     const found = id !== undefined ? store.findSlot(tx, id) : store.findSlotByCode(tx, code ?? '')
-    const matches = found && (code === undefined || found.slot_id === code)
+    const matches = found && (code === undefined || matchedName(found.slot_id) === matchedName(code))
     if (!matches || !this.isVisible(caller, found.warehouseId)) {
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such slot', {
         fields: [{ path: id !== undefined ? 'slot_id' : 'slot_code', message: `no slot ${id ?? code}` }],
@@ -315,7 +318,7 @@ export class WarehouseService {
 
   /** By any spelling of its barcode. Throws NOT_FOUND, also when only hidden warehouses have seen it. */
   asset(barcode: string, caller: Caller): WarnedAsset {
-    const asset = this.#work.read((tx) => this.visibleAsset(tx, readBarcode(barcode).key, caller))
+    const asset = this.#work.read((tx) => this.visibleAsset(tx, this.readBarcode(tx, barcode).key, caller))
     if (!asset) throw AppError.notFound('Asset')
     return withWarnings(asset)
   }
@@ -355,6 +358,36 @@ export class WarehouseService {
     return assets.assetOf(tx, old.asset_id)
   }
 
+  /**
+   * Reads a barcode as every door does. Its key is the one that the ledger has: a thing that it has known since before
+   * the barcode was read as it is now keeps its older key.
+   */
+  readBarcode(tx: ReadTx, raw: string): Barcode {
+    return ledgerBarcode(tx, raw)
+  }
+
+  /** All keys that the ledger has for a barcode: the one that goes on first, then those that are the same thing. */
+  assetKeys(tx: ReadTx, raw: string): string[] {
+    const { key } = ledgerBarcode(tx, raw)
+    return [key, ...assetStore.sameAs(tx, key)]
+  }
+
+  /**
+   * The slot that a scan names, whoever asks: by its label as scanned, without the symbology in front, or by its address
+   * at a gateway. Undefined when it names none.
+   */
+  slotScanned(tx: ReadTx, raw: string): store.Slot | undefined {
+    const { labels, address } = readSlotCode(raw)
+    if (address) return this.#slotAt(tx, address.path, address.byLabel)
+    return labels.flatMap((label) => store.findSlotByCode(tx, label) ?? [])[0]
+  }
+
+  /** The slot with this label, whoever asks. */
+  slotLabelled(tx: ReadTx, label: string): store.Slot | undefined {
+    return store.findSlotByCode(tx, label)
+  }
+
+  /** @param key as `readBarcode` gives it, or as an event has it */
   findAsset(tx: ReadTx, key: string): assetStore.Asset | undefined {
     return assetStore.findAssetByKey(tx, key)
   }
@@ -371,8 +404,10 @@ export class WarehouseService {
     else assets.note(tx, barcode, code.key, this.#clock.now())
   }
 
-  /** Reads what labels say that no program before could read. To be called once, before anything else. */
-  readLabels(tx: Tx): void {
+  /** Reads what no program before could read, or read otherwise. To be called once, before anything else. */
+  readAnew(tx: Tx): void {
+    settleKeys(tx)
+    store.keepMatchedTexts(tx)
     while (assets.readLabels(tx, this.#clock.now())) {}
   }
 
@@ -408,6 +443,11 @@ export class WarehouseService {
     change: (tx: Tx) => T,
   ): Promise<Reply<{ success: true } & T>> {
     return this.#work.write((tx) => this.#idempotency.once(tx, claim, () => ({ status: 200, body: shown(change(tx)) })))
+  }
+
+  #slotAt(tx: ReadTx, path: string, byLabel: boolean): store.Slot | undefined {
+    const id = !byLabel && /^[1-9]\d{0,14}$/.test(path) ? Number(path) : undefined
+    return id === undefined ? store.findSlotByCode(tx, path) : store.findSlot(tx, id)
   }
 
   #referTo(tx: ReadTx, warehouseId: number, caller: Caller): void {

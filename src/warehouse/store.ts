@@ -1,5 +1,6 @@
 import { type Query, type ReadTx, sql, type Tables, type Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
+import { matchedName } from './matched-text.ts'
 import type { AssetType, NewSlot, NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
 
 export type Row<Name extends keyof Tables> = {
@@ -83,7 +84,7 @@ export function changeWarehouse(tx: Tx, old: Warehouse, change: WarehouseChange,
 export function changeZone(tx: Tx, old: Zone, change: ZoneChange, nowMs: number): string[] {
   const { name, zone_type, color } = change
   const columns = {
-    ...(name !== undefined && name !== old.name && { name, name_key: nameKey(name) }),
+    ...(name !== undefined && name !== old.name && { name, name_key: matchedName(name) }),
     ...(zone_type !== undefined && zone_type !== old.zone_type && { zone_type }),
     ...(color !== undefined && color !== old.color && { color }),
   }
@@ -106,19 +107,17 @@ function changeRow(tx: Tx, table: 'warehouse' | 'zone', id: number, columns: obj
 /** The slots of a zone that bear its old name bear the new one. */
 export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {
   const slots = tx.allOf<{ id: number; zone: string }>('SELECT id, zone FROM slot WHERE zone_id = +?', [zone.id])
-  const named = slots.filter((slot) => nameKey(slot.zone) === nameKey(oldName) && slot.zone !== zone.name)
+  const named = slots.filter((slot) => matchedName(slot.zone) === matchedName(oldName) && slot.zone !== zone.name)
   for (const { id } of named)
     tx.runOf('UPDATE slot SET zone = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [zone.name, nowMs, id])
   return named.length
 }
 
-export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase()
-
 export function insertZone(tx: Tx, zone: NewZone & { color: string }, nowMs: number): number {
   const row = {
     warehouse_id: zone.warehouseId,
     name: zone.name,
-    name_key: nameKey(zone.name),
+    name_key: matchedName(zone.name),
     zone_type: zone.zone_type,
     color: zone.color,
     ...stamp(nowMs),
@@ -137,7 +136,7 @@ export function findZoneByName(tx: ReadTx, warehouseId: number, name: string): Z
       .selectFrom('zone')
       .selectAll()
       .where('warehouse_id', '=', warehouseId)
-      .where('name_key', '=', nameKey(name)) as Query<Row<'zone'>>,
+      .where('name_key', '=', matchedName(name)) as Query<Row<'zone'>>,
   )
   return row && zoneOf(row)
 }
@@ -152,7 +151,7 @@ export function adoptSlots(tx: Tx, zone: Zone, nowMs: number): number {
     'SELECT id, zone FROM slot WHERE zone_id IS NULL AND warehouse_id = ?',
     [zone.warehouseId],
   )
-  const adopted = waiting.filter((slot) => nameKey(slot.zone) === nameKey(zone.name))
+  const adopted = waiting.filter((slot) => matchedName(slot.zone) === matchedName(zone.name))
   for (const slot of adopted)
     tx.runOf('UPDATE slot SET zone_id = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [
       zone.id,
@@ -192,7 +191,8 @@ export function slotColumns(
 }
 
 export function insertSlot(tx: Tx, columns: SlotColumns, nowMs: number): number {
-  return tx.run(sql.insertInto('slot').values({ ...columns, retired_at_ms: null, ...stamp(nowMs) })).lastId
+  const row = { ...columns, label_key: matchedName(columns.slot_id), retired_at_ms: null, ...stamp(nowMs) }
+  return tx.run(sql.insertInto('slot').values(row)).lastId
 }
 
 export type SlotChanges = Partial<SlotColumns & { retired_at_ms: number | null }>
@@ -219,9 +219,38 @@ export function findSlot(tx: ReadTx, id: number): Slot | undefined {
   return row && slotOf(row)
 }
 
+/**
+ * The slot with this label: as written, else the only one whose label is the same after NFC and trimming, in any case.
+ * Labels of an older gateway may differ in nothing else; then only the exact one is found.
+ */
 export function findSlotByCode(tx: ReadTx, code: string): Slot | undefined {
   const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.slot_id = +?`, [code])
-  return row && slotOf(row)
+  if (row) return slotOf(row)
+  const alike = tx.allOf<SlotRow>(`${slotSelect} WHERE slot.label_key = +? LIMIT 2`, [matchedName(code)])
+  return alike.length === 1 && alike[0] ? slotOf(alike[0]) : undefined
+}
+
+/** A slot whose label is the same after NFC and trimming, in any case. */
+export function findSlotLike(tx: ReadTx, code: string): { slot_id: string } | undefined {
+  return tx.oneOf('SELECT slot_id FROM slot WHERE label_key = +? LIMIT 1', [matchedName(code)])
+}
+
+/** Gives slots and zones of earlier gateways the text by which they are found. Of two that are the same, each stays. */
+export function keepMatchedTexts(tx: Tx): void {
+  for (const { id, slot_id } of tx.allOf<{ id: number; slot_id: string }>(
+    'SELECT id, slot_id FROM slot WHERE label_key IS NULL',
+    [],
+  ))
+    tx.runOf('UPDATE slot SET label_key = ? WHERE id = ?', [matchedName(slot_id), id])
+  const zones = tx.allOf<Pick<Row<'zone'>, 'id' | 'warehouse_id' | 'name' | 'name_key'>>(
+    'SELECT id, warehouse_id, name, name_key FROM zone ORDER BY id',
+    [],
+  )
+  for (const { id, warehouse_id, name, name_key } of zones) {
+    const key = matchedName(name)
+    if (key === name_key || findZoneByName(tx, warehouse_id, name)) continue
+    tx.runOf('UPDATE zone SET name_key = ? WHERE id = ?', [key, id])
+  }
 }
 
 /** Slots in the order of their ids, `limit` of them behind `afterId`. */

@@ -258,11 +258,7 @@ t.test('what stands in a hidden hall is told by no answer, to nobody from whom i
         t.strictSame(leaked, [], `${who}: ${method} ${known} tells nothing`)
         if (known === missing) continue
         t.equal(answer.status, other.status, `${who}: ${method} ${known} is answered like ${missing}`)
-        t.equal(
-          bare(answer, hidden, ''),
-          bare(other, unknown, ''),
-          `${who}: ${method} ${known} reads like ${missing}`,
-        )
+        t.equal(bare(answer, hidden, ''), bare(other, unknown, ''), `${who}: ${method} ${known} reads like ${missing}`)
       }
     }
   }

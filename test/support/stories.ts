@@ -32,6 +32,7 @@ const warningCodes = [
   'PHOTO_TIME_MISMATCH',
   'BARCODE_CHECK_DIGIT',
   'BARCODE_NOT_GS1',
+  'BARCODE_AGAINST_GS1',
 ] as const
 
 /** UTC with milliseconds, the one form in which a story writes its own times. */
