@@ -196,6 +196,25 @@ t.test(
   },
 )
 
+t.test('a removal booked in another hall takes away no pallet that stands elsewhere', async (t) => {
+  const gateway = await yard(t)
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'UTC' } })
+  const floor_plan_polygon = [
+    { x: 0, y: 0 },
+    { x: 1, y: 0 },
+    { x: 1, y: 1 },
+  ]
+  const slot = { slot_id: 'X', zone: 'X', warehouseId: 2, floor_plan_polygon }
+  await gateway.ask('POST', '/api/whms/slots', { by, body: slot })
+  await book(gateway, 'PLACED', 'X', 'P-1')
+  await book(gateway, 'REMOVED', 'A', 'P-1')
+  t.match((await get(gateway, 'assets/P-1/location')).body, { slot: { slot_id: 'X' } })
+  t.match((await get(gateway, 'assets/P-1/history')).body.data, [{ slot: { slot_id: 'X' }, to: null, endedBy: null }])
+  await book(gateway, 'REMOVED', 'X', 'P-1')
+  t.match((await get(gateway, 'assets/P-1/location')).body, { slot: null })
+})
+
 const cameras = [
   { id: 7, name: 'Aisle A', url: 'rtsp://192.0.2.7/main', owner: 'vera', slots: ['A'] },
   { id: 8, url: 'rtsp://192.0.2.8/main', owner: 'olga', slots: ['B'] },
