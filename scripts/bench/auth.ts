@@ -11,6 +11,7 @@ import {
   Slowing,
   StorageClient,
   StorageUsers,
+  Tally,
 } from '../../src/auth/index.ts'
 import { floorRoutes } from '../../src/floor/index.ts'
 import { type Api, type AppEnv, HttpListener, newRoot } from '../../src/http/index.ts'
@@ -138,7 +139,7 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     signedUrls: { callerOf: () => undefined },
     admission: new Admission({ window: new SlidingWindow({ clock }), rates }),
     firstUses: new FirstUses({ work, audit, clock }),
-    refusals: new Refusals({ work, audit, clock }),
+    refusals: new Refusals({ tally: new Tally({ work, audit, clock }) }),
     isPublic: () => false,
   })
 }

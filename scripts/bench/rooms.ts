@@ -8,7 +8,7 @@ import { AuditTrail, Idempotency, inspector, Outbox } from '../../src/journal/in
 import { assetIsSeen, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
 import { identifyLog, Log, Openings } from '../../src/log/index.ts'
 import { WarehouseService } from '../../src/warehouse/index.ts'
-import { type Clock, clockIsTrusted, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
+import { type Clock, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
 
 export const siteId = 'bench'
 export const siteUrl = 'http://127.0.0.1:8480'
@@ -61,7 +61,9 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
   const settings = () => ({ warehouseId: 1, viewers: [] })
   const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings, isAssetSeen: assetIsSeen })
+  const unlimited = { room: { demand: () => {} }, rate: { take: () => {} } }
   const photos = new Photos({
+    ...unlimited,
     work,
     clock,
     openings,
@@ -80,7 +82,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     outbox,
     audit,
     makeId,
-    clockIsTrusted: (nowMs) => clockIsTrusted(nowMs, 0),
+    clockIsTrusted: () => true,
     settings: () => ({ enforce: [], maxAgeMs: null }),
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })

@@ -24,7 +24,7 @@ import {
   traceRoutes,
 } from '../floor/index.ts'
 import type { Governance } from '../governance/index.ts'
-import { healthRoutes, type Metrics, type Probe } from '../health/index.ts'
+import { type HealthWatch, healthRoutes, type Metrics } from '../health/index.ts'
 import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
 import { type IntakeService, intakeRoutes } from '../intake/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
@@ -66,7 +66,7 @@ export type ApiParts = {
     readonly storageInstances: readonly string[]
   }
   readonly metrics: Metrics
-  readonly probes: Readonly<Record<string, Probe>>
+  readonly health: Pick<HealthWatch, 'checks'>
   readonly uptimeSeconds: () => number
   readonly devices: DeviceService
   readonly signedUrls: SignedUrls

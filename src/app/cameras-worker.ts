@@ -3,18 +3,19 @@ import { mkdirSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readSecretFile } from '../config/index.ts'
 import { CamerasThread } from '../motion/index.ts'
-import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+import { createLogger, freeSpace, systemClock, systemRandom } from '../world/index.ts'
 import type { CamerasWorkerData } from './cameras.ts'
 
-const { clipsFolder, ffmpeg, logLevel } = workerData as CamerasWorkerData
+const { clipsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasWorkerData
 
 mkdirSync(clipsFolder, { recursive: true, mode: 0o750 })
 const thread = new CamerasThread({
   ffmpeg,
   clipsFolder,
+  freeBytes: () => freeSpace(clipsFolder).bytes,
   clock: systemClock,
   random: systemRandom,
-  log: createLogger({ level: logLevel, name: 'cameras' }),
+  log: createLogger({ level: logLevel, format: logFormat, name: 'cameras' }),
   readSecret: (path) => readSecretFile(path),
   post: (message) => parentPort?.postMessage(message),
 })

@@ -2,17 +2,20 @@ import { Worker } from 'node:worker_threads'
 import { type FfmpegDialect, type FromCameras, ffmpegDialect, type ToCameras } from '../cameras/index.ts'
 import { workerEntry } from '../world/bundle.ts'
 import { locateFfmpeg } from '../world/ffmpeg.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, LogFormat, Logger } from '../world/index.ts'
 
 export type CamerasWorkerData = {
   readonly clipsFolder: string
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly logLevel: string
+  readonly logFormat: LogFormat
 }
 
 export type CamerasEar = {
   /** The thread is new and knows nothing. */
   threadStarted(): void
+  /** There is no thread until the next one starts. */
+  threadEnded(): void
   heard(message: FromCameras): void
 }
 
@@ -27,6 +30,7 @@ export class Cameras {
   readonly #clipsFolder: string
   readonly #configuredFfmpeg: string | null
   readonly #log: Logger
+  readonly #logFormat: LogFormat
   readonly #clock: Clock
   #ear: CamerasEar | undefined
   #worker: Worker | undefined
@@ -34,7 +38,14 @@ export class Cameras {
   #stopping = false
   #restarts = 0
 
-  constructor(options: { clipsFolder: string; ffmpeg: string | null; log: Logger; clock: Clock }) {
+  constructor(options: {
+    clipsFolder: string
+    ffmpeg: string | null
+    log: Logger
+    logFormat?: LogFormat
+    clock: Clock
+  }) {
+    this.#logFormat = options.logFormat ?? 'json'
     this.#clipsFolder = options.clipsFolder
     this.#configuredFfmpeg = options.ffmpeg
     this.#log = options.log
@@ -82,7 +93,12 @@ export class Cameras {
       const { path } = locateFfmpeg({ configured: this.#configuredFfmpeg })
       const dialect = await ffmpegDialect(path)
       if (this.#stopping) return
-      this.#open({ clipsFolder: this.#clipsFolder, ffmpeg: { path, dialect }, logLevel: this.#log.level })
+      this.#open({
+        clipsFolder: this.#clipsFolder,
+        ffmpeg: { path, dialect },
+        logLevel: this.#log.level,
+        logFormat: this.#logFormat,
+      })
     } catch (err) {
       this.#log.error({ err }, 'the cameras can not be watched')
       this.#again()
@@ -96,6 +112,7 @@ export class Cameras {
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
+      this.#ear?.threadEnded()
       this.#again()
     })
     this.#worker = worker

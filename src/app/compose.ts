@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   Admission,
   Authenticator,
+  ByteRate,
   FirstUses,
   firstAdminFile,
   KnownCallers,
@@ -17,15 +18,25 @@ import {
   StorageUsers,
   storedAccounts,
   storeFirstAdmin,
+  Tally,
 } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
 import { CountsService } from '../counts/index.ts'
-import { compact, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import {
+  compact,
+  DiskRoom,
+  databaseFile,
+  executor,
+  openReader,
+  openWriter,
+  type Tx,
+  UnitOfWork,
+} from '../database/index.ts'
 import { DeviceService, DeviceVerifier, SignedUrls } from '../devices/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { AssetList, Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
-import { boxSampler, diskStatus, freeBytes, Metrics } from '../health/index.ts'
+import { boxSampler, type HealthWatch, Metrics } from '../health/index.ts'
 import { type Api, numericPath } from '../http/index.ts'
 import { IntakeService } from '../intake/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
@@ -39,7 +50,8 @@ import { WarehouseService } from '../warehouse/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import {
   type Clock,
-  clockIsTrusted,
+  ClockSync,
+  type LogFormat,
   type Logger,
   loadBoxKey,
   type RandomBytes,
@@ -49,6 +61,7 @@ import {
 import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Cameras } from './cameras.ts'
+import { composeHealth } from './health.ts'
 import { Jobs } from './jobs.ts'
 import { metricsApi, metricsToken } from './metrics-listener.ts'
 import { notifications } from './notifications.ts'
@@ -63,6 +76,8 @@ export type Outside = {
   readonly clock: Clock
   readonly random: RandomBytes
   readonly log: Logger
+  /** Of the threads' logs. Default: json. */
+  readonly logFormat?: LogFormat
   readonly version: string
   /** Called when a notification is not as documented; it goes out all the same. Default: says so in the log. */
   readonly onMismatch?: (type: EventType, problem: string) => void
@@ -83,6 +98,11 @@ export type Gateway = {
   readonly storageUsers: StorageUsers
   /** Tells the trail what was done to the config at the box. */
   readonly printWorker: PrintWorker
+  /** What is wrong with the gateway, and who is told. */
+  readonly health: HealthWatch
+  readonly clockSync: ClockSync
+  /** Reads the token of the collector again. Throws ExitError; the old one then stays valid. */
+  readonly renewMetricsToken: () => void
   readonly intake: IntakeService
   readonly makeId: () => string
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
@@ -127,6 +147,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const work = new UnitOfWork({ writer: db, reader })
   const logRoom = new Log({ identity, size: Log.sizeOf(tx) })
   const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
+  const room = new DiskRoom({
+    folder: config.dataDir,
+    reserveBytes: () => live.config.retention.ledgerReserveBytes,
+  })
+  const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs })
   work.follow(logRoom)
   work.follow(head)
 
@@ -182,12 +207,13 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   })
   const firstUses = new FirstUses({ work, audit, clock })
   const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit })
-  const refusals = new Refusals({ work, audit, clock })
+  const tally = new Tally({ work, audit, clock })
+  const refusals = new Refusals({ tally })
   const sessions = new Sessions({
     work,
     clock,
     random,
-    audit,
+    tally,
     authenticator,
     admission,
     refusals,
@@ -219,6 +245,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     clock,
     openings,
     audit,
+    room,
+    rate: new ByteRate({ clock, bytesPerMinute: () => live.config.rateLimit.photoBytesPerMinute }),
     dataDir: config.dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => live.config.site.url,
@@ -233,7 +261,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     outbox,
     audit,
     makeId,
-    clockIsTrusted: (nowMs) => clockIsTrusted(nowMs, noClockBeforeMs),
+    clockIsTrusted: (nowMs) => clockSync.isTrusted(nowMs),
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
@@ -260,6 +288,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     audit,
     openings,
     clock,
+    room,
     dataDir: config.dataDir,
     warehouseId: () => live.config.site.warehouseId,
   })
@@ -318,8 +347,12 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
     log,
     onAttempt: ({ outcome }) => metrics.attempted(outcome),
+    unwrittenAlerts: () => health.unwritten,
   })
-  const cameras = new Cameras({ clipsFolder: join(config.dataDir, 'clips'), ffmpeg: config.ffmpeg.path, log, clock })
+  const cameras = new Cameras({
+    ...{ clipsFolder: join(config.dataDir, 'clips'), ffmpeg: config.ffmpeg.path, log, clock },
+    logFormat: outside.logFormat ?? 'json',
+  })
   const motion = new MotionService({
     work,
     clock,
@@ -334,6 +367,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       siteUrl: live.config.site.url,
       warehouseId: live.config.site.warehouseId,
       uploads: live.config.storage.upload !== null,
+      reserveBytes: live.config.retention.ledgerReserveBytes,
     }),
     link: cameras,
   })
@@ -343,9 +377,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     logSize: () => logRoom.size,
     webhooks: () => webhooks.status(),
     storageServers: () => storageUsers.status(),
-    freeBytes: () => freeBytes(config.dataDir),
+    freeBytes: () => room.free().bytes,
+    health: () => health.figures(),
     box: boxSampler(clock),
     version,
+  })
+  const health: HealthWatch = composeHealth({
+    ...{ work, clock, log, config: () => live.config, room, storageUsers, motion, webhooks, outbox, clockSync },
+    metrics: () => metrics,
   })
   const jobs = new Jobs({ log })
   const governance = createGovernance({
@@ -361,6 +400,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouse,
     motion,
     photos,
+    room,
     dataDir: config.dataDir,
     site: () => ({ siteUrl: live.config.site.url, warehouseId: live.config.site.warehouseId }),
     compose: (spec) => jobs.report(config.dataDir, spec),
@@ -395,17 +435,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       storageInstances: live.config.storage.instances.map(({ url }) => url),
     }),
     metrics,
-    probes: {
-      database: () => {
-        work.read((read) => read.oneOf('SELECT 1'))
-        return 'healthy'
-      },
-      disk: () => diskStatus(freeBytes(config.dataDir), live.config.retention),
-      clock: () => (clockIsTrusted(clock.now(), noClockBeforeMs) ? 'healthy' : 'degraded'),
-      storage: () => (storageUsers.status().down > 0 ? 'degraded' : 'healthy'),
-      webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
-      cameras: () => (motion.areWell() ? 'healthy' : 'degraded'),
-    },
+    health,
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
     devices,
     signedUrls,
@@ -430,6 +460,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     governance,
   })
   const collector = config.metrics.listen
+  const readToken = () => (collector ? metricsToken(collector, config.dataDir, random, log) : '')
+  let collectorToken = readToken()
   return {
     api,
     intake,
@@ -437,7 +469,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     metricsApi: collector
       ? metricsApi({
           metrics,
-          token: metricsToken(collector, config.dataDir, random, log),
+          token: () => collectorToken,
           networks: collector.networks,
           log,
           makeRequestId: makeId,
@@ -450,11 +482,18 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     webhooks,
     storageUsers,
     printWorker,
+    health,
+    clockSync,
+    renewMetricsToken: () => {
+      collectorToken = readToken()
+    },
     audit: (action, changes) =>
       work.write((write) => audit.write(write, atTheBox('signal'), { action, entity: 'config', changes })),
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, atTheBox(mode)),
     erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
       const caller = { username: osUser, authMode: 'command' }
+      // What is still counted of the person is written first: written later, it would bring the name back.
+      tally.flush()
       db.pragma('secure_delete = ON')
       const result = await governance
         .erase(request, { ...atTheBox('command'), caller })
@@ -462,7 +501,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       return { ...result, compacted: result.outcome !== 'unknown' && compact(db, compactUpToBytes) }
     },
     close: () => {
-      refusals.flush()
+      tally.flush()
       work.close()
       reader.close()
       closeWriter()

@@ -1,4 +1,4 @@
-import { applyLive, type Config, loadConfig, plan } from '../config/index.ts'
+import { applyLive, type Config, changedFiles, type FileMarks, fileMarks, loadConfig, plan } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { HttpListener, readCertificate } from '../http/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
@@ -37,6 +37,10 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     started.push(() => gateway.webhooks.worker.stop())
     gateway.printWorker.start()
     started.push(() => gateway.printWorker.stop())
+    await gateway.clockSync.start()
+    started.push(async () => gateway.clockSync.stop())
+    gateway.health.start()
+    started.push(async () => gateway.health.stop())
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
       actions: {
@@ -68,7 +72,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       for (const listener of listeners) renewCertificate(listener, log)
       watch.look()
     }
-    return { ports, gateway, reload: () => reload(gateway, configFile, log, renew), stop }
+    const reloading = { gateway, configFile, log, renewCertificates: renew, files: fileMarks(config) }
+    return { ports, gateway, reload: () => reload(reloading), stop }
   } catch (error) {
     await stop()
     throw error
@@ -109,30 +114,52 @@ function tellExpiry(tls: Parameters<typeof readCertificate>[0], nowMs: number, l
   }
 }
 
-async function reload(
-  gateway: Gateway,
-  configFile: string | undefined,
-  log: Logger,
-  renewCertificates: () => void,
-): Promise<void> {
-  renewCertificates()
-  if (configFile === undefined) return log.info('there is no config file to reload')
-  const next = tryLoad(configFile, log)
+type Reloading = {
+  readonly gateway: Gateway
+  readonly configFile: string | undefined
+  readonly log: Logger
+  readonly renewCertificates: () => void
+  /** The content of the files that the config names, as of the start or the last reload. */
+  files: FileMarks
+}
+
+async function reload(reloading: Reloading): Promise<void> {
+  const { gateway, configFile, log } = reloading
+  reloading.renewCertificates()
+  const next = configFile === undefined ? gateway.live.config : tryLoad(configFile, log)
   if (!next) return
+  const marks = fileMarks(next)
+  const files = changedFiles(reloading.files, marks)
+  reloading.files = marks
+  for (const [path, mark] of marks) if (mark === null) log.warn({ path }, `the file of ${path} cannot be read`)
   const changes = plan(gateway.live.config, next)
-  if (changes.unchanged) return log.info('the config has not changed')
+  if (changes.unchanged && files.length === 0) {
+    log.info(configFile === undefined ? 'there is no config file to reload' : 'the config has not changed')
+    return
+  }
   const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
   if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
   gateway.printWorker.wake()
   gateway.motion.tellCameras()
-  await gateway.audit('config.reloaded', reloadFacts(changes))
-  if (access) await gateway.audit('permissions.changed', access)
-  await gateway.noteAccounts('signal')
+  renewMetricsToken(gateway, log)
   log.info(
-    { live: changes.live, restart: changes.restart },
+    { live: changes.live, restart: changes.restart, files },
     'config reloaded; keys under "restart" wait for the next start',
   )
+  // Everything above works on a full disk too: a corrected password must not wait for room in the audit trail.
+  await gateway.audit('config.reloaded', reloadFacts(changes, files))
+  if (access) await gateway.audit('permissions.changed', access)
+  await gateway.noteAccounts('signal')
+}
+
+function renewMetricsToken(gateway: Gateway, log: Logger): void {
+  try {
+    gateway.renewMetricsToken()
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error
+    log.error({ problem: error.message }, 'the new token for metrics is bad; the old one stays')
+  }
 }
 
 function tryLoad(configFile: string, log: Logger): Config | undefined {

@@ -42,20 +42,20 @@ function tokenOf(text: string, file: string): string {
  */
 export function metricsApi(options: {
   metrics: Pick<Metrics, 'text' | 'contentType'>
-  token: string
+  /** Asked at every request. */
+  token: () => string
   networks: readonly string[]
   log: Logger
   makeRequestId: () => string
 }): Api {
   const { metrics, token, networks, log, makeRequestId } = options
   const root = newRoot({ log, makeRequestId, addressOf: ({ peer }) => peer ?? '' })
-  const expected = sha256(`Bearer ${token}`)
   const isNear = within(['127.0.0.0/8', '::1/128', ...networks])
   root.get('/metrics', async (c) => {
     if (!isNear(c.get('address'))) throw new AppError('PERMISSION_DENIED', 'Metrics are not for this address')
     const presented = c.req.header('authorization')
     if (presented === undefined) throw new AppError('AUTH_REQUIRED', 'Send the token as bearer')
-    if (!timingSafeEqual(sha256(presented), expected)) {
+    if (!timingSafeEqual(sha256(presented), sha256(`Bearer ${token()}`))) {
       throw new AppError('INVALID_CREDENTIALS', 'This is not the token')
     }
     return c.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType })

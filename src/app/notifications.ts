@@ -1,4 +1,5 @@
 import { governanceNotifications } from '../governance/index.ts'
+import { healthCreated } from '../health/index.ts'
 import { ledgerNotifications } from '../ledger/index.ts'
 import { motionNotifications, motionRecorded } from '../motion/index.ts'
 import { scaleNotifications } from '../scales/index.ts'
@@ -9,4 +10,5 @@ import { allNotifications } from '../webhooks/index.ts'
 export const notifications = allNotifications(
   [ledgerNotifications, motionNotifications, unitNotifications, scaleNotifications, governanceNotifications],
   motionRecorded,
+  healthCreated,
 )

@@ -3,9 +3,12 @@ import type { Config, plan } from '../config/index.ts'
 /** Keys that decide who may do or see what, besides the accounts themselves. */
 const decidesAccess = /^auth\.(defaultRole|groupRoles)|^warehouses\b|^cameras(\[[^\]]*\])?(\.(viewers|owner).*)?$/
 
-/** What the trail is told of a reload: keys, never values, and no names of people in them. */
-export function reloadFacts({ live, restart }: ReturnType<typeof plan>): { live: string[]; restart: string[] } {
-  return { live: unlike(live), restart: unlike(restart) }
+/**
+ * What the trail is told of a reload: keys, never values, and no names of people in them.
+ * @param files key paths of files that have another content
+ */
+export function reloadFacts({ live, restart }: ReturnType<typeof plan>, files: readonly string[]) {
+  return { live: unlike(live), restart: unlike(restart), ...(files.length > 0 && { files: unlike(files) }) }
 }
 
 /** What a reload changes about who may do or see what; undefined when it is nothing. */

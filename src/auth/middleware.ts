@@ -49,14 +49,14 @@ export function door(
 }
 
 /** Only a no counts against an address and stands in the audit trail; that nobody can tell is nobody's fault. */
-async function refuse(
+function refuse(
   c: Context<AppEnv>,
   error: unknown,
   { admission, refusals }: { admission: Admission; refusals: Refusals },
-): Promise<never> {
+): never {
   if (!(error instanceof AppError) || error.status !== 401) throw error
   const from = { requestId: c.get('requestId'), address: c.get('address') }
-  if (error.code !== 'SESSION_ENDED') await refusals.note(error.code, from)
+  if (error.code !== 'SESSION_ENDED') refusals.note(error.code, from)
   admission.refused(from.address)
   throw error
 }

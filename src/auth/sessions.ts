@@ -1,13 +1,15 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
-import type { AuditTrail } from '../journal/index.ts'
 import type { Clock, RandomBytes } from '../world/index.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { FirstUses } from './first-uses.ts'
+import { networkOf } from './network-of.ts'
 import type { Refusals } from './refusals.ts'
 import { hashOfToken, newSessionToken, openFor, sealFor } from './session-token.ts'
+import type { Tally } from './tally.ts'
+import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored-sessions.ts'
 import type { Verified } from './verifier.ts'
 
 const hourMs = 3_600_000
@@ -20,16 +22,6 @@ const stepMs = 5 * 60_000
 /** Of one user at once; the oldest end. */
 const mostOfOneUser = 200
 
-type Row = {
-  username: string
-  instance: string
-  /** Empty where the session rests on the sealed credential. */
-  account_mark: Buffer
-  created_at_ms: number
-  expires_at_ms: number
-  sealed: Buffer | null
-}
-
 export type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
 
 /** Who is signed in at the console: rows that survive a restart, found by the hash of the cookie's token. */
@@ -37,18 +29,20 @@ export class Sessions {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now'>
   readonly #random: RandomBytes
-  readonly #audit: AuditTrail
+  readonly #tally: Tally
   readonly #authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
   readonly #admission: Admission
   readonly #refusals: Refusals
   readonly #firstUses: FirstUses
   readonly #siteUrl: () => string
+  readonly #unstored = new UnstoredSessions()
 
   constructor(options: {
     work: UnitOfWork
     clock: Pick<Clock, 'now'>
     random: RandomBytes
-    audit: AuditTrail
+    /** Where sign-ins and sign-outs are counted for the audit trail. */
+    tally: Tally
     authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
     admission: Admission
     refusals: Refusals
@@ -58,7 +52,7 @@ export class Sessions {
     this.#work = options.work
     this.#clock = options.clock
     this.#random = options.random
-    this.#audit = options.audit
+    this.#tally = options.tally
     this.#authenticator = options.authenticator
     this.#admission = options.admission
     this.#refusals = options.refusals
@@ -75,13 +69,24 @@ export class Sessions {
     const caller = atConsole(verified)
     this.#admission.caller(caller, 'session')
     const token = newSessionToken(this.#random)
-    const sealed = mark ? undefined : sealFor(token, signIn.secret, this.#random)
-    await this.#work.write((tx) => {
-      if (earlier !== undefined) remove(tx, earlier)
-      this.#insert(tx, token, caller, mark)
-      if (sealed) tx.runOf('INSERT INTO console_session_secret VALUES (?, ?)', [hashOfToken(token), sealed])
-      this.#audit.write(tx, { ...from, caller }, { action: 'caller.signed_in', entity: 'caller' })
-    })
+    const nowMs = this.#clock.now()
+    const row: SessionRow = {
+      ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
+      ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
+      sealed: mark ? null : sealFor(token, signIn.secret, this.#random),
+    }
+    const hash = hashOfToken(token)
+    await this.#unlessFull(
+      (tx) => {
+        if (earlier !== undefined) remove(tx, hashOfToken(earlier))
+        insert(tx, hash, row, nowMs)
+      },
+      () => {
+        if (earlier !== undefined) this.#unstored.end(hashOfToken(earlier))
+        this.#unstored.begin(hash, row)
+      },
+    )
+    this.#count('caller.signed_in', { ...from, caller })
     return { token, caller }
   }
 
@@ -90,28 +95,82 @@ export class Sessions {
    * AUTH_BACKEND_UNREACHABLE when whoever vouched for the caller can't be asked, and has not lately.
    */
   async callerOf(token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
-    const row = this.#work.read((tx) => find(tx, token))
+    const hash = hashOfToken(token)
+    const row = this.#find(hash)
     if (!row) return undefined
     const nowMs = this.#clock.now()
     const caller = row.expires_at_ms <= nowMs ? undefined : await this.#standing(row, token, from)
     if (!caller) {
-      await this.#quietly((tx) => remove(tx, token))
+      await this.#remove(hash)
       return undefined
     }
     const expiresAtMs = Math.min(nowMs + idleMs, row.created_at_ms + longestSessionMs)
-    if (expiresAtMs - row.expires_at_ms >= stepMs) await this.#quietly((tx) => moveExpiry(tx, token, expiresAtMs))
+    if (expiresAtMs - row.expires_at_ms >= stepMs) await this.#moveExpiry(hash, { ...row, expires_at_ms: expiresAtMs })
     return caller
   }
 
   /** Signs out. A token of no session is fine: somebody was faster. */
-  end(token: string, by: RequestOrigin): Promise<void> {
-    return this.#work.write((tx) => {
-      if (remove(tx, token)) this.#audit.write(tx, by, { action: 'caller.signed_out', entity: 'caller' })
-    })
+  async end(token: string, by: RequestOrigin): Promise<void> {
+    if (await this.#remove(hashOfToken(token))) this.#count('caller.signed_out', by)
+  }
+
+  #find(hash: Buffer): SessionRow | undefined {
+    if (this.#unstored.hasEnded(hash)) return undefined
+    return this.#unstored.find(hash) ?? this.#work.read((tx) => find(tx, hash))
+  }
+
+  /** @returns whether there was one */
+  #remove(hash: Buffer): Promise<boolean> {
+    if (this.#unstored.forget(hash)) return Promise.resolve(true)
+    return this.#unlessFull(
+      (tx) => remove(tx, hash),
+      () => {
+        const wasOpen = this.#find(hash) !== undefined
+        this.#unstored.end(hash)
+        return wasOpen
+      },
+    )
+  }
+
+  /** A session that the disk did not take is stored now, if it can be. */
+  async #moveExpiry(hash: Buffer, row: SessionRow): Promise<void> {
+    const isUnstored = this.#unstored.find(hash) !== undefined
+    await this.#unlessFull(
+      (tx) => {
+        if (isUnstored) insert(tx, hash, row, this.#clock.now())
+        else moveExpiry(tx, hash, row.expires_at_ms)
+      },
+      () => {
+        // So that not every request tries to write; the row that is there stays as it is.
+        if (isUnstored) this.#unstored.begin(hash, row)
+      },
+    )
+    if (isUnstored && !this.#work.diskFault) this.#unstored.forget(hash)
+  }
+
+  #count(action: 'caller.signed_in' | 'caller.signed_out', by: RequestOrigin): void {
+    const { username, instance } = by.caller
+    this.#tally.note([username, instance, networkOf(by.address)], by, { action, entity: 'caller' })
+  }
+
+  /** Nobody is kept from looking because the disk is full: what should be stored is then kept in memory. */
+  async #unlessFull<T>(store: (tx: Tx) => T, keep: () => T): Promise<T> {
+    const { ended } = this.#unstored
+    try {
+      const { result } = await this.#work.write((tx) => {
+        for (const hash of ended) remove(tx, hash)
+        return { result: store(tx) }
+      })
+      this.#unstored.removed(ended)
+      return result
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      return keep()
+    }
   }
 
   /** Whether the account still vouches for the session: by its mark, or by being shown the credential again. */
-  async #standing(row: Row, token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
+  async #standing(row: SessionRow, token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
     const { username, instance, account_mark: mark, sealed } = row
     if (!sealed) {
       const account = this.#authenticator.recall(username, instance)
@@ -140,34 +199,11 @@ export class Sessions {
       if (error instanceof AppError && error.status === 401) {
         // A name that nobody has may be a secret typed into the wrong field, so it is kept nowhere.
         const isKnown = this.#authenticator.knows(username, named)
-        await this.#refusals.note(error.code, from, isKnown ? username : undefined)
+        this.#refusals.note(error.code, from, isKnown ? username : undefined)
         this.#admission.refused(from.address)
       }
       throw error
     }
-  }
-
-  #insert(tx: Tx, token: string, { username, instance }: Caller, mark: Buffer = Buffer.alloc(0)): void {
-    const nowMs = this.#clock.now()
-    tx.runOf('DELETE FROM console_session WHERE expires_at_ms <= +?', [nowMs])
-    tx.runOf('INSERT INTO console_session VALUES (?, ?, ?, ?, ?, ?)', [
-      hashOfToken(token),
-      username,
-      instance,
-      mark,
-      nowMs,
-      nowMs + idleMs,
-    ])
-    tx.runOf(
-      `DELETE FROM console_session WHERE token_sha256 IN (SELECT token_sha256 FROM console_session
-         WHERE username = +? AND instance = +? ORDER BY expires_at_ms DESC, created_at_ms DESC LIMIT -1 OFFSET ?)`,
-      [username, instance, mostOfOneUser],
-    )
-  }
-
-  /** Housekeeping must not stop anybody who only wants to look, not even on a full disk. */
-  async #quietly(work: (tx: Tx) => unknown): Promise<void> {
-    await this.#work.write((tx) => void work(tx)).catch(() => {})
   }
 }
 
@@ -177,18 +213,37 @@ export type Begun = { readonly token: string; readonly caller: Caller }
 const atConsole = (caller: Caller): Caller =>
   caller.authMode === 'offline-cache' ? caller : { ...caller, authMode: 'session' }
 
-function find(tx: Pick<Tx, 'oneOf'>, token: string): Row | undefined {
-  return tx.oneOf<Row>(
+function find(tx: Pick<Tx, 'oneOf'>, hash: Buffer): SessionRow | undefined {
+  return tx.oneOf<SessionRow>(
     `SELECT username, instance, account_mark, created_at_ms, expires_at_ms, sealed FROM console_session
        LEFT JOIN console_session_secret USING (token_sha256) WHERE token_sha256 = +?`,
-    [hashOfToken(token)],
+    [hash],
   )
 }
 
-function remove(tx: Tx, token: string): boolean {
-  return tx.runOf('DELETE FROM console_session WHERE token_sha256 = +?', [hashOfToken(token)]).changes > 0
+function insert(tx: Tx, hash: Buffer, row: SessionRow, nowMs: number): void {
+  const { username, instance, account_mark, created_at_ms, expires_at_ms, sealed } = row
+  tx.runOf('DELETE FROM console_session WHERE expires_at_ms <= +?', [nowMs])
+  tx.runOf('INSERT INTO console_session VALUES (?, ?, ?, ?, ?, ?)', [
+    hash,
+    username,
+    instance,
+    account_mark,
+    created_at_ms,
+    expires_at_ms,
+  ])
+  if (sealed) tx.runOf('INSERT INTO console_session_secret VALUES (?, ?)', [hash, sealed])
+  tx.runOf(
+    `DELETE FROM console_session WHERE token_sha256 IN (SELECT token_sha256 FROM console_session
+       WHERE username = +? AND instance = +? ORDER BY expires_at_ms DESC, created_at_ms DESC LIMIT -1 OFFSET ?)`,
+    [username, instance, mostOfOneUser],
+  )
 }
 
-function moveExpiry(tx: Tx, token: string, expiresAtMs: number): void {
-  tx.runOf('UPDATE console_session SET expires_at_ms = ? WHERE token_sha256 = +?', [expiresAtMs, hashOfToken(token)])
+function remove(tx: Tx, hash: Buffer): boolean {
+  return tx.runOf('DELETE FROM console_session WHERE token_sha256 = +?', [hash]).changes > 0
+}
+
+function moveExpiry(tx: Tx, hash: Buffer, expiresAtMs: number): void {
+  tx.runOf('UPDATE console_session SET expires_at_ms = ? WHERE token_sha256 = +?', [expiresAtMs, hash])
 }

@@ -77,7 +77,7 @@ export class StorageClient {
 
   /** A connection for each request: verifications are minutes apart. Throws when the file of authorities can't be read. */
   #agentOf({ url, caFile }: StorageInstance): Agent {
-    const key = JSON.stringify([caFile, caFile && statSync(caFile, { throwIfNoEntry: false })?.mtimeMs])
+    const key = JSON.stringify([caFile, caFile && statSync(caFile, { throwIfNoEntry: false })?.ctimeMs])
     const known = this.#agents.get(url)
     if (known?.key === key) return known.agent
     const ca = caFile === null ? undefined : readFileIfThere(caFile)

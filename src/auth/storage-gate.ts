@@ -1,6 +1,7 @@
 import type { Clock } from '../world/index.ts'
 import { BasicBudget, type BasicTry } from './basic-budget.ts'
 import { admit, afterFailure, type Breaker, closedBreaker } from './breaker.ts'
+import { type ServerWellness, WellnessOf } from './server-wellness.ts'
 import type { StorageAnswer, StorageClient } from './storage-client.ts'
 
 /** An answer, how the credential was presented, and whose fault it is that there is none. */
@@ -24,6 +25,7 @@ export class StorageGate {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #onTrouble: (why: string) => void
   readonly #basic: BasicBudget
+  readonly #wellness: WellnessOf
   #breaker: Breaker = closedBreaker
   #lastAskedMs = Number.NEGATIVE_INFINITY
 
@@ -39,6 +41,7 @@ export class StorageGate {
     this.#clock = options.clock
     this.#onTrouble = options.onTrouble
     this.#basic = new BasicBudget(options)
+    this.#wellness = new WellnessOf(options.url)
   }
 
   /** Milliseconds until it is asked again; 0: now. */
@@ -57,6 +60,11 @@ export class StorageGate {
     return failingSinceMs !== undefined && this.#clock.monotonic() - failingSinceMs >= downForMs
   }
 
+  /** For health. */
+  get wellness(): ServerWellness {
+    return this.#wellness.at(this.#clock.monotonic())
+  }
+
   async verify(question: Question): Promise<Asked> {
     const { secret, wasBearer } = question
     if (tokenForm.test(secret)) {
@@ -68,7 +76,8 @@ export class StorageGate {
 
   /** Asks without a credential whether the server is there, unless somebody has just asked. */
   async look(idleMs: number): Promise<void> {
-    if (!this.isOpen && this.#breaker.failingSinceMs === undefined) {
+    const isWell = this.wellness.illForMs === null
+    if (!this.isOpen && this.#breaker.failingSinceMs === undefined && isWell) {
       if (this.#clock.monotonic() - this.#lastAskedMs < idleMs) return
     }
     await this.#ask(undefined)
@@ -93,9 +102,15 @@ export class StorageGate {
     const { may, next } = admit(this.#breaker, this.#clock.monotonic())
     if (!may) return notAsked('it has not answered lately', this.closedForMs)
     this.#breaker = next
-    this.#lastAskedMs = this.#clock.monotonic()
+    const startedMs = this.#clock.monotonic()
+    this.#lastAskedMs = startedMs
     const answer = await this.#client.ask(this.#url, authorization)
     const isThere = answer.kind !== 'unclear' || (answer.isLockOut && authorization?.startsWith('Basic '))
+    this.#wellness.asked(
+      startedMs,
+      this.#clock.monotonic(),
+      isThere || answer.kind !== 'unclear' ? undefined : answer.why,
+    )
     if (isThere) this.#breaker = closedBreaker
     else {
       if (this.#breaker.failingSinceMs === undefined) this.#onTrouble(answer.why)

@@ -8,6 +8,7 @@ import type { KnownCallers } from './known-callers.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
 import { permissionsOf, type Role, roleOfGroups } from './roles.ts'
+import type { ServerWellness } from './server-wellness.ts'
 import type { Slowing } from './slowing.ts'
 import type { StorageClient } from './storage-client.ts'
 import { type Asked, StorageGate } from './storage-gate.ts'
@@ -109,6 +110,11 @@ export class StorageUsers implements CredentialVerifier {
   status(): { readonly open: number; readonly down: number } {
     const gates = this.#settings().instances.flatMap((url) => this.#gates.get(url) ?? [])
     return { open: gates.filter((gate) => gate.isOpen).length, down: gates.filter((gate) => gate.isDown).length }
+  }
+
+  /** For health: how each configured server is. One that nobody has asked yet is well. */
+  wellness(): ServerWellness[] {
+    return this.#settings().instances.map((url) => this.#gateOf(url).wellness)
   }
 
   /** Looks now and then whether the servers are there, so that an outage is known before somebody meets it. */

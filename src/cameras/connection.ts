@@ -34,6 +34,8 @@ export type ConnectionEvent =
   | { readonly kind: 'stop' }
   /** Address, credentials or outputs are others now: what was learned is forgotten, a process is replaced. */
   | { readonly kind: 'reconfigured' }
+  /** The password is another one now: a wait ends, refusals are forgotten. A process that runs goes on. */
+  | { readonly kind: 'credentials' }
   /** A picture has arrived. */
   | { readonly kind: 'picture' }
   /** The process is gone, or could not be started. */
@@ -73,6 +75,8 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
       return stop(connection, nowMs)
     case 'reconfigured':
       return reconfigured(connection, nowMs)
+    case 'credentials':
+      return credentials(connection, nowMs)
     case 'picture':
       return picture(connection, nowMs)
     case 'ended':
@@ -151,6 +155,11 @@ function reconfigured(connection: Connection, nowMs: number): Step {
     case 'live':
       return terminate(fresh, { kind: 'stopping', again: true, killAtMs: nowMs + times.killMs })
   }
+}
+
+function credentials({ phase }: Connection, nowMs: number): Step {
+  const fresh = { ...newConnection, phase }
+  return phase.kind === 'backing-off' ? spawn(fresh, nowMs) : stay(fresh)
 }
 
 function picture(connection: Connection, nowMs: number): Step {

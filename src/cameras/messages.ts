@@ -37,6 +37,10 @@ export type ToCameras =
   | { readonly type: 'remove'; readonly cameraId: number }
   /** Somebody pressed start: the next attempt is now, also after refused credentials. */
   | { readonly type: 'retry'; readonly cameraId: number }
+  /** Files with passwords may hold others now. A camera that waits for its next attempt with an old one is tried at once. */
+  | { readonly type: 'secrets' }
+  /** How much of the disk clips leave for the ledger. Said before the first camera. */
+  | { readonly type: 'reserve'; readonly bytes: number }
   /** The answer to `idsWanted`: ids of detections that nobody else uses. What is not used is lost with the thread. */
   | { readonly type: 'ids'; readonly ids: readonly number[] }
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is told again at each start. */

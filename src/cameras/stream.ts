@@ -55,6 +55,8 @@ export class Stream {
   #view: StreamView = { state: 'offline', problem: null }
   #spawned = 0
   #idle: (() => void)[] = []
+  /** What the newest attempt came with; undefined before the first, and when its password could not be read. */
+  #tried: StreamSource | undefined
 
   constructor(options: StreamOptions) {
     this.#o = options
@@ -104,6 +106,20 @@ export class Stream {
     this.#step({ kind: 'reconfigured' })
   }
 
+  /** Reads the password again. If it is another than that of the newest attempt, a wait for the next one ends. */
+  recheckCredentials(): void {
+    const { kind } = this.#connection.phase
+    if (kind === 'offline' || kind === 'stopping') return
+    try {
+      const { username, password } = this.#plan.source()
+      if (username === this.#tried?.username && password === this.#tried.password) return
+    } catch {
+      // The next attempt says that it can't be read.
+      return
+    }
+    this.#step({ kind: 'credentials' })
+  }
+
   #step(event: ConnectionEvent): void {
     const { clock, random } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
@@ -131,6 +147,7 @@ export class Stream {
 
   #spawn(): void {
     const source = this.#source()
+    this.#tried = source
     if (!source) return
     const { outputs } = this.#plan
     this.#spawned += 1

@@ -1,13 +1,19 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { startGateway } from '../app/index.ts'
 import { type Config, loadConfig } from '../config/index.ts'
 import { buildInfo } from '../world/bundle.ts'
-import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+import { createLogger, type LogFormat, logFormats, systemClock, systemRandom } from '../world/index.ts'
 
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the gateway in the foreground; logs go to stderr, SIGTERM stops it, SIGHUP reloads the config')
     .option('--config <file>', 'config file; without one: embedded defaults, state under ./var')
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'text: lines for people; json: one object a line, for programs (default: text on a terminal, else json)',
+      ).choices(logFormats),
+    )
     .action(serve)
 }
 
@@ -25,18 +31,23 @@ function leftAlone(config: Config): string[] {
   ]
 }
 
-async function serve(options: { config?: string }): Promise<void> {
+async function serve(options: { config?: string; logFormat?: LogFormat }): Promise<void> {
   // Names, photos and keys are nobody else's business on this box.
   process.umask(0o027)
   const { config, warnings } = loadConfig(options.config)
-  const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info' })
+  const logFormat = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')
+  const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info', format: logFormat })
   for (const warning of [...warnings, ...leftAlone(config)]) log.warn(warning)
   const { version, commit } = buildInfo()
   const ended = Promise.withResolvers<NodeJS.Signals>()
   // Before anything is open: a signal during the start must not leave half of it.
   process.once('SIGTERM', ended.resolve)
   process.once('SIGINT', ended.resolve)
-  const running = await startGateway(config, { clock: systemClock, random: systemRandom, log, version }, options.config)
+  const running = await startGateway(
+    config,
+    { clock: systemClock, random: systemRandom, log, logFormat, version },
+    options.config,
+  )
   process.on('SIGHUP', () => {
     running.reload().catch((err: unknown) => log.error({ err }, 'reload failed'))
   })

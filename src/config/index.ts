@@ -1,4 +1,5 @@
 export { formatDuration, parseDuration } from './duration.ts'
+export { changedFiles, type FileMarks, fileMarks } from './file-marks.ts'
 export { isLoopback } from './kinds.ts'
 export { type Checked, checkConfig, type Loaded, loadConfig, problemList, type Surroundings } from './load.ts'
 export { nearestNames } from './nearest.ts'

@@ -311,6 +311,7 @@ const rateLimit = {
   roles: key(z.record(keyOneOf(roleNames), rate()).prefault({}), 'Requests a minute of each user with a role.', {
     example: { admin: 1000 },
   }),
+  photoBytesPerMinute: key(size().prefault('120MiB'), 'Bytes of photos that one user may send in a minute.'),
 }
 
 const ledger = {

@@ -1,4 +1,5 @@
 export { compact } from './compact.ts'
+export { DiskRoom } from './disk-room.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
 export { type Query, sql } from './sql.ts'

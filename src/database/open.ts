@@ -5,6 +5,7 @@ import { ExitError } from '../errors/index.ts'
 import { translateSqlite } from './faults.ts'
 import { type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
+import { keepStartRoom, useStartRoom } from './start-room.ts'
 
 /** 'GtHs': tells our file from any other SQLite database. */
 const applicationId = 0x47744873
@@ -29,11 +30,13 @@ export function openWriter(options: OpenOptions): { db: Database; close: () => v
   const file = databaseFile(options.dataDir)
   makeFolder(options.dataDir)
   refuseNoFile(file)
+  useStartRoom(options.dataDir)
   const lock = takeLock(join(options.dataDir, 'gatehouse.lock'))
   let db: Database | undefined
   try {
     db = new BetterSqlite3(file)
     prepareFile(db, options)
+    keepStartRoom(options.dataDir)
     return {
       db,
       close: () => {

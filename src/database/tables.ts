@@ -181,6 +181,14 @@ export type Tables = {
     created_at_ms: number
     acknowledged_at_ms: number | null
   }
+  health_trouble: {
+    component: string
+    subject: string
+    kind: string
+    name: string
+    message: string
+    since_ms: number
+  }
 }
 
 type Versioned = { version: Generated<number>; created_at_ms: number; updated_at_ms: number }

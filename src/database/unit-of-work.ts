@@ -61,6 +61,9 @@ export class UnitOfWork {
   readonly #commit: Statement
   readonly #savepoint: Statement
   readonly #release: Statement
+  readonly #totalChanges: Statement
+  /** The last write failed because of the disk, and none has been stored since. */
+  #diskFault: { readonly fault: AppError; readonly changesBefore: unknown } | undefined
   #waiting: Waiting[] = []
   #scheduled = false
   #closed = false
@@ -75,6 +78,7 @@ export class UnitOfWork {
     this.#commit = options.writer.prepare('COMMIT')
     this.#savepoint = options.writer.prepare('SAVEPOINT member')
     this.#release = options.writer.prepare('RELEASE member')
+    this.#totalChanges = options.writer.prepare('SELECT total_changes()').pluck()
     this.#patienceMs = options.lockPatienceMs ?? lockPatienceMs
     for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
@@ -87,6 +91,11 @@ export class UnitOfWork {
   /** Calls back after every commit, as the answers go out; for workers that look for new rows. */
   onCommit(listener: () => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** Why the last write was not stored, while the disk takes none: STORAGE_FULL. Undefined once one was stored again. */
+  get diskFault(): AppError | undefined {
+    return this.#diskFault?.fault
   }
 
   /**
@@ -183,12 +192,13 @@ export class UnitOfWork {
       }
       if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK')
       this.#restore(before)
-      const fault = translateSqlite(error)
+      const fault = this.#noted(translateSqlite(error))
       for (const item of group.slice(0, Math.max(taken, 1))) item.reject(fault)
       this.#waiting = [...group.slice(Math.max(taken, 1)), ...this.#waiting]
       return true
     }
     this.#waiting = [...group.slice(taken), ...this.#waiting]
+    this.#stored()
     for (const answer of answers) answer()
     for (const listener of this.#listeners) listener()
     return true
@@ -213,8 +223,18 @@ export class UnitOfWork {
       this.#writer.exec('ROLLBACK TO member')
       this.#writer.exec('RELEASE member')
       this.#restore(before)
-      return () => item.reject(isSqliteFault(error) ? translateSqlite(error) : error)
+      return () => item.reject(isSqliteFault(error) ? this.#noted(translateSqlite(error)) : error)
     }
+  }
+
+  #noted(fault: AppError): AppError {
+    if (fault.code === 'STORAGE_FULL') this.#diskFault = { fault, changesBefore: this.#totalChanges.get() }
+    return fault
+  }
+
+  /** A commit that changed nothing wrote nothing, so it says nothing about the disk. */
+  #stored(): void {
+    if (this.#diskFault && this.#diskFault.changesBefore !== this.#totalChanges.get()) this.#diskFault = undefined
   }
 
   #restore(saved: unknown[]): void {

@@ -170,7 +170,7 @@ export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusal
       return await look()
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'INVALID_CREDENTIALS') throw error
-      await refusals.note(error.code, { requestId: from.requestId, address: from.address })
+      refusals.note(error.code, { requestId: from.requestId, address: from.address })
       admission.refused(from.address)
       throw error
     }

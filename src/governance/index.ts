@@ -1,4 +1,4 @@
-import type { UnitOfWork } from '../database/index.ts'
+import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Photos } from '../ledger/index.ts'
@@ -34,6 +34,7 @@ export type GovernanceOptions = {
   readonly warehouse: WarehouseService
   readonly motion: MotionService
   readonly photos: Photos
+  readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
   /** Read at every use, so that a reload of the config applies. */
   readonly site: () => { readonly siteUrl: string; readonly warehouseId: number }

@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
-import type { ReadTx, ReportRow, Tx, UnitOfWork } from '../database/index.ts'
+import type { DiskRoom, ReadTx, ReportRow, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { reportFacts, reportFile, type UnsealedReport } from '../evidence/index.ts'
 import {
@@ -37,6 +37,7 @@ export type ReportsOptions = {
   readonly makeId: () => string
   readonly warehouse: WarehouseService
   readonly sight: Sight
+  readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
   readonly siteUrl: () => string
   /** `composeReport`, where it holds up nobody. */
@@ -58,6 +59,8 @@ export class Reports {
     const { work, idempotency } = this.#o
     const earlier = work.read((tx) => idempotency.replay(tx, claim))
     if (earlier) return earlier as Reply<{ success: true } & Report>
+    // Composing may take minutes: not for a file that has no place.
+    this.#o.room.demand(0, 'a report')
     const spec = this.#specOf(request, by.caller)
     const bytes = Buffer.from(await this.#o.compose(spec))
     const hash = sha256(bytes).toString('hex')
@@ -107,6 +110,7 @@ export class Reports {
   }
 
   async #keepFile(hash: string, bytes: Buffer): Promise<void> {
+    this.#o.room.demand(bytes.length, 'the report')
     try {
       await writeFileDurablyAside(reportFile(this.#o.dataDir, hash), bytes, 0o640)
     } catch (error) {

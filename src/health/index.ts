@@ -1,4 +1,12 @@
 export { boxSampler } from './box.ts'
-export { diskStatus, freeBytes, type Probe } from './checks.ts'
+export { healthCreated, notificationOf } from './events.ts'
 export { Metrics } from './metrics.ts'
 export { healthRoutes } from './routes.ts'
+export {
+  cameraObservations,
+  clockObservation,
+  databaseObservation,
+  diskObservation,
+  storageObservations,
+} from './sources.ts'
+export { HealthWatch } from './watch.ts'

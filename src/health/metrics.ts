@@ -7,6 +7,11 @@ export type MetricSources = {
   readonly storageServers: () => { open: number; down: number }
   readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
   readonly freeBytes: () => number
+  /** How each component is, and how many things are wrong, by kind. */
+  readonly health: () => {
+    readonly levels: Readonly<Record<string, number>>
+    readonly troubles: Readonly<Record<string, number>>
+  }
   readonly box: () => Promise<BoxSample>
   readonly version: string
 }
@@ -17,6 +22,7 @@ export class Metrics {
   readonly #requests: Histogram<'method' | 'route' | 'status'>
   readonly #attempts: Counter<'outcome'>
   readonly #verifications: Counter<'outcome'>
+  readonly #healthChanges: Counter<'kind'>
   readonly #outcomes = new Map<string, Counter.Internal>()
 
   constructor(sources: MetricSources) {
@@ -41,6 +47,19 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
+    this.#healthChanges = new Counter({
+      name: 'gatehouse_health_changes_total',
+      help: 'Changes of health to the worse or the better, by kind, such as camera.offline and camera.online',
+      labelNames: ['kind'],
+      registers,
+    })
+    byLabel(
+      'gatehouse_health_status',
+      'How a component is: 0 healthy, 1 degraded, 2 unhealthy',
+      'component',
+      () => sources.health().levels,
+    )
+    byLabel('gatehouse_health_troubles', 'Things that are wrong now, by kind', 'kind', () => sources.health().troubles)
     new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
       { version: sources.version },
       1,
@@ -77,6 +96,19 @@ export class Metrics {
       async () => (await sources.box()).temperatureCelsius,
     )
 
+    function byLabel(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        collect() {
+          this.reset()
+          for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count)
+        },
+      })
+    }
+
     function gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
       new Gauge({
         name,
@@ -103,6 +135,10 @@ export class Metrics {
 
   attempted(outcome: string): void {
     this.#attempts.inc({ outcome })
+  }
+
+  healthChanged(kind: string): void {
+    this.#healthChanges.inc({ kind })
   }
 
   verified(outcome: string): void {

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { type Api, operation, timeOut } from '../http/index.ts'
-import { isoTime, type Logger } from '../world/index.ts'
-import { overall, type Probe, runProbe } from './checks.ts'
+import { isoTime } from '../world/index.ts'
+import { overall } from './checks.ts'
 import type { Metrics } from './metrics.ts'
+import type { HealthWatch } from './watch.ts'
 
 const tag = 'Health'
 const Status = z.enum(['healthy', 'degraded', 'unhealthy'])
@@ -13,7 +14,22 @@ const Health = z
     timestamp: timeOut(),
     uptime: z.number().openapi({ description: 'seconds' }),
     version: z.string(),
-    checks: z.record(z.string(), z.object({ status: Status, responseTime: z.number().openapi({ description: 'ms' }) })),
+    checks: z
+      .record(
+        z.string(),
+        z.object({
+          status: Status,
+          responseTime: z.number().openapi({ description: 'ms' }),
+          reason: z.string().optional().openapi({
+            description: 'What is wrong, for everyone; GET /api/alerts says more. Absent while healthy',
+            example: 'A camera has given no pictures for over a minute.',
+          }),
+        }),
+      )
+      .openapi({
+        description:
+          'database, disk, clock, storage, webhooks, cameras. What is not configured is healthy. status is the worst of them without webhooks: what a receiver does not take is kept',
+      }),
   })
   .openapi('Health')
 
@@ -51,24 +67,18 @@ const getMetrics = operation({
 export function healthRoutes(
   api: Api,
   options: {
-    probes: Readonly<Record<string, Probe>>
+    health: Pick<HealthWatch, 'checks'>
     metrics: Metrics
     version: string
     now: () => number
     uptimeSeconds: () => number
-    log: Logger
   },
 ): void {
-  const { probes, metrics, version, now, uptimeSeconds, log } = options
+  const { health, metrics, version, now, uptimeSeconds } = options
 
   api.openapi(getHealth, (c) => {
-    const checks = Object.fromEntries(
-      Object.entries(probes).map(([name, probe]) => [
-        name,
-        runProbe(probe, (err) => log.error({ err, check: name }, 'health check failed')),
-      ]),
-    )
-    const status = overall(Object.values(checks))
+    const checks = health.checks()
+    const status = overall(checks)
     const body = {
       status,
       timestamp: isoTime(now()),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DiskRoom } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { writeFileDurablyAside } from '../world/index.ts'
 
@@ -9,9 +10,15 @@ export function listFile(dataDir: string, sha256: string): string {
 }
 
 /** The file, on disk before its row is. What is there already is not written again. Throws STORAGE_FULL. */
-export async function keepList(dataDir: string, sha256: string, bytes: Buffer): Promise<void> {
+export async function keepList(
+  dataDir: string,
+  sha256: string,
+  bytes: Buffer,
+  room: Pick<DiskRoom, 'demand'>,
+): Promise<void> {
   const file = listFile(dataDir, sha256)
   if (existsSync(file)) return
+  room.demand(bytes.length, 'the list')
   try {
     await writeFileDurablyAside(file, bytes, 0o640)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { nearestNames } from '../config/index.ts'
-import type { Tx, UnitOfWork } from '../database/index.ts'
+import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
@@ -68,6 +68,7 @@ export class IntakeService {
   readonly #audit: AuditTrail
   readonly #openings: Openings
   readonly #clock: Pick<Clock, 'now'>
+  readonly #room: Pick<DiskRoom, 'demand'>
   readonly #dataDir: string
   readonly #warehouseId: () => number
 
@@ -78,6 +79,7 @@ export class IntakeService {
     audit: AuditTrail
     openings: Openings
     clock: Pick<Clock, 'now'>
+    room: Pick<DiskRoom, 'demand'>
     dataDir: string
     warehouseId: () => number
   }) {
@@ -87,6 +89,7 @@ export class IntakeService {
     this.#audit = options.audit
     this.#openings = options.openings
     this.#clock = options.clock
+    this.#room = options.room
     this.#dataDir = options.dataDir
     this.#warehouseId = options.warehouseId
   }
@@ -193,7 +196,7 @@ export class IntakeService {
   }
 
   async #keep(bytes: Buffer, list: string, rows: number, by: RequestOrigin): Promise<void> {
-    await keepList(this.#dataDir, list, bytes)
+    await keepList(this.#dataDir, list, bytes, this.#room)
     await this.#work.write((tx) => {
       const actor = this.#openings.person(tx, by.caller.username)
       const row = { sha256: list, sizeBytes: bytes.length, rows, receivedAtMs: this.#clock.now(), actor }

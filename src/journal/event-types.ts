@@ -17,3 +17,8 @@ export const eventTypes = [
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
+
+/** What has no type of its own: only `event.created` tells of it, under this kind. */
+export const createdKinds = ['camera.offline', 'camera.online', 'alert.raised'] as const
+
+export type CreatedKind = (typeof createdKinds)[number]

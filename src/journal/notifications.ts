@@ -1,8 +1,11 @@
 import type { z } from '@hono/zod-openapi'
-import type { EventType } from './event-types.ts'
+import type { CreatedKind, EventType } from './event-types.ts'
 
 /** The shape of `data` for each type of notification; every room exports those of its own types. */
 export type NotificationSchemas = Readonly<Partial<Record<EventType, z.ZodType>>>
+
+/** The shape of `data.event` of `event.created` for what has no type of its own. */
+export type CreatedSchemas = Readonly<Partial<Record<CreatedKind, z.ZodType>>>
 
 /** Looks at what is about to be published. */
 export type Inspect = (type: EventType, data: Readonly<Record<string, unknown>>) => void

@@ -1,6 +1,6 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import { isoTime } from '../world/index.ts'
-import type { EventType } from './event-types.ts'
+import type { CreatedKind, EventType } from './event-types.ts'
 import type { Inspect } from './notifications.ts'
 
 /** Version of the payload schemas, `metadata.version`. */
@@ -16,6 +16,9 @@ export type PublishedEvent = {
   /** Of the slot, camera or unit; the site's own when the event has none. */
   readonly warehouseId?: number | undefined
 }
+
+/** What only `event.created` tells. */
+export type CreatedEvent = Omit<PublishedEvent, 'type' | 'eventId'> & { readonly type: CreatedKind }
 
 /** What a notification says of the newest checkpoint: whoever keeps it can hold the log to it later. */
 type CheckpointNote = {
@@ -94,7 +97,7 @@ export class Outbox {
   }
 
   /** Publishes `event.created` about an event. */
-  created(tx: Tx, event: PublishedEvent): void {
+  created(tx: Tx, event: PublishedEvent | CreatedEvent): void {
     if (this.#isOwed(tx)) this.#created(tx, event)
   }
 
@@ -102,7 +105,7 @@ export class Outbox {
     this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
   }
 
-  #created(tx: Tx, event: PublishedEvent): void {
+  #created(tx: Tx, event: PublishedEvent | CreatedEvent): void {
     const created = { kind: event.type, event: event.data }
     this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
   }

@@ -1,7 +1,8 @@
 import { webcrypto } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import type { ByteRate } from '../auth/index.ts'
+import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
@@ -33,6 +34,8 @@ export class Photos {
   readonly #clock: Pick<Clock, 'now'>
   readonly #openings: Openings
   readonly #audit: AuditTrail
+  readonly #room: Pick<DiskRoom, 'demand'>
+  readonly #rate: Pick<ByteRate, 'take'>
   readonly #dataDir: string
   readonly #sightOf: (caller: Caller) => Sight
   readonly #siteUrl: () => string
@@ -42,6 +45,9 @@ export class Photos {
     clock: Pick<Clock, 'now'>
     openings: Openings
     audit: AuditTrail
+    room: Pick<DiskRoom, 'demand'>
+    /** Bytes that a user may send. */
+    rate: Pick<ByteRate, 'take'>
     dataDir: string
     sightOf: (caller: Caller) => Sight
     siteUrl: () => string
@@ -50,6 +56,8 @@ export class Photos {
     this.#clock = options.clock
     this.#openings = options.openings
     this.#audit = options.audit
+    this.#room = options.room
+    this.#rate = options.rate
     this.#dataDir = options.dataDir
     this.#sightOf = options.sightOf
     this.#siteUrl = options.siteUrl
@@ -57,15 +65,17 @@ export class Photos {
 
   /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL. */
   async store(bytes: Buffer, by: RequestOrigin): Promise<StoredPhoto> {
-    const photo = await this.keepFile(bytes)
+    const photo = await this.keepFile(bytes, by.caller)
     return this.#work.write((tx) => this.note(tx, photo, by))
   }
 
   /**
    * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a
-   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL.
+   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE,
+   * RATE_LIMITED, STORAGE_FULL.
    */
-  async keepFile(bytes: Buffer): Promise<KeptPhoto> {
+  async keepFile(bytes: Buffer, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
+    this.#rate.take(`${username}@${instance}`, bytes.length)
     const type = readPicture(bytes)
     if (!type) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
     if ('damaged' in type) {
@@ -84,7 +94,10 @@ export class Photos {
       receivedAtMs: this.#clock.now(),
     }
     const file = photoFile(this.#dataDir, media)
-    if (!known || !existsSync(file)) await writePhoto(file, bytes)
+    if (!known || !existsSync(file)) {
+      this.#room.demand(bytes.length, 'the photo')
+      await writePhoto(file, bytes)
+    }
     return { media, facts: { size: type.size, time: await readPhotoTime(bytes, type.mediaType) } }
   }
 

@@ -86,7 +86,7 @@ export class LedgerService {
 
   /** Keeps a photo: first the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
   async storePhoto(bytes: Buffer, { by, claim }: Pick<Asked, 'by' | 'claim'>): Promise<Reply<StoredPhoto>> {
-    const photo = await this.#photos.keepFile(bytes)
+    const photo = await this.#photos.keepFile(bytes, by.caller)
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
         const body = this.#photos.note(tx, photo, by)

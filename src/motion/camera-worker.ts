@@ -97,6 +97,12 @@ export class CameraWorker {
     this.#detect?.retry()
   }
 
+  /** Somebody may have corrected the password. */
+  recheckCredentials(): void {
+    this.#main.recheckCredentials()
+    this.#detect?.recheckCredentials()
+  }
+
   /** Closes an open clip and ends the streams; resolves when no ffmpeg of theirs is left. */
   async stop(): Promise<void> {
     this.#cancelStatus()

@@ -9,6 +9,8 @@ export type CamerasThreadOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
   /** Where clips are kept; made if it is not there. */
   readonly clipsFolder: string
+  /** Of the disk that holds it. Throws when it does not answer. */
+  readonly freeBytes: () => number
   readonly clock: Clock
   readonly random: RandomBytes
   readonly log: Logger
@@ -31,12 +33,16 @@ export class CamerasThread {
   /** Clips of cameras that are gone. */
   readonly #settling = new Set<Promise<void>>()
   #work: Promise<void>
+  #reserveBytes = 0
 
   constructor(options: CamerasThreadOptions) {
-    const { ffmpeg, clipsFolder, log, post } = options
+    const { ffmpeg, clipsFolder, freeBytes, log, post } = options
     const turns = new Turns(cutsAtOnce)
     this.#o = options
-    this.#tools = { ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) }
+    this.#tools = {
+      ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
+      hasRoom: () => freeBytes() >= this.#reserveBytes,
+    }
     this.#ids = new IdPool((count) => post({ type: 'idsWanted', count }))
     this.#work = this.#finishLeftovers()
   }
@@ -61,6 +67,12 @@ export class CamerasThread {
         return this.#remove(message.cameraId)
       case 'retry':
         return this.#cameras.get(message.cameraId)?.retry()
+      case 'secrets':
+        for (const camera of this.#cameras.values()) camera.recheckCredentials()
+        return undefined
+      case 'reserve':
+        this.#reserveBytes = message.bytes
+        return undefined
       case 'stop':
         return this.#stop()
     }

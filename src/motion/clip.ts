@@ -14,6 +14,8 @@ export type ClipTools = {
   /** Where clips, pictures and what is unfinished lie. */
   readonly folder: string
   readonly log: Logger
+  /** Whether the disk has room for more video than what is reserved for the ledger. */
+  readonly hasRoom: () => boolean
   /** Runs a task when its turn comes, so that a box with many cameras does not cut all clips at once. */
   readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
 }
@@ -50,7 +52,7 @@ const snapshotDelayMs = 400
 
 const lostWords: Record<ClipLostReason, string> = {
   'no-video': 'The camera sent no video that could be recorded.',
-  'disk-full': 'The disk is full.',
+  'disk-full': 'The disk is full, or all that is left is reserved for events.',
   'disk-too-slow': 'The disk was slower than the camera for too long.',
   'disk-failed': 'The disk refused to write or to read the clip.',
   unreadable: 'What was recorded could not be made into a clip.',
@@ -69,7 +71,13 @@ export class Recording {
     this.#request = request
     const { facts, ring, fromMs } = request
     const path = spoolPath(tools, facts.detectionId)
-    this.#spool = new Spool({ path, ring, fromMs, prepare: (beginning) => this.#note(beginning) })
+    this.#spool = new Spool({
+      path,
+      ring,
+      fromMs,
+      hasRoom: tools.hasRoom,
+      prepare: (beginning) => this.#note(beginning),
+    })
   }
 
   /** Ends the clip at `endMs` (monotonic), or earlier if the video does. Never rejects. */

@@ -1,3 +1,4 @@
+export type { CameraHealth } from './camera-health.ts'
 export { CameraWorker, type CameraWorkerOptions } from './camera-worker.ts'
 export { CamerasThread, type CamerasThreadOptions } from './cameras-thread.ts'
 export { detectionFacts } from './detection-leaf.ts'

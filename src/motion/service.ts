@@ -16,6 +16,8 @@ import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { addMedia, canonicalJson, findMedia, holdClosedClip, type Log, type Media, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../world/index.ts'
+import { type CameraHealth, CameraHealthBook } from './camera-health.ts'
+import { CameraLog } from './camera-log.ts'
 import { CamerasView, demandControl, maySee } from './cameras-view.ts'
 import { detectionFacts } from './detection-leaf.ts'
 import { detectionRecorded, motionDetected } from './events.ts'
@@ -30,6 +32,8 @@ export type MotionSiteSettings = {
   readonly siteUrl: string
   readonly warehouseId: number
   readonly uploads: boolean
+  /** What clips leave of the disk for the ledger. */
+  readonly reserveBytes: number
 }
 
 export type DetectionEvidence = {
@@ -60,6 +64,8 @@ export class MotionService {
   readonly #site: () => MotionSiteSettings
   readonly #link: CamerasLink
   readonly #view = new CamerasView()
+  readonly #health: CameraHealthBook
+  readonly #cameraLog: CameraLog
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
 
@@ -77,7 +83,9 @@ export class MotionService {
   }) {
     this.#work = options.work
     this.#clock = options.clock
+    this.#health = new CameraHealthBook(options.clock.monotonic())
     this.#logger = options.logger
+    this.#cameraLog = new CameraLog(options.logger)
     this.#log = options.log
     this.#outbox = options.outbox
     this.#audit = options.audit
@@ -87,22 +95,34 @@ export class MotionService {
     this.#link = options.link
   }
 
-  /** Tells the thread about every camera whose settings it does not know yet, and about those that are gone. */
+  /**
+   * Tells the thread about every camera whose settings it does not know yet, and about those that are gone; it also reads
+   * the passwords again. To be called after every reload, also when the config is the same.
+   */
   tellCameras(): void {
-    const cameras = this.#site().cameras
+    const { cameras, reserveBytes } = this.#site()
+    this.#link.send({ type: 'reserve', bytes: reserveBytes })
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
+      this.#health.unwant(id)
       this.#link.send({ type: 'remove', cameraId: id })
     }
     for (const camera of cameras) this.#tell(camera)
+    this.#link.send({ type: 'secrets' })
   }
 
   /** The thread is new: it knows nothing. */
   threadStarted(): void {
     this.#sent.clear()
-    this.#view.forgetAll()
+    this.threadEnded()
     this.tellCameras()
+  }
+
+  /** The thread is gone, and with it every stream; nothing is known until a new one says so. */
+  threadEnded(): void {
+    this.#view.forgetAll()
+    this.#health.threadGone(this.#clock.monotonic())
   }
 
   heard(message: FromCameras): void {
@@ -111,6 +131,10 @@ export class MotionService {
         void this.#give(message.count)
         break
       case 'state':
+        this.#health.heard(message, this.#clock.monotonic())
+        this.#cameraLog.heard(message, this.#nameOf(message.cameraId))
+        this.#view.heard(message)
+        break
       case 'status':
         this.#view.heard(message)
         break
@@ -131,11 +155,21 @@ export class MotionService {
 
   /** Whether every camera that should give pictures does, or has not failed to for long. */
   areWell(): boolean {
-    return this.#site().cameras.every((camera) => {
-      const known = this.#view.state(camera.id)
-      const isDown = this.#wanted(camera).running && known !== undefined && known.state !== 'live'
-      return !isDown || this.#clock.now() - known.at < downForMs
-    })
+    const now = this.#clock.now()
+    return this.cameraHealth().every(({ badSinceMs }) => badSinceMs === null || now - badSinceMs < downForMs)
+  }
+
+  /**
+   * Every camera that should give pictures, and since when it has given none. `badSinceMs` is such that the time until
+   * now is what has passed by the monotonic clock, also when the wall clock was set meanwhile.
+   */
+  cameraHealth(): CameraHealth[] {
+    return this.#site()
+      .cameras.filter((camera) => this.#wanted(camera).running)
+      .map(({ id, name }) => {
+        const bad = this.#health.badness(id, this.#clock.monotonic())
+        return { id, name, badSinceMs: bad ? this.#clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
+      })
   }
 
   cameras(caller: Caller) {
@@ -343,6 +377,8 @@ export class MotionService {
   }
 
   #noteStart(cctvId: number, running: boolean): void {
+    if (running) this.#health.want(cctvId, this.#clock.monotonic())
+    else this.#health.unwant(cctvId)
     if (!running) this.#startedAtMs.delete(cctvId)
     else if (!this.#startedAtMs.has(cctvId)) {
       this.#startedAtMs.set(cctvId, this.#clock.now())
@@ -475,6 +511,10 @@ export class MotionService {
       siteUrl,
       uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
     })
+  }
+
+  #nameOf(cctvId: number): string {
+    return this.#site().cameras.find(({ id }) => id === cctvId)?.name ?? `Camera ${cctvId}`
   }
 
   #warehouseOf(cctvId: number): number {

@@ -6,6 +6,8 @@ export type SpoolOptions = {
   readonly ring: Ring
   /** The spool begins at the key frame at or before this (monotonic). */
   readonly fromMs: number
+  /** Asked before each write. */
+  readonly hasRoom: () => boolean
   /** Called once there is a beginning; nothing is written before it resolves. */
   readonly prepare: (beginning: Beginning) => Promise<void>
 }
@@ -24,9 +26,9 @@ const mostPendingBytes = 64 * 1024 * 1024
 
 export class SpoolError extends Error {
   override readonly name = 'SpoolError'
-  readonly reason: 'no-video' | 'disk-too-slow'
+  readonly reason: 'no-video' | 'disk-too-slow' | 'disk-full'
 
-  constructor(reason: 'no-video' | 'disk-too-slow') {
+  constructor(reason: 'no-video' | 'disk-too-slow' | 'disk-full') {
     super(reason)
     this.reason = reason
   }
@@ -41,6 +43,7 @@ export class Spool {
   readonly #ring: Ring
   readonly #fromMs: number
   readonly #unsubscribe: () => void
+  readonly #hasRoom: () => boolean
   readonly #prepare: SpoolOptions['prepare']
   #pending: Buffer[] = []
   #pendingBytes = 0
@@ -50,10 +53,11 @@ export class Spool {
   #begin: Beginning | undefined
 
   /** Takes hold of the past at once; the file follows. */
-  constructor({ path, ring, fromMs, prepare }: SpoolOptions) {
+  constructor({ path, ring, fromMs, hasRoom, prepare }: SpoolOptions) {
     this.#path = path
     this.#ring = ring
     this.#fromMs = fromMs
+    this.#hasRoom = hasRoom
     this.#prepare = prepare
     this.#takePast()
     this.#unsubscribe = ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#unsubscribe() })
@@ -97,6 +101,7 @@ export class Spool {
     if (batch.length === 0 || this.#error) return
     this.#pending = []
     try {
+      if (!this.#hasRoom()) throw new SpoolError('disk-full')
       this.#file ??= await this.#open()
       await writeAll(this.#file, Buffer.concat(batch))
       this.#pendingBytes -= batch.reduce((sum, part) => sum + part.length, 0)

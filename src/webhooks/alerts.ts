@@ -1,7 +1,7 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
-import type { AuditTrail } from '../journal/index.ts'
+import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { type Clock, isoTime } from '../world/index.ts'
 import type { AlertOut, AlertQuery } from './schema.ts'
 
@@ -21,23 +21,29 @@ export type NewAlert = {
   readonly nowMs: number
 }
 
-/** Something that the admin has to see; stays until it is acknowledged. */
-export function raiseAlert(tx: Tx, alert: NewAlert): void {
-  tx.runOf('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)', [
-    alert.kind,
-    alert.subject,
-    alert.message,
-    alert.nowMs,
+/** What an alert needs of the journal. */
+export type AlertJournal = Pick<Outbox, 'created'>
+
+/** Something that the admin has to see; stays until it is acknowledged. Receivers are told by `event.created`. */
+export function raiseAlert(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
+  const { kind, subject, message, nowMs } = alert
+  const { lastId: id } = tx.runOf('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)', [
+    kind,
+    subject,
+    message,
+    nowMs,
   ])
+  const row = { id, kind, subject, message, created_at_ms: nowMs, acknowledged_at_ms: null }
+  outbox.created(tx, { type: 'alert.raised', timestampMs: nowMs, data: asOut(row) })
 }
 
 /** As `raiseAlert`, unless one of the same kind about the same still waits to be acknowledged. */
-export function raiseAlertOnce(tx: Tx, alert: NewAlert): void {
+export function raiseAlertOnce(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
   const same = tx.oneOf('SELECT 1 FROM alert WHERE kind = +? AND subject = +? AND acknowledged_at_ms IS NULL LIMIT 1', [
     alert.kind,
     alert.subject,
   ])
-  if (!same) raiseAlert(tx, alert)
+  if (!same) raiseAlert(tx, outbox, alert)
 }
 
 /** The admin's list of alerts. */
@@ -45,30 +51,41 @@ export class Alerts {
   readonly #work: UnitOfWork
   readonly #audit: AuditTrail
   readonly #clock: Pick<Clock, 'now'>
+  readonly #unwritten: () => readonly NewAlert[]
 
-  constructor(options: { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now'> }) {
+  constructor(options: {
+    work: UnitOfWork
+    audit: AuditTrail
+    clock: Pick<Clock, 'now'>
+    /** Those that the disk has not taken yet, newest last. */
+    unwritten: () => readonly NewAlert[]
+  }) {
     this.#work = options.work
     this.#audit = options.audit
     this.#clock = options.clock
+    this.#unwritten = options.unwritten
   }
 
   /** Newest first. */
   list(query: AlertQuery) {
     const { limit = historyLimit, offset = 0 } = query
+    const unwritten = query.acknowledged === 'true' ? [] : unwrittenRows(this.#unwritten())
+    const shown = unwritten.slice(offset, offset + limit)
     return this.#work.read((tx) => {
       const rows = tx.allOf<Row>(`SELECT * FROM alert WHERE ${condition(query)} ORDER BY id DESC LIMIT ? OFFSET ?`, [
-        limit + 1,
-        offset,
+        limit - shown.length + 1,
+        Math.max(offset - unwritten.length, 0),
       ])
-      const total = count(tx, query)
+      const total = count(tx, query) + unwritten.length
+      const page = [...shown, ...rows]
       const pagination = {
         limit,
         offset,
         total: total > countLimit ? null : total,
-        hasMore: rows.length > limit,
+        hasMore: page.length > limit,
         nextCursor: null,
       }
-      return { success: true as const, data: rows.slice(0, limit).map(asOut), pagination }
+      return { success: true as const, data: page.slice(0, limit).map(asOut), pagination }
     })
   }
 
@@ -84,6 +101,17 @@ export class Alerts {
       return { success: true, ...asOut({ ...row, acknowledged_at_ms: nowMs }) }
     })
   }
+}
+
+/** They get their ids when they are stored; until then -1, -2 …, so that nobody takes them for others. */
+function unwrittenRows(alerts: readonly NewAlert[]): Row[] {
+  return alerts
+    .map(({ kind, subject, message, nowMs }, at) => ({
+      ...{ id: -1 - at, kind, subject, message },
+      created_at_ms: nowMs,
+      acknowledged_at_ms: null,
+    }))
+    .toReversed()
 }
 
 function condition({ acknowledged }: AlertQuery): string {

@@ -44,5 +44,5 @@ export class Authorities {
 }
 
 function changedAt(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  return statSync(file, { throwIfNoEntry: false })?.ctimeMs
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import type { EventType, NotificationSchemas } from '../journal/index.ts'
+import type { CreatedSchemas, EventType, NotificationSchemas } from '../journal/index.ts'
+import { AlertItem } from './schema.ts'
 
 const TestData = z
   .object({
@@ -12,19 +13,26 @@ export type TestData = z.infer<typeof TestData>
 /** What `webhook.test` carries. */
 export const webhookNotifications = { 'webhook.test': TestData } satisfies NotificationSchemas
 
+/** What `event.created` carries of alerts. */
+const alertCreated = { 'alert.raised': AlertItem } satisfies CreatedSchemas
+
 /** Types that `event.created` says nothing about. */
 const untold: readonly EventType[] = ['event.created', 'webhook.test']
 
 /**
  * All schemas of a gateway: those of the rooms, and `event.created` over them.
  * @param recorded what `event.created` carries for a type where that is not the notification's own data
+ * @param created what only `event.created` tells
  */
 export function allNotifications(
   rooms: readonly NotificationSchemas[],
   recorded: NotificationSchemas,
+  created: CreatedSchemas,
 ): NotificationSchemas {
   const own: NotificationSchemas = Object.assign({}, webhookNotifications, ...rooms)
-  const kinds = Object.entries({ ...own, ...recorded }).filter(([type]) => !untold.includes(type as EventType))
+  const kinds = Object.entries({ ...own, ...recorded, ...alertCreated, ...created }).filter(
+    ([type]) => !untold.includes(type as EventType),
+  )
   const [first, ...others] = kinds.map(([kind, event]) => z.object({ kind: z.literal(kind), event }))
   if (!first) return own
   return { ...own, 'event.created': z.discriminatedUnion('kind', [first, ...others]).openapi('CreatedNotification') }

@@ -1,8 +1,8 @@
-import type { UnitOfWork } from '../database/index.ts'
+import type { Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditTrail, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
-import { Alerts } from './alerts.ts'
+import { Alerts, type NewAlert, raiseAlert } from './alerts.ts'
 import { Authorities } from './authorities.ts'
 import { DeliveryLog } from './delivery-log.ts'
 import { type Resolve, systemResolve } from './guarded-agent.ts'
@@ -42,6 +42,8 @@ export type WebhooksOptions = {
   readonly log: Logger
   /** Called after every recorded attempt; tests of an endpoint don't count. */
   readonly onAttempt?: (report: AttemptReport) => void
+  /** Alerts that the disk has not taken yet; the list shows them too. Default: none. */
+  readonly unwrittenAlerts?: () => readonly NewAlert[]
   /** Default: the system's resolver. */
   readonly resolve?: Resolve
 }
@@ -51,6 +53,8 @@ export type Webhooks = {
   routes(api: Api): void
   /** `settled` resolves when nothing is under way. */
   readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled'>
+  /** Raises an alert in the transaction of its cause. */
+  raise(tx: Tx, alert: NewAlert): void
   /** Endpoints and what waits for them, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
   /** Whether every endpoint that is to be sent to gets what it is sent. */
@@ -59,7 +63,7 @@ export type Webhooks = {
 
 /** Builds the room. Nothing is sent before `worker.start()`, except tests of an endpoint. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { work, audit, clock, resolve = systemResolve } = options
+  const { work, audit, clock, resolve = systemResolve, unwrittenAlerts = () => [] } = options
   const authorities = new Authorities(options)
   const uplink = new Uplink({ ...options, resolve, authorities })
   const sender = new Sender({ ...options, resolve, authorities, uplink })
@@ -67,10 +71,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const worker = new DeliveryWorker({ ...options, sender, pacing })
   const service = new WebhookService({ ...options, resolve, sender, pacing, onChange: () => worker.wake() })
   const deliveries = new DeliveryLog({ ...options, pacing, onChange: () => worker.wake() })
-  const alerts = new Alerts({ work, audit, clock })
+  const alerts = new Alerts({ work, audit, clock, unwritten: unwrittenAlerts })
   return {
     routes: (api) => webhookRoutes(api, { service, deliveries, alerts, notifications: options.notifications }),
     worker,
+    raise: (tx, alert) => raiseAlert(tx, options.outbox, alert),
     status: () => ({ ...work.read(countWebhooks), offline: pacing.offline() }),
     areWell: () => work.read(countInTrouble) === 0 && pacing.offline() === 0,
   }

@@ -1,11 +1,14 @@
 import type { Tx } from '../database/index.ts'
-import type { AuditTrail } from '../journal/index.ts'
+import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { raiseAlert, raiseAlertOnce } from './alerts.ts'
 import { addAttempt, type Claimed, holdDelivery, settleDelivery, type UnderWay, underWay } from './delivery-store.ts'
 import { afterAttempt, disabledAfter, type EndpointHealth, healthy } from './endpoint-health.ts'
 import { nextAttempt } from './retry-schedule.ts'
 import type { Outcome } from './sender.ts'
 import { findWebhook, setHealth } from './store.ts'
+
+/** Where it is told what follows. */
+type Told = { readonly audit: AuditTrail; readonly outbox: Pick<Outbox, 'created'> }
 
 /** How an attempt ended that counts. */
 type Counted = Exclude<Outcome, { kind: 'offline' }>
@@ -24,23 +27,28 @@ export type FinishedAttempt<Ended extends Outcome = Outcome> = {
  * Writes down one attempt and all that follows from it: the delivery's state, the endpoint's, an alert. Returns whether
  * it says anything about the endpoint: not, when its address has been replaced since, or it is gone.
  */
-export function recordAttempt(tx: Tx, audit: AuditTrail, finished: FinishedAttempt): boolean {
+export function recordAttempt(tx: Tx, told: Told, finished: FinishedAttempt): boolean {
   const { claimed, outcome } = finished
   const before = underWay(tx, claimed.id)
   if (!before) return false
-  if (outcome.kind === 'offline') hold(tx, before, claimed.id, outcome.error, finished.nowMs)
-  else count(tx, audit, before, { ...finished, outcome })
+  if (outcome.kind === 'offline') hold(tx, told, before, { ...finished, outcome })
+  else count(tx, told, before, { ...finished, outcome })
   return before.url === claimed.url
 }
 
 /** The gateway did not get out: no attempt, no failure, the delivery is due as before. The admin is told once. */
-function hold(tx: Tx, { webhookId, url }: UnderWay, deliveryId: string, error: string, nowMs: number): void {
-  holdDelivery(tx, deliveryId, `held: the gateway is offline (${error})`)
+function hold(
+  tx: Tx,
+  { outbox }: Told,
+  { webhookId, url }: UnderWay,
+  { claimed, outcome: { error }, nowMs }: FinishedAttempt<Exclude<Outcome, Counted>>,
+): void {
+  holdDelivery(tx, claimed.id, `held: the gateway is offline (${error})`)
   const message = `The gateway does not get out to ${new URL(url).host}; its deliveries wait, and nothing counts as failed. Last: ${error}`
-  raiseAlertOnce(tx, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
+  raiseAlertOnce(tx, outbox, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
 }
 
-function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAttempt<Counted>): void {
+function count(tx: Tx, told: Told, before: UnderWay, finished: FinishedAttempt<Counted>): void {
   const { claimed, outcome } = finished
   const { durationMs, status } = outcome
   const error = outcome.kind === 'failed' ? outcome.error : null
@@ -56,7 +64,7 @@ function count(tx: Tx, audit: AuditTrail, before: UnderWay, finished: FinishedAt
   // Read now and not when it was claimed: a redelivery asked for meanwhile begins the schedule anew.
   const ofSchedule = attempt - before.attemptsBefore
   settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished, ofSchedule) })
-  if (before.url === claimed.url) judgeEndpoint(tx, audit, before, finished, ofSchedule)
+  if (before.url === claimed.url) judgeEndpoint(tx, told, before, finished, ofSchedule)
 }
 
 function whatNow({ outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>, attempt: number) {
@@ -69,7 +77,7 @@ function whatNow({ outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted
 
 function judgeEndpoint(
   tx: Tx,
-  audit: AuditTrail,
+  { audit, outbox }: Told,
   { webhookId, url, health }: UnderWay,
   { outcome, nowMs }: FinishedAttempt<Counted>,
   attempt: number,
@@ -82,7 +90,7 @@ function judgeEndpoint(
   const changes = { status: { from: health.status, to: after.status }, reason }
   audit.write(tx, undefined, { action: `webhook.${actionOf(after)}`, entity: 'webhook', entityId: webhookId, changes })
   if (after.status !== 'active') {
-    raiseAlert(tx, {
+    raiseAlert(tx, outbox, {
       kind: `webhook.${after.status}`,
       subject: webhookId,
       message: messageOf(after, url, reason),

@@ -195,9 +195,16 @@ export const AlertQuery = z.object({ ...historyQuery, acknowledged: z.enum(['tru
 export type AlertQuery = z.output<typeof AlertQuery>
 
 const alertFields = {
-  id: z.int(),
-  kind: z.string().openapi({ example: 'webhook.failing' }),
-  subject: z.string().openapi({ description: 'Id of what it is about' }),
+  id: z.int().openapi({
+    description:
+      'Below 0: not stored yet, because the disk takes no writes; it gets its id when it is stored, and can then be acknowledged',
+  }),
+  kind: z.string().openapi({
+    description:
+      'webhook.failing, webhook.disabled, webhook.offline · camera.offline, camera.online, cameras.unwatched · storage.unreachable, storage.slow, storage.recovered · disk.low, disk.reserve, disk.full, disk.failing, disk.recovered · clock.unsynced, clock.synced · database.failing, database.recovered; more may come',
+    example: 'camera.offline',
+  }),
+  subject: z.string().openapi({ description: 'Id of what it is about, such as of the camera or the webhook' }),
   message: z.string(),
   createdAt: timeOut(),
   acknowledgedAt: timeOut().nullable(),

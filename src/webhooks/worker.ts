@@ -1,6 +1,6 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { AuditTrail } from '../journal/index.ts'
+import type { AuditTrail, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
 import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
 import { ClockSteps } from './clock-steps.ts'
@@ -42,6 +42,7 @@ export type DeliveryWorkerOptions = TestMaker & {
   readonly random: RandomBytes
   readonly box: SecretBox
   readonly audit: AuditTrail
+  readonly outbox: Pick<Outbox, 'created'>
   readonly sender: Pick<Sender, 'send' | 'abandon'>
   readonly pacing: Pacing
   readonly settings: () => WebhookSettings
@@ -275,7 +276,7 @@ export class DeliveryWorker {
 
   /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
   async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<boolean> {
-    const { work, audit, clock, random, settings, log } = this.#o
+    const { work, audit, outbox, clock, random, settings, log } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
     const scheduleMs = settings().retryScheduleMs
     const endedMs = clock.monotonic()
@@ -285,7 +286,7 @@ export class DeliveryWorker {
         // By the clock as it is now, which may have been set since; the delays count from the end of the attempt.
         const nowMs = Math.round(clock.now() - (clock.monotonic() - endedMs))
         return await work.write((tx) =>
-          recordAttempt(tx, audit, { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }),
+          recordAttempt(tx, { audit, outbox }, { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }),
         )
       } catch (error) {
         if (this.#stopping.signal.aborted || isClosed(error)) throw error

@@ -1,4 +1,5 @@
 import { destination, type Logger, pino } from 'pino'
+import { textLine } from './log-text.ts'
 
 export type { Logger } from 'pino'
 
@@ -22,8 +23,24 @@ export function scrubText(text: string): string {
     .replace(/([?&](?:token|secret|password|signature|signed|key)=)[^&\s"]+/gi, '$1***')
 }
 
-/** JSON lines on stderr (`destination` 2), secrets redacted by key and scrubbed from every text, errors with their causes. */
-export function createLogger(options: { level?: string; fd?: number; name?: string } = {}): Logger {
+/** `json`: one object a line, for programs. `text`: for people. */
+export const logFormats = ['text', 'json'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+export type LogOptions = {
+  readonly level?: string
+  /** Default: 2, stderr. */
+  readonly fd?: number
+  /** Takes the lines in place of `fd`. */
+  readonly write?: (line: string) => void
+  readonly name?: string
+  /** Default: json. */
+  readonly format?: LogFormat
+}
+
+/** Lines on stderr, secrets redacted by key and scrubbed from every text, errors with their causes. Alike in both formats. */
+export function createLogger(options: LogOptions = {}): Logger {
+  const { write, format = 'json' } = options
   return pino(
     {
       level: options.level ?? 'info',
@@ -31,9 +48,9 @@ export function createLogger(options: { level?: string; fd?: number; name?: stri
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretKeys.flatMap((k) => [k, `*.${k}`, `*.*.${k}`]), censor: '***' },
-      hooks: { streamWrite: scrubText },
+      hooks: { streamWrite: (line) => (format === 'text' ? textLine(scrubText(line)) : scrubText(line)) },
     },
-    destination({ fd: options.fd ?? 2, sync: true }),
+    write ? { write } : destination({ fd: options.fd ?? 2, sync: true }),
   )
 }
 

@@ -298,6 +298,7 @@ t.test(
       0,
       'a token that the server took is no password: nothing counts against its lock-out',
     )
+    before.clock.advance(10 * minuteMs)
     t.match((await auditOfCallers(before)).at(-1), { action: 'caller.refused' })
     t.ok(
       (await auditOfCallers(before)).some(

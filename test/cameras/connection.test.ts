@@ -117,6 +117,21 @@ t.test('credentials that worked before are tried again soon: the camera may have
   t.equal(bench.failAndWait('refused'), times.refusedMs, 'other credentials have to prove themselves anew')
 })
 
+t.test('another password ends the wait, is no reason to end a live stream, and has to prove itself', async (t) => {
+  const waiting = new Bench().give({ kind: 'start' })
+  for (const _ of [1, 2, 3]) waiting.failAndWait('refused')
+  waiting.give({ kind: 'ended', problem: 'refused' })
+  t.equal(waiting.give({ kind: 'credentials' }).kind, 'connecting')
+  t.equal(waiting.failAndWait('refused'), 1000, 'its tries are counted anew')
+  const live = new Bench().live().give({ kind: 'credentials' })
+  t.equal(live.kind, 'live')
+  t.same(live.commands, ['spawn'])
+  live.failAndWait('closed')
+  live.failAndWait('refused')
+  live.failAndWait('refused')
+  t.equal(live.failAndWait('refused'), times.refusedMs)
+})
+
 t.test('stop and start while the process is ending leave one process', async (t) => {
   const bench = new Bench().live().give({ kind: 'stop' }).give({ kind: 'start' })
   t.equal(bench.kind, 'stopping')
@@ -134,6 +149,7 @@ const event = fc.oneof(
     { kind: 'start' },
     { kind: 'stop' },
     { kind: 'reconfigured' },
+    { kind: 'credentials' },
     { kind: 'picture' },
     { kind: 'tick' },
   ),

@@ -135,6 +135,7 @@ retention: { clips: { maxAgeDays: 0.5 }, minFreeBytes: 5B, ledgerReserveBytes: 1
   t.strictSame(config.metrics.listen, { host: '127.0.0.1', port: 9100, tokenFile: null, networks: ['10.0.9.0/24'] })
   t.strictSame(config.rateLimit, {
     requestsPerMinute: 1,
+    photoBytesPerMinute: 120 * 1024 * 1024,
     users: { 'scanner-1': 1_000_000, '007': 3 },
     roles: { admin: 5 },
   })

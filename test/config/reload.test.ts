@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
-import { applyLive, type Config, loadConfig, plan } from '../../src/config/index.ts'
+import { applyLive, type Config, changedFiles, fileMarks, loadConfig, plan } from '../../src/config/index.ts'
 
 const base = {
   site: { id: 'dc-7' },
@@ -98,4 +98,33 @@ t.test('after a reload live keys are new, the others old, and nothing but a rest
     }),
     { numRuns: 40 },
   )
+})
+
+t.test('files that the config names are compared by their content', async (t) => {
+  const folder = t.testdir({ one: 'a typo', two: 'right', ca: 'PEM 1', cloud: 'PEM 1' })
+  const password = (name: string) => ({ username: 'viewer', passwordFile: join(folder, name) })
+  const config = configOf(t, {
+    cameras: [
+      { ...base.cameras[0], ...password('one') },
+      { ...base.cameras[1], ...password('two') },
+    ],
+    webhooks: { caFile: join(folder, 'ca') },
+    storage: { instances: [{ url: 'https://cloud.example', caFile: join(folder, 'cloud') }] },
+    metrics: { listen: { tokenFile: join(folder, 'not-there') } },
+  })
+  const before = fileMarks(config, {})
+  t.same([...before.keys()].sort(), [
+    'cameras[id=1].passwordFile',
+    'cameras[id=2].passwordFile',
+    'metrics.listen.tokenFile',
+    'storage.instances[0].caFile',
+    'webhooks.caFile',
+  ])
+  t.same(changedFiles(before, fileMarks(config, {})), [])
+  writeFileSync(join(folder, 'one'), 'corrected')
+  writeFileSync(join(folder, 'ca'), 'PEM 2')
+  writeFileSync(join(folder, 'not-there'), 'a token by now')
+  const after = fileMarks(config, {})
+  t.same(changedFiles(before, after), ['cameras[id=1].passwordFile', 'metrics.listen.tokenFile', 'webhooks.caFile'])
+  t.notMatch(JSON.stringify([...after]), /typo|corrected|token by now/, 'no content is kept')
 })

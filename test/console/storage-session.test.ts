@@ -29,6 +29,7 @@ t.test('a user of the storage server signs in at the console with the role of th
   t.match(answer, { status: 201, body: { caller: { username: 'adele', role: 'admin', instance: cloud.server.url } } })
   t.equal(await statusOf(cloud, browser, '/api/webhooks'), 200)
   t.equal(cloud.server.requests.length, 1, 'the secret was asked for once')
+  cloud.gateway.clock.advance(10 * 60_000)
   t.match(await auditOfCallers(cloud.gateway), [{ action: 'caller.signed_in', actor: 'adele', mode: 'session' }])
 })
 

@@ -227,9 +227,13 @@ t.test(
     t.match(results, [{ reason: { code: 'STORAGE_FULL', status: 503 } }, { reason: { code: 'STORAGE_FULL' } }])
     t.equal(size, 0, 'the head in memory is back')
     t.same(names(work), [], 'reads go on, and nothing was stored')
+    t.match(work.diskFault, { code: 'STORAGE_FULL', details: 'SQLITE_FULL' })
+    await work.write((tx) => tx.runOf('DELETE FROM warehouse'))
+    t.ok(work.diskFault, 'a commit that changed nothing says nothing about the disk')
     db.pragma('max_page_count = 1000000')
     await big('c')
     t.equal(names(work).length, 1)
+    t.equal(work.diskFault, undefined)
   },
 )
 

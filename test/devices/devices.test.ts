@@ -193,6 +193,8 @@ t.test('whoever tries badge after badge at one handheld waits there, and the fil
   const signIn = (tried: string) => as(device, 'POST', '/api/devices/sign-in', { badge: tried, pin: '9999' })
   for (let n = 0; n < 20; n += 1) t.equal((await signIn(`B-${n}`)).status, 401)
   t.match(await signIn('B-20'), { status: 429 })
+  gateway.clock.advance(10 * 60_000)
+  await gateway.audit('flushed', {})
   const { default: Database } = await import('better-sqlite3')
   const db = new Database(`${gateway.live.config.dataDir}/gatehouse.db`, { readonly: true })
   const { pin_hash } = db.prepare('SELECT pin_hash FROM badge_operator').get() as { pin_hash: string }

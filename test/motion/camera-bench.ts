@@ -34,6 +34,7 @@ export class CameraBench {
     this.#logFile = join(this.folder, 'log')
     this.#logFd = openSync(this.#logFile, 'w')
     this.#thread = new CamerasThread({
+      freeBytes: () => Number.POSITIVE_INFINITY,
       ffmpeg: { path: program, dialect: { listOptions } },
       clipsFolder: join(this.folder, 'clips'),
       clock: systemClock,
@@ -65,6 +66,11 @@ export class CameraBench {
 
   retry(cameraId: number): void {
     this.#thread.receive({ type: 'retry', cameraId })
+  }
+
+  /** A reload: passwords may be others now. */
+  reloadSecrets(): void {
+    this.#thread.receive({ type: 'secrets' })
   }
 
   pids(cameraId: number): readonly number[] {

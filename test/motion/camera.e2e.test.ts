@@ -201,6 +201,26 @@ t.test('a wrong password is tried three times and named, and is in no process li
   t.match(b.log, '401 Unauthorized')
 })
 
+t.test('a corrected password ends the half hour of waiting, and a reload without one does not', async (t) => {
+  const auth = { username: 'viewer', password: 'right' }
+  const cam = await server(t, { streams: { hall: empty }, auth })
+  const b = await open(t, { secrets: { one: 'wrong' } })
+  b.camera(1, cam.url('hall'), { username: 'viewer', passwordFile: 'one' })
+  await b.until(() => cam.clients('hall').refused >= 3 && b.pids(1).length === 0, 'three tries')
+  const tries = cam.clients('hall').total
+  b.reloadSecrets()
+  b.secrets['one'] = 'right'
+  b.reloadSecrets()
+  await b.state(1, 'live')
+  t.equal(cam.clients('hall').total, tries + 1, 'the wrong password was not tried once more')
+  const [pid] = b.pids(1)
+  b.secrets['one'] = 'another'
+  b.reloadSecrets()
+  const seen = b.of('status', 1).length
+  await b.until(() => b.of('status', 1).length > seen + 1)
+  t.same(b.pids(1), [pid], 'a stream that runs goes on')
+})
+
 t.test('what is wrong with a camera is told in plain words', async (t) => {
   const cam = await server(t, { streams: { hall: empty, sound: empty, full: empty, noise: empty }, sound: true })
   cam.fault('no-video', 'sound')

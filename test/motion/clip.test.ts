@@ -52,7 +52,7 @@ class Camera {
 
 function tools(folder: string, program = ffmpeg): ClipTools {
   const turns = new Turns(1)
-  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task) }
+  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), hasRoom: () => true }
 }
 
 function facts(detectionId: number, motionMs: number): DetectionFacts {
@@ -127,6 +127,26 @@ t.test('a stream that breaks off leaves a clip with what there is', async (t) =>
   camera.play(9000)
   const result = await recording.close(newestMs + 10_000, { ...ending, closedBy: 'stream-ended' })
   t.ok(isClosed(result) && Math.abs(result.durationSeconds - 2) < 0.2, JSON.stringify(result))
+})
+
+t.test('a clip stops where the reserve of the ledger begins, and that is said', async (t) => {
+  const camera = new Camera()
+  camera.play(6000)
+  const folder = t.testdir()
+  let isFull = false
+  const recording = new Recording(
+    { ...tools(folder), hasRoom: () => !isFull },
+    { facts: facts(1, camera.newestMs), ring: camera.ring, fromMs: camera.newestMs - 2000, wallOffsetMs },
+  )
+  isFull = true
+  camera.play(9000)
+  const result = await recording.close(camera.newestMs + 1000, ending)
+  t.match(result, { type: 'clipLost', reason: 'disk-full', words: /reserved for events/ })
+  t.same(
+    readdirSync(folder).filter((name) => name.endsWith('.part') || name.endsWith('.mp4')),
+    [],
+    'and nothing of it fills the disk',
+  )
 })
 
 t.test('a camera without a key frame has no clip, and that is said', async (t) => {

@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { compose, type Gateway } from '../../src/app/compose.ts'
 import type { Role } from '../../src/auth/index.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { silentLogger, systemRandom } from '../../src/world/index.ts'
+import { type Logger, silentLogger, systemRandom } from '../../src/world/index.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export const siteUrl = 'http://127.0.0.1:8480'
@@ -65,6 +65,8 @@ export type TestGatewayOptions = {
   readonly config?: Record<string, unknown>
   readonly people?: readonly Person[]
   readonly folder?: string
+  /** Default: none. */
+  readonly log?: Logger
   /** Notifications are written only while an endpoint is registered, as outside of tests; else always. */
   readonly onlyWhenOwed?: boolean
 }
@@ -95,7 +97,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   const outside = {
     clock,
     random: systemRandom,
-    log: silentLogger(),
+    log: options.log ?? silentLogger(),
     version: '0.0.0-test',
     onMismatch,
     ...(!options.onlyWhenOwed && { isOwed: () => true }),

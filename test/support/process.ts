@@ -62,7 +62,7 @@ export async function startDaemon(
       look()
     })
   await logged('gatehouse is up')
-  const url = out.stderr().match(/"addresses":\["(http[^"]+)"/)?.[1] ?? ''
+  const url = out.stderr().match(/addresses"?[:=]\["(http[^"]+)"/)?.[1] ?? ''
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     return (await closed)[0]

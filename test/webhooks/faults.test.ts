@@ -246,7 +246,9 @@ t.test(
     const pages = () => yard.db.pragma('page_count', { simple: true }) as number
     yard.db.pragma(`max_page_count = ${pages() + 2}`)
     const fill = () =>
-      yard.work.write((tx) => raiseAlert(tx, { kind: 'test', subject: 'x', message: 'x'.repeat(900), nowMs: 0 }))
+      yard.work.write((tx) =>
+        raiseAlert(tx, yard.outbox, { kind: 'test', subject: 'x', message: 'x'.repeat(900), nowMs: 0 }),
+      )
     for (let full = false; !full; )
       await fill().catch((error: { code?: string }) => {
         full = error.code === 'STORAGE_FULL'

@@ -470,7 +470,9 @@ t.test('what takes no body says so of one that it can not read, and ignores any 
   const { paths = {} } = yard.api.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'test', version: '0' } })
   const receiver = await yard.receiver()
   const id = await yard.register(receiver)
-  await yard.work.write((tx) => raiseAlert(tx, { kind: 'webhook.failing', subject: id, message: 'x', nowMs: 0 }))
+  await yard.work.write((tx) =>
+    raiseAlert(tx, yard.outbox, { kind: 'webhook.failing', subject: id, message: 'x', nowMs: 0 }),
+  )
   const actions = {
     '/api/webhooks/{id}/test': id,
     '/api/webhooks/{id}/enable': id,

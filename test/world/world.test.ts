@@ -1,6 +1,5 @@
 import fs, {
   closeSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -16,7 +15,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  clockIsTrusted,
+  ClockSync,
   createLogger,
   loadBoxKey,
   scrubText,
@@ -26,6 +25,7 @@ import {
   writeFileDurably,
   writeFileDurablyAside,
 } from '../../src/world/index.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-world-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -149,14 +149,98 @@ t.test('a large file is written aside, by several at once if need be', async (t)
   t.same(readdirSync(join(folder, 'aside')).toSorted(), ['deep', 'occupied'])
 })
 
+t.test('a text log says the same as the JSON log, for people, and no fact can begin a line of its own', async (t) => {
+  const lines = { text: '', json: '' }
+  for (const format of ['text', 'json'] as const) {
+    const log = createLogger({
+      ...{ format, level: 'debug', name: 'cameras' },
+      write: (line) => {
+        lines[format] += line
+      },
+    })
+    log.warn(
+      { cameraId: 7, url: 'rtsp://viewer:xyzzy@10.0.0.1/main', password: 'xyzzy' },
+      'Dock door gives no pictures.',
+    )
+    log.info({ said: 'x\u001b[2Jy', forged: 'a\n2026-01-01 ERROR all is lost' }, 'hello\r\nworld')
+    log.info({ note: 'two words', list: ['a', 1], none: null }, 'facts')
+    log.error({ err: new Error('outer', { cause: new Error('Bearer xyzzy') }) }, 'failed')
+    log.debug('small')
+  }
+  const text = lines.text.split('\n')
+  t.match(
+    text[0],
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z WARN {2}Dock door gives no pictures\. \[cameras\] cameraId=7 url=/,
+  )
+  t.match(text[0], 'url=rtsp://***@10.0.0.1/main')
+  t.match(text[1], /INFO {2}hello world/)
+  t.match(lines.text, /^ {4}2026-01-01 ERROR all is lost$/m, 'lines of a fact are indented')
+  t.notMatch(lines.text, /^2026-01-01/m)
+  t.notMatch(lines.text, '\u001b')
+  t.match(lines.text, /facts \[cameras\] note="two words" list=\["a",1\]$/m)
+  t.match(lines.text, /ERROR failed \[cameras\]\n {4}Error: outer\n {4} {4}at /)
+  t.match(lines.text, /DEBUG small/)
+  for (const said of Object.values(lines)) t.notMatch(said, 'xyzzy')
+  t.equal(
+    lines.json
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)).length,
+    5,
+  )
+})
+
 t.test('the clock counts as wrong only when the system says so', async (t) => {
   const built = Date.UTC(2026, 0, 1)
-  const sync = join(folder, 'timesync')
-  t.equal(clockIsTrusted(built, built, sync), true, 'nothing can say')
-  t.equal(clockIsTrusted(built - 1, built, sync), false, 'before the program was built')
-  mkdirSync(sync)
-  t.equal(clockIsTrusted(built, built, sync), false, 'timesyncd runs and has not synchronised')
-  writeFileSync(join(sync, 'synchronized'), '')
-  t.equal(clockIsTrusted(built, built, sync), true)
-  t.ok(existsSync(sync))
+  const timesyncFolder = join(folder, 'timesync')
+  const clock = new SimulatedClock(built)
+  const says: Record<string, string> = {}
+  const ask = async (program: string) => says[program]
+  const sync = new ClockSync({ clock, builtAtMs: built, timesyncFolder, ask })
+  const isTrusted = async () => {
+    await sync.look()
+    return sync.isTrusted()
+  }
+  t.equal(await isTrusted(), true, 'nothing can say')
+  t.equal(sync.isTrusted(built - 1), false, 'before the program was built')
+  mkdirSync(timesyncFolder)
+  t.equal(await isTrusted(), false, 'timesyncd runs and has not synchronized')
+  writeFileSync(join(timesyncFolder, 'synchronized'), '')
+  t.equal(await isTrusted(), true)
+  says['timedatectl'] = 'NTP=yes\nNTPSynchronized=no\n'
+  t.equal(await isTrusted(), false, 'timesyncd was synchronized once and is not any more')
+  says['timedatectl'] = 'NTP=yes\nNTPSynchronized=yes\n'
+  t.equal(await isTrusted(), true)
+  rmSync(timesyncFolder, { recursive: true })
+  const tracking = (dispersion: string, leap: string) =>
+    `C0000201,192.0.2.1,3,1772438400.1,0.00001,0.00002,0.00003,-1.5,0.001,0.02,0.008,${dispersion},64.2,${leap}\n`
+  for (const [line, trusted, why] of [
+    [tracking('0.003', 'Normal'), true, 'chrony is synchronized'],
+    [tracking('0.003', 'Insert second'), true, 'also before a leap second'],
+    [tracking('0.003', 'Not synchronised'), false, 'chrony says that it is not'],
+    [tracking('7.5', 'Normal'), false, 'it lost its servers so long ago that it may be seconds off'],
+    ['506 Cannot talk to daemon\n', true, 'chrony does not run'],
+  ] as const) {
+    says['chronyc'] = line
+    t.equal(await isTrusted(), trusted, why)
+  }
+})
+
+t.test('the system is asked for its clock every minute, never for an event', async (t) => {
+  const clock = new SimulatedClock()
+  let asked = 0
+  const ask = async () => {
+    asked += 1
+    return asked === 2 ? ',,0.1,0.2,64,Not synchronised' : undefined
+  }
+  const sync = new ClockSync({ clock, builtAtMs: 0, timesyncFolder: join(folder, 'nowhere'), ask })
+  await sync.start()
+  for (let event = 0; event < 1000; event += 1) sync.isTrusted()
+  t.equal(asked, 1)
+  clock.advance(60_000)
+  while (sync.isTrusted()) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(asked, 2)
+  sync.stop()
+  clock.advance(600_000)
+  t.equal(asked, 2)
 })

@@ -25,9 +25,12 @@ export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
             <span>
               {alert.message} <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
             </span>
-            <button type="button" onClick={() => acknowledge(alert.id)}>
-              Acknowledge
-            </button>
+            {/* One that the disk has not taken yet has no id of its own. */}
+            {alert.id > 0 ? (
+              <button type="button" onClick={() => acknowledge(alert.id)}>
+                Acknowledge
+              </button>
+            ) : null}
           </li>
         ))}
       </ul>

@@ -56,6 +56,10 @@ export type PlacementEvent = {
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
 }
 
+export type Health = {
+  readonly checks: Readonly<Record<string, { readonly status: string; readonly reason?: string }>>
+}
+
 export type Utilization = {
   readonly totalSlots: number
   readonly occupiedSlots: number

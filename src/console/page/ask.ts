@@ -46,8 +46,10 @@ export async function ask<T>(path: string, options: { method?: string; body?: un
   })
   keepTime(response.headers.get('date'))
   if (response.status === 204) return undefined as T
-  const answer = (await response.json().catch(() => ({}))) as T & { error?: { code?: string; message?: string } }
-  if (response.ok) return answer
+  const answer = (await response.json().catch(() => ({}))) as T &
+    object & { error?: { code?: string; message?: string } }
+  // An unhealthy gateway answers 503 with its health.
+  if (response.ok || (response.status === 503 && 'checks' in answer)) return answer
   const { code = '', message = `The gateway answered with status ${response.status}` } = answer.error ?? {}
   throw new Refused(response.status, code, message, Number(response.headers.get('retry-after') ?? 0))
 }

@@ -136,8 +136,20 @@ const Trouble = ({ known, timeZone }: { known: Known; timeZone: string | undefin
         </span>
       </p>
     ) : null}
+    {unhealthy(known).map((reason) => (
+      <p key={reason}>
+        <Icon name="bell" />
+        <strong>{reason}</strong>
+      </p>
+    ))}
   </div>
 )
+
+/** Why the gateway cannot do its work; what only the admin has to see is among the alerts. */
+const unhealthy = ({ health }: Known): string[] =>
+  Object.values(health?.checks ?? {}).flatMap(({ status, reason }) =>
+    status === 'unhealthy' && reason ? [reason] : [],
+  )
 
 const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
   const [problem, setProblem] = useState('')

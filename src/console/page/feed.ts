@@ -2,6 +2,7 @@ import type {
   Alert,
   Camera,
   Detection,
+  Health,
   List,
   PlacementEvent,
   SignedIn,
@@ -24,6 +25,7 @@ export type Known = {
   readonly detections?: List<Detection>
   readonly webhooks?: List<Webhook>
   readonly alerts?: List<Alert>
+  readonly health?: Health
   readonly absent: ReadonlySet<Part>
   /** Undefined while all is well. */
   readonly trouble?: string
@@ -41,6 +43,7 @@ type Part =
   | 'detections'
   | 'webhooks'
   | 'alerts'
+  | 'health'
 
 type Source = { readonly path: string; readonly everyMs: number; readonly permission?: string }
 
@@ -60,6 +63,7 @@ const sources: Record<Part, Source> = {
   detections: { path: '/api/iot/detection-events?limit=5', everyMs: 2 * beatMs, permission: 'cameras:read' },
   webhooks: { path: '/api/webhooks', everyMs: 4 * beatMs, permission: 'webhooks:manage' },
   alerts: { path: '/api/alerts?acknowledged=false&limit=20', everyMs: 4 * beatMs, permission: 'alerts:manage' },
+  health: { path: '/api/health', everyMs: 2 * beatMs },
 }
 const parts = Object.keys(sources) as Part[]
 /** What events change. */

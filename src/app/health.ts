@@ -1,0 +1,86 @@
+import type { StorageUsers } from '../auth/index.ts'
+import type { Config } from '../config/index.ts'
+import type { DiskRoom, UnitOfWork } from '../database/index.ts'
+import {
+  cameraObservations,
+  clockObservation,
+  databaseObservation,
+  diskObservation,
+  HealthWatch,
+  type Metrics,
+  notificationOf,
+  storageObservations,
+} from '../health/index.ts'
+import type { Outbox } from '../journal/index.ts'
+import type { MotionService } from '../motion/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import type { Clock, ClockSync, FreeSpace, Logger } from '../world/index.ts'
+
+/** The health of the gateway: what is looked at, and who is told of a change. */
+export function composeHealth(needs: {
+  work: UnitOfWork
+  clock: Clock
+  log: Logger
+  config: () => Config
+  room: DiskRoom
+  storageUsers: StorageUsers
+  motion: MotionService
+  webhooks: Webhooks
+  outbox: Outbox
+  metrics: () => Metrics
+  clockSync: ClockSync
+}): HealthWatch {
+  const { work, clock, log, config, room, storageUsers, motion, webhooks, outbox, metrics, clockSync } = needs
+  const camera = (id: number) => {
+    const seen = motion.cameraHealth().find((one) => one.id === id)
+    return { name: seen?.name ?? `Camera ${id}`, problem: seen?.problem ?? null, warehouseId: motion.warehouseOf(id) }
+  }
+  return new HealthWatch({
+    work,
+    clock,
+    log,
+    sources: {
+      database: () => [
+        databaseObservation(failureOf(() => work.read((read) => read.oneOf('SELECT 1 FROM log_identity LIMIT 1')))),
+      ],
+      disk: (before) => [
+        diskObservation({ free: spaceIn(room), fault: faultOf(work), limits: config().retention }, before),
+      ],
+      clock: () => [clockObservation(clockSync.isTrusted())],
+      storage: () => storageObservations(storageUsers.wellness()),
+      cameras: () => cameraObservations(motion.cameraHealth(), clock.now()),
+    },
+    webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
+    raise: (tx, alert, change) => {
+      webhooks.raise(tx, alert)
+      const told = notificationOf(change, alert.nowMs, camera)
+      if (told) outbox.created(tx, told)
+    },
+    onChange: (kind) => {
+      metrics().healthChanged(kind)
+      if (kind === 'disk.recovered') room.keepStartRoom()
+    },
+  })
+}
+
+function spaceIn(room: DiskRoom): FreeSpace | undefined {
+  try {
+    return room.free()
+  } catch {
+    return undefined
+  }
+}
+
+function faultOf(work: UnitOfWork): { isFull: boolean; details: string } | undefined {
+  const fault = work.diskFault
+  return fault && { isFull: fault.details === 'SQLITE_FULL', details: fault.details }
+}
+
+function failureOf(look: () => unknown): string | null {
+  try {
+    look()
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

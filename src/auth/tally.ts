@@ -1,0 +1,75 @@
+import type { UnitOfWork } from '../database/index.ts'
+import type { AuditFacts, AuditOrigin, AuditTrail } from '../journal/index.ts'
+import { type Clock, isoTime } from '../world/index.ts'
+
+/** What is counted together: all of it goes into one row. */
+type Counted = {
+  readonly facts: AuditFacts
+  readonly firstMs: number
+  count: number
+  lastMs: number
+  last: AuditOrigin
+}
+type Window = { counted: Counted; readonly cancel: () => void }
+
+const windowMs = 10 * 60_000
+/** Windows that are open at once; what comes beyond is counted together by its action. */
+const keptApart = 1000
+
+/**
+ * What can happen any number of times, in the audit trail: one row for all that is alike within ten minutes, with count,
+ * first and last. It is appended when the window closes and never changed, so nobody can fill the ledger's disk with it.
+ */
+export class Tally {
+  readonly #work: UnitOfWork
+  readonly #audit: AuditTrail
+  readonly #clock: Pick<Clock, 'now' | 'after'>
+  readonly #windows = new Map<string, Window>()
+
+  constructor(needs: { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now' | 'after'> }) {
+    this.#work = needs.work
+    this.#audit = needs.audit
+    this.#clock = needs.clock
+  }
+
+  /**
+   * Counts one.
+   * @param likeness what it has in common with others of its row
+   * @param common in place of `facts` when there are too many rows: without the name of anyone
+   */
+  note(likeness: readonly unknown[], by: AuditOrigin, facts: AuditFacts, common: AuditFacts = facts): void {
+    const own = JSON.stringify([facts.action, ...likeness])
+    const isOwn = this.#windows.has(own) || this.#windows.size < keptApart
+    const nowMs = this.#clock.now()
+    const key = isOwn ? own : JSON.stringify([common.action])
+    this.#add(key, { facts: isOwn ? facts : common, firstMs: nowMs, lastMs: nowMs, count: 1, last: by })
+  }
+
+  /** Closes every window now; before the process ends, and before a person is forgotten. */
+  flush(): void {
+    for (const key of this.#windows.keys()) this.#close(key)
+  }
+
+  #add(key: string, one: Counted): void {
+    const open = this.#windows.get(key)
+    if (!open) {
+      this.#windows.set(key, { counted: one, cancel: this.#clock.after(windowMs, () => this.#close(key)) })
+      return
+    }
+    const [first, last] = open.counted.lastMs <= one.lastMs ? [open.counted, one] : [one, open.counted]
+    open.counted = { ...last, firstMs: Math.min(first.firstMs, last.firstMs), count: first.count + last.count }
+  }
+
+  #close(key: string): void {
+    const window = this.#windows.get(key)
+    if (!window) return
+    this.#windows.delete(key)
+    window.cancel()
+    const { facts, firstMs, lastMs, count, last } = window.counted
+    const changes = { ...facts.changes, count, first: isoTime(firstMs), last: isoTime(lastMs) }
+    // What the disk does not take now is in the row of the next window.
+    this.#work
+      .write((tx) => this.#audit.write(tx, last, { ...facts, changes }))
+      .catch(() => this.#add(key, window.counted))
+  }
+}

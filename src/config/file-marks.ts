@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { bare, facts, fixedKeys, repeated, type Schema } from './keys.ts'
+import { kinds } from './kinds.ts'
+import { expandCredentials } from './paths.ts'
+import { type Config, configSchema } from './schema.ts'
+
+/** SHA-256 of the content of every file that the config names, by key path; null where it cannot be read. */
+export type FileMarks = ReadonlyMap<string, string | null>
+
+/**
+ * Reads the files that the config names (passwords, keys, certificates, authorities), to compare their content at a
+ * reload: a corrected password changes no key of the config. Key paths are those of a plan (`cameras[id=2].passwordFile`).
+ */
+export function fileMarks(config: Config, env: NodeJS.ProcessEnv = process.env): FileMarks {
+  const marks = [...namedFiles(config, configSchema, '')].map(
+    ([path, file]) => [path, markOf(expandCredentials(file, env))] as const,
+  )
+  return new Map(marks)
+}
+
+/** Key paths of files that have another content now. Of a key that is new or gone, the plan tells. */
+export function changedFiles(old: FileMarks, next: FileMarks): string[] {
+  return [...next]
+    .filter(([path, mark]) => old.has(path) && old.get(path) !== mark)
+    .map(([path]) => path)
+    .sort()
+}
+
+function* namedFiles(value: unknown, schema: Schema, path: string): Generator<[path: string, file: string]> {
+  if (value === null || value === undefined) return
+  const what = kinds.get(bare(schema))?.path
+  if (typeof value === 'string') {
+    if (what === 'secret' || what === 'file') yield [path, value]
+    return
+  }
+  const free = repeated(schema)
+  if (Array.isArray(value)) {
+    const identity = facts.get(schema)?.identity
+    for (const [n, entry] of value.entries()) {
+      const name = identity ? `${identity}=${String((entry as Record<string, unknown>)[identity])}` : n
+      if (free) yield* namedFiles(entry, free.of, `${path}[${name}]`)
+    }
+    return
+  }
+  const keys = fixedKeys(schema)
+  for (const [key, inner] of Object.entries(value)) {
+    const of = keys ? keys[key] : free?.of
+    if (of) yield* namedFiles(inner, of, path ? `${path}.${key}` : key)
+  }
+}
+
+function markOf(file: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(file)).digest('hex')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,42 @@
+import { AppError } from '../errors/index.ts'
+import { type FreeSpace, freeSpace } from '../world/index.ts'
+import { keepStartRoom } from './start-room.ts'
+
+/**
+ * The disk that the ledger shares with photos, lists and reports. These stop while there is still room, so that a disk
+ * which they fill goes on recording events.
+ */
+export class DiskRoom {
+  readonly #folder: string
+  readonly #reserveBytes: () => number
+  readonly #freeSpace: (folder: string) => FreeSpace
+
+  constructor(needs: {
+    folder: string
+    /** What they leave for the ledger: `retention.ledgerReserveBytes`. */
+    reserveBytes: () => number
+    freeSpace?: (folder: string) => FreeSpace
+  }) {
+    this.#folder = needs.folder
+    this.#reserveBytes = needs.reserveBytes
+    this.#freeSpace = needs.freeSpace ?? freeSpace
+  }
+
+  /** To be called when there is room again. */
+  keepStartRoom(): void {
+    keepStartRoom(this.#folder)
+  }
+
+  free(): FreeSpace {
+    return this.#freeSpace(this.#folder)
+  }
+
+  /** Throws STORAGE_FULL when a file of so many bytes would use what is reserved for the ledger. */
+  demand(bytes: number, what: string): void {
+    if (this.free().bytes - bytes >= this.#reserveBytes()) return
+    throw new AppError('STORAGE_FULL', `The disk has no room for ${what}; it was not stored`, {
+      details: 'the rest of the disk is reserved for events, which are still recorded; ask the admin to free space',
+      retryAfterSeconds: 60,
+    })
+  }
+}

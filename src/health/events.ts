@@ -1,0 +1,52 @@
+import { z } from '@hono/zod-openapi'
+import { rowId, timeOut } from '../http/index.ts'
+import type { CreatedEvent, CreatedSchemas } from '../journal/index.ts'
+import { isoTime } from '../world/index.ts'
+import type { Change } from './troubles.ts'
+
+const camera = {
+  cctvId: rowId(),
+  name: z.string(),
+  offlineSince: timeOut().openapi({ description: 'When it last gave pictures' }),
+}
+
+const CameraOffline = z
+  .object({
+    ...camera,
+    problem: z.string().openapi({
+      description: 'What is wrong and what to do, for people',
+      example:
+        'Nothing answers at the address of the camera. Check its power, its cable and the host and port of the url.',
+    }),
+  })
+  .openapi('CameraOfflineNotification')
+
+const CameraOnline = z
+  .object({
+    ...camera,
+    onlineSince: timeOut().openapi({ description: 'When the gateway noticed that it gives pictures' }),
+  })
+  .openapi('CameraOnlineNotification')
+
+/** What `event.created` carries of the health of the gateway. */
+export const healthCreated = {
+  'camera.offline': CameraOffline,
+  'camera.online': CameraOnline,
+} satisfies CreatedSchemas
+
+/** What receivers are told of a change; undefined where the alert says all. */
+export function notificationOf(
+  change: Change,
+  nowMs: number,
+  camera: (id: number) => { readonly name: string; readonly problem: string | null; readonly warehouseId: number },
+): CreatedEvent | undefined {
+  const trouble = change.direction === 'worse' ? change.trouble : change.before
+  if (trouble.kind !== 'camera.offline' || change.direction === 'gone') return undefined
+  const cctvId = Number(trouble.subject)
+  const { name, problem, warehouseId } = camera(cctvId)
+  const known = { cctvId, name, offlineSince: isoTime(trouble.sinceMs) }
+  const told = { timestampMs: nowMs, warehouseId }
+  return change.direction === 'worse'
+    ? { ...told, type: 'camera.offline', data: { ...known, problem: problem ?? trouble.message } }
+    : { ...told, type: 'camera.online', data: { ...known, onlineSince: isoTime(nowMs) } }
+}

@@ -1,0 +1,107 @@
+import type { FreeSpace } from '../world/index.ts'
+import type { Kind, Observation, Trouble } from './troubles.ts'
+import { durationWords } from './troubles.ts'
+
+/** A camera that should give pictures. */
+type CameraSeen = {
+  readonly id: number
+  readonly name: string
+  /** When it last gave pictures; null while it does. */
+  readonly badSinceMs: number | null
+  /** What is wrong and what to do, in words. */
+  readonly problem: string | null
+}
+
+export function cameraObservations(cameras: readonly CameraSeen[], nowMs: number): Observation[] {
+  return cameras.map(({ id, name: own, badSinceMs, problem }) => {
+    const name = own === `Camera ${id}` ? own : `Camera ${id} (${own})`
+    const forMs = badSinceMs === null ? 0 : nowMs - badSinceMs
+    const message = `${name} has given no pictures for ${durationWords(forMs)}. ${problem ?? ''}`.trim()
+    const wrong = badSinceMs === null ? null : { kind: 'camera.offline' as const, forMs, message }
+    return { component: 'cameras', subject: String(id), name, wrong }
+  })
+}
+
+/** A storage server of the config. */
+type ServerSeen = {
+  readonly url: string
+  /** How long it has not been well, in milliseconds; null while it answers in time. */
+  readonly illForMs: number | null
+  /** Whether it answers at all. */
+  readonly answers: boolean
+  readonly why: string
+}
+
+export function storageObservations(servers: readonly ServerSeen[]): Observation[] {
+  return servers.map(({ url, illForMs, answers, why }) => {
+    const name = `The storage server ${url}`
+    if (illForMs === null) return { component: 'storage', subject: url, name, wrong: null }
+    const kind: Kind = answers ? 'storage.slow' : 'storage.unreachable'
+    const since = durationWords(illForMs)
+    const message = answers
+      ? `${name} has taken over 2 s for its answers for ${since}. Known users go on; look at its load and at the network.`
+      : `${name} has not answered for ${since}: ${why}. Known users go on for a while; new ones cannot sign in.`
+    return { component: 'storage', subject: url, name, wrong: { kind, forMs: illForMs, message } }
+  })
+}
+
+export type DiskSeen = {
+  /** Undefined: the file system did not answer. */
+  readonly free: FreeSpace | undefined
+  /** Why the last write was not stored, while none is. */
+  readonly fault: { readonly isFull: boolean; readonly details: string } | undefined
+  readonly limits: { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }
+}
+
+/** Less than a commit may need. */
+const nothingBytes = 64 * 1024
+/** It is well again only when there is so much more than the limit, so that a disk on the edge does not flicker. */
+const slack = 1.1
+
+export function diskObservation({ free, fault, limits }: DiskSeen, before: readonly Trouble[]): Observation {
+  const was = before[0]?.kind
+  const limit = (bytes: number, kind: Kind) => (was === kind ? bytes * slack : bytes)
+  const kind = ((): Kind | null => {
+    if (!free || (fault && !fault.isFull)) return 'disk.failing'
+    if (fault || free.bytes < nothingBytes || free.files === 0) return 'disk.full'
+    if (free.bytes < limit(limits.ledgerReserveBytes, 'disk.reserve')) return 'disk.reserve'
+    return free.bytes < limit(limits.minFreeBytes, 'disk.low') ? 'disk.low' : null
+  })()
+  const name = 'The disk of the ledger'
+  const wrong = kind && { kind, forMs: 0, message: diskWords(kind, free, fault) }
+  return { component: 'disk', subject: 'disk', name, wrong }
+}
+
+function diskWords(kind: Kind, free: FreeSpace | undefined, fault: DiskSeen['fault']): string {
+  if (kind === 'disk.failing') {
+    return `The disk of the ledger takes no writes (${fault?.details ?? 'it does not answer'}). Nothing is recorded; what is recorded can be read. Look at the disk and its mount; the gateway goes on by itself when it takes writes again.`
+  }
+  const left = free ? `${sizeWords(free.bytes)} left` : 'nothing left'
+  if (kind === 'disk.full') {
+    const why = free?.files === 0 ? 'no further file can be made' : left
+    return `The disk of the ledger is full (${why}). Nothing is recorded; what is recorded can be read. Free space; the gateway goes on by itself.`
+  }
+  return kind === 'disk.reserve'
+    ? `The disk of the ledger is full but for the reserve of the ledger (${left}). Events are recorded; photos, clips, lists and reports are refused. Free space or use a larger disk.`
+    : `The disk of the ledger is nearly full (${left}). Free space before photos and clips are refused.`
+}
+
+function sizeWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1)
+  return `${Math.floor((bytes / 1024 ** power) * 10) / 10} ${units[power]}`
+}
+
+export function clockObservation(isTrusted: boolean): Observation {
+  const message =
+    'The clock of the gateway is not synchronized: the system says so. Events are recorded and say that their time is not sure. Check the network and the time servers.'
+  const wrong = isTrusted ? null : { kind: 'clock.unsynced' as const, forMs: 0, message }
+  return { component: 'clock', subject: 'clock', name: 'The clock of the gateway', wrong }
+}
+
+/** @param failure what reading the database said; null: it answered */
+export function databaseObservation(failure: string | null): Observation {
+  const message = `The database cannot be read: ${failure}. Stop the gateway, look at the disk, and run "gatehouse ledger verify".`
+  const wrong = failure === null ? null : { kind: 'database.failing' as const, forMs: 0, message }
+  return { component: 'database', subject: 'database', name: 'The database', wrong }
+}

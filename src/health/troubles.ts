@@ -1,0 +1,210 @@
+export const components = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras'] as const
+export type Component = (typeof components)[number]
+
+export type CheckStatus = 'healthy' | 'degraded' | 'unhealthy'
+
+type Facts = {
+  readonly component: Component
+  readonly status: Exclude<CheckStatus, 'healthy'>
+  /** It has to last this long before it counts: a camera that restarts is no reason to wake the admin. */
+  readonly graceMs: number
+  /** Kind of the alert that tells of its end. */
+  readonly over: string
+  /** For everyone who asks for the health: no name, no address. */
+  readonly reason: string
+}
+
+const minuteMs = 60_000
+
+/** All that can be wrong. Of two that are wrong with one thing, the later one in this table is the worse. */
+export const kinds = {
+  'camera.offline': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'camera.online',
+    reason: 'A camera has given no pictures for over a minute.',
+  },
+  'storage.slow': {
+    component: 'storage',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'storage.recovered',
+    reason: 'A storage server has taken over 2 s for its answers for over a minute.',
+  },
+  'storage.unreachable': {
+    component: 'storage',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'storage.recovered',
+    reason: 'A storage server has not answered for over a minute.',
+  },
+  'disk.low': {
+    component: 'disk',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason: 'The disk is nearly full.',
+  },
+  'disk.reserve': {
+    component: 'disk',
+    status: 'unhealthy',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason:
+      'The disk is full but for the reserve of the ledger. Events are recorded; photos, clips, lists and reports are refused.',
+  },
+  'disk.full': {
+    component: 'disk',
+    status: 'unhealthy',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason: 'The disk is full. Nothing can be recorded; what is recorded can be read.',
+  },
+  'disk.failing': {
+    component: 'disk',
+    status: 'unhealthy',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason: 'The disk takes no writes. Nothing can be recorded; what is recorded can be read.',
+  },
+  'database.failing': {
+    component: 'database',
+    status: 'unhealthy',
+    graceMs: 0,
+    over: 'database.recovered',
+    reason: 'The database cannot be read.',
+  },
+  'clock.unsynced': {
+    component: 'clock',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'clock.synced',
+    reason: 'The clock of the gateway is not synchronized. Events say so.',
+  },
+} as const satisfies Record<string, Facts>
+
+export type Kind = keyof typeof kinds
+const ranks = Object.keys(kinds)
+
+/** One thing that can fail, and how it is now. */
+export type Observation = {
+  readonly component: Component
+  /** Which one: the id of a camera, the URL of a storage server; where there is only one, the component. */
+  readonly subject: string
+  /** In words, as a sentence begins: `Camera 1 (Dock door)`. */
+  readonly name: string
+  /** Null: it is well. */
+  readonly wrong: {
+    readonly kind: Kind
+    /** How long it has not been well, in milliseconds. */
+    readonly forMs: number
+    /** What is wrong and what to do about it, for the admin. */
+    readonly message: string
+  } | null
+}
+
+/** Something that is wrong for longer than its grace. */
+export type Trouble = {
+  readonly component: Component
+  readonly subject: string
+  readonly kind: Kind
+  readonly name: string
+  readonly message: string
+  /** When it was last well, by the wall clock. */
+  readonly sinceMs: number
+}
+
+/** One step to the worse or to the better. */
+export type Change =
+  | { readonly direction: 'worse'; readonly trouble: Trouble }
+  /** `now`: what is left of it; null: it is well. */
+  | { readonly direction: 'better'; readonly before: Trouble; readonly now: Trouble | null }
+  /** It is not looked at any more, as a camera that was taken out of the config. */
+  | { readonly direction: 'gone'; readonly before: Trouble }
+
+export type Judgement = { readonly troubles: readonly Trouble[]; readonly changes: readonly Change[] }
+
+/** What is wrong, given what was wrong before and what is seen now. Pure. */
+export function judge(before: readonly Trouble[], seen: readonly Observation[], nowMs: number): Judgement {
+  const known = new Map(before.map((trouble) => [keyOf(trouble), trouble]))
+  const troubles: Trouble[] = []
+  const changes: Change[] = []
+  for (const observation of seen) {
+    const key = keyOf(observation)
+    const old = known.get(key)
+    known.delete(key)
+    const now = troubleNow(old, observation, nowMs)
+    if (now) troubles.push(now)
+    if (now?.kind === old?.kind) continue
+    if (now && (!old || rankOf(now) > rankOf(old))) changes.push({ direction: 'worse', trouble: now })
+    else if (old) changes.push({ direction: 'better', before: old, now: now ?? null })
+  }
+  for (const gone of known.values()) changes.push({ direction: 'gone', before: gone })
+  return { troubles, changes }
+}
+
+/**
+ * What is wrong with one thing now. While it is bad for less than its grace nothing is certain, so what was true before
+ * stays true: after a restart, a camera that was offline is offline until it gives pictures.
+ */
+function troubleNow(old: Trouble | undefined, observation: Observation, nowMs: number): Trouble | undefined {
+  const { component, subject, name, wrong } = observation
+  if (!wrong) return undefined
+  if (wrong.forMs < kinds[wrong.kind].graceMs) return old
+  const sinceMs = Math.min(nowMs - wrong.forMs, old?.sinceMs ?? Number.POSITIVE_INFINITY)
+  return { component, subject, kind: wrong.kind, name, message: wrong.message, sinceMs }
+}
+
+export type CheckNow = { readonly status: CheckStatus; readonly reason: string | null }
+
+/** How a component is: as its worst trouble. */
+export function statusOf(component: Component, troubles: readonly Trouble[]): CheckNow {
+  const own = troubles.filter((trouble) => trouble.component === component)
+  const worst = own.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
+  return worst
+    ? { status: kinds[worst.kind].status, reason: kinds[worst.kind].reason }
+    : { status: 'healthy', reason: null }
+}
+
+const keyOf = ({ component, subject }: Pick<Trouble, 'component' | 'subject'>) => `${component} ${subject}`
+const rankOf = ({ kind }: Trouble) => ranks.indexOf(kind)
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** `8 minutes`: in the largest unit of which there is more than one. */
+export function durationWords(ms: number): string {
+  for (const [unit, length] of units) {
+    const count = Math.floor(ms / length)
+    if (count >= 2) return `${count} ${unit}s`
+  }
+  return ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} seconds` : '1 minute'
+}
+
+export type AlertWords = { readonly kind: string; readonly subject: string; readonly message: string }
+
+/** What the admin reads of a change. */
+export function wordsOf(change: Change, nowMs: number): AlertWords {
+  switch (change.direction) {
+    case 'worse': {
+      const { kind, subject, message } = change.trouble
+      return { kind, subject, message }
+    }
+    case 'better': {
+      const { subject, kind, name, sinceMs } = change.before
+      if (change.now) return { kind: change.now.kind, subject, message: change.now.message }
+      const message = `${name} is well again, after ${durationWords(nowMs - sinceMs)}.`
+      return { kind: kinds[kind].over, subject, message }
+    }
+    case 'gone': {
+      const { subject, kind, name, sinceMs } = change.before
+      const component = kinds[kind].component
+      const message = `${name} is not watched any more: it was switched off or taken out of the config. It had not been well for ${durationWords(nowMs - sinceMs)}.`
+      return { kind: `${component}.unwatched`, subject, message }
+    }
+  }
+}

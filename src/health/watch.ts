@@ -1,0 +1,188 @@
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import type { Clock, Logger } from '../world/index.ts'
+import { levelOf } from './checks.ts'
+import {
+  type AlertWords,
+  type Change,
+  type CheckStatus,
+  type Component,
+  components,
+  judge,
+  kinds,
+  type Observation,
+  statusOf,
+  type Trouble,
+  wordsOf,
+} from './troubles.ts'
+
+/** How the things of one component are. It sees what was wrong before, so that a value on the edge does not flicker. */
+export type Source = (before: readonly Trouble[]) => readonly Observation[]
+
+export type Check = {
+  readonly status: CheckStatus
+  /** Milliseconds that asking took. */
+  readonly responseTime: number
+  /** What is wrong, for everyone; absent while all is well. */
+  readonly reason?: string
+}
+
+/** An alert of a change that is not stored yet, because the disk takes no writes. */
+export type UnwrittenAlert = AlertWords & { readonly nowMs: number }
+
+export type HealthWatchNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly log: Logger
+  /** Of every component whose changes are told. */
+  readonly sources: Readonly<Record<Exclude<Component, 'webhooks'>, Source>>
+  /** Receivers have alerts of their own; here they are only shown. */
+  readonly webhooks: () => CheckStatus
+  /** Stores an alert, and tells the receivers, in the transaction of the change. */
+  readonly raise: (tx: Tx, alert: UnwrittenAlert, change: Change) => void
+  readonly onChange: (kind: string) => void
+}
+
+const lookEveryMs = 5000
+/** While nothing can be written and everything flickers; then the oldest are only in the log. */
+const keptAtMost = 500
+
+type Kept = { readonly change: Change; readonly alert: UnwrittenAlert }
+
+/** Looks every few seconds how the gateway is, and tells each change once: log line, metric, alert, notification. */
+export class HealthWatch {
+  readonly #needs: HealthWatchNeeds
+  #troubles: readonly Trouble[] | undefined
+  /** Changes that are not stored yet. */
+  #kept: readonly Kept[] = []
+  #saving = false
+  #cancel: (() => void) | undefined
+
+  constructor(needs: HealthWatchNeeds) {
+    this.#needs = needs
+  }
+
+  start(): void {
+    const round = () => {
+      void this.look()
+      this.#cancel = this.#needs.clock.after(lookEveryMs, round)
+    }
+    this.#cancel ??= this.#needs.clock.after(0, round)
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  /** What is wrong, as of the last look. */
+  get troubles(): readonly Trouble[] {
+    this.#troubles ??= this.#needs.work.read(readTroubles)
+    return this.#troubles
+  }
+
+  /** Newest last. */
+  get unwritten(): readonly UnwrittenAlert[] {
+    return this.#kept.map(({ alert }) => alert)
+  }
+
+  /** Asks every component now. Changes nothing. */
+  checks(): Record<Component, Check> {
+    const nowMs = this.#needs.clock.now()
+    const check = (component: Component): Check => {
+      const startedMs = performance.now()
+      const { status, reason } = this.#statusNow(component, nowMs)
+      const responseTime = Math.round((performance.now() - startedMs) * 1000) / 1000
+      return { status, responseTime, ...(reason !== null && { reason }) }
+    }
+    return Object.fromEntries(components.map((name) => [name, check(name)])) as Record<Component, Check>
+  }
+
+  /** For metrics: how each component is as of the last look, and how many things are wrong, by kind. */
+  figures(): { levels: Record<string, number>; troubles: Record<string, number> } {
+    const { troubles } = this
+    const levels = components.map((component) => [component, levelOf(this.#lastStatus(component))])
+    const kindsNow = Object.keys(kinds).map((kind) => [kind, troubles.filter((one) => one.kind === kind).length])
+    return { levels: Object.fromEntries(levels), troubles: Object.fromEntries(kindsNow) }
+  }
+
+  /** One look; resolves when what it changed is stored, or could not be. */
+  async look(): Promise<void> {
+    const { clock, work } = this.#needs
+    const nowMs = clock.now()
+    const { troubles, changes } = judge(this.troubles, this.#observe(), nowMs)
+    this.#troubles = troubles
+    for (const change of changes) this.#tell(change, nowMs)
+    // While the disk refuses, this write is also how its end is noticed when nobody else writes.
+    if (this.#kept.length > 0 || work.diskFault) await this.#save()
+  }
+
+  #statusNow(component: Component, nowMs: number) {
+    const { sources, webhooks } = this.#needs
+    if (component === 'webhooks') {
+      const status = webhooks()
+      return { status, reason: status === 'healthy' ? null : 'A receiver does not take what it is sent.' }
+    }
+    const own = this.troubles.filter((trouble) => trouble.component === component)
+    return statusOf(component, judge(own, sources[component](own), nowMs).troubles)
+  }
+
+  #lastStatus(component: Component): CheckStatus {
+    return component === 'webhooks' ? this.#needs.webhooks() : statusOf(component, this.troubles).status
+  }
+
+  #observe(): Observation[] {
+    const known = this.troubles
+    return Object.entries(this.#needs.sources).flatMap(([component, source]) =>
+      source(known.filter((trouble) => trouble.component === component)),
+    )
+  }
+
+  #tell(change: Change, nowMs: number): void {
+    const { log, onChange } = this.#needs
+    const words = wordsOf(change, nowMs)
+    const facts = { kind: words.kind, subject: words.subject }
+    const level = change.direction === 'worse' ? logLevelOf(change.trouble) : 'info'
+    log[level](facts, words.message)
+    onChange(words.kind)
+    this.#kept = [...this.#kept, { change, alert: { ...words, nowMs } }].slice(-keptAtMost)
+  }
+
+  async #save(): Promise<void> {
+    if (this.#saving) return
+    this.#saving = true
+    const { work, raise } = this.#needs
+    const batch = this.#kept
+    const troubles = this.troubles
+    try {
+      await work.write((tx) => {
+        for (const { change, alert } of batch) raise(tx, alert, change)
+        storeTroubles(tx, troubles)
+      })
+      this.#kept = this.#kept.filter((one) => !batch.includes(one))
+    } catch {
+      // The disk takes nothing: health, log and memory have it, and the next look tries again.
+    } finally {
+      this.#saving = false
+    }
+  }
+}
+
+const logLevelOf = ({ kind }: Trouble) => (kinds[kind].status === 'unhealthy' ? 'error' : 'warn')
+
+function readTroubles(tx: Pick<Tx, 'allOf'>): Trouble[] {
+  type Row = Omit<Trouble, 'kind' | 'component' | 'sinceMs'> & { kind: string; sinceMs: number }
+  const rows = tx.allOf<Row>('SELECT subject, kind, name, message, since_ms AS sinceMs FROM health_trouble')
+  return rows.flatMap(({ kind, ...row }) => (isKind(kind) ? [{ ...row, kind, component: kinds[kind].component }] : []))
+}
+
+const isKind = (kind: string): kind is Trouble['kind'] => Object.hasOwn(kinds, kind)
+
+function storeTroubles(tx: Tx, troubles: readonly Trouble[]): void {
+  tx.runOf('DELETE FROM health_trouble')
+  for (const { component, subject, kind, name, message, sinceMs } of troubles) {
+    tx.runOf(
+      'INSERT INTO health_trouble (component, subject, kind, name, message, since_ms) VALUES (?, ?, ?, ?, ?, ?)',
+      [component, subject, kind, name, message, Math.round(sinceMs)],
+    )
+  }
+}

@@ -1,0 +1,62 @@
+/** What is shown in places of its own. */
+const shown = new Set(['level', 'time', 'name', 'msg', 'err'])
+const longestValue = 500
+
+/**
+ * One log line for people, made from the JSON line: time (UTC), level, message, then the facts as name=value; the reasons
+ * of an error follow on lines of their own. What cannot be read as JSON is returned as it is. Nothing in a fact can begin
+ * a line or steer a terminal.
+ */
+export function textLine(json: string): string {
+  const line = parse(json)
+  if (!line) return json
+  const { level, time, name, msg, err } = line
+  const others = Object.entries(line).filter(([key, value]) => !shown.has(key) && value !== undefined && value !== null)
+  const blocks = others.filter(([, value]) => isBlock(value)).map(([, value]) => String(value))
+  const facts = others.filter(([, value]) => !isBlock(value)).map(([key, value]) => `${key}=${valueText(value)}`)
+  const when = typeof time === 'string' ? time.replace('T', ' ') : ''
+  const head = [
+    when,
+    String(level ?? '')
+      .toUpperCase()
+      .padEnd(5),
+    plain(String(msg ?? '')),
+  ]
+  const from = typeof name === 'string' ? [`[${name}]`] : []
+  return `${[...head, ...from, ...facts].filter((part) => part !== '').join(' ')}\n${[...blocks, ...errorText(err, level)].map(indented).join('')}`
+}
+
+function parse(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function valueText(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const safe = typeof value === 'string' && !/^[\w./:@+,()[\]*-]+$/.test(text) ? JSON.stringify(text) : text
+  return plain(safe.length > longestValue ? `${safe.slice(0, longestValue)} …` : safe)
+}
+
+/** The stack says more than the message, and is wanted only where something is really wrong. */
+function errorText(err: unknown, level: unknown): string[] {
+  if (typeof err !== 'object' || err === null) return []
+  const { message, stack } = { message: '', stack: '', ...err } as { message: unknown; stack: unknown }
+  const isSevere = level === 'error' || level === 'fatal'
+  const text = isSevere && typeof stack === 'string' && stack !== '' ? stack : message
+  return [String(text)]
+}
+
+/** A list of problems, or whatever else has lines of its own. */
+const isBlock = (value: unknown) => typeof value === 'string' && value.includes('\n')
+
+function indented(text: string): string {
+  const lines = text.split('\n').filter((one) => one.trim() !== '')
+  return lines.map((one) => `    ${plain(one)}\n`).join('')
+}
+
+/** Without characters that would end the line or steer the terminal. */
+const plain = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
