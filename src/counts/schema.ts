@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, label, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, label, lines, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
 import { barcodeWarnings } from '../warehouse/index.ts'
 
 /** Slots of one count: it is approved in one commit, which takes half a millisecond for each. */
@@ -132,7 +132,7 @@ export const Recount = z
   .object({
     slot_ids: optional(slotIds()),
     slot_codes: optional(slotCodes()),
-    reason: optional(text(4000)),
+    reason: optional(lines(4000)),
   })
   .refine((asked) => [...(asked.slot_ids ?? []), ...(asked.slot_codes ?? [])].length > 0, {
     path: ['slot_ids'],
@@ -141,7 +141,7 @@ export const Recount = z
   .openapi('Recount')
 export type Recount = z.output<typeof Recount>
 
-export const Cancel = z.object({ reason: optional(text(4000)) }).openapi('CancelCount')
+export const Cancel = z.object({ reason: optional(lines(4000)) }).openapi('CancelCount')
 
 const approvalWarnings = ['COUNTED_BY_APPROVER', 'SLOTS_LEFT_OUT'] as const
 export type ApprovalWarning = (typeof approvalWarnings)[number]

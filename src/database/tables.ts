@@ -293,6 +293,7 @@ export type PlacementEventRow = {
   work_order_ref: string | null
   notes_commitment: string | null
   scan: string | null
+  scan_evidence: 'matched' | 'mismatched' | null
   client_event_id: string | null
   client_evidence_hash: string | null
   corrects_event_id: number | null

@@ -32,6 +32,7 @@ const columns = [
   'warnings',
   'client_evidence_hash',
   'evidence_hash',
+  'scanEvidence',
 ] as const satisfies readonly (keyof PlacementEvent)[]
 
 /** What a spreadsheet needs in front of UTF-8 to take it for that. */

@@ -12,6 +12,7 @@ import {
   moveBefore,
   newestInSlot,
   newestOfAsset,
+  proofOf,
   settle,
   type When,
 } from '../ledger/index.ts'
@@ -24,6 +25,7 @@ import {
   contradictionsOfSlot,
   type DiscrepancyKind,
   discrepancyTexts,
+  doubtsOf,
   type MoveFact,
   misplacements,
 } from './discrepancy.ts'
@@ -67,7 +69,7 @@ export class Discrepancies {
       const behind: number = afterId
       afterId = this.#work.read((tx) => {
         const { slots, lastId } = this.#warehouse.slots(tx, caller, behind, sliceRows, query.zoneId)
-        for (const slot of slots) keep(tx, this.#ofSlot(tx, slot, sight, bounds))
+        for (const slot of slots) keep(tx, this.#ofSlot(tx, slot, sight, bounds, caller))
         return lastId
       })
     }
@@ -109,17 +111,23 @@ export class Discrepancies {
     )
   }
 
-  #ofSlot(tx: ReadTx, slot: Slot, sight: Sight, bounds: Bounds): Contradiction[] {
+  #ofSlot(tx: ReadTx, slot: Slot, sight: Sight, bounds: Bounds, caller: Caller): Contradiction[] {
     const around = lookAround(tx, slot.id, sight, bounds)
-    const { newest } = around
+    const { newest, judged } = around
     const own = contradictionsOfSlot(slot.id, around)
-    return newest?.event_type === 'PLACED' ? [...own, ...this.#misplaced(tx, slot, newest)] : own
+    if (newest?.event_type !== 'PLACED') return own
+    const isSeen = (slotId: number) => this.#warehouse.visibleSlot(tx, slotId, caller) !== undefined
+    const proof = proofOf(tx, newest.id, isSeen, bounds.lastId)
+    return [
+      ...own,
+      ...doubtsOf(slot.id, newest, judged, proof),
+      ...this.#misplaced(tx, slot, newest, proof.scaleWeightKg),
+    ]
   }
 
-  #misplaced(tx: ReadTx, slot: Slot, placed: MoveFact): Contradiction[] {
+  #misplaced(tx: ReadTx, slot: Slot, placed: MoveFact, weighed: number | null): Contradiction[] {
     const asset = this.#warehouse.findAsset(tx, placed.asset_key)
     const { constraints } = slot
-    const weighed = constraints?.max_weight === undefined ? null : findEvent(tx, placed.id)?.scale_weight_kg
     const weightKg = weighed ?? asset?.weight_kg
     const found = misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
     const kinds = found.flatMap((code) => (code in misfitKinds ? [misfitKinds[code as keyof typeof misfitKinds]] : []))

@@ -57,6 +57,14 @@ export const discrepancyTexts = {
     what: 'a count found something else in the slot than the ledger says',
     todo: 'Have it counted again, or approve the count: that sets the ledger right.',
   },
+  scan_mismatch: {
+    what: 'the pallet was placed with a scan of another slot or of another pallet',
+    todo: 'Look which pallet stands there; verify the placement, or correct it.',
+  },
+  photo_reused: {
+    what: 'the photo of the placement proves another placement already',
+    todo: 'Look which pallet stands there; verify the placement, or correct it with a photo of its own.',
+  },
   retired_slot_occupied: {
     what: 'the slot is retired, and something stands in it',
     todo: 'Move it, or take the slot into use again.',
@@ -160,6 +168,29 @@ export function misplacements(
     const isRetired = kind === 'retired_slot_occupied' && retiredMs !== undefined
     return isRetired ? { ...one, sinceMs: Math.max(one.sinceMs, retiredMs) } : one
   })
+}
+
+/** What the placement in a slot leans on. */
+export type ProofFact = {
+  readonly isScanMismatched: boolean
+  /** The placement that the photo proves already. */
+  readonly photoOf: Omit<Fact, 'timestamp_ms' | 'asset_key'> | undefined
+}
+
+/** What is wrong with the proof of the placement in a slot, until a supervisor has looked at it. Pure. */
+export function doubtsOf(
+  slotId: number,
+  placed: MoveFact,
+  judged: readonly JudgementFact[],
+  { isScanMismatched, photoOf }: ProofFact,
+): Contradiction[] {
+  if (judged.find((one) => one.asset_key === placed.asset_key)?.event_type === 'VERIFIED') return []
+  const reused = photoOf && {
+    ...told('photo_reused', slotId, placed, [photoOf, placed]),
+    otherSlotId: photoOf.slot_id,
+    otherAssetBarcode: photoOf.asset_barcode,
+  }
+  return [...(isScanMismatched ? [told('scan_mismatch', slotId, placed, [placed])] : []), ...(reused ? [reused] : [])]
 }
 
 function told(

@@ -31,7 +31,7 @@ const utilizationShape = {
   totalSlots: z.int(),
   occupiedSlots: z.int(),
   utilizationPercent: z.number(),
-  pendingVerifications: z.int().openapi({ description: 'occupied and not verified' }),
+  pendingVerifications: z.int().openapi({ description: 'occupied and not verified, disputed ones among them' }),
   byZone: z.array(z.object({ zone: z.string(), occupied: z.int(), total: z.int() })),
 }
 const Utilization = z.object(utilizationShape).openapi('Utilization')

@@ -14,7 +14,7 @@ export function percent(part: number, whole: number): number {
 export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]): Utilization {
   const byZone = new Map(zones.map((zone) => [`id ${zone.id}`, { zone: zone.name, occupied: 0, total: 0 }]))
   const sums = { totalSlots: 0, occupiedSlots: 0, pendingVerifications: 0 }
-  for (const { zoneId, label, total, occupied, verified } of uses) {
+  for (const { zoneId, label, total, occupied, pending } of uses) {
     if (total === 0) continue
     const key = zoneId === null ? `label ${label}` : `id ${zoneId}`
     const use = byZone.get(key) ?? { zone: label ?? '', occupied: 0, total: 0 }
@@ -23,7 +23,7 @@ export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]):
     use.occupied += occupied
     sums.totalSlots += total
     sums.occupiedSlots += occupied
-    sums.pendingVerifications += occupied - verified
+    sums.pendingVerifications += pending
   }
   return { ...sums, utilizationPercent: percent(sums.occupiedSlots, sums.totalSlots), byZone: [...byZone.values()] }
 }
@@ -33,8 +33,8 @@ export function addedUp(uses: readonly SlotUse[]): SlotUse[] {
   const sums = new Map<string, SlotUse>()
   for (const use of uses) {
     const key = JSON.stringify([use.warehouseId, use.zoneId, use.label])
-    const { total = 0, occupied = 0, verified = 0 } = sums.get(key) ?? {}
-    const sum = { total: total + use.total, occupied: occupied + use.occupied, verified: verified + use.verified }
+    const { total = 0, occupied = 0, pending = 0 } = sums.get(key) ?? {}
+    const sum = { total: total + use.total, occupied: occupied + use.occupied, pending: pending + use.pending }
     sums.set(key, { ...use, ...sum })
   }
   return [...sums.values()]

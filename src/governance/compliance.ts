@@ -1,5 +1,5 @@
 import type { DetectionEventRow, IncidentChangeRow, ReadTx } from '../database/index.ts'
-import { type EventPlace, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
+import { type EventPlace, isPending, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
 import { canonicalJson, type Json, MerkleFrontier } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { Counts, Discrepancy } from './schema.ts'
@@ -30,7 +30,7 @@ export type ReportContent = {
 const listedDiscrepancies = 10_000
 const batch = 1000
 
-/** Warnings that say that ledger and floor contradict each other, or that a rule of a slot is broken. */
+/** Warnings that say that ledger and floor contradict each other, that a rule of a slot is broken, or that a proof fits something else. */
 const contradictions: ReadonlySet<string> = new Set([
   'SLOT_ALREADY_OCCUPIED',
   'SLOT_EMPTY',
@@ -39,6 +39,9 @@ const contradictions: ReadonlySet<string> = new Set([
   'TYPE_NOT_ALLOWED',
   'OVERWEIGHT',
   'OVERHEIGHT',
+  'SLOT_RETIRED',
+  'SCAN_MISMATCH',
+  'PHOTO_REUSED',
 ])
 
 /**
@@ -193,12 +196,12 @@ function slotsAtTheEnd(tx: ReadTx, { toMs }: ReportSpec, slots: ReadonlySet<numb
   const highest = Math.max(0, ...slots)
   for (let firstId = 1; firstId <= highest; firstId += batch) {
     const found = slotStates(tx, { atMs: toMs - 1, lastId }, { firstId, lastId: firstId + batch - 1 })
-    for (const [id, { isVerified, isDisputed }] of found) {
+    for (const [id, state] of found) {
       if (!slots.has(id)) continue
       states.occupied += 1
-      if (isVerified) states.verified += 1
-      else states.unverified += 1
-      if (isDisputed) states.disputed += 1
+      if (isPending(state)) states.unverified += 1
+      else states.verified += 1
+      if (state.isDisputed) states.disputed += 1
     }
   }
   return states

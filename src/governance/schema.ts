@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import {
   barcode,
   historyQuery,
+  lines,
   listOf,
   optional,
   queryInteger,
@@ -73,13 +74,13 @@ export const NewIncident = z
       description: 'what cannot be resolved is kept as external',
     }),
     title: optional(text(200)),
-    description: optional(text(4000)),
+    description: optional(lines(4000)),
     warehouseId: optional(rowId()).openapi({ description: 'default: that of the first reference that has one' }),
   })
   .openapi('NewIncident')
 export type NewIncident = z.output<typeof NewIncident>
 
-export const Resolution = z.object({ resolution: text(4000) }).openapi('IncidentResolution')
+export const Resolution = z.object({ resolution: lines(4000) }).openapi('IncidentResolution')
 
 const Reference = z
   .object({

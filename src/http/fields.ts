@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { nearestNames } from '../config/index.ts'
 
 /** The field forms that every room's schema is made of. */
 
@@ -15,6 +16,38 @@ export function text(max: number, min = 1) {
     .max(max)
     .refine(wellFormed, 'must be well-formed Unicode')
     .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
+}
+
+/**
+ * Text of one or more lines, as people write notes, descriptions and reasons: as `text`, but line feeds may stand in it;
+ * CR LF becomes a line feed.
+ */
+export function lines(max: number, min = 1) {
+  return z
+    .string()
+    .overwrite((value) => value.replaceAll('\r\n', '\n'))
+    .min(min)
+    .max(max)
+    .refine(wellFormed, 'must be well-formed Unicode')
+    .refine(
+      (value) => !controlCharacters.test(value.replaceAll('\n', '')),
+      'must not contain control characters other than line feeds',
+    )
+}
+
+/** An object in which no other keys may stand: one with a typo would be a limit or a proof that vanishes. */
+export function closedObject<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape)
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownKey(key, known)).join('; ') : undefined,
+  })
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const nearest = nearestNames(key, known)
+  const hint = nearest.length > 0 ? `did you mean ${nearest.join(' or ')}?` : `known are ${known.join(', ')}`
+  return `unknown key ${JSON.stringify(key)}; ${hint}`
 }
 
 /** A scanned code: as text, but GS (the separator of GS1) may stand in it. 1 to 256 characters. */

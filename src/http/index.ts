@@ -9,8 +9,10 @@ export { ErrorBody, ErrorFacts, errorBody, errorFacts, resource, validationError
 export {
   barcode,
   barcodePath,
+  closedObject,
   httpUrl,
   label,
+  lines,
   numericPath,
   optional,
   optionalTime,

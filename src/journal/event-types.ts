@@ -19,6 +19,14 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number]
 
 /** What has no type of its own: only `event.created` tells of it, under this kind. */
-export const createdKinds = ['camera.offline', 'camera.online', 'alert.raised'] as const
+export const createdKinds = [
+  'transport_unit.held',
+  'transport_unit.resumed',
+  'transport_unit.cancelled',
+  'transport_unit.evidence_added',
+  'camera.offline',
+  'camera.online',
+  'alert.raised',
+] as const
 
 export type CreatedKind = (typeof createdKinds)[number]

@@ -128,13 +128,18 @@ export class Outbox {
     return { id, type, timestamp: isoTime(timestampMs), data, metadata }
   }
 
-  #insert(tx: Tx, envelope: Envelope): void {
-    const body = Buffer.from(JSON.stringify(envelope), 'utf8')
-    tx.runOf('INSERT INTO outbox (event_id, type, timestamp_ms, body) VALUES (?, ?, ?, ?)', [
-      envelope.id,
-      envelope.type,
-      Date.parse(envelope.timestamp),
-      body,
-    ])
+  /** Keeps a notification that was sent to one endpoint already. Returns its place in the order of publication. */
+  keep(tx: Tx, sent: { eventId: string; type: EventType; timestampMs: number; body: Uint8Array }): number {
+    return tx.runOf('INSERT INTO outbox (event_id, type, timestamp_ms, body) VALUES (?, ?, ?, ?)', [
+      sent.eventId,
+      sent.type,
+      sent.timestampMs,
+      sent.body,
+    ]).lastId
+  }
+
+  #insert(tx: Tx, { id, type, timestamp, ...rest }: Envelope): void {
+    const body = Buffer.from(JSON.stringify({ id, type, timestamp, ...rest }), 'utf8')
+    this.keep(tx, { eventId: id, type, timestampMs: Date.parse(timestamp), body })
   }
 }

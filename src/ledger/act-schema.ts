@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, ErrorFacts, label, optional, optionalTime, resource, rowId, text } from '../http/index.ts'
+import { barcode, ErrorFacts, label, lines, optional, optionalTime, resource, rowId } from '../http/index.ts'
 import { AppendedEvent, NewPlacementEvent, PlacementEvent } from './schema.ts'
 
 /** The forms of acts that append several events in one commit. */
@@ -91,7 +91,7 @@ export const NewCorrection = z
     slot_code: optional(label(64)),
     asset_barcode: optional(barcode()).openapi({ description: 'the asset to which it really happened' }),
     none: optional(z.boolean()).openapi({ description: 'true: it did not happen at all' }),
-    reason: text(4000).openapi({ description: 'kept as verification_notes of what is appended' }),
+    reason: lines(4000).openapi({ description: 'kept as verification_notes of what is appended' }),
     operator,
     photo_url: photo_url.openapi({ description: 'default: the photo of the event that is corrected' }),
     photo_sha256,

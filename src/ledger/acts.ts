@@ -138,7 +138,10 @@ function under<T>(prefix: 'from_' | 'to_', work: () => T): T {
     return work()
   } catch (error) {
     if (!(error instanceof AppError) || !error.fields) throw error
-    const fields = error.fields.map((f) => (/^slot_(id|code)$/.test(f.path) ? { ...f, path: `${prefix}${f.path}` } : f))
+    const fields = error.fields.map((field) => {
+      if (!/^slot_(id|code)$/.test(field.path)) return field
+      return { path: `${prefix}${field.path}`, message: field.message.replaceAll(/\bslot_(id|code)\b/g, `${prefix}$&`) }
+    })
     throw new AppError(error.code, error.message, { fields })
   }
 }

@@ -6,6 +6,7 @@ import type { WarehouseService } from '../warehouse/index.ts'
 import type { NewCorrection, RecordedCorrection } from './act-schema.ts'
 import { told } from './acts.ts'
 import { compensation, type Step } from './correction.ts'
+import { isReusedBy } from './photo-reuse.ts'
 import { demandFor, type Recorder, requestHash } from './recorder.ts'
 import { placementIdOf, scenesAround } from './scene.ts'
 import type { NewPlacementEvent, RecordedEvent } from './schema.ts'
@@ -20,7 +21,10 @@ type Right = { readonly slotId: number; readonly assetBarcode: string; readonly 
 type Evidence = Pick<
   NewPlacementEvent,
   'photo_url' | 'photo_sha256' | 'photo_taken_at' | 'scale_weight_kg' | 'cctv_clip_url' | 'work_order_ref'
->
+> & {
+  /** The event that was sent with this photo; undefined when the correction itself brings it. */
+  readonly photoFrom: store.OpenedRow | undefined
+}
 
 /** One event to append, without what all events of a correction have in common. */
 type Restated = Partial<Evidence> &
@@ -79,9 +83,10 @@ export class Corrections {
     if (plan.length === 0) throw AppError.field('none', 'nothing of this event stands that could be taken back')
     const { operator, reason: verification_notes, client_event_id } = request
     const common = { operator, verification_notes, client_event_id, corrects_event_id: wrong.id }
-    const ids = plan.map((restated, index) => {
+    const ids = plan.map(({ photoFrom, ...restated }, index) => {
       const event = { ...silent, ...restated, ...common }
-      const within = { atMs: wrong.timestamp_ms, isKeyed: index === 0, requestSha256: hash }
+      const isPhotoReused = photoFrom && isReusedBy(photoFrom)
+      const within = { atMs: wrong.timestamp_ms, isKeyed: index === 0, requestSha256: hash, isPhotoReused }
       return this.#recorder.append(tx, event, asked, within).id
     })
     const changes = { events: ids }
@@ -163,6 +168,7 @@ function idsFrom(tx: Tx, first: RecordedEvent): number[] {
 
 function evidenceOf(row: store.OpenedRow | undefined): Partial<Evidence> {
   return {
+    photoFrom: row,
     photo_url: row?.photo_url ?? undefined,
     photo_sha256: row?.photo_sha256 ?? undefined,
     photo_taken_at: row?.photo_taken_at_ms ?? undefined,
@@ -177,7 +183,7 @@ function asItWas(step: Step, wrong: store.OpenedRow, right: Right, request: NewC
   const { photo_url, photo_sha256, photo_taken_at, scan } = request
   return {
     ...evidenceOf(wrong),
-    ...(photo_url !== undefined && { photo_url, photo_sha256, photo_taken_at }),
+    ...(photo_url !== undefined && { photo_url, photo_sha256, photo_taken_at, photoFrom: undefined }),
     event_type: step.type,
     slot_id: right.slotId,
     asset_barcode: right.assetBarcode,

@@ -11,6 +11,7 @@ export { misfits } from './judge.ts'
 export type { EventPlace, HistoryFilter } from './look.ts'
 export { type Occupant, occupantOf, standingIn } from './occupants.ts'
 export { eventOfOpeningLine } from './opening.ts'
+export { proofOf } from './photo-reuse.ts'
 export { Photos, photoFile, photosPath } from './photos.ts'
 export { placementFacts } from './placement-leaf.ts'
 export { type Appended, type Asking, type Grounds, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
@@ -23,6 +24,7 @@ export {
   assetLocation,
   type Bounds,
   boundsOf,
+  isPending,
   newestInSlot,
   newestOfAsset,
   newestTimestampMs,

@@ -34,6 +34,7 @@ export function placementFacts(row: UnsealedRow): LeafFacts {
     workOrderRef: row.work_order_ref,
     verificationNotes: row.notes_commitment,
     scan: row.scan === null ? null : (JSON.parse(row.scan) as Json),
+    scanEvidence: row.scan_evidence,
     clientEventId: row.client_event_id,
     clientEvidenceHash: row.client_evidence_hash,
     correctsEventId: row.corrects_event_id,

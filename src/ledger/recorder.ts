@@ -3,11 +3,12 @@ import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { canonicalJson, type Json, type Log, type Openings, sha256 } from '../log/index.ts'
-import type { Asset, Slot, WarehouseService } from '../warehouse/index.ts'
+import type { Asset, Barcode, Slot, WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { placementRecorded } from './events.ts'
 import type { LedgerHead } from './head.ts'
-import { type Effect, type EventType, judge, misfits } from './judge.ts'
+import { type Effect, type EventType, judge, type Moved, misfits } from './judge.ts'
+import { otherProof } from './photo-reuse.ts'
 import { takenAtMs } from './photo-time.ts'
 import type { Photos } from './photos.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
@@ -46,6 +47,8 @@ export type Within = {
   readonly requestSha256?: string | undefined
   /** False: the act's repeat is found by another of its events, though this one carries the client's id too. */
   readonly isKeyed?: boolean | undefined
+  /** What was said of the photo when it was sent; undefined: it is sent now. */
+  readonly isPhotoReused?: boolean | undefined
   /** What the event leans on in place of a photo. */
   readonly grounds?: Grounds | undefined
 }
@@ -137,12 +140,18 @@ export class Recorder {
     const { grounds } = within
     const photo = this.#photoOf(tx, request, grounds, by.caller)
     const taken = this.#takenAt(tx, request, photo, slot, when.timestampMs)
+    const scanEvidence = this.#scanEvidenceOf(tx, request.scan, slot, code)
     const warnings: WarningCode[] = [
       ...judged.warnings,
       ...code.warnings,
       ...assetWarnings(request, slot, asset),
+      ...(isRetiredBy(request, slot, when.timestampMs) ? (['SLOT_RETIRED'] as const) : []),
+      ...(scanEvidence === 'mismatched' ? (['SCAN_MISMATCH'] as const) : []),
       ...timeWarnings(taken, when, around),
       ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
+      ...((within.isPhotoReused ?? this.#isPhotoReused(tx, request, photo.sha256, moved, by.caller))
+        ? (['PHOTO_REUSED'] as const)
+        : []),
       ...(isOther && grounds?.kind !== 'count' ? (['OPERATOR_DIFFERS'] as const) : []),
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
@@ -174,6 +183,7 @@ export class Recorder {
       notes_commitment:
         request.verification_notes === undefined ? null : this.#openings.text(tx, request.verification_notes),
       scan: request.scan ? JSON.stringify(request.scan) : null,
+      scan_evidence: scanEvidence,
       client_event_id: request.client_event_id ?? null,
       client_evidence_hash: request.evidence_hash ?? null,
       corrects_event_id: request.corrects_event_id ?? null,
@@ -319,6 +329,34 @@ export class Recorder {
     return { sha256: hash, evidence: hash !== null && this.#photos.isHeldFor(tx, hash, caller) ? 'held' : 'claimed' }
   }
 
+  /** What the scans prove: both name the event's own slot and asset, one does not, or not both were sent (null). */
+  #scanEvidenceOf(
+    tx: ReadTx,
+    scan: NewPlacementEvent['scan'],
+    slot: Slot,
+    code: Barcode,
+  ): 'matched' | 'mismatched' | null {
+    const isSlot = scan?.slot === undefined ? undefined : this.#warehouse.slotScanned(tx, scan.slot)?.id === slot.id
+    const isAsset = scan?.asset === undefined ? undefined : this.#warehouse.readBarcode(tx, scan.asset).key === code.key
+    if (isSlot === false || isAsset === false) return 'mismatched'
+    return isSlot && isAsset ? 'matched' : null
+  }
+
+  /** Whether the photo proves another placement already; one that the caller may not know of is not mentioned. */
+  #isPhotoReused(tx: ReadTx, request: NewPlacementEvent, sha256: string | null, moved: Moved, caller: Caller): boolean {
+    const shown = {
+      id: this.#head.nextId,
+      event_type: request.event_type,
+      slot_id: moved.slotId,
+      asset_key: moved.assetKey,
+      timestamp_ms: moved.timestampMs,
+      photo_url: request.photo_url ?? null,
+      photo_sha256: sha256,
+      corrects_event_id: request.corrects_event_id ?? null,
+    }
+    return otherProof(tx, shown, (slotId) => this.isVisible(tx, { slot_id: slotId }, caller)) !== undefined
+  }
+
   /** When the photo was taken: as the client says, and as the photo says. The first one stands in the row. */
   #takenAt(
     tx: ReadTx,
@@ -393,6 +431,11 @@ function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | un
     ...unknown,
     ...misfits({ constraints: slot.constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height }),
   ]
+}
+
+/** Whether something is put into a slot that was out of use by then; taking it out again is what should happen. */
+function isRetiredBy({ event_type }: NewPlacementEvent, { retiredAt }: Slot, timestampMs: number): boolean {
+  return event_type === 'PLACED' && retiredAt !== null && timestampMs >= Date.parse(retiredAt)
 }
 
 function timeWarnings(taken: readonly number[], when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {

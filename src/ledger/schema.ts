@@ -1,17 +1,27 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, httpUrl, label, optional, optionalTime, rowId, sha256Hex, text, timeOut } from '../http/index.ts'
+import {
+  barcode,
+  closedObject,
+  httpUrl,
+  label,
+  lines,
+  optional,
+  optionalTime,
+  rowId,
+  sha256Hex,
+  text,
+  timeOut,
+} from '../http/index.ts'
 import { warningCodes } from './warnings.ts'
 
 export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'] as const
 const EventType = z.enum(placementEventTypes)
 
-const Scan = z
-  .object({
-    slot: optional(barcode()).openapi({ description: 'raw string read from the slot label' }),
-    asset: optional(barcode()).openapi({ description: 'raw string read from the asset' }),
-    symbology: optional(text(64)),
-  })
-  .openapi('Scan')
+const Scan = closedObject({
+  slot: optional(barcode()).openapi({ description: 'raw string read from the slot label' }),
+  asset: optional(barcode()).openapi({ description: 'raw string read from the asset' }),
+  symbology: optional(text(64)),
+}).openapi('Scan', { description: 'The scan proof: what the scanner read. Unknown keys are refused.' })
 
 export const NewPlacementEvent = z
   .object({
@@ -32,7 +42,7 @@ export const NewPlacementEvent = z
     }),
     cctv_clip_url: optional(httpUrl()),
     work_order_ref: optional(text(128)),
-    verification_notes: optional(text(4000)),
+    verification_notes: optional(lines(4000)),
     scan: optional(Scan),
     client_event_id: optional(text(128)).openapi({
       description: 'unique per caller for ever: a repeat is answered, not recorded',
@@ -87,6 +97,10 @@ export const placementEventShape = {
   scan: z
     .object({ slot: z.string().optional(), asset: z.string().optional(), symbology: z.string().optional() })
     .nullable(),
+  scanEvidence: z.enum(['matched', 'mismatched', 'claimed']).openapi({
+    description:
+      "matched: both strings of the scan name the event's own slot and asset; mismatched: one of them does not; claimed: no scan, or half of one",
+  }),
   client_event_id: z.string().nullable(),
   corrects_event_id: z.int().nullable(),
   warnings: z.array(Warning),

@@ -153,6 +153,11 @@ function occupied(assetBarcode: string, judgement: 'VERIFIED' | 'DISPUTED' | nul
   return { isOccupied: true, assetBarcode, isVerified: judgement === 'VERIFIED', isDisputed: judgement === 'DISPUTED' }
 }
 
+/** Whether a supervisor still has to look: something stands there and is not verified, disputed or not. */
+export function isPending({ isOccupied, isVerified }: SlotState): boolean {
+  return isOccupied && isVerified !== true
+}
+
 export function slotState(tx: ReadTx, slotId: number, when: When = {}): SlotState {
   const bounds = boundsOf(tx, when)
   const newest = newestInSlot(tx, slotId, bounds)
@@ -199,7 +204,8 @@ export type SlotUse = {
   /** Retired slots count only while something stands in them. */
   readonly total: number
   readonly occupied: number
-  readonly verified: number
+  /** Occupied and not verified, disputed ones among them: see `isPending`. */
+  readonly pending: number
 }
 
 /**
@@ -234,7 +240,7 @@ export function slotUse(
           ORDER BY p.timestamp_ms DESC, p.id DESC LIMIT 1) AS standing
        FROM main.slot s WHERE s.id > +? AND s.id <= +?${zoneId === undefined ? '' : ' AND +s.zone_id = +?'})
      SELECT warehouse_id AS warehouseId, zone_id AS zoneId, label, sum(retired_at_ms IS NULL OR standing IS NOT NULL) AS total,
-       count(standing) AS occupied, count(CASE standing WHEN 'VERIFIED' THEN 1 END) AS verified
+       count(standing) AS occupied, count(CASE WHEN standing <> 'VERIFIED' THEN 1 END) AS pending
      FROM stood GROUP BY warehouse_id, zone_id, label`,
     [...judged.parameters, ...moved.parameters, afterId, range.last, ...zone],
   )

@@ -24,6 +24,9 @@ export const warningText = {
   NO_EFFECT: 'the event changes nothing',
   PHOTO_NOT_HELD: 'the gateway does not hold the photo itself',
   PHOTO_TIME_MISMATCH: 'the photo was taken at another time than the event',
+  SLOT_RETIRED: 'the slot is out of use',
+  SCAN_MISMATCH: 'the scan names another slot or another pallet than the event',
+  PHOTO_REUSED: 'the photo proves another placement already',
   ...barcodeWarningText,
 } as const satisfies Record<WarningCode, string>
 

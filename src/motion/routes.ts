@@ -10,9 +10,11 @@ import {
   originOf,
   pageOfAll,
   queryInteger,
+  readTimeCursor,
   resource,
   sendFile,
   time,
+  timeCursor,
 } from '../http/index.ts'
 import { Camera, DetectionEvent, detectionShape, MotionAction, motionResultShape, motionStatusShape } from './schema.ts'
 import type { MotionService } from './service.ts'
@@ -60,12 +62,17 @@ const listDetections = operation({
   path: '/api/iot/detection-events',
   access: 'cameras:read',
   tag,
-  summary: 'Detections of the cameras that the caller may see, newest first',
+  summary:
+    'Detections of the cameras that the caller may see, newest first; with after_seq oldest first and without gaps',
   input: {
     query: z.object({
       cctvId: queryInteger({ min: 1 }).optional(),
       from: time().optional().openapi({ format: 'date-time' }),
       to: time().optional().openapi({ format: 'date-time' }),
+      after_seq: queryInteger({ min: 0 })
+        .optional()
+        .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
+      cursor: z.string().max(64).optional().openapi({ description: 'nextCursor of the page before' }),
       ...historyQuery,
     }),
   },
@@ -115,10 +122,16 @@ export function motionRoutes(api: Api, motion: MotionService): void {
     c.json({ success: true as const, ...motion.status(c.req.valid('query').cctvId, c.get('caller')) }, 200),
   )
   api.openapi(listDetections, (c) => {
-    const { limit = historyLimit, offset = 0, ...query } = c.req.valid('query')
-    const { rows, hasMore, total } = motion.detections(query, { limit, offset }, c.get('caller'))
+    const { limit = historyLimit, offset = 0, after_seq: afterSeq, cursor, ...query } = c.req.valid('query')
+    const page = { limit, offset, afterSeq, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
+    const { rows, hasMore, total } = motion.detections(query, page, c.get('caller'))
+    const last = rows.at(-1)
+    const nextCursor =
+      hasMore && last && afterSeq === undefined
+        ? timeCursor({ timestampMs: Date.parse(last.timestamp), id: last.id })
+        : null
     return c.json(
-      { success: true as const, data: rows, pagination: { limit, offset, total, hasMore, nextCursor: null } },
+      { success: true as const, data: rows, pagination: { limit, offset, total, hasMore, nextCursor } },
       200,
     )
   })

@@ -245,7 +245,7 @@ export class MotionService {
 
   detections(
     query: { cctvId?: number | undefined; from?: number | undefined; to?: number | undefined },
-    page: { limit: number; offset: number },
+    page: store.DetectionPage,
     caller: Caller,
   ) {
     if (query.cctvId !== undefined) this.#visible(query.cctvId, caller)

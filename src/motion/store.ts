@@ -1,5 +1,5 @@
 import type { DetectionEventRow, ReadTx, Tx } from '../database/index.ts'
-import { countLimit } from '../http/index.ts'
+import { countLimit, type TimePlace } from '../http/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { DetectionEvent } from './schema.ts'
 
@@ -90,9 +90,19 @@ export type DetectionFilter = {
   readonly toMs?: number | undefined
 }
 
-/** Newest first; only of the cameras that are named. */
-export function listDetections(tx: ReadTx, filter: DetectionFilter, page: { limit: number; offset: number }) {
-  const parts = [`cctv_id IN (${filter.cameras.map(() => '?').join(', ')})`]
+export type DetectionPage = {
+  readonly limit: number
+  readonly offset: number
+  /** Only leaves behind this one, in the order of the log. */
+  readonly afterSeq?: number | undefined
+  /** The detection to go on behind, newest first. */
+  readonly before?: TimePlace | undefined
+}
+
+/** Newest first, with `afterSeq` in the order of the log; only of the cameras that are named. */
+export function listDetections(tx: ReadTx, filter: DetectionFilter, page: DetectionPage) {
+  // The plus leaves the index of the log's order to a reader that follows it.
+  const parts = [`${page.afterSeq === undefined ? '' : '+'}cctv_id IN (${filter.cameras.map(() => '?').join(', ')})`]
   const values = [...filter.cameras]
   if (filter.fromMs !== undefined) {
     parts.push('timestamp_ms >= +?')
@@ -102,9 +112,16 @@ export function listDetections(tx: ReadTx, filter: DetectionFilter, page: { limi
     parts.push('timestamp_ms < +?')
     values.push(filter.toMs)
   }
+  if (page.afterSeq !== undefined) {
+    parts.push('leaf_seq > +?')
+    values.push(page.afterSeq)
+  }
   const where = `FROM main.detection_event WHERE ${parts.join(' AND ')}`
-  const rows = tx.allOf<DetectionEventRow>(`SELECT * ${where} ORDER BY timestamp_ms DESC, id DESC LIMIT ? OFFSET ?`, [
+  const behind = page.before ? ' AND (timestamp_ms, id) < (+?, +?)' : ''
+  const order = page.afterSeq === undefined ? 'timestamp_ms DESC, id DESC' : 'leaf_seq'
+  const rows = tx.allOf<DetectionEventRow>(`SELECT * ${where}${behind} ORDER BY ${order} LIMIT ? OFFSET ?`, [
     ...values,
+    ...(page.before ? [page.before.timestampMs, page.before.id] : []),
     page.limit + 1,
     page.offset,
   ])

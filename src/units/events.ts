@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { UnitHistoryRow } from '../database/index.ts'
-import type { PublishedEvent } from '../journal/index.ts'
+import type { CreatedEvent, CreatedKind, CreatedSchemas, PublishedEvent } from '../journal/index.ts'
 import { TransportUnit } from './schema.ts'
 
 /** Word for word what the interface document gives `transport_unit.stage_changed`. */
@@ -24,13 +24,26 @@ export const unitNotifications = {
   'transport_unit.completed': TransportUnit,
 } as const
 
+/** What `event.created` carries of steps that have no type of their own: the unit, its newest history entry is the step. */
+export const unitCreated = {
+  'transport_unit.held': TransportUnit,
+  'transport_unit.resumed': TransportUnit,
+  'transport_unit.cancelled': TransportUnit,
+  'transport_unit.evidence_added': TransportUnit,
+} satisfies CreatedSchemas
+
 type Cause = Pick<UnitHistoryRow, 'event_id' | 'received_at_ms' | 'action' | 'status' | 'from_stage' | 'stage'>
 
 /**
  * What a row of the history has to be told about, in this order. A move that completes the unit is told twice; the
- * second has an id of its own.
+ * second has an id of its own. A weighing is told by the scale's reading.
  */
-export function notificationsOf(cause: Cause, unit: TransportUnit, operator: string, makeId: () => string) {
+export function notificationsOf(
+  cause: Cause,
+  unit: TransportUnit,
+  operator: string,
+  makeId: () => string,
+): (PublishedEvent | CreatedEvent)[] {
   const common = { timestampMs: cause.received_at_ms, warehouseId: unit.warehouseId }
   const event = (type: PublishedEvent['type'], eventId: string, data: PublishedEvent['data']): PublishedEvent => ({
     ...common,
@@ -38,6 +51,7 @@ export function notificationsOf(cause: Cause, unit: TransportUnit, operator: str
     eventId,
     data,
   })
+  const step = (type: CreatedKind): CreatedEvent => ({ ...common, type, data: unit })
   switch (cause.action) {
     case 'created':
       return [event('transport_unit.created', cause.event_id, unit)]
@@ -48,7 +62,13 @@ export function notificationsOf(cause: Cause, unit: TransportUnit, operator: str
       const moved = event('transport_unit.stage_changed', cause.event_id, stageChanged(cause, unit, operator))
       return cause.status === 'completed' ? [moved, event('transport_unit.completed', makeId(), unit)] : [moved]
     }
-    default:
+    case 'held':
+    case 'resumed':
+    case 'cancelled':
+      return [step(`transport_unit.${cause.action}`)]
+    case 'evidence':
+      return [step('transport_unit.evidence_added')]
+    case 'weighed':
       return []
   }
 }

@@ -1,4 +1,4 @@
-export { unitNotifications } from './events.ts'
+export { unitCreated, unitNotifications } from './events.ts'
 export { unitRoutes } from './routes.ts'
 export type { TransportUnitItem } from './schema.ts'
 export { UnitService } from './service.ts'

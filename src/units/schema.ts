@@ -3,6 +3,7 @@ import {
   allQuery,
   barcode,
   httpUrl,
+  lines,
   optional,
   optionalTime,
   queryInteger,
@@ -43,7 +44,7 @@ const evidenceFields = {
 const wordsFields = {
   operator: optional(text(128)).openapi({ description: 'default: the caller' }),
   timestamp: optionalTime().openapi({ description: "when it happened; default: the gateway's time" }),
-  note: optional(text(4000)),
+  note: optional(lines(4000)),
   client_event_id: optional(text(128)).openapi({
     description: 'unique per caller for ever, over all units: a repeat is answered, not done again',
   }),
@@ -64,7 +65,7 @@ export const NewTransportUnit = z
   .openapi('NewTransportUnit')
 export type NewTransportUnit = z.output<typeof NewTransportUnit>
 
-const reason = optional(text(4000))
+const reason = optional(lines(4000))
 
 export const UnitAdvance = z
   .object({

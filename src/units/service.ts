@@ -330,7 +330,10 @@ export class UnitService {
     const unit = unitRecord(store.historyOf(tx, row.unit_id), this.#stages())
     for (const { sha256, evidence: has } of photos)
       if (sha256 && has === 'held') store.keepPhoto(tx, sha256, unit.warehouseId)
-    for (const event of notificationsOf(row, unit, operator, this.#makeId)) this.#outbox.publish(tx, event)
+    for (const event of notificationsOf(row, unit, operator, this.#makeId)) {
+      if ('eventId' in event) this.#outbox.publish(tx, event)
+      else this.#outbox.created(tx, event)
+    }
     const { action, from_stage: fromStage, stage: toStage, status } = row
     this.#audit.write(tx, by, {
       action: `transport_unit.${action}`,

@@ -13,6 +13,13 @@ export function polygonFault(points: readonly Point[]): string | undefined {
   )
 }
 
+/** Without a last point that repeats the first, as drawing programs and GeoJSON write a ring: a polygon closes by itself. */
+export function withoutClosing<P extends Point>(points: P[]): P[] {
+  const [first, last] = [points[0], points.at(-1)]
+  const closes = points.length > 1 && first?.x === last?.x && first?.y === last?.y
+  return closes ? points.slice(0, -1) : points
+}
+
 /** Around the origin and at most 1: the sums and products below stay finite, whatever unit the plan has. */
 function scaled(points: readonly Point[]): Point[] {
   const most = points.reduce((max, { x, y }) => Math.max(max, Math.abs(x), Math.abs(y)), 0)
@@ -24,7 +31,6 @@ function repeatedPoint(points: readonly Point[]): string | undefined {
   const seen = new Map<string, number>()
   for (const [i, { x, y }] of points.entries()) {
     const first = seen.get(`${x} ${y}`)
-    if (first === 0 && i === points.length - 1) return `point ${i} repeats point 0: the polygon closes by itself`
     if (first !== undefined) return `point ${i} repeats point ${first}`
     seen.set(`${x} ${y}`, i)
   }

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, label, optional, resource, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, closedObject, label, optional, resource, rowId, text, timeOut } from '../http/index.ts'
 import { barcodeWarnings } from './barcode.ts'
 import { hasCheckDigit } from './check-digit.ts'
 import { gtin14, isDay } from './goods.ts'
-import { polygonFault } from './polygon.ts'
+import { polygonFault, withoutClosing } from './polygon.ts'
 
 export const zoneTypes = ['storage', 'staging', 'receiving', 'shipping', 'cold', 'hazmat'] as const
 export const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as const
@@ -88,6 +88,7 @@ const Point = z.object({ x: z.number(), y: z.number() })
 const mostPoints = 256
 const Polygon = z
   .array(Point)
+  .overwrite(withoutClosing)
   .min(3)
   .max(mostPoints)
   .superRefine((points, context) => {
@@ -97,13 +98,11 @@ const Polygon = z
     if (message !== undefined) context.addIssue({ code: 'custom', message })
   })
 
-const Constraints = z
-  .object({
-    max_weight: optional(z.number().min(0).max(1_000_000)).openapi({ description: 'kg' }),
-    max_height: optional(z.number().min(0).max(100_000)).openapi({ description: 'cm' }),
-    allowed_types: optional(z.array(AssetType).max(assetTypes.length)),
-  })
-  .openapi('Constraints')
+const Constraints = closedObject({
+  max_weight: optional(z.number().min(0).max(1_000_000)).openapi({ description: 'kg' }),
+  max_height: optional(z.number().min(0).max(100_000)).openapi({ description: 'cm' }),
+  allowed_types: optional(z.array(AssetType).max(assetTypes.length)),
+}).openapi('Constraints', { description: 'What the slot may take. Unknown keys are refused.' })
 
 export const NewSlot = z
   .object({
@@ -151,13 +150,11 @@ export const slotShape = {
   updatedAt: timeOut(),
 }
 
-const Dimensions = z
-  .object({
-    length: z.number().min(0).max(100_000),
-    width: z.number().min(0).max(100_000),
-    height: z.number().min(0).max(100_000),
-  })
-  .openapi('Dimensions', { description: 'cm' })
+const Dimensions = closedObject({
+  length: z.number().min(0).max(100_000),
+  width: z.number().min(0).max(100_000),
+  height: z.number().min(0).max(100_000),
+}).openapi('Dimensions', { description: 'cm' })
 
 /** 18 digits with their check digit. */
 export const sscc = () =>

@@ -281,21 +281,24 @@ export class WarehouseService {
     return found
   }
 
-  /** A slot that a body refers to. Throws REFERENCE_NOT_FOUND. */
+  /** A slot that a body refers to. Throws REFERENCE_NOT_FOUND, VALIDATION_ERROR when id and label name two slots. */
   slotReference(
     tx: ReadTx,
     reference: { id?: number | undefined; code?: string | undefined },
     caller: Caller,
   ): store.Slot {
     const { id, code } = reference
-    const found = id !== undefined ? store.findSlot(tx, id) : store.findSlotByCode(tx, code ?? '')
-    const matches = found && (code === undefined || matchedName(found.slot_id) === matchedName(code))
-    if (!matches || !this.isVisible(caller, found.warehouseId)) {
+    const found = code === undefined ? store.findSlot(tx, id ?? 0) : store.findSlotByCode(tx, code)
+    if (!found || !this.isVisible(caller, found.warehouseId)) {
+      const path = code === undefined ? 'slot_id' : 'slot_code'
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such slot', {
-        fields: [{ path: id !== undefined ? 'slot_id' : 'slot_code', message: `no slot ${id ?? code}` }],
+        fields: [{ path, message: `no slot ${code ?? id}` }],
       })
     }
-    return found
+    if (id === undefined || id === found.id) return found
+    // Of the slot that slot_id names nothing is said: the caller may not see it.
+    const message = `slot_code "${code}" is slot ${found.id}, but slot_id says ${id}. Send one of them.`
+    throw AppError.field('slot_id', message)
   }
 
   /** Of the next `limit` slots behind `afterId`, those that the caller may see, and the id to go on behind. */

@@ -34,15 +34,19 @@ export class DeliveryLog {
     this.#o = options
   }
 
-  /** The deliveries of one endpoint with their attempts, newest notification first. Throws NOT_FOUND. */
+  /**
+   * The deliveries of one endpoint with their attempts, newest notification first, with `after_seq` oldest first. Throws
+   * NOT_FOUND.
+   */
   list(id: string, query: DeliveryQuery) {
-    const { limit = historyLimit, offset = 0, cursor, ...filter } = query
+    const { limit = historyLimit, offset = 0, cursor, after_seq: afterSeq, ...filter } = query
     return this.#o.work.read((tx) => {
       const webhook = getWebhook(tx, id)
-      const rows = deliveriesOf(tx, id, filter, { beforeSeq: cursor, limit: limit + 1, offset })
+      const rows = deliveriesOf(tx, id, filter, { beforeSeq: cursor, afterSeq, limit: limit + 1, offset })
       const page = rows.slice(0, limit)
-      const total = countDeliveriesOf(tx, id, filter, countLimit + 1)
+      const total = countDeliveriesOf(tx, id, filter, { afterSeq, limit: countLimit + 1 })
       const hasMore = rows.length > limit
+      const last = page.at(-1)
       return {
         success: true as const,
         data: this.#present(tx, webhook, page),
@@ -51,7 +55,7 @@ export class DeliveryLog {
           offset,
           total: total > countLimit ? null : total,
           hasMore,
-          nextCursor: hasMore ? String(page.at(-1)?.outboxSeq ?? '') || null : null,
+          nextCursor: hasMore && last && afterSeq === undefined ? `${last.outboxSeq}` : null,
         },
       }
     })
@@ -59,7 +63,7 @@ export class DeliveryLog {
 
   /**
    * Sends one delivery again whatever became of it: the same bytes under the same id, under a schedule of its own. It
-   * goes out at once, unless its endpoint is held or failing. Throws NOT_FOUND.
+   * goes out at once, unless its endpoint is held or failing. Throws NOT_FOUND, INVALID_TRANSITION for a test.
    */
   async redeliver(id: string, deliveryId: string, by: RequestOrigin): Promise<{ success: true } & DeliveryOut> {
     const { work, audit, clock, pacing, onChange } = this.#o
@@ -67,6 +71,7 @@ export class DeliveryLog {
       const webhook = getWebhook(tx, id)
       const before = findDelivery(tx, id, deliveryId)
       if (!before) throw AppError.notFound('Delivery')
+      refuseTest(before)
       requeue(tx, deliveryId, clock.now())
       const changes = { deliveryId, state: before.state, attempts: before.attempts }
       audit.write(tx, by, { action: 'webhook.redelivered', entity: 'webhook', entityId: id, changes })
@@ -113,6 +118,14 @@ export class DeliveryLog {
   }
 }
 
+/** Sent again, a test would count like any delivery. */
+function refuseTest({ id, type }: DeliveryRow): void {
+  if (type !== 'webhook.test') return
+  throw new AppError('INVALID_TRANSITION', 'A test is not sent again', {
+    details: `delivery ${id} was a test; POST /api/webhooks/:id/test sends another`,
+  })
+}
+
 /** What keeps the deliveries of an endpoint back, if anything does. */
 type Hold = {
   readonly why: 'held_offline' | 'held_disabled' | null
@@ -132,6 +145,8 @@ function deliveryOut(row: DeliveryRow, attempts: readonly AttemptRow[], hold: Ho
   const nextMs = waits && hold.untilMs !== undefined ? Math.max(dueMs, hold.untilMs) : undefined
   return {
     id: row.id,
+    seq: row.outboxSeq,
+    test: row.type === 'webhook.test',
     eventId: row.eventId,
     type: row.type,
     timestamp: isoTime(row.timestampMs),

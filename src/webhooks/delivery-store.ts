@@ -149,6 +149,28 @@ export function addAttempt(tx: Tx, deliveryId: string, row: AttemptRow): void {
   )
 }
 
+/** A test that was sent: a delivery that is over, with its one attempt. */
+export type SentTest = Omit<AttemptRow, 'attempt'> & {
+  readonly id: string
+  readonly webhookId: string
+  readonly outboxSeq: number
+  readonly state: Exclude<DeliveryState, 'pending'>
+  readonly endedAtMs: number
+}
+
+export function addTest(tx: Tx, test: SentTest): void {
+  const { id, webhookId, outboxSeq, state, endedAtMs, ...attempt } = test
+  tx.runOf(
+    `INSERT INTO delivery (id, webhook_id, outbox_seq, state, attempts, next_attempt_at_ms, last_status, last_error, created_at_ms,
+       delivered_at_ms) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
+    [
+      ...[id, webhookId, outboxSeq, state, endedAtMs, attempt.status, attempt.error, attempt.startedAtMs],
+      state === 'delivered' ? endedAtMs : null,
+    ],
+  )
+  addAttempt(tx, id, { ...attempt, attempt: 1 })
+}
+
 export type DeliveryState = 'pending' | 'delivered' | 'exhausted'
 
 export type AfterAttempt = Pick<AttemptRow, 'attempt' | 'status' | 'error'> & {
@@ -215,6 +237,8 @@ export type DeliveryFilter = {
 export type HistoryPage = {
   /** Only what was published before this seq. */
   readonly beforeSeq?: number | undefined
+  /** Only what was published after this seq, oldest first. */
+  readonly afterSeq?: number | undefined
   readonly limit: number
   readonly offset: number
 }
@@ -237,13 +261,15 @@ function conditionOf({ state, type, from, to }: DeliveryFilter): { sql: string; 
   }
 }
 
-/** An endpoint's deliveries, the newest notification first. */
+/** An endpoint's deliveries, the newest notification first; with `afterSeq` the oldest first. */
 export function deliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, page: HistoryPage): DeliveryRow[] {
   const { sql, values } = conditionOf(filter)
+  const { beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq, limit, offset } = page
   return tx.allOf<DeliveryRow>(
     `SELECT ${deliveryColumns} FROM delivery d JOIN outbox o ON o.seq = d.outbox_seq
-     WHERE d.webhook_id = +? AND d.outbox_seq < +? ${sql} ORDER BY d.outbox_seq DESC LIMIT ? OFFSET ?`,
-    [webhookId, page.beforeSeq ?? Number.MAX_SAFE_INTEGER, ...values, page.limit, page.offset],
+     WHERE d.webhook_id = +? AND d.outbox_seq > +? AND d.outbox_seq < +? ${sql}
+     ORDER BY d.outbox_seq${afterSeq === undefined ? ' DESC' : ''} LIMIT ? OFFSET ?`,
+    [webhookId, afterSeq ?? -1, beforeSeq, ...values, limit, offset],
   )
 }
 
@@ -256,12 +282,17 @@ export function findDelivery(tx: ReadTx, webhookId: string, id: string): Deliver
 }
 
 /** How many there are, counted up to `limit`. */
-export function countDeliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, limit: number): number {
+export function countDeliveriesOf(
+  tx: ReadTx,
+  webhookId: string,
+  filter: DeliveryFilter,
+  { afterSeq = -1, limit }: Pick<HistoryPage, 'afterSeq' | 'limit'>,
+): number {
   const { sql, values } = conditionOf(filter)
   const events = values.length > 0 ? 'JOIN outbox o ON o.seq = d.outbox_seq' : ''
   const row = tx.oneOf<{ total: number }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM delivery d ${events} WHERE d.webhook_id = +? ${sql} LIMIT ?)`,
-    [webhookId, ...values, limit],
+    `SELECT count(*) AS total FROM (SELECT 1 FROM delivery d ${events} WHERE d.webhook_id = +? AND d.outbox_seq > +? ${sql} LIMIT ?)`,
+    [webhookId, afterSeq, ...values, limit],
   )
   return row?.total ?? 0
 }

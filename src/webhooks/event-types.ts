@@ -1,11 +1,10 @@
-import type { EventType } from '../journal/index.ts'
+import { createdKinds, type EventType } from '../journal/index.ts'
 
 /** What each type of notification tells, in the groups of the interface document. */
 export const eventTypeFacts: Record<EventType, { readonly group: string; readonly trigger: string }> = {
   'event.created': {
     group: 'Workflow',
-    trigger:
-      'any event created in the system; also what has no type of its own: camera.offline, camera.online, alert.raised',
+    trigger: `any event created in the system; also what has no type of its own: ${createdKinds.join(', ')}`,
   },
   'transport_unit.created': { group: 'Workflow', trigger: 'new transport unit registered' },
   'transport_unit.stage_changed': { group: 'Workflow', trigger: 'unit progressed to the next workflow stage' },

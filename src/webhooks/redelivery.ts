@@ -97,7 +97,7 @@ function look(tx: ReadTx, webhookId: string, include: Inclusion, afterSeq: numbe
       : 'outbox o LEFT JOIN delivery d ON d.outbox_seq = o.seq AND d.webhook_id = ? WHERE true'
   const seq = include === 'failed' ? 'd.outbox_seq' : 'o.seq'
   return tx.allOf<Looked>(
-    `SELECT ${columns} FROM ${from} AND ${seq} > +? AND ${seq} <= +? ORDER BY ${seq} LIMIT ${batchRows}`,
+    `SELECT ${columns} FROM ${from} AND o.type <> 'webhook.test' AND ${seq} > +? AND ${seq} <= +? ORDER BY ${seq} LIMIT ${batchRows}`,
     [webhookId, afterSeq, endSeq],
   )
 }

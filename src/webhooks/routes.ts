@@ -132,7 +132,8 @@ const testing = operation({
   access: 'webhooks:manage',
   tag,
   summary: 'Send a webhook.test event',
-  description: 'One attempt, at once, also while the webhook is disabled. Nothing is stored, nothing counts.',
+  description:
+    'One attempt, at once, also while the webhook is disabled. It stands among the deliveries, marked `test`, and counts nowhere.',
   input: { params: byId },
   success: { 200: { description: 'What came of it; a failed delivery is an answer too', schema: TestResult } },
   errors: unreadable,
@@ -160,7 +161,7 @@ const redelivering = operation({
     'The same bytes under the same delivery id, whatever became of it, under a schedule that begins anew. At once, unless the webhook is failing or disabled: then in its turn.',
   input: { params: z.object({ id: z.string(), deliveryId: z.string() }) },
   success: { 200: { description: 'The delivery, on its way again', schema: DeliveryOut } },
-  errors: [...unreadable, 'STORAGE_FULL'],
+  errors: [...unreadable, 'STORAGE_FULL', 'INVALID_TRANSITION'],
 })
 
 const recovering = operation({
@@ -182,7 +183,12 @@ const listingDeliveries = operation({
   tag,
   summary: 'List the deliveries of a webhook',
   input: { params: byId, query: DeliveryQuery },
-  success: { 200: { description: `Newest notification first, ${historyLimit} unless asked`, schema: DeliveryList } },
+  success: {
+    200: {
+      description: `Newest notification first, with after_seq oldest first; ${historyLimit} unless asked`,
+      schema: DeliveryList,
+    },
+  },
 })
 
 const listingAlerts = operation({

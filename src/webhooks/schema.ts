@@ -130,12 +130,17 @@ export const DeliveryQuery = z.object({
   from: time().optional().openapi({ description: 'Of the events; inclusive' }),
   to: time().optional().openapi({ description: 'Of the events; exclusive' }),
   cursor: queryInteger({ min: 0 }).optional().openapi({ type: 'string', description: 'nextCursor of the page before' }),
+  after_seq: queryInteger({ min: 0 }).optional().openapi({
+    description: 'Only notifications behind this seq, oldest first. A recovery may add deliveries of older ones.',
+  }),
 })
 
 export type DeliveryQuery = z.output<typeof DeliveryQuery>
 
 const deliveryFields = {
   id: z.string().openapi({ description: 'X-Service-Delivery' }),
+  seq: z.int().openapi({ description: 'Place of its notification in the order of publication; for after_seq' }),
+  test: z.boolean().openapi({ description: 'A webhook.test that somebody asked for; it counts nowhere' }),
   eventId: z.string().openapi({ description: 'id of the envelope' }),
   type: z.string(),
   timestamp: timeOut().openapi({ description: 'Of the event' }),

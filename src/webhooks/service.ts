@@ -4,7 +4,7 @@ import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, type SecretBox } from '../world/index.ts'
 import { parseNetworks } from './address-guard.ts'
-import { removeDeliveriesOf } from './delivery-store.ts'
+import { addTest, removeDeliveriesOf } from './delivery-store.ts'
 import { healthy } from './endpoint-health.ts'
 import { checkEndpointUrl } from './endpoint-url.ts'
 import { fanOutAll } from './fan-out.ts'
@@ -27,6 +27,7 @@ import type { WebhookSettings } from './settings.ts'
 import {
   allWebhooks,
   deleteWebhook,
+  findWebhook,
   getWebhook,
   insertWebhook,
   isHeld,
@@ -34,7 +35,7 @@ import {
   type Webhook,
   type WebhookChanges,
 } from './store.ts'
-import { type TestMaker, testMessage } from './test-message.ts'
+import { type TestMaker, type TestMessage, testMessage } from './test-message.ts'
 
 const shortSecret = 16
 
@@ -203,8 +204,8 @@ export class WebhookService {
   }
 
   /**
-   * Sends `webhook.test` once, also to a disabled endpoint. Nothing is stored and nothing counts, so it neither heals
-   * nor harms the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
+   * Sends `webhook.test` once, also to a disabled endpoint. It stands among the deliveries and counts nowhere, so it
+   * neither heals nor harms the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
    */
   async test(id: string): Promise<TestResult> {
     const { work, box, clock, sender } = this.#o
@@ -215,6 +216,7 @@ export class WebhookService {
     if (outcome.kind === 'abandoned') {
       throw new AppError('NOT_READY', 'The gateway is stopping', { retryAfterSeconds: 5 })
     }
+    await work.write((tx) => this.#keepTest(tx, id, message, outcome, nowMs)).catch(ignoreFullDisk)
     return {
       success: true,
       delivered: outcome.kind === 'delivered',
@@ -226,10 +228,34 @@ export class WebhookService {
     }
   }
 
+  /** Puts the test among the deliveries of its webhook; one that was deleted meanwhile has none. */
+  #keepTest(tx: Tx, id: string, message: TestMessage, outcome: Outcome, startedAtMs: number): void {
+    if (!findWebhook(tx, id)) return
+    const { outbox, clock } = this.#o
+    const { status, durationMs } = outcome
+    addTest(tx, {
+      id: message.deliveryId,
+      webhookId: id,
+      outboxSeq: outbox.keep(tx, message),
+      state: outcome.kind === 'delivered' ? 'delivered' : 'exhausted',
+      startedAtMs,
+      endedAtMs: clock.now(),
+      durationMs,
+      status,
+      error: errorOf(outcome),
+      answer: outcome.kind === 'offline' ? null : (outcome.answer ?? null),
+    })
+  }
+
   async #checkUrl(url: string): Promise<void> {
     const { settings, resolve, clock } = this.#o
     await checkEndpointUrl(url, { named: parseNetworks(settings().allowNetworks), resolve, clock })
   }
+}
+
+/** What a test has shown is answered all the same. */
+function ignoreFullDisk(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'STORAGE_FULL') throw error
 }
 
 function errorOf(outcome: Outcome): string | null {

@@ -9,17 +9,17 @@ export type TestMaker = {
   readonly site: { readonly siteId: string; readonly warehouseId: number }
 }
 
-/** A `webhook.test` event under a delivery id of its own; it is stored nowhere. */
-export function testMessage(
-  { outbox, makeId, site }: TestMaker,
-  webhookId: string,
-  timestampMs: number,
-): SignedMessage {
+/** A test, and the id of its event. */
+export type TestMessage = SignedMessage & { readonly type: 'webhook.test'; readonly eventId: string }
+
+/** A `webhook.test` event under a delivery id of its own. */
+export function testMessage({ outbox, makeId, site }: TestMaker, webhookId: string, timestampMs: number): TestMessage {
   const message = `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.`
   const data: TestData = { webhookId, message }
   const envelope = outbox.envelope('webhook.test', makeId(), timestampMs, data, site.warehouseId)
   return {
     type: 'webhook.test',
+    eventId: envelope.id,
     deliveryId: makeId(),
     timestampMs,
     body: Buffer.from(JSON.stringify(envelope), 'utf8'),

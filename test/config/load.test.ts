@@ -237,7 +237,7 @@ units: { stages: [] }
     'conf.d/storage.yaml:3:11: storage.upload.passwordFile: is required: the path of a file',
     'conf.d/storage.yaml:3:23: storage.upload.instance: expected one of storage.instances',
     'conf.d/storage.yaml:4:28: retention.minFreeBytes: expected a size with its unit, such as 512B, 1KiB, 256MiB or 2GiB, not "2GB"',
-    'conf.d/storage.yaml:5:21: ledger.enforce[0]: expected one of SLOT_ALREADY_OCCUPIED, SLOT_EMPTY, ASSET_ELSEWHERE, ASSET_MISMATCH, UNKNOWN_ASSET, TYPE_NOT_ALLOWED, OVERWEIGHT, OVERHEIGHT, SELF_VERIFIED, OPERATOR_DIFFERS, LATE_EVENT, CLOCK_AHEAD, NO_EFFECT, PHOTO_NOT_HELD, PHOTO_TIME_MISMATCH, BARCODE_CHECK_DIGIT, BARCODE_NOT_GS1, BARCODE_AGAINST_GS1, not "OVERWIGHT"; did you mean OVERWEIGHT?',
+    'conf.d/storage.yaml:5:21: ledger.enforce[0]: expected one of SLOT_ALREADY_OCCUPIED, SLOT_EMPTY, ASSET_ELSEWHERE, ASSET_MISMATCH, UNKNOWN_ASSET, TYPE_NOT_ALLOWED, OVERWEIGHT, OVERHEIGHT, SELF_VERIFIED, OPERATOR_DIFFERS, LATE_EVENT, CLOCK_AHEAD, NO_EFFECT, PHOTO_NOT_HELD, PHOTO_TIME_MISMATCH, SLOT_RETIRED, SCAN_MISMATCH, PHOTO_REUSED, BARCODE_CHECK_DIGIT, BARCODE_NOT_GS1, BARCODE_AGAINST_GS1, not "OVERWIGHT"; did you mean OVERWEIGHT?',
     'conf.d/storage.yaml:6:25: http.trustedProxies: expected a list, not "10.0.0.1"',
     'conf.d/storage.yaml:7:18: units.stages: expected a list of 1 to 100 stages, each only once',
   ])

@@ -149,6 +149,9 @@ t.test('somebody signs in, sees the hall, and what happens in it meanwhile', opt
   t.equal(await page.locator('#app b, #app img').count(), 0, 'what others wrote is text, never markup')
   await tile('Slots in use').getByText('2').waitFor()
   t.match(await tile('Disputed').innerText(), /1/)
+  t.match(await tile('Not yet verified').innerText(), /\b1\b/, 'what is disputed waits for a look')
+  const legend = page.getByRole('list', { name: 'Legend' })
+  t.match(await legend.innerText(), /Not yet verified\s+1\b/, 'and the plan counts it in the same way')
 
   await slot(page, 'B-2').click()
   const panel = page.locator('.slot-panel')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
-const photo_url = 'https://photos.example/1.jpg'
+let photos = 0
 
 async function yard(t: { teardown(end: () => void): void }, config = {}): Promise<TestGateway> {
   const gateway = await testGateway({ config })
@@ -17,6 +17,8 @@ async function yard(t: { teardown(end: () => void): void }, config = {}): Promis
 
 async function book(gateway: TestGateway, event_type: string, slot_code: string, asset_barcode: string, more = {}) {
   gateway.clock.advance(1000)
+  photos += 1
+  const photo_url = `https://photos.example/${photos}.jpg`
   const body = { event_type, slot_code, asset_barcode, photo_url, ...more }
   const answer = await gateway.ask('POST', '/api/whms/events', { by: people.sven, body })
   if (answer.status !== 201) throw new Error(answer.text)

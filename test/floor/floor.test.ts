@@ -177,6 +177,8 @@ t.test('how full the warehouse is counts what stands there and what nobody has v
     ],
   }
   t.match(await get('dashboard/utilization'), utilization)
+  await send({ event_type: 'DISPUTED', slot_code: 'B', asset_barcode: 'P-2' })
+  t.match(await get('dashboard/utilization'), utilization, 'what is disputed is not verified either')
   t.match(await get('warehouses/1'), {
     id: 1,
     zones: [

@@ -137,7 +137,7 @@ t.test('what can not be printed is refused before anything waits', async (t) => 
     [{ slot_code: 'A', copies: 101 }, 'VALIDATION_ERROR'],
     [{ slot_code: 'A', copies: 0 }, 'VALIDATION_ERROR'],
     [{ slot_code: 'nope' }, 'REFERENCE_NOT_FOUND'],
-    [{ slot_code: 'A', slot_id: 2 }, 'REFERENCE_NOT_FOUND'],
+    [{ slot_code: 'A', slot_id: 2 }, 'VALIDATION_ERROR'],
     [{ asset_barcode: 'nobody' }, 'REFERENCE_NOT_FOUND'],
     [{ slot_code: 'A', printer: 'dock-2' }, 'REFERENCE_NOT_FOUND'],
   ] as const) {

@@ -17,16 +17,15 @@ for (const story of loadStories()) {
   t.test(`${story.name}: ${story.title}`, async (t) => {
     const gateway = await open(story)
     t.teardown(() => gateway.end())
-    const photo = await heldPhoto(gateway)
     const recorded: Answer[] = []
     for (const [index, step] of story.steps.entries()) {
       if (step.kind === 'act') {
-        const answer = await playAct(gateway, step, recorded, photo)
+        const answer = await playAct(gateway, step, recorded)
         recorded.push(answer)
         t.strictSame(seenOfAct(answer, step), expectedOfAct(step), `step ${index + 1}`)
         continue
       }
-      const answer = await play(gateway, step, recorded, photo)
+      const answer = await play(gateway, step, recorded)
       recorded.push(answer)
       t.match(seen(answer), expected(step), `step ${index + 1}`)
       if (step.expect.status === 201) {
@@ -64,15 +63,27 @@ async function open(story: Story): Promise<TestGateway> {
   return gateway
 }
 
-function bodyOf({ photo: held, corrects_step, ...post }: PostStep['post'], recorded: readonly Answer[], photo: string) {
+let photos = 0
+
+/** A photo of its own for each event, unless the story shows another step's again. */
+async function photoOf(gateway: TestGateway, shows: 'held' | number): Promise<string> {
+  photos += 1
+  return heldPhoto(gateway, shows === 'held' ? photos : 1_000_000 + shows)
+}
+
+async function bodyOf(
+  gateway: TestGateway,
+  { photo, corrects_step, ...post }: PostStep['post'],
+  recorded: readonly Answer[],
+) {
   return {
     ...post,
-    ...(held && { photo_url: photo }),
+    ...(photo !== undefined && { photo_url: await photoOf(gateway, photo) }),
     ...(corrects_step !== undefined && { corrects_event_id: recorded[corrects_step - 1]?.body.id }),
   }
 }
 
-function playAct(gateway: TestGateway, step: ActStep, recorded: readonly Answer[], photo: string): Promise<Answer> {
+async function playAct(gateway: TestGateway, step: ActStep, recorded: readonly Answer[]): Promise<Answer> {
   gateway.clock.setWall(Date.parse(step.received))
   const { move, correct, batch } = step.act
   const post = (path: string, body: unknown) =>
@@ -82,14 +93,14 @@ function playAct(gateway: TestGateway, step: ActStep, recorded: readonly Answer[
       headers: step.deviceTime ? { 'X-Device-Time': step.deviceTime } : {},
     })
   if (move) {
-    const { photo: _, ...body } = move
-    return post('moves', { ...body, photo_url: photo })
+    const { photo, ...body } = move
+    return post('moves', { ...body, photo_url: await photoOf(gateway, photo) })
   }
   if (correct) {
     const { step: wrong, ...body } = correct
     return post(`events/${recorded[wrong - 1]?.body.id}/correct`, { ...body, reason: 'booked wrong' })
   }
-  const events = batch?.events.map((one) => bodyOf(one, recorded, photo))
+  const events = await Promise.all((batch?.events ?? []).map((one) => bodyOf(gateway, one, recorded)))
   return post('events/batch', { mode: batch?.mode, events })
 }
 
@@ -125,9 +136,9 @@ function expectedOfAct({ expect }: ActStep) {
   return { status: expect.status, events }
 }
 
-function play(gateway: TestGateway, step: PostStep, recorded: readonly Answer[], photo: string): Promise<Answer> {
+async function play(gateway: TestGateway, step: PostStep, recorded: readonly Answer[]): Promise<Answer> {
   gateway.clock.setWall(Date.parse(step.received))
-  const body = bodyOf(step.post, recorded, photo)
+  const body = await bodyOf(gateway, step.post, recorded)
   return gateway.ask('POST', '/api/whms/events', {
     by: { username: step.by.user, role: step.by.role },
     body,

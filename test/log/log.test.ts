@@ -32,6 +32,7 @@ const nothing = {
   work_order_ref: null,
   notes_commitment: null,
   scan: null,
+  scan_evidence: null,
   client_event_id: null,
   client_evidence_hash: null,
   corrects_event_id: null,

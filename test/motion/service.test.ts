@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { FromCameras } from '../../src/cameras/index.ts'
 import { databaseFile } from '../../src/database/index.ts'
-import { people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { type Answer, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', motion: { preRecordSeconds: 3 } }]
 const motionAt = Date.UTC(2026, 2, 2, 8)
@@ -77,6 +77,40 @@ t.test('motion in the cooldown is a detection without a clip', async (t) => {
   t.match(told(gateway)[0], { type: 'motion.detected', data: { clip: null, reason: 'cooldown' } })
   t.match(await detections(gateway), [{ id: 1, clipStatus: 'cooldown', clipUrls: { playback: null, snapshot: null } }])
   t.match(await gateway.ask('GET', '/api/iot/detection-events/1/clip', { by: people.vera }), { status: 404 })
+})
+
+t.test('detections are read page by page while new ones come in, and followed in the order of the log', async (t) => {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  // Two at one moment; the fourth is older than the others and was recorded last.
+  const times = [0, 1000, 1000, -5000]
+  for (const [n, laterMs] of times.entries())
+    await hear(gateway, {
+      ...facts,
+      motionAt: motionAt + laterMs,
+      type: 'motionFired',
+      detectionId: n + 1,
+      clip: false,
+    })
+  const ask = async (query: string, by: Person = people.vera) =>
+    gateway.ask('GET', `/api/iot/detection-events?${query}`, { by })
+  const ids = ({ body }: Answer) => body.data.map((one: { id: number }) => one.id)
+  const first = await ask('limit=2')
+  t.strictSame(ids(first), [3, 2])
+  await hear(gateway, { ...facts, motionAt: motionAt + 9000, type: 'motionFired', detectionId: 5, clip: false })
+  const second = await ask(`limit=2&cursor=${first.body.pagination.nextCursor}`)
+  t.strictSame(ids(second), [1, 4], 'what came meanwhile moves no page')
+  t.match(second.body.pagination, { hasMore: false, nextCursor: null })
+  const followed = await ask('after_seq=0&limit=3')
+  t.strictSame(ids(followed), [1, 2, 3])
+  t.match(followed.body.pagination, { hasMore: true, nextCursor: null, total: 5 })
+  t.strictSame(
+    ids(await ask(`after_seq=${followed.body.data[2].seq}`)),
+    [4, 5],
+    'nothing is missed, nothing comes twice',
+  )
+  t.strictSame(ids(await ask('after_seq=0', people.olga)), [], 'of cameras of others nothing is told')
+  t.match(await ask('cursor=what'), { status: 400, body: { error: { fields: [{ path: 'cursor' }] } } })
 })
 
 t.test('what fired and never came to anything is lost, and said to be', async (t) => {

@@ -161,11 +161,11 @@ export async function furnish(
   }
 }
 
-/** The address of a photo that the gateway holds. */
-export async function heldPhoto(gateway: TestGateway): Promise<string> {
+/** The address of a photo that the gateway holds; another `n` is another photo. */
+export async function heldPhoto(gateway: TestGateway, n = 0): Promise<string> {
   const stored = await gateway.ask('POST', '/api/whms/evidence/photos', {
     by: people.ada,
-    bytes: tinyPng,
+    bytes: n === 0 ? tinyPng : Buffer.concat([tinyPng, Buffer.from(`${n}`)]),
     headers: { 'Content-Type': 'image/png' },
   })
   return stored.body.url

@@ -30,6 +30,9 @@ const warningCodes = [
   'NO_EFFECT',
   'PHOTO_NOT_HELD',
   'PHOTO_TIME_MISMATCH',
+  'SLOT_RETIRED',
+  'SCAN_MISMATCH',
+  'PHOTO_REUSED',
   'BARCODE_CHECK_DIGIT',
   'BARCODE_NOT_GS1',
   'BARCODE_AGAINST_GS1',
@@ -52,6 +55,9 @@ const slotState = z.discriminatedUnion('isOccupied', [
   }),
   z.strictObject({ isOccupied: z.literal(false), assetBarcode: z.null() }),
 ])
+
+/** held: a photo of its own. A number: the photo of that number, the same wherever the story names it. */
+const photo = z.union([z.literal('held'), z.int().positive()])
 
 const given = z.strictObject({
   slots: z
@@ -87,7 +93,7 @@ const post = z
     slot_code: label.optional(),
     slot_id: z.int().positive().optional(),
     asset_barcode: label,
-    photo: z.literal('held').optional(),
+    photo: photo.optional(),
     photo_url: z.url().optional(),
     photo_taken_at: instant.optional(),
     /** Sent as it stands: a story may be about its form. */
@@ -95,6 +101,7 @@ const post = z
     operator: label.optional(),
     scale_weight_kg: z.number().optional(),
     corrects_step: z.int().positive().optional(),
+    scan: z.strictObject({ slot: label.optional(), asset: label.optional() }).optional(),
   })
   .refine((body) => (body.slot_code === undefined) !== (body.slot_id === undefined), 'either slot_code or slot_id')
   .refine((body) => body.photo === undefined || body.photo_url === undefined, 'either photo or photo_url')
@@ -153,7 +160,7 @@ const act = z
         asset_barcode: label,
         to_slot_code: label,
         from_slot_code: label.optional(),
-        photo: z.literal('held'),
+        photo,
         timestamp: z.string().optional(),
       })
       .optional(),

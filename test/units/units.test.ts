@@ -100,7 +100,7 @@ t.test('a unit goes through the whole workflow, and every step is history, a lea
   const created = published(gateway).filter(
     ({ type, data }) => type === 'event.created' && data.kind.startsWith('transport_unit.'),
   )
-  t.equal(created.length, 8, 'each is an event.created as well')
+  t.equal(created.length, 9, 'each is an event.created as well, and so is the evidence that came later')
 
   const verified = verifyLedger(gateway.live.config.dataDir)
   t.match(verified, { ok: true, unitSteps: 8, mismatches: [] })
@@ -120,6 +120,33 @@ t.test('a unit goes through the whole workflow, and every step is history, a lea
   const { ok, mismatches } = verifyLedger(gateway.live.config.dataDir)
   t.notOk(ok)
   t.match(JSON.stringify(mismatches), /step 2 .*toStage/, 'a changed step is found, and named')
+})
+
+t.test('whoever asks for everything is told that a unit is held, goes on, gets evidence or is cancelled', async (t) => {
+  const { gateway, post, create } = await yard(t)
+  const id = await create()
+  await post(`/${id}/hold`, { reason: 'customs', operator: 'piet' })
+  await post(`/${id}/resume`)
+  await post(`/${id}/evidence`, { scale_weight_kg: 400 })
+  await post(`/${id}/cancel`, { note: 'sent back' }, people.sven)
+  t.equal((await post(`/${id}/hold`)).status, 400, 'a step that is refused is told to nobody')
+  const told = published(gateway)
+    .filter(({ type, data }) => type === 'event.created' && data.kind !== 'transport_unit.created')
+    .map(({ data: { kind, event } }) => ({ kind, id: event.id, status: event.status, newest: event.history.at(-1) }))
+  t.match(told, [
+    {
+      kind: 'transport_unit.held',
+      id,
+      status: 'on_hold',
+      newest: { action: 'held', operator: 'piet', reason: 'customs' },
+    },
+    { kind: 'transport_unit.resumed', id, status: 'active', newest: { action: 'resumed', operator: 'olga' } },
+    { kind: 'transport_unit.evidence_added', id, status: 'active', newest: { action: 'evidence', scaleReading: 400 } },
+    { kind: 'transport_unit.cancelled', id, status: 'cancelled', newest: { action: 'cancelled', note: 'sent back' } },
+  ])
+  t.equal(told.length, 4)
+  const types = published(gateway).map(({ type }) => type)
+  t.notOk(types.includes('transport_unit.held'), 'the document has no such type')
 })
 
 t.test('whoever may see a unit may see its photos, and nobody else', async (t) => {

@@ -108,3 +108,39 @@ t.test('a slot moves between zones of its warehouse alone, and a retired one sta
     [1],
   )
 })
+
+t.test('a limit with a typo is refused and names the key that was meant, for it must not vanish', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  const send = async (method: string, path: string, body: object) => {
+    const answer = await gateway.ask(method, `/api/whms/${path}`, { by: people.ada, body })
+    return { status: answer.status, fields: answer.body.error?.fields }
+  }
+  const refused = (path: string, message: string) => ({ status: 400, fields: [{ path, message }] })
+  t.strictSame(
+    await send('PUT', 'slots/A', { constraints: { max_wieght: 500 } }),
+    refused('constraints', 'unknown key "max_wieght"; did you mean max_weight?'),
+  )
+  t.strictSame(
+    await send('PUT', 'slots/A', { constraints: { colour: 'red' } }),
+    refused('constraints', 'unknown key "colour"; known are max_weight, max_height, allowed_types'),
+  )
+  t.strictSame(
+    await send('POST', 'assets', {
+      asset_id: 'P-1',
+      type: 'pallet',
+      dimensions: { length: 1, width: 1, height: 1, hight: 2 },
+    }),
+    refused('dimensions', 'unknown key "hight"; did you mean height?'),
+  )
+  const scan = { slto: 'A', asset: 'P-1' }
+  t.strictSame(
+    await send('POST', 'events', { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1', scan }),
+    refused('scan', 'unknown key "slto"; did you mean slot?'),
+  )
+  t.match(await send('PUT', 'slots/A', { constraints: { max_weight: 500 } }), { status: 200 })
+  t.match((await gateway.ask('GET', '/api/whms/slots/A', { by: people.vera })).body, {
+    constraints: { max_weight: 500 },
+  })
+})

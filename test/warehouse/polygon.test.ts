@@ -21,7 +21,7 @@ t.test('a slot of any simple shape is a place, and what is no place is told why'
     [points([0, 0], [2, 2], [2, 0], [0, 2]), /crosses itself: edge 0 and edge 2 meet/],
     [points([0, 0], [1, 1], [2, 2]), /no area/],
     [points([5, 5], [5, 5], [5, 5]), /point 1 repeats point 0/],
-    [points([0, 0], [1, 0], [1, 1], [0, 0]), /the polygon closes by itself/],
+    [points([0, 0], [1, 0], [1, 1], [0, 0]), /point 3 repeats point 0/],
     [points([0, 0], [4, 0], [2, 0], [2, 3]), /edge 0 and edge 1 lie on each other/],
     [points([0, 0], [3, 0], [3, 3], [0, 3], [0, 5]), /edge 2 and edge 4 meet/],
     [points([0, 0], [4, 0], [4, 4], [2, 0], [0, 4]), /crosses itself/],
@@ -122,4 +122,21 @@ t.test('whatever a client sends as a polygon is refused with its field, and stor
   t.match(await post(`[${'{"x":0,"y":0},'.repeat(1_000_000)}]`), { status: 413 })
   t.equal((await gateway.ask('GET', '/api/whms/slots', { by: people.ada })).body.data.length, 0)
   t.equal((await post(circle(256))).status, 201, 'the most that there may be')
+})
+
+t.test('a ring that ends where it began, as drawing programs write it, is the same place', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, [])
+  const open = points([0, 0], [1, 0], [1, 1])
+  const create = (slot_id: string, floor_plan_polygon: Point[]) =>
+    gateway.ask('POST', '/api/whms/slots', { by: people.ada, body: { slot_id, zone: 'S', floor_plan_polygon } })
+  t.match(await create('A', [...open, ...points([0, 0])]), { status: 201, body: { floor_plan_polygon: open } })
+  t.same((await create('B', [...open, ...points([0, 0])])).body.floor_plan_polygon, open)
+  const circle = Array.from({ length: 256 }, (_, i): [number, number] => [Math.cos(i / 41), Math.sin(i / 41)])
+  t.equal((await create('C', points(...circle, [1, 0]))).status, 201, 'the repeat counts for none')
+  t.match(await create('D', points([0, 0], [1, 0], [0, 0])), { status: 400 }, 'two points are no place')
+  const change = { floor_plan_polygon: [...open, ...points([0, 0])] }
+  const changed = await gateway.ask('PUT', '/api/whms/slots/A', { by: people.ada, body: change })
+  t.match(changed, { status: 200, body: { version: 1 } }, 'and so it is no change')
 })

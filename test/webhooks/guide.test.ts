@@ -2,9 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { databaseFile, openReader } from '../../src/database/index.ts'
+import { createdKinds, eventTypes } from '../../src/journal/index.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { isInstalled, runToEnd } from '../support/process.ts'
-import { type Received, startReceiver } from '../support/receiver.ts'
+import { type Received, type ReceiverOptions, startReceiver } from '../support/receiver.ts'
 
 const secret = 'a secret that both know'
 const guide = readFileSync(resolve(import.meta.dirname, '../../src/webhooks/README.md'), 'utf8')
@@ -32,22 +34,32 @@ async function until(gateway: TestGateway, received: readonly Received[], count:
   await gateway.webhooks.worker.settled()
 }
 
-/** What a real receiver gets on a bad day: events in order, one that failed and comes late, one twice, one forged. */
-async function aBadDay(t: Test): Promise<Received[]> {
-  const receiver = await startReceiver({ secret, behave: (_, nth) => ({ status: nth === 1 ? 500 : 204 }) })
+/** A gateway that sends to a receiver of its own. */
+async function yard(t: Test, options: Pick<ReceiverOptions, 'behave'> = {}) {
+  const receiver = await startReceiver({ secret, ...options })
   t.teardown(() => receiver.stop())
   const caFile = join(newFolder(t), 'receiver.pem')
   writeFileSync(caFile, receiver.caPem)
-  const gateway = await testGateway({ config: { webhooks: { allowNetworks: ['127.0.0.0/8'], caFile } } })
+  const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'ada' }]
+  const gateway = await testGateway({ config: { cameras, webhooks: { allowNetworks: ['127.0.0.0/8'], caFile } } })
   t.teardown(async () => {
     await gateway.webhooks.worker.stop()
     gateway.end()
   })
   await furnish(gateway, ['A-01', 'B-01'])
-  const by = people.ada
-  const hook = { url: receiver.url, events: ['whms.removal'], secret }
-  const { id } = (await gateway.ask('POST', '/api/webhooks', { by, body: hook })).body
+  const register = async (events: readonly string[]): Promise<string> => {
+    const hook = { url: receiver.url, events, secret }
+    return (await gateway.ask('POST', '/api/webhooks', { by: people.ada, body: hook })).body.id
+  }
   gateway.webhooks.worker.start()
+  return { gateway, receiver, register }
+}
+
+/** What a real receiver gets on a bad day: events in order, one that failed and comes late, one twice, one forged. */
+async function aBadDay(t: Test): Promise<Received[]> {
+  const { gateway, receiver, register } = await yard(t, { behave: (_, nth) => ({ status: nth === 1 ? 500 : 204 }) })
+  const by = people.ada
+  const id = await register(['whms.removal'])
   for (const [n, slot_code] of ['A-01', 'B-01', 'A-01'].entries()) {
     const body = { event_type: 'REMOVED', slot_code, asset_barcode: `Grün-${n}` }
     await gateway.ask('POST', '/api/whms/events', { by, body })
@@ -62,43 +74,117 @@ async function aBadDay(t: Test): Promise<Received[]> {
   return [...all, forged]
 }
 
-const expected = ['applied', 'applied', 'overtaken', 'repeated', 'forged']
+/** A day on which everything happens that a receiver can be told of, each once; the test comes last. */
+async function aFullDay(t: Test): Promise<Received[]> {
+  const { gateway, receiver, register } = await yard(t)
+  const id = await register(eventTypes.filter((type) => type !== 'webhook.test'))
+  const post = async (path: string, body: object) => {
+    const reply = await gateway.ask('POST', `/api/${path}`, { by: people.ada, body })
+    if (reply.status >= 300) throw new Error(`${path}: ${reply.text}`)
+    // One after the other: what is under way together may overtake.
+    await until(gateway, receiver.received, published(gateway))
+    return reply.body
+  }
+  const pallet = { slot_code: 'A-01', asset_barcode: 'P-1' }
+  const photo_url = 'https://photos.example/1.jpg'
+  await post('whms/events', { ...pallet, event_type: 'PLACED', photo_url })
+  for (const event_type of ['VERIFIED', 'DISPUTED', 'REMOVED']) await post('whms/events', { ...pallet, event_type })
+  const unit = await post('whms/transport-units', { reference: 'PO-7', direction: 'inbound' })
+  for (const step of ['hold', 'resume']) await post(`whms/transport-units/${unit.id}/${step}`, {})
+  await post(`whms/transport-units/${unit.id}/evidence`, { photo_urls: [photo_url] })
+  for (let stage = 1; stage < 7; stage += 1) await post(`whms/transport-units/${unit.id}/advance`, {})
+  const other = await post('whms/transport-units', { reference: 'PO-8', direction: 'outbound' })
+  await post(`whms/transport-units/${other.id}/cancel`, {})
+  await post('iot/scale-readings', { scaleId: 'dock', weightKg: 412.5 })
+  await post('governance/incidents', { severity: 'high', category: 'damage', title: 'Fallen', evidenceReferences: [] })
+  await post('governance/incidents/1/resolve', { resolution: 'picked up' })
+  await post('governance/reports', { from: '2026-03-02T00:00:00Z', to: '2026-03-03T00:00:00Z' })
+  const motionAt = gateway.clock.now()
+  gateway.motion.heard({
+    type: 'motionFired',
+    ...{ cameraId: 7, detectionId: 1, motionAt, score: 0.4, sceneChange: false, clip: false },
+  })
+  await gateway.audit('test.settled', {})
+  await until(gateway, receiver.received, published(gateway))
+  await post(`webhooks/${id}/test`, {})
+  return [...receiver.received]
+}
+
+function published(gateway: TestGateway): number {
+  const reader = openReader(databaseFile(gateway.live.config.dataDir))
+  const row = reader.prepare<[], { n: number }>('SELECT count(*) AS n FROM outbox').get()
+  reader.close()
+  return row?.n ?? 0
+}
+
+/** What was sent: the type, or what `event.created` tells of. */
+const kindOf = ({ type, body }: Received): string =>
+  type === 'event.created' ? JSON.parse(body.toString()).data.kind : type
+
+const python = { skip: isInstalled('python3', '--version') ? false : 'no Python here' }
+const shell = { skip: isInstalled('openssl', 'version') ? false : 'no openssl here' }
+
+async function inJavaScript(t: Test, day: readonly Received[]): Promise<string[]> {
+  const file = join(newFolder(t), 'receiver.mjs')
+  writeFileSync(file, snippet('js'))
+  const { receive } = (await import(file)) as {
+    receive: (headers: object, body: Buffer, secret: string) => string
+  }
+  return day.map(({ headers, body }) => receive(headers, body, secret))
+}
+
+async function inPython(t: Test, day: readonly Received[]): Promise<string[]> {
+  const folder = newFolder(t)
+  writeFileSync(join(folder, 'receiver.py'), snippet('python'))
+  const play = `import base64, json, receiver, sys
+for one in json.load(sys.stdin):
+    print(receiver.receive(one["headers"], base64.b64decode(one["body"]), ${JSON.stringify(secret)}))`
+  const input = JSON.stringify(day.map(({ headers, body }) => ({ headers, body: body.toString('base64') })))
+  const { stdout, stderr } = await runToEnd('python3', ['-c', play], { cwd: folder, input })
+  if (stderr !== '') throw new Error(stderr)
+  return stdout.trim().split('\n')
+}
+
+async function inTheShell(t: Test, day: readonly Received[]): Promise<string[]> {
+  const folder = newFolder(t)
+  writeFileSync(join(folder, 'receive.sh'), snippet('sh'))
+  const calls = day.map(({ headers, body, deliveryId }, n) => {
+    writeFileSync(join(folder, `body-${n}`), body)
+    return `receive body-${n} '${headers['x-service-signature']}' '${deliveryId}' '${secret}'`
+  })
+  const { stdout, stderr } = await runToEnd('sh', ['-c', ['. ./receive.sh', ...calls].join('\n')], { cwd: folder })
+  if (stderr !== '') throw new Error(stderr)
+  return stdout.trim().split('\n')
+}
 
 t.test('the guide’s code takes what the gateway sends', async (t) => {
   const day = await aBadDay(t)
-  const asJson = JSON.stringify(day.map(({ headers, body }) => ({ headers, body: body.toString('base64') })))
+  const expected = ['applied', 'applied', 'overtaken', 'repeated', 'forged']
+  await t.test('in JavaScript', async (t) => t.strictSame(await inJavaScript(t, day), expected))
+  await t.test('in Python', python, async (t) => t.strictSame(await inPython(t, day), expected))
+  // The shell's keeps no order: what came late is applied like any other.
+  const withoutOrder = ['applied', 'applied', 'applied', 'repeated', 'forged']
+  await t.test('in the shell', shell, async (t) => t.strictSame(await inTheShell(t, day), withoutOrder))
+})
 
-  await t.test('in JavaScript', async (t) => {
-    const file = join(newFolder(t), 'receiver.mjs')
-    writeFileSync(file, snippet('js'))
-    const { receive } = (await import(file)) as {
-      receive: (headers: object, body: Buffer, secret: string) => string
-    }
-    t.strictSame(
-      day.map(({ headers, body }) => receive(headers, body, secret)),
-      expected,
-    )
-  })
-
-  await t.test('in Python', { skip: isInstalled('python3', '--version') ? false : 'no Python here' }, async (t) => {
-    const folder = newFolder(t)
-    writeFileSync(join(folder, 'receiver.py'), snippet('python'))
-    const play = `import base64, json, receiver, sys
-for one in json.load(sys.stdin):
-    print(receiver.receive(one["headers"], base64.b64decode(one["body"]), ${JSON.stringify(secret)}))`
-    const { stdout, stderr } = await runToEnd('python3', ['-c', play], { cwd: folder, input: asJson })
-    t.strictSame(stdout.trim().split('\n'), expected, stderr)
-  })
-
-  await t.test('in the shell', { skip: isInstalled('openssl', 'version') ? false : 'no openssl here' }, async (t) => {
-    const folder = newFolder(t)
-    writeFileSync(join(folder, 'receive.sh'), snippet('sh'))
-    const calls = day.map(({ headers, body, deliveryId }, n) => {
-      writeFileSync(join(folder, `body-${n}`), body)
-      return `receive body-${n} '${headers['x-service-signature']}' '${deliveryId}' '${secret}'`
-    })
-    const { stdout, stderr } = await runToEnd('sh', ['-c', ['. ./receive.sh', ...calls].join('\n')], { cwd: folder })
-    // The shell's keeps no order: what came late is applied like any other.
-    t.strictSame(stdout.trim().split('\n'), ['applied', 'applied', 'applied', 'repeated', 'forged'], stderr)
-  })
+t.test('the guide’s code takes every type of notification, and a test for a test', async (t) => {
+  const day = await aFullDay(t)
+  const types = new Set(day.map(({ type }) => type))
+  t.strictSame(
+    eventTypes.filter((type) => !types.has(type)),
+    [],
+    'every type was sent',
+  )
+  const kinds = new Set(day.filter(({ type }) => type === 'event.created').map(kindOf))
+  const told = [...eventTypes.filter((type) => !['event.created', 'webhook.test'].includes(type)), ...createdKinds]
+  t.strictSame(
+    told.filter((kind) => !kinds.has(kind)),
+    [],
+    'event.created told of everything',
+  )
+  const expected = day.map((one) => `${kindOf(one)}: ${one.type === 'webhook.test' ? 'test' : 'applied'}`)
+  const named = (results: readonly string[]) => results.map((result, n) => `${kindOf(day[n] as Received)}: ${result}`)
+  await t.test('in JavaScript', async (t) => t.strictSame(named(await inJavaScript(t, day)), expected))
+  await t.test('in Python', python, async (t) => t.strictSame(named(await inPython(t, day)), expected))
+  await t.test('in the shell', shell, async (t) => t.strictSame(named(await inTheShell(t, day)), expected))
 })

@@ -360,11 +360,48 @@ t.test('a test sends one signed webhook.test and counts nowhere, also while the 
     error: /ECONNREFUSED/,
   })
   t.strictSame(await yard.webhook(id), before)
-  t.strictSame(
-    ['outbox', 'delivery', 'delivery_attempt', 'alert'].map((table) => yard.count(table)),
-    [0, 0, 0, 0],
-  )
+  t.strictSame(yard.count('alert'), 0)
   t.strictSame(yard.attempts, [])
+  const { data, pagination } = (await yard.call('GET', `/api/webhooks/${id}/deliveries`)).body
+  const test = { type: 'webhook.test', test: true, held: null, nextAttemptAt: null, attemptCount: 1 }
+  t.match(data, [
+    { ...test, state: 'exhausted', lastStatusCode: null, lastError: /ECONNREFUSED/ },
+    {
+      ...test,
+      state: 'exhausted',
+      lastStatusCode: 500,
+      attempts: [{ attempt: 1, statusCode: 500, error: 'HTTP 500' }],
+    },
+    { ...test, id: reply.body.deliveryId, eventId: request?.event.id, state: 'delivered', lastStatusCode: 204 },
+  ])
+  t.equal(pagination.total, 3)
+})
+
+t.test('a test is one webhook’s, and is never sent again', async (t) => {
+  const yard = new WebhookYard()
+  t.teardown(() => yard.end())
+  yard.webhooks.worker.start()
+  const [tested, other] = [await yard.receiver(), await yard.receiver()]
+  const id = await yard.register(tested)
+  const otherId = await yard.register(other, [...events, 'webhook.test'])
+  const { deliveryId } = (await yard.call('POST', `/api/webhooks/${id}/test`)).body
+  await yard.publish()
+  await yard.attempted(2)
+  t.strictSame(
+    other.received.map(({ type }) => type),
+    ['whms.placement'],
+    'nobody else is tested',
+  )
+  t.match(await yard.call('POST', `/api/webhooks/${id}/deliveries/${deliveryId}/redeliver`), {
+    status: 400,
+    body: { error: { code: 'INVALID_TRANSITION', details: /sends another/ } },
+  })
+  for (const one of [id, otherId]) {
+    const recovered = await yard.call('POST', `/api/webhooks/${one}/recover`, { since: '2000-01-01T00:00:00Z' })
+    t.match(recovered.body, { resent: 1 }, 'a recovery passes over it')
+  }
+  await yard.attempted(4)
+  t.equal(tested.received.filter(({ type }) => type === 'webhook.test').length, 1)
 })
 
 t.test('a test does not wait longer than the timeout', async (t) => {
@@ -401,7 +438,16 @@ t.test('the history of deliveries is paged, newest first', async (t) => {
   t.equal(new Set(ids).size, 120)
   t.strictSame(ids, ids.toSorted().toReversed())
   t.strictSame((await get('?state=pending')).data, [])
-  for (const query of ['?limit=-1', '?limit=1.5', '?offset=x', '?state=lost', '?cursor=y']) {
+  const oldest = await get('?after_seq=0&limit=50&state=delivered')
+  t.strictSame(oldest.pagination, { limit: 50, offset: 0, total: 120, hasMore: true, nextCursor: null })
+  const rest = await get(`?limit=100&after_seq=${oldest.data.at(-1).seq}`)
+  t.equal(rest.pagination.hasMore, false)
+  t.strictSame(
+    [...oldest.data, ...rest.data].map((d) => d.id),
+    ids.toReversed(),
+    'followed in order',
+  )
+  for (const query of ['?limit=-1', '?limit=1.5', '?offset=x', '?state=lost', '?cursor=y', '?after_seq=y']) {
     t.match(
       await yard.call('GET', `/api/webhooks/${id}/deliveries${query}`),
       { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } },

@@ -3,7 +3,7 @@ import type { Slot, Warehouse, Zone } from './answers.ts'
 import { Icon } from './icons.tsx'
 import { type Box, boxAround, type Direction, hullOf, median, middleOf, neighbour } from './plan-geometry.ts'
 import { fallbackColor, listOf, SlotShape, StatusMark, safeColor, slotElementId } from './slot-shape.tsx'
-import { countOf, type SlotStatus, statusOf, statusWords } from './words.ts'
+import { countIn, countOf, type SlotStatus, statusWords } from './words.ts'
 
 /** A usual slot is never drawn with a shorter side than this many pixels; the plan scrolls instead. */
 const leastUnitPx = 26
@@ -202,13 +202,11 @@ function frameOf(slots: readonly Slot[]): { box: Box; unit: number } {
 const shown: readonly SlotStatus[] = ['empty', 'occupied', 'verified', 'disputed']
 
 const Legend = ({ slots }: { slots: readonly Slot[] }) => {
-  const statuses = slots.map(statusOf)
   return (
     <ul class="legend" aria-label="Legend">
       {shown.map((status) => (
         <li key={status}>
-          <StatusMark status={status} /> {statusWords[status]}{' '}
-          <span class="muted">{statuses.filter((one) => one === status).length}</span>
+          <StatusMark status={status} /> {statusWords[status]} <span class="muted">{countIn(slots, status)}</span>
         </li>
       ))}
     </ul>

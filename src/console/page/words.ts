@@ -9,6 +9,12 @@ export function statusOf(slot: Slot): SlotStatus {
   return slot.isVerified ? 'verified' : 'occupied'
 }
 
+/** Slots with a status. What is disputed is not yet verified either: the same that the gateway counts as `pendingVerifications`. */
+export const countIn = (slots: readonly Slot[], status: SlotStatus): number =>
+  slots.filter((slot) => (status === 'occupied' ? isPending(slot) : statusOf(slot) === status)).length
+
+const isPending = (slot: Slot): boolean => slot.isOccupied && slot.isVerified !== true
+
 export const statusWords: Record<SlotStatus, string> = {
   empty: 'Empty',
   occupied: 'Not yet verified',
