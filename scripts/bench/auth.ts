@@ -2,6 +2,8 @@ import type { MiddlewareHandler } from 'hono'
 import {
   Admission,
   Authenticator,
+  BasicTries,
+  ConfigNames,
   door,
   FirstUses,
   KnownCallers,
@@ -116,16 +118,18 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     random: systemRandom,
   })
   const instances = [{ url: server.url, caFile: null }]
+  const nameSettings = () => ({ siteUrl, instances: instances.map(({ url }) => url), groupRoles: {} })
+  const names = new ConfigNames({ settings: nameSettings, isLocal: (name) => name === account.username })
   const users = new StorageUsers({
     settings: () => ({
-      instances: instances.map(({ url }) => url),
+      ...nameSettings(),
       freshForMs: 300_000,
       staleForMs: 43_200_000,
-      groupRoles: {},
       defaultRole: 'viewer',
     }),
     client: new StorageClient({ clock, instances: () => instances, version: 'bench' }),
     callers: new KnownCallers({ work, clock, audit }),
+    tries: new BasicTries({ work, clock, key: systemRandom(32) }),
     slowing,
     clock,
     log: silentLogger(),
@@ -134,10 +138,10 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
   })
   const rates = () => ({ requestsPerMinute: 1_000_000, users: {}, roles: {} })
   return door({
-    authenticator: new Authenticator({ verifiers: [accounts, users] }),
+    authenticator: new Authenticator({ verifiers: [accounts, users], instances: () => nameSettings().instances }),
     sessions: { callerOf: async () => undefined },
     signedUrls: { callerOf: () => undefined },
-    admission: new Admission({ window: new SlidingWindow({ clock }), rates }),
+    admission: new Admission({ window: new SlidingWindow({ clock }), rates, names }),
     firstUses: new FirstUses({ work, audit, clock }),
     refusals: new Refusals({ tally: new Tally({ work, audit, clock }) }),
     isPublic: () => false,

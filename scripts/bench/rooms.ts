@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { notifications } from '../../src/app/notifications.ts'
-import { permissionsOf } from '../../src/auth/index.ts'
+import { ConfigNames, permissionsOf } from '../../src/auth/index.ts'
 import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
@@ -59,8 +59,10 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     throw new Error(`${type} is not as documented: ${problem}`)
   })
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
-  const settings = () => ({ warehouseId: 1, viewers: [] })
-  const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings, isAssetSeen: assetIsSeen })
+  const settings = () => ({ warehouseId: 1, narrowed: [] })
+  const names = new ConfigNames({ settings: () => ({ siteUrl, instances: [], groupRoles: {} }), isLocal: () => true })
+  const isAssetSeen = assetIsSeen
+  const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings, names, isAssetSeen })
   const unlimited = { room: { demand: () => {} }, rate: { take: () => {} } }
   const photos = new Photos({
     ...unlimited,
@@ -71,6 +73,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => siteUrl,
+    names,
   })
   const recorder = new Recorder({
     clock,
@@ -84,6 +87,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     makeId,
     clockIsTrusted: () => true,
     settings: () => ({ enforce: [], maxAgeMs: null }),
+    names,
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })

@@ -111,6 +111,7 @@ const getDescription = operation({
 export function buildApi(parts: ApiParts): Api {
   const root = newRoot({
     log: parts.log,
+    clock: parts.clock,
     makeRequestId: parts.makeId,
     addressOf: parts.addressOf,
     isOverTls: parts.isOverTls,

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import {
   Admission,
   Authenticator,
+  BasicTries,
   ByteRate,
+  ConfigNames,
   FirstUses,
   firstAdminFile,
   KnownCallers,
@@ -32,7 +34,7 @@ import {
   type Tx,
   UnitOfWork,
 } from '../database/index.ts'
-import { DeviceService, DeviceVerifier, SignedUrls } from '../devices/index.ts'
+import { DeviceNames, DeviceService, DeviceVerifier, SignedUrls } from '../devices/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { AssetList, Discrepancies, FloorService, Scanner, Traces } from '../floor/index.ts'
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
@@ -177,27 +179,46 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     slowing,
     random,
   })
+  const siteUrl = () => normaliseInstance(live.config.site.url) ?? live.config.site.url
+  const isAccount = (username: string) => localAccounts.knows(username)
+  const nameSettings = () => ({
+    siteUrl: siteUrl(),
+    instances: live.config.storage.instances.map(({ url }) => url),
+    groupRoles: live.config.auth.groupRoles,
+  })
+  const deviceNames = new DeviceNames({ tx })
+  const names = new ConfigNames({
+    settings: nameSettings,
+    isLocal: (name) => isAccount(name) || deviceNames.has(name),
+  })
   const storageUsers = new StorageUsers({
     settings: () => ({
-      instances: live.config.storage.instances.map(({ url }) => url),
+      ...nameSettings(),
       freshForMs: live.config.auth.freshFor,
       staleForMs: live.config.auth.staleFor,
-      groupRoles: live.config.auth.groupRoles,
       defaultRole: live.config.auth.defaultRole,
     }),
     client: new StorageClient({ clock, instances: () => live.config.storage.instances, version }),
     callers: new KnownCallers({ work, clock, audit }),
+    tries: new BasicTries({ work, clock, key: derivedKey('gatehouse storage tries') }),
     slowing,
     clock,
     log,
     key: derivedKey('gatehouse known credentials'),
     onOutcome: (outcome) => metrics.verified(outcome),
   })
-  const siteUrl = () => normaliseInstance(live.config.site.url) ?? live.config.site.url
-  const isAccount = (username: string) => localAccounts.knows(username)
   const site = () => ({ siteUrl: siteUrl(), siteId: live.config.site.id, shiftMs: live.config.auth.shift })
-  const deviceVerifier = new DeviceVerifier({ work, clock, settings: site, isAccount })
-  const authenticator = new Authenticator({ verifiers: [deviceVerifier, localAccounts, storageUsers] })
+  const deviceVerifier = new DeviceVerifier({
+    work,
+    clock,
+    settings: site,
+    isAccount,
+    refuse: (presented, instance, address) => localAccounts.verify(presented, instance, address),
+  })
+  const authenticator = new Authenticator({
+    verifiers: [deviceVerifier, localAccounts, storageUsers],
+    instances: () => [siteUrl(), ...nameSettings().instances],
+  })
   const signedUrls = new SignedUrls({
     box: secretBox(derivedKey('gatehouse signed urls'), random),
     clock,
@@ -206,7 +227,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     onShift: (username, deviceName) => deviceVerifier.onShift(username, deviceName),
   })
   const firstUses = new FirstUses({ work, audit, clock })
-  const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit })
+  const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit, names })
   const tally = new Tally({ work, audit, clock })
   const refusals = new Refusals({ tally })
   const sessions = new Sessions({
@@ -225,8 +246,9 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     clock,
     audit,
     idempotency,
-    settings: () => ({ warehouseId: live.config.site.warehouseId, viewers: live.config.warehouses }),
+    settings: () => ({ warehouseId: live.config.site.warehouseId, narrowed: live.config.warehouses }),
     isAssetSeen: assetIsSeen,
+    names,
   })
   atOnce((write) => warehouse.readAnew(write))
   const devices = new DeviceService({
@@ -239,6 +261,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     badgeKey: derivedKey('gatehouse badges'),
     site,
     isAccount,
+    names: deviceNames,
   })
   const photos = new Photos({
     work,
@@ -250,6 +273,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     dataDir: config.dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => live.config.site.url,
+    names,
   })
   const recorder = new Recorder({
     clock,
@@ -263,6 +287,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     makeId,
     clockIsTrusted: (nowMs) => clockSync.isTrusted(nowMs),
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
+    names,
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
   const units = new UnitService({
@@ -370,6 +395,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       reserveBytes: live.config.retention.ledgerReserveBytes,
     }),
     link: cameras,
+    names,
   })
   cameras.listen(motion)
   const traces = new Traces({ work, warehouse, motion })

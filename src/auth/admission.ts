@@ -1,5 +1,6 @@
 import { AppError } from '../errors/index.ts'
-import type { Caller } from '../http/index.ts'
+import { type Caller, identityOf } from '../http/index.ts'
+import type { ConfigNames } from './config-names.ts'
 import { networkOf } from './network-of.ts'
 import type { SlidingWindow } from './sliding-window.ts'
 
@@ -22,10 +23,12 @@ export type Way = 'headers' | 'session' | 'signed'
 export class Admission {
   readonly #window: SlidingWindow
   readonly #rates: () => RateSettings
+  readonly #names: Pick<ConfigNames, 'meanUser'>
 
-  constructor(options: { window: SlidingWindow; rates: () => RateSettings }) {
+  constructor(options: { window: SlidingWindow; rates: () => RateSettings; names: Pick<ConfigNames, 'meanUser'> }) {
     this.#window = options.window
     this.#rates = options.rates
+    this.#names = options.names
   }
 
   /** One request for what is public; each kind of it has its own bucket. */
@@ -39,17 +42,20 @@ export class Admission {
   }
 
   /** One request of a verified caller. An open console never takes the rate away from the same user's scanner. */
-  caller({ username, instance, role }: Caller, by: Way): void {
-    const rates = this.#rates()
+  caller(caller: Caller, by: Way): void {
+    const identity = identityOf(caller)
     if (by === 'signed') {
-      this.#take(`signed ${username}@${instance}`, signedPerMinute)
+      this.#take(`signed ${identity}`, signedPerMinute)
       return
     }
     const bucket = by === 'session' ? 'console user' : 'user'
-    this.#take(
-      `${bucket} ${username}@${instance}`,
-      rates.users[username] ?? rates.roles[role] ?? rates.requestsPerMinute,
-    )
+    this.#take(`${bucket} ${identity}`, this.#limitOf(caller))
+  }
+
+  #limitOf(caller: Caller): number {
+    const { users, roles, requestsPerMinute } = this.#rates()
+    const own = Object.entries(users).find(([name]) => this.#names.meanUser(name, caller))
+    return own?.[1] ?? roles[caller.role] ?? requestsPerMinute
   }
 
   #take(key: string, limit: number): void {

@@ -5,10 +5,15 @@ import type { CredentialVerifier, Verified } from './verifier.ts'
 /** Finds who vouches for the names of an instance, and asks there; nobody else is asked. */
 export class Authenticator {
   readonly #verifiers: readonly CredentialVerifier[]
+  readonly #instances: () => readonly string[]
 
-  /** @param options.verifiers in the order in which they are looked through */
-  constructor(options: { verifiers: readonly CredentialVerifier[] }) {
+  /**
+   * @param options.verifiers in the order in which they are looked through
+   * @param options.instances what X-Storage-Instance may be; for who names another
+   */
+  constructor(options: { verifiers: readonly CredentialVerifier[]; instances: () => readonly string[] }) {
     this.#verifiers = options.verifiers
+    this.#instances = options.instances
   }
 
   /** Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and what `CredentialVerifier.verify` throws. */
@@ -17,7 +22,8 @@ export class Authenticator {
     const verifier = this.#verifierOf(instance, presented.username)
     if (instance === undefined || !verifier) {
       const message = 'X-Storage-Instance is not an instance of this gateway'
-      return Promise.reject(new AppError('STORAGE_INSTANCE_NOT_ALLOWED', message))
+      const details = `${shown(presented.instance)} is none of them: send ${this.#instances().join(' or ')}`
+      return Promise.reject(new AppError('STORAGE_INSTANCE_NOT_ALLOWED', message, { details }))
     }
     return verifier.verify(presented, instance, address)
   }
@@ -38,4 +44,10 @@ export class Authenticator {
     if (instance === undefined) return undefined
     return this.#verifiers.find((verifier) => verifier.vouchesFor(instance, username))
   }
+}
+
+/** A header as it may stand in an answer: short, and without what may be a password before an @. */
+function shown(instance: string): string {
+  const told = instance.includes('@') ? 'an address with an @ in it' : JSON.stringify(instance.slice(0, 200))
+  return instance.length > 200 ? `${told}…` : told
 }

@@ -1,16 +1,15 @@
 /** Whether a server that fails is asked. `openUntilMs` counts on the monotonic clock. */
 export type Breaker =
-  | { readonly state: 'closed'; readonly failures: number; readonly failingSinceMs: number | undefined }
+  | { readonly state: 'closed'; readonly failures: number }
   /** Not asked before `openUntilMs`; then one request finds out, and the others wait for what it finds. */
   | {
       readonly state: 'open'
-      readonly failingSinceMs: number
       readonly openUntilMs: number
       readonly waitMs: number
       readonly isProbing: boolean
     }
 
-export const closedBreaker: Breaker = { state: 'closed', failures: 0, failingSinceMs: undefined }
+export const closedBreaker: Breaker = { state: 'closed', failures: 0 }
 
 /** So many failures in a row, without an answer between them, open it. */
 const failuresToOpen = 3
@@ -26,18 +25,17 @@ export function admit(breaker: Breaker, nowMs: number): { readonly may: boolean;
 
 /** @param retryAfterMs what the server asked for; it counts up to the longest wait */
 export function afterFailure(breaker: Breaker, nowMs: number, retryAfterMs = 0): Breaker {
-  const failingSinceMs = breaker.failingSinceMs ?? nowMs
   if (breaker.state === 'closed') {
     const failures = breaker.failures + 1
-    if (failures < failuresToOpen) return { state: 'closed', failures, failingSinceMs }
-    return opened(failingSinceMs, nowMs, Math.max(firstWaitMs, retryAfterMs))
+    if (failures < failuresToOpen) return { state: 'closed', failures }
+    return opened(nowMs, Math.max(firstWaitMs, retryAfterMs))
   }
   // Of requests that went out before it opened, only the probe says something new.
   if (!breaker.isProbing) return breaker
-  return opened(failingSinceMs, nowMs, Math.max(breaker.waitMs * 2, retryAfterMs))
+  return opened(nowMs, Math.max(breaker.waitMs * 2, retryAfterMs))
 }
 
-function opened(failingSinceMs: number, nowMs: number, wantedMs: number): Breaker {
+function opened(nowMs: number, wantedMs: number): Breaker {
   const waitMs = Math.min(wantedMs, longestWaitMs)
-  return { state: 'open', failingSinceMs, openUntilMs: nowMs + waitMs, waitMs, isProbing: false }
+  return { state: 'open', openUntilMs: nowMs + waitMs, waitMs, isProbing: false }
 }

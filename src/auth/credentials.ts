@@ -9,17 +9,21 @@ export type Presented = {
   readonly basicUser?: string
   readonly instance: string
   readonly username: string
-  /** A person typed the name: the server's own spelling of it counts. */
+  /** A person typed the name, so it may be any login that the server takes. */
   readonly isTyped?: boolean
 }
 
 export const invalidCredentials = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
 
-/** @param details for somebody who has shown whose credential it is */
-export const userMismatch = (details?: string) =>
-  new AppError('USER_MISMATCH', 'X-Storage-Username is not the user of the credentials', {
-    ...(details !== undefined && { details }),
-  })
+/** @param details what the two names are, and what to send; of a storage user only to who has the right secret */
+export const userMismatch = (details: string) =>
+  new AppError('USER_MISMATCH', 'The secret belongs to another user name', { details })
+
+/** The names in Authorization and in X-Storage-Username differ, and nobody is asked what that means. */
+export const twoNames = (basicUser: string, username: string) =>
+  userMismatch(
+    `Authorization names ${JSON.stringify(basicUser)}, and X-Storage-Username names ${JSON.stringify(username)}: send the same name in both`,
+  )
 
 /** Storage servers know no difference of case; what they take for the same name is theirs to say. */
 export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
@@ -41,7 +45,7 @@ function fromHeader(value: string | undefined): string | undefined {
   }
 }
 
-/** Reads the three headers of the document. Throws AUTH_REQUIRED, STORAGE_HEADERS_REQUIRED or USER_MISMATCH. */
+/** Reads the three headers of the document. Throws AUTH_REQUIRED or STORAGE_HEADERS_REQUIRED. */
 export function readCredentials({ authorization, instance, username: sent }: Headers): Presented {
   const username = fromHeader(sent)
   const presented = parseAuthorization(authorization)
@@ -52,7 +56,6 @@ export function readCredentials({ authorization, instance, username: sent }: Hea
       details: `missing: ${missing}`,
     })
   }
-  if (presented.basicUser !== undefined && !sameButForCase(presented.basicUser, username)) throw userMismatch()
   return { ...presented, instance, username }
 }
 

@@ -68,13 +68,17 @@ export class KnownCallers {
   ended(id: Buffer): void {
     void this.#work
       .write((tx) => {
-        const row = tx.oneOf<{ username: string }>('SELECT username FROM known_credential WHERE id = +?', [id])
+        const row = tx.oneOf<{ username: string; instance: string }>(
+          'SELECT username, instance FROM known_credential WHERE id = +?',
+          [id],
+        )
         if (!row) return
         tx.runOf('DELETE FROM known_credential WHERE id = +?', [id])
         this.#audit.write(tx, undefined, {
           action: 'caller.credential_ended',
           entity: 'caller',
           operator: row.username,
+          changes: { instance: row.instance },
         })
       })
       .catch(() => {})
@@ -104,7 +108,7 @@ export class KnownCallers {
       action: 'caller.role_changed',
       entity: 'caller',
       operator: username,
-      changes: { from: before.role, to: role },
+      changes: { from: before.role, to: role, instance },
     })
   }
 }

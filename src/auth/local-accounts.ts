@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import type { Caller } from '../http/index.ts'
+import { type Caller, identityOf } from '../http/index.ts'
 import type { Clock, RandomBytes } from '../world/index.ts'
-import { invalidCredentials, normaliseInstance, type Presented, userMismatch } from './credentials.ts'
+import { invalidCredentials, normaliseInstance, type Presented, twoNames } from './credentials.ts'
 import { Recent } from './recent.ts'
 import { permissionsOf, type Role } from './roles.ts'
 import { checkSecret, hashSecret } from './secret-hash.ts'
@@ -57,10 +57,11 @@ export class LocalAccounts implements CredentialVerifier {
   }
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
-    if (presented.basicUser !== undefined && presented.basicUser !== presented.username) throw userMismatch()
-    const account = this.#accounts(presented.username)
+    const { basicUser, username } = presented
+    if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
+    const account = this.#accounts(username)
     // An unknown name costs as much as a wrong secret, so that time tells nobody which names exist.
-    const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), address)
+    const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), instance, address)
     if (!account || !right) throw invalidCredentials()
     const known = this.#vouched.get(account) ?? verified(account, instance, 'local')
     this.#vouched.set(account, known)
@@ -76,17 +77,19 @@ export class LocalAccounts implements CredentialVerifier {
     return this.#accounts(username) !== undefined
   }
 
-  async #isRight(presented: Presented, secretHash: string, address: string): Promise<boolean> {
+  async #isRight(presented: Presented, secretHash: string, instance: string, address: string): Promise<boolean> {
     const { username, secret } = presented
     const id = createHmac('sha256', this.#key).update(`${username}\0${secret}`).digest('base64')
     const known = this.#right.get(id) ?? this.#wrong.get(id)
     if (known && known.secretHash === secretHash && known.untilMs > this.#clock.monotonic()) return known.right
-    const check = () => this.#slowing.check(address, username, () => checkSecret(secret, secretHash, address))
+    const identity = identityOf({ username, instance })
+    const check = () =>
+      this.#slowing.check(address, identity, () => checkSecret(secret, secretHash, { address, identity }))
     const asked = this.#underWay.get(id) ?? check()
     this.#underWay.set(id, asked)
     try {
       const right = await asked
-      if (!right) this.#slowing.wrong(address, username, secret)
+      if (!right) this.#slowing.wrong(address, identity, secret)
       this.#remember(id, right, secretHash)
       return right
     } finally {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/index.ts'
-import type { RequestOrigin } from '../http/index.ts'
+import type { Caller, RequestOrigin } from '../http/index.ts'
 import { networkOf } from './network-of.ts'
 import type { Tally } from './tally.ts'
 
@@ -13,13 +13,13 @@ export class Refusals {
     this.#tally = needs.tally
   }
 
-  /** @param username of an account that exists; a name of nobody is not kept */
-  note(code: ErrorCode, from: Origin, username?: string): void {
-    const facts = { action: 'caller.refused', entity: 'caller', changes: { code } } as const
+  /** @param named a user who exists; a name of nobody is not kept */
+  note(code: ErrorCode, from: Origin, named?: Pick<Caller, 'username' | 'instance'>): void {
+    const facts = { action: 'caller.refused', entity: 'caller' } as const
     this.#tally.note(
-      [networkOf(from.address), code, username],
+      [networkOf(from.address), code, named?.username, named?.instance],
       from,
-      { ...facts, operator: username },
+      { ...facts, operator: named?.username, changes: { code, ...(named && { instance: named.instance }) } },
       {
         ...facts,
         changes: { code: 'various' },

@@ -27,13 +27,3 @@ const granted: Record<Role, ReadonlySet<Permission>> = {
 export function permissionsOf(role: Role): ReadonlySet<Permission> {
   return granted[role]
 }
-
-/** Of several groups the highest counts; whoever is in none of them has the default. */
-export function roleOfGroups(
-  groups: readonly string[],
-  { groupRoles, defaultRole }: { groupRoles: Readonly<Record<string, Role>>; defaultRole: Role },
-): Role {
-  const named = groups.flatMap((group) => (Object.hasOwn(groupRoles, group) ? (groupRoles[group] ?? []) : []))
-  if (named.length === 0) return defaultRole
-  return roles.findLast((role) => named.includes(role)) ?? defaultRole
-}

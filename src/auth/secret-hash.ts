@@ -1,12 +1,13 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes } from '../world/index.ts'
+import { networkOf } from './network-of.ts'
 import { Turns } from './turns.ts'
 
 /** `scrypt:N:r:p:salt:hash`, salt and hash in base64url. 16 MiB and some 50 ms a check on a small box. */
 const cost = { N: 16_384, r: 8, p: 1 }
 const hashBytes = 32
 
-/** Checks of secrets: two at a time in all, one of each address; the floor's requests never wait for strangers' guesses. */
+/** Checks of secrets: two at a time in all, one of each network; the floor's requests never wait for strangers' guesses. */
 const turns = new Turns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
 
 export async function hashSecret(secret: string, random: RandomBytes): Promise<string> {
@@ -17,14 +18,19 @@ export async function hashSecret(secret: string, random: RandomBytes): Promise<s
 
 /**
  * Whether the secret is the hashed one, in constant time. A malformed hash is never right.
- * @param lane who asks, by address: each has its turn
+ * @param from who asks: each network has its turn, and in a network each identity
  */
-export async function checkSecret(secret: string, secretHash: string, lane: string): Promise<boolean> {
+export async function checkSecret(
+  secret: string,
+  secretHash: string,
+  { address, identity = '' }: { readonly address: string; readonly identity?: string },
+): Promise<boolean> {
   const [scheme, n, r, p, salt, hash] = secretHash.split(':')
   if (scheme !== 'scrypt' || !salt || !hash) return false
   const expected = Buffer.from(hash, 'base64url')
   const parameters = { N: Number(n), r: Number(r), p: Number(p) }
-  const found = await turns.run(lane, () => derive(secret, Buffer.from(salt, 'base64url'), parameters))
+  const look = () => derive(secret, Buffer.from(salt, 'base64url'), parameters)
+  const found = await turns.run(networkOf(address), look, identity)
   return expected.length === found.length && timingSafeEqual(expected, found)
 }
 

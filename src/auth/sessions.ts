@@ -4,6 +4,7 @@ import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Clock, RandomBytes } from '../world/index.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
+import type { Presented } from './credentials.ts'
 import type { FirstUses } from './first-uses.ts'
 import { networkOf } from './network-of.ts'
 import type { Refusals } from './refusals.ts'
@@ -65,7 +66,9 @@ export class Sessions {
    * Throws what `Authenticator.verify` throws, or RATE_LIMITED.
    */
   async begin(signIn: SignIn, earlier: string | undefined, from: Omit<RequestOrigin, 'caller'>): Promise<Begun> {
-    const { caller: verified, mark } = await this.#verify(signIn, from)
+    // A name that was pasted brings a space along.
+    const named = { ...signIn, username: signIn.username.trim() }
+    const { caller: verified, mark } = await this.#verify(named, from)
     const caller = atConsole(verified)
     this.#admission.caller(caller, 'session')
     const token = newSessionToken(this.#random)
@@ -73,7 +76,7 @@ export class Sessions {
     const row: SessionRow = {
       ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
       ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
-      sealed: mark ? null : sealFor(token, signIn.secret, this.#random),
+      sealed: mark ? null : sealFor(token, withLogin(named, caller), this.#random),
     }
     const hash = hashOfToken(token)
     await this.#unlessFull(
@@ -177,11 +180,8 @@ export class Sessions {
       return account?.mark?.equals(mark) ? account.caller : undefined
     }
     try {
-      const secret = openFor(token, sealed, this.#random)
-      const { caller } = await this.#authenticator.verify(
-        { scheme: 'bearer', username, secret, instance },
-        from.address,
-      )
+      const credential = readSealed(openFor(token, sealed, this.#random))
+      const { caller } = await this.#authenticator.verify({ ...credential, username, instance }, from.address)
       if (caller.authMode === 'offline-cache') this.#firstUses.note({ ...from, caller })
       return atConsole(caller)
     } catch (error) {
@@ -199,12 +199,23 @@ export class Sessions {
       if (error instanceof AppError && error.status === 401) {
         // A name that nobody has may be a secret typed into the wrong field, so it is kept nowhere.
         const isKnown = this.#authenticator.knows(username, named)
-        this.#refusals.note(error.code, from, isKnown ? username : undefined)
+        this.#refusals.note(error.code, from, isKnown ? { username, instance: named } : undefined)
         this.#admission.refused(from.address)
       }
       throw error
     }
   }
+}
+
+/** The secret, and before it the login where the server knows the user by another one than the name. */
+const withLogin = ({ username: login, secret }: SignIn, { username }: Caller): string =>
+  login === username ? secret : `\0${login}\0${secret}`
+
+/** No secret begins with a NUL. */
+function readSealed(text: string): Pick<Presented, 'scheme' | 'secret' | 'basicUser'> {
+  const [, basicUser, secret] = /^\0([^\0]*)\0(.*)$/s.exec(text) ?? []
+  if (basicUser === undefined || secret === undefined) return { scheme: 'bearer', secret: text }
+  return { scheme: 'basic', secret, basicUser }
 }
 
 export type Begun = { readonly token: string; readonly caller: Caller }

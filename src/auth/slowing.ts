@@ -16,7 +16,7 @@ const secretsKept = 64
 type Guesses = { readonly secrets: Set<string>; lastMs: number }
 
 /**
- * Makes whoever guesses wait, by address and user name: the wait grows with each different wrong secret. It is a wait
+ * Makes whoever guesses wait, by address and identity: the wait grows with each different wrong secret. It is a wait
  * and no refusal, so the right secret is never turned away by it; and whoever else has that name or that address does
  * not wait at all.
  */
@@ -30,8 +30,8 @@ export class Slowing {
   }
 
   /** Looks at a secret once its wait is over. Throws NOT_READY when too many of the same guesser wait already. */
-  async check<T>(address: string, username: string, look: () => Promise<T>): Promise<T> {
-    const place = placeOf(address, username)
+  async check<T>(address: string, identity: string, look: () => Promise<T>): Promise<T> {
+    const place = placeOf(address, identity)
     if (this.#delayMs(place) === 0) return look()
     return this.#turns.run(place, async () => {
       await new Promise<void>((go) => this.#clock.after(this.#delayMs(place), go))
@@ -40,8 +40,8 @@ export class Slowing {
   }
 
   /** A secret was wrong. The same one again is no new guess: a device keeps trying what it was given. */
-  wrong(address: string, username: string, secret: string): void {
-    const place = placeOf(address, username)
+  wrong(address: string, identity: string, secret: string): void {
+    const place = placeOf(address, identity)
     const nowMs = this.#clock.monotonic()
     const known = this.#guesses.get(place)
     const guesses = known && nowMs - known.lastMs < forgottenAfterMs ? known : { secrets: new Set<string>(), lastMs: 0 }
@@ -60,4 +60,4 @@ export class Slowing {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64')
 /** A name is as long as the sender likes, and may be a secret in the wrong field. */
-const placeOf = (address: string, username: string): string => sha256(JSON.stringify([networkOf(address), username]))
+const placeOf = (address: string, identity: string): string => sha256(JSON.stringify([networkOf(address), identity]))

@@ -7,7 +7,13 @@ import { type Clock, readFileIfThere } from '../world/index.ts'
 
 /** What the storage server says of a credential. */
 export type StorageAnswer =
-  | { readonly kind: 'verified'; readonly username: string; readonly groups: readonly string[] }
+  | {
+      readonly kind: 'verified'
+      /** `data.id`: who it is. */
+      readonly username: string
+      readonly email: string | undefined
+      readonly groups: readonly string[]
+    }
   /** The server was asked and does not know the credential. */
   | { readonly kind: 'wrong' }
   /** Nothing is known: it was not reached, is in maintenance, counts us out, or something else answers there. */
@@ -18,6 +24,8 @@ export type StorageAnswer =
       /** 429: it counts failures of our address. */
       readonly isLockOut: boolean
       readonly retryAfterMs: number | undefined
+      /** Whether the server may have looked at the password all the same, and counted it as a wrong one. */
+      readonly mayCount: boolean
     }
 
 export type StorageInstance = { readonly url: string; readonly caFile: string | null }
@@ -29,6 +37,7 @@ const path = '/ocs/v2.php/cloud/user?format=json'
 
 const plainAgent = new PlainAgent({ keepAlive: false })
 
+type NoAnswer = { readonly why: string; readonly mayCount: boolean }
 type Raw = { status: number; retryAfter: string | undefined; body: Buffer }
 
 /**
@@ -69,7 +78,7 @@ export class StorageClient {
         decompress: false,
       })
       const raw = await answerTo(request, this.#clock)
-      return typeof raw === 'string' ? unclear(raw) : readAnswer(raw)
+      return 'why' in raw ? unclear(raw.why, raw.mayCount) : readAnswer(raw)
     } catch (error) {
       return unclear(describe(error))
     }
@@ -89,30 +98,34 @@ export class StorageClient {
 }
 
 /** The whole answer, or in one line why there is none. One deadline over everything, which got's own do not give. */
-function answerTo(request: Request, clock: Pick<Clock, 'after'>): Promise<Raw | string> {
+function answerTo(request: Request, clock: Pick<Clock, 'after'>): Promise<Raw | NoAnswer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []
     let size = 0
     let status = 0
     let retryAfter: string | undefined
-    const settle = (result: Raw | string) => {
+    const settle = (result: Raw) => {
       cancel()
-      if (typeof result === 'string') request.destroy()
       resolve(result)
     }
-    const cancel = clock.after(timeoutMs, () => settle(`no answer within ${timeoutMs / 1000} s`))
+    const giveUp = (why: string, mayCount: boolean) => {
+      cancel()
+      request.destroy()
+      resolve({ why, mayCount })
+    }
+    const cancel = clock.after(timeoutMs, () => giveUp(`no answer within ${timeoutMs / 1000} s`, status !== 200))
     request.once('response', (response: { statusCode: number; headers: Record<string, string | undefined> }) => {
       status = response.statusCode
       retryAfter = response.headers['retry-after']
     })
     request.on('data', (part: Buffer) => {
       size += part.length
-      if (size > bodyLimitBytes) settle(`more than ${bodyLimitBytes / 1024} KiB of answer`)
+      if (size > bodyLimitBytes) giveUp(`more than ${bodyLimitBytes / 1024} KiB of answer`, status !== 200)
       else parts.push(part)
     })
     request.once('end', () => settle({ status, retryAfter, body: Buffer.concat(parts) }))
     // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
-    request.on('error', (error) => settle(describe(error)))
+    request.on('error', (error) => giveUp(describe(error), status !== 200 && !neverSent(error)))
   })
 }
 
@@ -128,17 +141,25 @@ const Username = z.string().regex(/^[^\p{Cc}]{1,128}$/u)
 const Verified = z.object({
   ocs: z.object({
     meta: z.object({ statuscode: z.union([z.literal(200), z.literal(100)]) }),
-    data: z.object({ id: Username, enabled: z.boolean().optional(), groups: names.optional() }),
+    data: z.object({
+      id: Username,
+      enabled: z.boolean().optional(),
+      email: z.string().nullish().catch(undefined),
+      groups: names.optional(),
+    }),
   }),
 })
 
 function readAnswer({ status, retryAfter, body }: Raw): StorageAnswer {
   if (status === 401) return { kind: 'wrong' }
-  if (status !== 200) return { ...unclear(`HTTP ${status}`), isLockOut: status === 429, retryAfterMs: wait(retryAfter) }
+  if (status !== 200) {
+    const said = unclear(`HTTP ${status}`, status >= 500 && status !== 503)
+    return { ...said, isLockOut: status === 429, retryAfterMs: wait(retryAfter) }
+  }
   const { data, error } = Verified.safeParse(parse(body))
   if (error) return unclear('HTTP 200 without a user in it')
-  const { id, enabled, groups = [] } = data.ocs.data
-  return enabled === false ? { kind: 'wrong' } : { kind: 'verified', username: id, groups }
+  const { id, enabled, email, groups = [] } = data.ocs.data
+  return enabled === false ? { kind: 'wrong' } : { kind: 'verified', username: id, email: email || undefined, groups }
 }
 
 function parse(body: Buffer): unknown {
@@ -152,12 +173,21 @@ function parse(body: Buffer): unknown {
 const wait = (retryAfter: string | undefined) =>
   retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
 
-const unclear = (why: string): StorageAnswer & { kind: 'unclear' } => ({
+const unclear = (why: string, mayCount = false): StorageAnswer & { kind: 'unclear' } => ({
   kind: 'unclear',
   why,
   isLockOut: false,
   retryAfterMs: undefined,
+  mayCount,
 })
+
+/** Errors of the way there: the server has seen no password. */
+function neverSent(error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|CERT_|DEPTH_|UNABLE_|SELF_SIGNED|ERR_TLS_)/.test(
+    code,
+  )
+}
 
 function describe(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException

@@ -1,47 +1,76 @@
 import type { Clock } from '../world/index.ts'
-import { BasicBudget, type BasicTry } from './basic-budget.ts'
+import { BasicBudget, type BasicTry, type TryEnd } from './basic-budget.ts'
+import type { TryRecord } from './basic-tries.ts'
 import { admit, afterFailure, type Breaker, closedBreaker } from './breaker.ts'
-import { type ServerWellness, WellnessOf } from './server-wellness.ts'
+import { sameButForCase } from './credentials.ts'
 import type { StorageAnswer, StorageClient } from './storage-client.ts'
 
-/** An answer, how the credential was presented, and whose fault it is that there is none. */
-export type Asked = StorageAnswer & { readonly asBearer: boolean; readonly isOwnFault?: boolean }
+/** How a storage server is, for health. */
+export type ServerWellness = {
+  readonly url: string
+  /** How long it has not been well, in milliseconds; null while it answers in time. */
+  readonly illForMs: number | null
+  /** Whether it answers at all. */
+  readonly answers: boolean
+  /** Why the newest question has no answer; empty when it has one. */
+  readonly why: string
+}
+
+/** Why nobody was asked: too many wrong passwords, of this asker or of others, or the server says so itself. */
+export type Held = 'own-tries' | 'tries-of-all'
+
+/** An answer, and how it came about. */
+export type Asked = StorageAnswer & {
+  /** Whether the server took the secret as a bearer token; else as a Basic password. */
+  readonly asBearer: boolean
+  /** Whether the server knows the user by the login that was presented too: another case, an e-mail address. */
+  readonly knowsLogin: boolean
+  readonly held?: Held
+}
 
 export type Question = BasicTry & {
   readonly secret: string
   /** Whether the server is known to take it as a bearer token; then as Basic it could only be wrong. */
   readonly wasBearer: boolean
+  /** Whom the server is known to take the credential for. */
+  readonly wasOf: string | undefined
+  /** Whether the login was sent with the secret; a bearer token comes without one. */
+  readonly hasLogin: boolean
 }
+
+/** How a server that is not well has been. */
+export type Trouble = { readonly kind: 'down' | 'slow'; readonly sinceMs: number; readonly why: string }
 
 /** What HTTP lets through as a bearer token. */
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/
-/** A server that does not answer for this long makes the gateway degraded. */
-const downForMs = 60_000
+const slowFromMs = 2000
+/** A server that is not well for this long makes the gateway degraded. */
+const noticedAfterMs = 60_000
 
 /** The way to one storage server: first as bearer token, then once as Basic password; not at all while it fails. */
 export class StorageGate {
   readonly #url: string
   readonly #client: StorageClient
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #onTrouble: (why: string) => void
+  readonly #onChange: (before: Trouble | undefined, now: Trouble | undefined) => void
   readonly #basic: BasicBudget
-  readonly #wellness: WellnessOf
   #breaker: Breaker = closedBreaker
   #lastAskedMs = Number.NEGATIVE_INFINITY
+  #trouble: Trouble | undefined
 
   constructor(options: {
     url: string
     client: StorageClient
     clock: Pick<Clock, 'monotonic'>
-    /** Told at the first failure of a row. */
-    onTrouble: (why: string) => void
+    record: TryRecord
+    /** Called when it begins to be down, or slow, or is well again. */
+    onChange: (before: Trouble | undefined, now: Trouble | undefined) => void
   }) {
     this.#url = options.url
     this.#client = options.client
     this.#clock = options.clock
-    this.#onTrouble = options.onTrouble
+    this.#onChange = options.onChange
     this.#basic = new BasicBudget(options)
-    this.#wellness = new WellnessOf(options.url)
   }
 
   /** Milliseconds until it is asked again; 0: now. */
@@ -54,48 +83,65 @@ export class StorageGate {
     return this.#breaker.state === 'open'
   }
 
-  /** Whether it has not answered for so long that somebody should look. */
-  get isDown(): boolean {
-    const { failingSinceMs } = this.#breaker
-    return failingSinceMs !== undefined && this.#clock.monotonic() - failingSinceMs >= downForMs
+  /** What is wrong with it, once it has been so for a minute. */
+  get trouble(): Trouble | undefined {
+    const isNoticed = this.#trouble && this.#clock.monotonic() - this.#trouble.sinceMs >= noticedAfterMs
+    return isNoticed ? this.#trouble : undefined
   }
 
   /** For health. */
   get wellness(): ServerWellness {
-    return this.#wellness.at(this.#clock.monotonic())
+    const trouble = this.#trouble
+    const illForMs = trouble ? this.#clock.monotonic() - trouble.sinceMs : null
+    return { url: this.#url, illForMs, answers: trouble?.kind !== 'down', why: trouble?.why ?? '' }
   }
 
   async verify(question: Question): Promise<Asked> {
-    const { secret, wasBearer } = question
-    if (tokenForm.test(secret)) {
-      const answer = { ...(await this.#ask(`Bearer ${secret}`)), asBearer: true }
-      if (answer.kind !== 'wrong' || wasBearer) return answer
+    if (tokenForm.test(question.secret)) {
+      const answer = await this.#ask(`Bearer ${question.secret}`)
+      if (answer.kind === 'verified') return this.#withLogin(answer, question)
+      if (answer.kind !== 'wrong' || question.wasBearer) return { ...answer, asBearer: true, knowsLogin: false }
     }
     return { ...(await this.#asBasic(question)), asBearer: false }
   }
 
   /** Asks without a credential whether the server is there, unless somebody has just asked. */
   async look(idleMs: number): Promise<void> {
-    const isWell = this.wellness.illForMs === null
-    if (!this.isOpen && this.#breaker.failingSinceMs === undefined && isWell) {
-      if (this.#clock.monotonic() - this.#lastAskedMs < idleMs) return
-    }
+    if (!this.isOpen && !this.#trouble && this.#clock.monotonic() - this.#lastAskedMs < idleMs) return
     await this.#ask(undefined)
   }
 
-  async #asBasic(question: Question): Promise<StorageAnswer & { isOwnFault?: boolean }> {
+  /**
+   * A bearer token says whose it is, but not whether the login that came with it is that user's. Where the name does not
+   * show it (the login of a directory, a second e-mail address), the server is asked once by login.
+   */
+  async #withLogin(answer: StorageAnswer & { kind: 'verified' }, question: Question): Promise<Asked> {
+    const { login, wasOf, hasLogin } = question
+    const { username, email } = answer
+    const asToken = { ...answer, asBearer: true }
+    if (username === wasOf || login === username) return { ...asToken, knowsLogin: true }
+    if (email !== undefined && sameButForCase(login, email)) return { ...asToken, knowsLogin: true }
+    if (!hasLogin) return { ...asToken, knowsLogin: false }
+    if (sameButForCase(login, username)) return { ...asToken, knowsLogin: true }
+    const byLogin = await this.#asBasic(question)
+    if (byLogin.kind === 'unclear') return { ...byLogin, asBearer: true }
+    return { ...asToken, knowsLogin: byLogin.kind === 'verified' && byLogin.username === username }
+  }
+
+  async #asBasic(question: Question): Promise<Omit<Asked, 'asBearer'> & StorageAnswer> {
     const { login, secret } = question
-    if (login.includes(':')) return { kind: 'wrong' }
-    const { waitMs, isOwnFault } = this.#basic.wait(question)
-    if (waitMs > 0) return { ...notAsked('its lock-out is near', waitMs), isOwnFault }
+    if (login.includes(':')) return { kind: 'wrong', knowsLogin: false }
     const authorization = `Basic ${Buffer.from(`${login}:${secret}`, 'utf8').toString('base64')}`
-    const answer = await this.#basic.run(
-      question,
-      () => this.#ask(authorization),
-      ({ kind }) => kind === 'wrong',
-    )
-    if (answer.kind === 'unclear' && answer.isLockOut) this.#basic.lockedOut(answer.retryAfterMs)
-    return answer
+    const result = await this.#basic.run(question, () => this.#ask(authorization), endOf)
+    if ('spent' in result) {
+      const { waitMs, isOwnFault } = result.spent
+      const held = isOwnFault ? 'own-tries' : 'tries-of-all'
+      return { ...notAsked('its lock-out is near', waitMs), knowsLogin: false, held }
+    }
+    const { answer } = result
+    const isLockOut = answer.kind === 'unclear' && answer.isLockOut
+    if (isLockOut) this.#basic.lockedOut(answer.retryAfterMs)
+    return { ...answer, knowsLogin: answer.kind === 'verified', ...(isLockOut && { held: 'tries-of-all' as const }) }
   }
 
   async #ask(authorization: string | undefined): Promise<StorageAnswer> {
@@ -105,19 +151,32 @@ export class StorageGate {
     const startedMs = this.#clock.monotonic()
     this.#lastAskedMs = startedMs
     const answer = await this.#client.ask(this.#url, authorization)
-    const isThere = answer.kind !== 'unclear' || (answer.isLockOut && authorization?.startsWith('Basic '))
-    this.#wellness.asked(
-      startedMs,
-      this.#clock.monotonic(),
-      isThere || answer.kind !== 'unclear' ? undefined : answer.why,
-    )
+    const nowMs = this.#clock.monotonic()
+    const isThere = answer.kind !== 'unclear' || (answer.isLockOut && authorization?.startsWith('Basic ') === true)
     if (isThere) this.#breaker = closedBreaker
-    else {
-      if (this.#breaker.failingSinceMs === undefined) this.#onTrouble(answer.why)
-      this.#breaker = afterFailure(this.#breaker, this.#clock.monotonic(), answer.retryAfterMs)
-    }
+    else this.#breaker = afterFailure(this.#breaker, nowMs, answer.retryAfterMs)
+    const tookMs = nowMs - startedMs
+    if (!isThere) this.#isTroubled('down', answer.why, nowMs)
+    else if (tookMs > slowFromMs) this.#isTroubled('slow', `answered after ${(tookMs / 1000).toFixed(1)} s`, nowMs)
+    else this.#change(undefined)
     return answer
   }
+
+  #isTroubled(kind: Trouble['kind'], why: string, nowMs: number): void {
+    this.#change({ kind, why, sinceMs: this.#trouble?.sinceMs ?? nowMs })
+  }
+
+  #change(now: Trouble | undefined): void {
+    const before = this.#trouble
+    this.#trouble = now
+    if (before?.kind !== now?.kind) this.#onChange(before, now)
+  }
+}
+
+function endOf(answer: StorageAnswer): TryEnd {
+  if (answer.kind === 'verified') return 'right'
+  if (answer.kind === 'wrong') return 'wrong'
+  return answer.mayCount ? 'maybe-counted' : 'not-counted'
 }
 
 const notAsked = (why: string, retryAfterMs: number): StorageAnswer & { kind: 'unclear' } => ({
@@ -125,4 +184,5 @@ const notAsked = (why: string, retryAfterMs: number): StorageAnswer & { kind: 'u
   why: `not asked: ${why}`,
   isLockOut: false,
   retryAfterMs,
+  mayCount: false,
 })

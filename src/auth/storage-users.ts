@@ -2,26 +2,36 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
+import type { Standing } from './basic-budget.ts'
+import type { BasicTries } from './basic-tries.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'
+import { type NameSettings, roleOfGroups } from './config-names.ts'
 import { invalidCredentials, type Presented, sameButForCase, userMismatch } from './credentials.ts'
 import type { KnownCallers } from './known-callers.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
-import { permissionsOf, type Role, roleOfGroups } from './roles.ts'
-import type { ServerWellness } from './server-wellness.ts'
+import { permissionsOf, type Role } from './roles.ts'
 import type { Slowing } from './slowing.ts'
 import type { StorageClient } from './storage-client.ts'
-import { type Asked, StorageGate } from './storage-gate.ts'
+import { type Asked, type ServerWellness, StorageGate, type Trouble } from './storage-gate.ts'
 import { Turns } from './turns.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
-export type StorageSettings = {
-  /** As the config names them; nothing else is ever asked. */
-  readonly instances: readonly string[]
+/** `instances`: as the config names them; nothing else is ever asked. */
+export type StorageSettings = NameSettings & {
   readonly freshForMs: number
   readonly staleForMs: number
-  readonly groupRoles: Readonly<Record<string, Role>>
   readonly defaultRole: Role
+}
+
+/** How the storage servers are; `down` and `slow` count those that have been so for over a minute. */
+export type StorageStatus = {
+  /** Not asked for a while because they fail. */
+  readonly open: number
+  readonly down: number
+  readonly slow: number
+  /** What is wrong with each of them; `sinceMs` on the monotonic clock. */
+  readonly troubles: readonly (Trouble & { readonly instance: string })[]
 }
 
 /** How a credential was decided upon: for the metrics. */
@@ -31,19 +41,24 @@ type Credential = {
   /** HMAC of it, base64. */
   readonly key: string
   readonly presented: Presented
+  readonly login: string
   readonly instance: string
 }
 type Belief = { readonly username: string; readonly isStale: boolean }
+type UnderWay = { readonly belief: Promise<Belief>; readonly sinceMs: number }
 
 const remembered = 10_000
 const lookEveryMs = 30_000
 const idleMs = 60_000
+/** Longer than this nobody waits who is known. */
+const patienceMs = 500
 
 /** Vouches for the users of the company's file storage servers: asks there, and remembers what they said. */
 export class StorageUsers implements CredentialVerifier {
   readonly #settings: () => StorageSettings
   readonly #client: StorageClient
   readonly #callers: KnownCallers
+  readonly #tries: BasicTries
   readonly #slowing: Slowing
   readonly #clock: Clock
   readonly #log: Logger
@@ -53,7 +68,9 @@ export class StorageUsers implements CredentialVerifier {
   readonly #known = new Recent<Known>(remembered)
   /** Until when it is taken for wrong, by credential. Apart from the known ones: guesses make nobody be forgotten. */
   readonly #wrong = new Recent<number>(remembered)
-  readonly #underWay = new Map<string, Promise<Belief>>()
+  /** Whose a right secret is that came with the name of another, and until when that is remembered. */
+  readonly #mismatched = new Recent<{ readonly username: string; readonly untilMs: number }>(remembered)
+  readonly #underWay = new Map<string, UnderWay>()
   /** Whoever was right before has turns of his own: guesses take none of them. */
   readonly #turnsOfKnown = new Turns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 })
   readonly #turnsOfStrangers = new Turns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
@@ -64,6 +81,7 @@ export class StorageUsers implements CredentialVerifier {
     settings: () => StorageSettings
     client: StorageClient
     callers: KnownCallers
+    tries: BasicTries
     slowing: Slowing
     clock: Clock
     log: Logger
@@ -73,6 +91,7 @@ export class StorageUsers implements CredentialVerifier {
     this.#settings = options.settings
     this.#client = options.client
     this.#callers = options.callers
+    this.#tries = options.tries
     this.#slowing = options.slowing
     this.#clock = options.clock
     this.#log = options.log
@@ -85,15 +104,12 @@ export class StorageUsers implements CredentialVerifier {
   }
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
-    const login = presented.basicUser ?? presented.username
-    const said = JSON.stringify([instance, login, presented.secret])
+    const { username, secret } = presented
+    const login = presented.basicUser ?? username
+    const said = JSON.stringify([instance, login, secret, ...(username === login ? [] : [username])])
     const key = createHmac('sha256', this.#key).update(said).digest('base64')
-    const believed = this.#believe({ key, presented, instance }, address)
+    const believed = this.#believe({ key, presented, login, instance }, address)
     const belief = believed instanceof Promise ? await believed : believed
-    const { username, isTyped } = presented
-    if (isTyped ? !sameButForCase(username, belief.username) : username !== belief.username) {
-      throw userMismatch('the storage server names the user of this credential otherwise; mind capital letters')
-    }
     return { caller: this.#callerOf(belief, instance) }
   }
 
@@ -106,10 +122,12 @@ export class StorageUsers implements CredentialVerifier {
     return this.#callers.groupsOf(instance, username) !== undefined
   }
 
-  /** For health and metrics: servers that are not asked because they fail, and those that have failed for long. */
-  status(): { readonly open: number; readonly down: number } {
-    const gates = this.#settings().instances.flatMap((url) => this.#gates.get(url) ?? [])
-    return { open: gates.filter((gate) => gate.isOpen).length, down: gates.filter((gate) => gate.isDown).length }
+  /** For health and metrics. */
+  status(): StorageStatus {
+    const gates = this.#settings().instances.map((instance) => ({ instance, gate: this.#gates.get(instance) }))
+    const troubles = gates.flatMap(({ instance, gate }) => (gate?.trouble ? [{ ...gate.trouble, instance }] : []))
+    const count = (kind: Trouble['kind']) => troubles.filter((trouble) => trouble.kind === kind).length
+    return { open: gates.filter(({ gate }) => gate?.isOpen).length, down: count('down'), slow: count('slow'), troubles }
   }
 
   /** For health: how each configured server is. One that nobody has asked yet is well. */
@@ -133,10 +151,16 @@ export class StorageUsers implements CredentialVerifier {
 
   /** At once when it is known. */
   #believe(credential: Credential, address: string): Belief | Promise<Belief> {
+    const { key } = credential
     const nowMs = this.#clock.monotonic()
-    const wrongUntilMs = this.#wrong.get(credential.key)
+    const mismatch = this.#mismatched.get(mismatchKey(credential))
+    if (mismatch && nowMs < mismatch.untilMs) {
+      this.#onOutcome('remembered_wrong')
+      throw this.#mismatch(credential, mismatch.username)
+    }
+    const wrongUntilMs = this.#wrong.get(key)
     // A guess that is remembered asks nobody, not the database either.
-    const known = this.#known.get(credential.key) ?? (wrongUntilMs === undefined ? this.#stored(credential) : undefined)
+    const known = this.#known.get(key) ?? (wrongUntilMs === undefined ? this.#stored(credential) : undefined)
     const verdict = beforeAsking(known, wrongUntilMs, nowMs, this.#settings())
     if (verdict === 'believe' && known) {
       this.#onOutcome('fresh')
@@ -146,12 +170,35 @@ export class StorageUsers implements CredentialVerifier {
       this.#onOutcome('remembered_wrong')
       throw invalidCredentials()
     }
-    // Many requests of one device at once are one question.
-    const underWay = this.#underWay.get(credential.key)
-    if (underWay) return underWay
-    const asked = this.#conclude(credential, known, address).finally(() => this.#underWay.delete(credential.key))
-    this.#underWay.set(credential.key, asked)
-    return asked
+    const underWay = this.#underWay.get(key) ?? this.#askBeside(credential, known, address)
+    return known ? this.#soon(underWay, known) : underWay.belief
+  }
+
+  /** Many requests of one device at once are one question. */
+  #askBeside(credential: Credential, known: Known | undefined, address: string): UnderWay {
+    const { key } = credential
+    const belief = this.#conclude(credential, known, address).finally(() => this.#underWay.delete(key))
+    // Whoever asked may have gone on with what was known.
+    belief.catch(() => {})
+    const underWay = { belief, sinceMs: this.#clock.monotonic() }
+    this.#underWay.set(key, underWay)
+    return underWay
+  }
+
+  /** What the server says, or after half a second what it said last; the question goes on beside. */
+  #soon({ belief, sinceMs }: UnderWay, known: Known): Promise<Belief> {
+    const nowMs = this.#clock.monotonic()
+    if (nowMs - known.verifiedMs > this.#settings().staleForMs) return belief
+    const stale = (): Belief => {
+      this.#onOutcome('stale')
+      return { username: known.username, isStale: true }
+    }
+    const leftMs = sinceMs + patienceMs - nowMs
+    if (leftMs <= 0) return Promise.resolve(stale())
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(leftMs, () => resolve(stale()))
+      belief.then(resolve, reject).finally(cancel)
+    })
   }
 
   /** What an earlier process was told serves only while the server can't be reached: at first it is asked again. */
@@ -167,31 +214,51 @@ export class StorageUsers implements CredentialVerifier {
     const answer = await this.#ask(credential, known, address)
     const conclusion = afterAnswer(known, answer.kind, this.#clock.monotonic(), this.#settings())
     this.#onOutcome(conclusion === 'fresh' ? 'verified' : conclusion)
-    if (answer.kind === 'verified') return this.#remember(credential, answer, startedMs)
+    if (answer.kind === 'verified') {
+      if (!isNameOf(credential, answer)) throw this.#belongsToAnother(credential, known, answer.username)
+      return this.#remember(credential, answer, startedMs)
+    }
     if (answer.kind === 'wrong') throw this.#forget(credential, known, address)
     if (conclusion === 'stale' && known) return { username: known.username, isStale: true }
     throw notTold(answer)
   }
 
-  async #ask(credential: Credential, known: Known | undefined, address: string): Promise<Asked> {
-    const { presented, instance } = credential
+  async #ask({ presented, login, instance }: Credential, known: Known | undefined, address: string): Promise<Asked> {
     const gate = this.#gateOf(instance)
     if (gate.closedForMs > 0) {
       const why = 'not asked: it has not answered lately'
-      return { kind: 'unclear', why, isLockOut: false, retryAfterMs: gate.closedForMs, asBearer: true }
+      const retryAfterMs = gate.closedForMs
+      return {
+        kind: 'unclear',
+        why,
+        isLockOut: false,
+        retryAfterMs,
+        mayCount: false,
+        asBearer: true,
+        knowsLogin: false,
+      }
     }
-    const login = presented.basicUser ?? presented.username
     const question = {
       login,
       secret: presented.secret,
       address,
-      wasRight: known !== undefined,
+      standing: this.#standingOf(login, instance, known),
       wasBearer: known?.asBearer === true,
+      wasOf: known?.username,
+      hasLogin: presented.basicUser !== undefined || presented.isTyped === true,
     }
-    if (known) return this.#turnsOfKnown.run(known.username, () => gate.verify(question))
-    return this.#slowing.check(address, login, () =>
-      this.#turnsOfStrangers.run(networkOf(address), () => gate.verify(question)),
+    if (known) {
+      const lane = `${known.username}@${instance}`
+      return this.#turnsOfKnown.run(lane, () => gate.verify(question)).catch(tooMany)
+    }
+    return this.#slowing.check(address, `${login}@${instance}`, () =>
+      this.#turnsOfStrangers.run(networkOf(address), () => gate.verify(question), login),
     )
+  }
+
+  #standingOf(login: string, instance: string, known: Known | undefined): Standing {
+    if (known) return 'right-before'
+    return this.knows(login, instance) ? 'known-name' : 'stranger'
   }
 
   #remember(
@@ -207,17 +274,33 @@ export class StorageUsers implements CredentialVerifier {
       username,
       asBearer,
       groups,
-      role: roleOfGroups(groups, this.#settings()),
+      role: roleOfGroups(groups, instance, this.#settings()),
     })
     return { username, isStale: false }
   }
 
-  #forget({ key, presented }: Credential, known: Known | undefined, address: string): AppError {
+  #forget({ key, presented, login, instance }: Credential, known: Known | undefined, address: string): AppError {
     this.#known.delete(key)
     this.#wrong.set(key, this.#clock.monotonic() + wrongForMs)
     if (known) this.#callers.ended(idOf(key))
-    else this.#slowing.wrong(address, presented.basicUser ?? presented.username, presented.secret)
+    else this.#slowing.wrong(address, `${login}@${instance}`, presented.secret)
     return invalidCredentials()
+  }
+
+  /** Right, but for another name: no sign-in of anybody. */
+  #belongsToAnother(credential: Credential, known: Known | undefined, username: string): AppError {
+    this.#known.delete(credential.key)
+    if (known) this.#callers.ended(idOf(credential.key))
+    const untilMs = this.#clock.monotonic() + wrongForMs
+    this.#mismatched.set(mismatchKey(credential), { username, untilMs })
+    return this.#mismatch(credential, username)
+  }
+
+  #mismatch({ presented, instance }: Credential, username: string): AppError {
+    return userMismatch(
+      `${instance} says that this secret is the one of ${JSON.stringify(username)}, not of ` +
+        `${JSON.stringify(presented.username)}: send X-Storage-Username: ${username}`,
+    )
   }
 
   #gateOf(url: string): StorageGate {
@@ -227,7 +310,12 @@ export class StorageUsers implements CredentialVerifier {
       url,
       client: this.#client,
       clock: this.#clock,
-      onTrouble: (why) => this.#log.warn({ instance: url, why }, 'the storage server does not answer'),
+      record: this.#tries.of(url),
+      onChange: (_, now) => {
+        if (!now) this.#log.info({ instance: url }, 'the storage server answers as it should again')
+        else if (now.kind === 'slow') this.#log.warn({ instance: url, why: now.why }, 'the storage server is slow')
+        else this.#log.warn({ instance: url, why: now.why }, 'the storage server does not answer')
+      },
     })
     this.#gates.set(url, gate)
     return gate
@@ -236,7 +324,7 @@ export class StorageUsers implements CredentialVerifier {
   /** Role and groups as the server last said; what only an admin may do needs an answer that is fresh. */
   #callerOf({ username, isStale }: Belief, instance: string): Caller {
     const groups = this.#callers.groupsOf(instance, username) ?? []
-    const role = roleOfGroups(groups, this.#settings())
+    const role = roleOfGroups(groups, instance, this.#settings())
     const named = { username, instance, groups }
     if (!isStale) return { ...named, role, permissions: permissionsOf(role), authMode: 'storage' }
     const lowered = role === 'admin' ? 'supervisor' : role
@@ -245,25 +333,65 @@ export class StorageUsers implements CredentialVerifier {
       role: lowered,
       permissions: permissionsOf(lowered),
       authMode: 'offline-cache',
-      ...(lowered !== role && { withheld: 'what only an admin may do waits until the storage server can be reached' }),
+      ...(lowered !== role && {
+        withheld: 'what only an admin may do waits until the storage server has answered; try again in some seconds',
+      }),
     }
+  }
+}
+
+/** Who is known is never sent away because many ask at once: what was said last serves. */
+function tooMany(error: unknown): Asked {
+  if (!(error instanceof AppError) || error.code !== 'NOT_READY') throw error
+  const why = 'not asked: too many questions at once'
+  return {
+    kind: 'unclear',
+    why,
+    isLockOut: false,
+    retryAfterMs: undefined,
+    mayCount: false,
+    asBearer: true,
+    knowsLogin: false,
   }
 }
 
 const idOf = (key: string): Buffer => Buffer.from(key, 'base64')
 
+/** Short forms and other spellings that the server takes for the same user. */
+function isNameOf({ presented, login }: Credential, answer: Asked & { kind: 'verified' }): boolean {
+  const { username } = presented
+  if (username === answer.username || (username === login && answer.knowsLogin)) return true
+  if (presented.basicUser === undefined) return false
+  const others = [answer.username, answer.email, ...(answer.knowsLogin ? [login] : [])]
+  return others.some((name) => name !== undefined && sameButForCase(username, name))
+}
+
+/** A bearer token that comes without a login is looked at more strictly than the same secret with one. */
+const mismatchKey = ({ key, presented }: Credential): string =>
+  presented.basicUser !== undefined || presented.isTyped ? `login ${key}` : key
+
+/** Nobody could be asked: whose fault that is, and how long it lasts. */
 function notTold(answer: Asked): AppError {
   const retryAfterMs = answer.kind === 'unclear' ? answer.retryAfterMs : undefined
-  const retryAfterSeconds = Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000))
-  if (answer.isOwnFault) {
-    return new AppError('RATE_LIMITED', 'Too many wrong passwords', {
-      details: `try again in ${retryAfterSeconds} s`,
+  const retryAfterSeconds = Math.max(1, Math.ceil((retryAfterMs ?? (answer.held ? 300_000 : 5000)) / 1000))
+  const cause = answer.kind === 'unclear' ? { cause: answer.why } : {}
+  const inTheMeantime = 'an application password works at once'
+  if (answer.held === 'own-tries') {
+    return new AppError('RATE_LIMITED', 'Too many wrong passwords for this user name from here', {
+      details: `try again in ${retryAfterSeconds} s; ${inTheMeantime}`,
       retryAfterSeconds,
     })
   }
-  return new AppError('AUTH_BACKEND_UNREACHABLE', 'The storage server can not say who you are', {
+  if (answer.held === 'tries-of-all') {
+    return new AppError('SIGN_IN_TRIES_SPENT', 'Too many wrong passwords were sent through this gateway', {
+      details: `the storage server takes no more account passwords from it for now: try again in ${retryAfterSeconds} s; ${inTheMeantime}`,
+      retryAfterSeconds,
+      ...cause,
+    })
+  }
+  return new AppError('AUTH_BACKEND_UNREACHABLE', 'The storage server cannot say who you are', {
     details: `try again in ${retryAfterSeconds} s`,
     retryAfterSeconds,
-    ...(answer.kind === 'unclear' && { cause: answer.why }),
+    ...cause,
   })
 }

@@ -3,24 +3,31 @@ import { AppError } from '../errors/index.ts'
 /** So much is under way at once, and so much may wait, in all and of one lane. */
 export type TurnLimits = { readonly atOnce: number; readonly waitingOfLane: number; readonly waiting: number }
 
-type Waiting = { readonly lane: string; readonly go: () => void }
+type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp: (error: AppError) => void }
+
+const tooMany = () => new AppError('NOT_READY', 'Too many sign-ins at once', { retryAfterSeconds: 2 })
 
 /**
- * Turns at work that costs: lanes are served one after the other, however many wait in one of them, and no lane has more
- * than one turn at a time. So a flood from one address holds up nobody at another.
+ * Turns at work that costs. The lanes are served round about, one turn at a time each, however many wait in one of them.
+ * When too much waits, the place is given up by who holds most: the newest of the longest lane, and inside of a lane the
+ * newest of whoever waits most often there. So a flood keeps out neither another address nor another name.
  */
 export class Turns {
   readonly #limits: TurnLimits
   readonly #running = new Set<string>()
-  #waiting: Waiting[] = []
+  /** By lane, the one that was served longest ago first; no lane is empty. */
+  readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(limits: TurnLimits) {
     this.#limits = limits
   }
 
-  /** Runs the work when it is its turn. Throws NOT_READY when too much waits already. */
-  async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
-    await this.#turn(lane)
+  /**
+   * Runs the work when it is its turn. Throws NOT_READY when too much waits already.
+   * @param who whose turn it is inside the lane: the name that is asked about
+   */
+  async run<T>(lane: string, work: () => Promise<T>, who = ''): Promise<T> {
+    await this.#turn(lane, who)
     try {
       return await work()
     } finally {
@@ -29,27 +36,60 @@ export class Turns {
     }
   }
 
-  #turn(lane: string): Promise<void> | undefined {
-    const { atOnce, waiting, waitingOfLane } = this.#limits
-    if (this.#running.size < atOnce && !this.#running.has(lane)) {
+  #turn(lane: string, who: string): Promise<void> | undefined {
+    if (this.#running.size < this.#limits.atOnce && !this.#running.has(lane)) {
       this.#running.add(lane)
       return undefined
     }
-    const ofLane = this.#waiting.filter((w) => w.lane === lane).length
-    if (ofLane >= waitingOfLane || this.#waiting.length >= waiting) {
-      throw new AppError('NOT_READY', 'Too many sign-ins at once', { retryAfterSeconds: 2 })
-    }
-    return new Promise((go) => {
-      this.#waiting.push({ lane, go })
+    this.#makeRoom(lane, who)
+    return new Promise((go, giveUp) => {
+      this.#waiting.set(lane, [...(this.#waiting.get(lane) ?? []), { who, go, giveUp }])
     })
   }
 
-  /** The one that waits longest among the lanes that have no turn. */
-  #next(): void {
-    const chosen = this.#waiting.find((w) => !this.#running.has(w.lane))
-    if (!chosen || this.#running.size >= this.#limits.atOnce) return
-    this.#waiting = this.#waiting.filter((w) => w !== chosen)
-    this.#running.add(chosen.lane)
-    chosen.go()
+  /** Throws when the asker is the one who holds most. */
+  #makeRoom(lane: string, who: string): void {
+    const own = this.#waiting.get(lane) ?? []
+    if (own.length >= this.#limits.waitingOfLane) {
+      this.#giveUp(lane, mostOften(own, who))
+      return
+    }
+    const all = [...this.#waiting].reduce((sum, [, of]) => sum + of.length, 0)
+    if (all < this.#limits.waiting) return
+    const [longest, of] = [...this.#waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a))
+    if (of.length > own.length) this.#giveUp(longest, of.at(-1))
+    else this.#giveUp(lane, mostOften(own, who))
   }
+
+  #giveUp(lane: string, chosen: Waiting | undefined): void {
+    if (!chosen) throw tooMany()
+    this.#leave(lane, chosen)
+    chosen.giveUp(tooMany())
+  }
+
+  #leave(lane: string, gone: Waiting): void {
+    const left = (this.#waiting.get(lane) ?? []).filter((waiting) => waiting !== gone)
+    if (left.length > 0) this.#waiting.set(lane, left)
+    else this.#waiting.delete(lane)
+  }
+
+  #next(): void {
+    if (this.#running.size >= this.#limits.atOnce) return
+    const found = [...this.#waiting].find(([lane]) => !this.#running.has(lane))
+    const first = found?.[1][0]
+    if (!found || !first) return
+    const [lane, [, ...left]] = found
+    // To the end of the round.
+    this.#waiting.delete(lane)
+    if (left.length > 0) this.#waiting.set(lane, left)
+    this.#running.add(lane)
+    first.go()
+  }
+}
+
+/** The newest of whoever waits most often, if that is more often than `who` would; else undefined. */
+function mostOften(waiting: readonly Waiting[], who: string): Waiting | undefined {
+  const count = (name: string) => waiting.filter((one) => one.who === name).length
+  const most = waiting.reduce<Waiting | undefined>((a, b) => (a && count(a.who) > count(b.who) ? a : b), undefined)
+  return most && count(most.who) > count(who) + 1 ? most : undefined
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { isHost, isLoopback } from './kinds.ts'
+import { type Expected, type Namespace, nameProblem, readName } from './names.ts'
 
 /**
  * What no single value shows. These run even where other values are wrong, so that one look finds every problem, and
@@ -78,6 +79,58 @@ export const siteIsNoInstance: CrossCheck = (config, context) => {
   const index = instances.findIndex((instance) => field(instance, 'url') === url)
   if (index >= 0) tell(context, ['storage', 'instances', index, 'url'], 'is site.url, which names the local accounts')
 }
+
+/** Whoever stands in no list of the gateway sees nothing, and a name that could be two people is nobody's. */
+export const namesAreSomebody: CrossCheck = (config, context) => {
+  const space = namespaceOf(config)
+  for (const { text, path, expected } of namesIn(config)) {
+    const problem = nameProblem(readName(text), space, expected)
+    if (problem !== undefined) tell(context, path, problem)
+  }
+}
+
+type WrittenName = { readonly text: string; readonly path: (string | number)[]; readonly expected: Expected }
+
+/** Every place of the config where callers are named. */
+export function* namesIn(config: unknown): Generator<WrittenName> {
+  for (const [list, others] of [
+    ['cameras', ['owner']],
+    ['warehouses', []],
+  ] as const) {
+    for (const [index, entry] of listOf(field(config, list)).entries()) {
+      for (const [at, text] of listOf(field(entry, 'viewers')).entries()) {
+        if (typeof text === 'string') yield { text, path: [list, index, 'viewers', at], expected: 'user or group' }
+      }
+      for (const key of others) {
+        const text = field(entry, key)
+        if (typeof text === 'string') yield { text, path: [list, index, key], expected: 'user' }
+      }
+    }
+  }
+  for (const text of keysOf(field(config, 'rateLimit', 'users'))) {
+    yield { text, path: ['rateLimit', 'users', text], expected: 'user' }
+  }
+  for (const text of keysOf(field(config, 'auth', 'groupRoles'))) {
+    yield { text, path: ['auth', 'groupRoles', text], expected: 'group' }
+  }
+}
+
+/** What the names of a config are looked up in, as far as the config itself says. */
+export function namespaceOf(config: unknown): Namespace {
+  const strings = (values: unknown[]) => values.filter((value) => typeof value === 'string')
+  const siteUrl = field(config, 'site', 'url')
+  const accounts = new Set(listOf(field(config, 'auth', 'users')).map((user) => field(user, 'username')))
+  const groups = new Set(keysOf(field(config, 'auth', 'groupRoles')).map((text) => readName(text).name))
+  return {
+    siteUrl: typeof siteUrl === 'string' ? siteUrl : undefined,
+    instances: strings(listOf(field(config, 'storage', 'instances')).map((instance) => field(instance, 'url'))),
+    isLocal: (name) => accounts.has(name),
+    isGroup: (name) => groups.has(name),
+  }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 
 type Repeat = { readonly index: number; readonly first: number; readonly value: unknown }
 

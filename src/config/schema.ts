@@ -5,6 +5,7 @@ import {
   distinct,
   distinctAddresses,
   metricsHaveTheirOwnAddress,
+  namesAreSomebody,
   passwordHasUser,
   plainHttpIsMeant,
   siteIsNoInstance,
@@ -92,10 +93,13 @@ function filledList<S extends z.ZodType>(entry: S, max: number, expected: string
 
 const role = () => oneOf(roleNames)
 const id = () => wholeNumber(1, 2_147_483_647)
-const callers = () => z.array(text(128)).prefault([])
+/** A user or group by the short or the full form (`names.ts`): a name, an @ and the URL of an instance. */
+const caller = () => text(128 + 'group:@'.length + 2048)
+const callers = () => z.array(caller()).prefault([])
+const whoIs =
+  'alice is a local account, else a user or group of the only storage server; alice@URL, group:NAME@URL say it in full'
 
-/** No colon, because the user name of Basic credentials ends at the first one. */
-/** The name of an account, as the config takes it. */
+/** The name of an account, as the config takes it. No colon: the user name of Basic credentials ends at the first one. */
 export const username = () =>
   textLike(/^(?! )[^:\p{Cc}]{1,128}(?<! )$/u, 'a user name of 1 to 128 characters, without a colon')
 
@@ -146,8 +150,8 @@ const auth = {
     'How long a verified answer serves while the storage server can not be reached.',
   ),
   groupRoles: key(
-    z.record(text(128), role()).prefault({}),
-    'Role of the members of a group of the storage server; of several groups the highest.',
+    z.record(caller(), role()).prefault({}),
+    'Role of the members of a group of the storage server (NAME, or NAME@URL where there are several); of several groups the highest.',
     { example: { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor' } },
   ),
   users: key(
@@ -252,10 +256,12 @@ const camera = {
   warehouseId: key(id().nullable().prefault(null), 'The warehouse it stands in; null: site.warehouseId.'),
   zoneId: key(id().nullable().prefault(null), 'The zone it looks at; null: none in particular.'),
   slots: key(z.array(text(64)).prefault([]), 'The slots it looks at, by slot_id.', { example: ['A-01-01'] }),
-  owner: key(text(128).nullable().prefault(null), 'The user who may see and control it beside the admins.', {
+  owner: key(caller().nullable().prefault(null), 'The user who may see and control it beside the admins.', {
     example: 'dock-admin',
   }),
-  viewers: key(callers(), 'Users and groups who may see it.', { example: ['alice', 'wh-supervisors'] }),
+  viewers: key(callers(), `Users and groups who may see it: ${whoIs}.`, {
+    example: ['alice@https://cloud.example.com', 'group:wh-supervisors'],
+  }),
   history: key(section(history), 'Continuous video.'),
   motion: key(section(motion), 'Motion detection.'),
 }
@@ -308,7 +314,7 @@ const rate = () => wholeNumber(1, 1_000_000, 'requests a minute')
 
 const rateLimit = {
   requestsPerMinute: key(rate().prefault(100), 'Requests a minute of one user, or of one address without a user.'),
-  users: key(z.record(text(128), rate()).prefault({}), 'Requests a minute of single users; goes before roles.', {
+  users: key(z.record(caller(), rate()).prefault({}), 'Requests a minute of single users; goes before roles.', {
     example: { 'scanner-1': 600 },
   }),
   roles: key(z.record(keyOneOf(roleNames), rate()).prefault({}), 'Requests a minute of each user with a role.', {
@@ -341,7 +347,9 @@ const units = {
 
 const warehouse = {
   id: key(id(), 'The warehouse.', { example: 1 }),
-  viewers: key(callers(), 'Users and groups who may see it; empty: everybody.', { example: ['wh-supervisors'] }),
+  viewers: key(callers(), "Users and groups who may see it, named as a camera's; empty: everybody.", {
+    example: ['group:wh-supervisors'],
+  }),
 }
 
 const labelSize = () =>
@@ -510,6 +518,7 @@ const everything = z.strictObject({
 export const configSchema = everything
   .superRefine(metricsHaveTheirOwnAddress, always)
   .superRefine(siteIsNoInstance, always)
+  .superRefine(namesAreSomebody, always)
 
 /** As the schema leaves it, before the defaults that follow from other keys. */
 export type Parsed = z.output<typeof configSchema>

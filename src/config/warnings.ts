@@ -1,8 +1,10 @@
 import { isAbsolute } from 'node:path'
+import { namesIn, namespaceOf } from './cross-checks.ts'
 import { derivedUrlIsSure } from './derived.ts'
 import { type Located, locate } from './document.ts'
 import { bare, dotted, type Schema, within } from './keys.ts'
 import { isLoopback, kinds } from './kinds.ts'
+import { fullForms, identitiesOf, readName } from './names.ts'
 import type { Problem } from './problems.ts'
 import type { Config, Parsed } from './schema.ts'
 import { fileState } from './sources.ts'
@@ -16,6 +18,7 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...plainListeners(parsed),
     ...plainServers(parsed),
     ...guessedUrl(parsed, config),
+    ...unsureNames(config),
     ...files(root, schema, []),
   ]
   return warnings.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
@@ -41,6 +44,20 @@ function plainServers({ storage }: Parsed): Warning[] {
 function guessedUrl(parsed: Parsed, config: Config): Warning[] {
   if (derivedUrlIsSure(parsed)) return []
   return [{ path: ['site', 'url'], message: `is not set; ${config.site.url} is assumed` }]
+}
+
+/** A short form that could be a user, a group, a device or a badge: whoever gets that name first is meant. */
+function unsureNames(config: Config): Warning[] {
+  const space = namespaceOf(config)
+  const [only] = space.instances
+  if (only === undefined) return []
+  return [...namesIn(config)].flatMap(({ text, path, expected }) => {
+    const written = readName(text)
+    if (expected === 'group' || path[0] === 'rateLimit' || identitiesOf(written, space).length < 2) return []
+    const what = expected === 'user' ? 'the user' : 'the user or the group'
+    const message = `is no account of auth.users, so it means ${what} ${written.name} of ${only}; better say which: ${fullForms(written, space, expected)}`
+    return [{ path, message }]
+  })
 }
 
 function* files(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {

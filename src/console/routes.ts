@@ -25,7 +25,7 @@ const describing = operation({
   summary: 'Who is signed in by the session cookie, and at which gateway',
   input: {},
   success: { 200: { description: 'The session, or null in its place', schema: Session } },
-  errors: ['AUTH_BACKEND_UNREACHABLE'],
+  errors: ['AUTH_BACKEND_UNREACHABLE', 'SIGN_IN_TRIES_SPENT'],
 })
 
 const signingIn = operation({
@@ -39,7 +39,13 @@ const signingIn = operation({
     "30 days at most, and ends with the account or its secret. A storage server that vouched for the caller is asked again as for a request with headers. What changes something needs the answer's csrfToken as X-CSRF-Token.",
   input: { body: NewSession },
   success: { 201: { description: 'Signed in', schema: Session, location: true } },
-  errors: ['INVALID_CREDENTIALS', 'USER_MISMATCH', 'STORAGE_INSTANCE_NOT_ALLOWED', 'AUTH_BACKEND_UNREACHABLE'],
+  errors: [
+    'INVALID_CREDENTIALS',
+    'USER_MISMATCH',
+    'STORAGE_INSTANCE_NOT_ALLOWED',
+    'AUTH_BACKEND_UNREACHABLE',
+    'SIGN_IN_TRIES_SPENT',
+  ],
 })
 
 const signingOut = operation({

@@ -137,6 +137,7 @@ export type Tables = {
   }
   known_caller: { instance: string; username: string; groups: string; role: string; updated_at_ms: number }
   known_credential: { id: Buffer; instance: string; username: string; as_bearer: number; verified_at_ms: number }
+  storage_try: { id: number; instance: string; at_ms: number; network: string; login_mark: string }
   console_session_secret: { token_sha256: Buffer; sealed: Buffer }
   local_account: { username: string; role: string; secret_hash: string; created_at_ms: number }
   webhook: Versioned & {

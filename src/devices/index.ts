@@ -1,3 +1,4 @@
+export { DeviceNames } from './device-names.ts'
 export { deviceRoutes, enrolPath } from './routes.ts'
 export { DeviceService } from './service.ts'
 export { SignedUrls } from './signed-urls.ts'

@@ -7,6 +7,7 @@ import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../world/index.ts'
+import type { DeviceNames } from './device-names.ts'
 import { afterWrong, forNothingOfDevice, type Tries, waitMs } from './patience.ts'
 import {
   type Device,
@@ -38,6 +39,7 @@ export class DeviceService {
   readonly #badgeKey: Uint8Array
   readonly #site: () => DeviceSettings & { readonly siteId: string }
   readonly #isAccount: (username: string) => boolean
+  readonly #names: DeviceNames
   readonly #tries = new Recent<Tries>(triesKept)
   readonly #decoyHash: Promise<string>
 
@@ -51,6 +53,7 @@ export class DeviceService {
     badgeKey: Uint8Array
     site: () => DeviceSettings & { readonly siteId: string }
     isAccount: (username: string) => boolean
+    names: DeviceNames
   }) {
     this.#work = options.work
     this.#clock = options.clock
@@ -61,6 +64,7 @@ export class DeviceService {
     this.#badgeKey = options.badgeKey
     this.#site = options.site
     this.#isAccount = options.isAccount
+    this.#names = options.names
     this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
   }
 
@@ -78,6 +82,7 @@ export class DeviceService {
             throw AppError.field('role', 'of a kiosk is viewer: it only looks')
           }
           const warehouses = warehouseIds ? JSON.stringify(warehouseIds) : null
+          this.#names.add(name)
           const id = store.insertDevice(tx, { name, kind, role: most, warehouses }, this.#clock.now())
           this.#tell(tx, by, 'device.created', id, { kind, role: most, ...(warehouseIds && { warehouseIds }) })
           return { status: 201, body: this.#withCode(tx, id), location: `${devicesPath}/${id}` }
@@ -146,6 +151,7 @@ export class DeviceService {
       if (store.findOperatorByBadge(tx, badge_mark)) {
         throw new AppError('ALREADY_EXISTS', 'The badge is somebody’s already', { details: 'badge: is taken' })
       }
+      this.#names.add(username)
       const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#clock.now())
       this.#tell(tx, by, 'operator.registered', id, { role }, username)
       return { body: this.#operatorBody(tx, id), location: `${operatorsPath}/${id}` }
@@ -197,11 +203,9 @@ export class DeviceService {
     // Counted before the look: many at once must not all be the fifth.
     for (const one of [key, ofDevice]) this.#tries.set(one, afterWrong(this.#tries.get(one), nowMs))
     // An unknown badge costs as much as a wrong PIN.
-    const right = await checkSecret(
-      this.#keyed(pin),
-      operator?.pin_hash ?? (await this.#decoyHash),
-      `device ${device.id}`,
-    )
+    const right = await checkSecret(this.#keyed(pin), operator?.pin_hash ?? (await this.#decoyHash), {
+      address: `device ${device.id}`,
+    })
     if (!operator || !right) {
       throw new AppError('INVALID_CREDENTIALS', 'Badge or PIN is wrong')
     }

@@ -101,6 +101,12 @@ export const findOperatorByName = (tx: ReadTx, username: string): OperatorRow | 
 export const findOperatorByBadge = (tx: ReadTx, mark: Buffer): OperatorRow | undefined =>
   tx.oneOf<OperatorRow>('SELECT * FROM badge_operator WHERE badge_mark = ? AND revoked_at_ms IS NULL', [mark])
 
+/** Of devices and badges, revoked ones too. */
+export const namesEver = (tx: ReadTx): string[] =>
+  tx
+    .allOf<{ name: string }>('SELECT name FROM device UNION SELECT username AS name FROM badge_operator')
+    .map(({ name }) => name)
+
 export const listOperators = (tx: ReadTx): OperatorRow[] =>
   tx.allOf<OperatorRow>('SELECT * FROM badge_operator ORDER BY id')
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type CredentialVerifier, permissionsOf, type Verified } from '../auth/index.ts'
+import { type CredentialVerifier, type Presented, permissionsOf, twoNames, type Verified } from '../auth/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
@@ -21,8 +21,6 @@ export const sha256 = (text: string): Buffer => createHash('sha256').update(text
 export const lesserRole = (a: DeviceRole, b: DeviceRole): DeviceRole =>
   deviceRoles.indexOf(a) < deviceRoles.indexOf(b) ? a : b
 
-const wrong = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
-
 /**
  * Vouches for enrolled devices and for who is signed in on one by badge. Both come with the document's headers, their
  * secret as bearer token, at this gateway's own address. What is asked of the database here takes microseconds.
@@ -32,29 +30,37 @@ export class DeviceVerifier implements CredentialVerifier {
   readonly #clock: Pick<Clock, 'now'>
   readonly #settings: () => DeviceSettings
   readonly #isAccount: (username: string) => boolean
+  readonly #refuse: CredentialVerifier['verify']
 
-  /** @param options.isAccount whether the config has an account of this name: that one is meant then */
+  /**
+   * @param options.isAccount whether the config has an account of this name: that one is meant then
+   * @param options.refuse refuses a wrong secret after the work that one of nobody's costs: time tells no names
+   */
   constructor(options: {
     work: UnitOfWork
     clock: Pick<Clock, 'now'>
     settings: () => DeviceSettings
     isAccount: (username: string) => boolean
+    refuse: CredentialVerifier['verify']
   }) {
     this.#work = options.work
     this.#clock = options.clock
     this.#settings = options.settings
     this.#isAccount = options.isAccount
+    this.#refuse = options.refuse
   }
 
   vouchesFor(instance: string, username: string): boolean {
     return instance === this.#settings().siteUrl && !this.#isAccount(username) && this.knows(username)
   }
 
-  async verify(presented: { secret: string; username: string }, instance: string, address: string): Promise<Verified> {
+  async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
+    const { basicUser, username } = presented
+    if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
     const token = sha256(presented.secret)
     const known =
       this.#device(presented.username, token, instance) ?? this.#onShift(presented.username, token, instance)
-    if (!known) throw wrong()
+    if (!known) return this.#refuse(presented, instance, address)
     this.#seen(known.deviceId, address)
     return known.verified
   }

@@ -2,9 +2,10 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { AppError } from '../errors/index.ts'
-import type { Logger } from '../world/index.ts'
+import { type Clock, type Logger, systemClock } from '../world/index.ts'
 import type { AppEnv } from './context.ts'
 import { errorBody, validationError } from './envelope.ts'
+import { RefusalLog } from './refusal-log.ts'
 
 export type Api = OpenAPIHono<AppEnv>
 
@@ -19,6 +20,8 @@ export function newApi(): Api {
 
 export type RootOptions = {
   readonly log: Logger
+  /** Default: the system's. */
+  readonly clock?: Pick<Clock, 'monotonic'>
   readonly makeRequestId: () => string
   /** The peer's address, or the client's behind a trusted proxy. */
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
@@ -44,6 +47,7 @@ const onEveryAnswer = [
 /** The root: request ids, the access log, error envelopes, 404 and 405. Authentication and routes are added to it. */
 export function newRoot(options: RootOptions): Api {
   const root = newApi()
+  const refusals = new RefusalLog({ clock: options.clock ?? systemClock })
   root.use('*', async (c, next) => {
     const startedMs = performance.now()
     const given = c.req.header('x-request-id')
@@ -67,7 +71,7 @@ export function newRoot(options: RootOptions): Api {
   root.notFound((c) => answerRefusal(c, refusalAt(root, c.req.path, c.req.method)))
   root.onError((error, c) => {
     const refusal = asAppError(error)
-    if (refusal.status >= 500) c.get('log').error({ err: refusal.cause ?? error, code: refusal.code }, refusal.message)
+    if (refusal.status >= 500) refusals.write(c.get('log'), refusal, error)
     return answerRefusal(c, refusal)
   })
   return root

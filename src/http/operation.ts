@@ -43,6 +43,7 @@ const withCaller: readonly ErrorCode[] = [
   'USER_MISMATCH',
   'SESSION_ENDED',
   'AUTH_BACKEND_UNREACHABLE',
+  'SIGN_IN_TRIES_SPENT',
 ]
 const withBody: readonly ErrorCode[] = [
   'VALIDATION_ERROR',

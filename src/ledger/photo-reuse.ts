@@ -17,7 +17,8 @@ const lookedAt = 20
 
 /**
  * Another placement, recorded before `event`, that the same photo proves already; the newest, undefined without one. It
- * is no other placement while the same asset stays in the same slot: a repeat, a judgement. A placement that was corrected proves nothing any more; its correction does.
+ * is no other placement while the same asset stays in the same slot: a repeat, a judgement. A placement that was
+ * corrected proves nothing any more; its correction does.
  * @param isSeen whether whoever is told may know of events in a slot
  * @param lastId corrections up to this event count
  */
@@ -28,10 +29,12 @@ export function otherProof(
   lastId = Number.MAX_SAFE_INTEGER,
 ): Proven | undefined {
   if (event.photo_url === null && event.photo_sha256 === null) return undefined
-  return placementsWith(tx, event).find(
-    (placed) =>
-      isSeen(placed.slot_id) && isAnother(tx, placed, event, lastId) && !isTakenBack(tx, placed.id, event, lastId),
-  )
+  const isOther = (placed: Proven) =>
+    isSeen(placed.slot_id) && isAnother(tx, placed, event, lastId) && !isTakenBack(tx, placed.id, event, lastId)
+  // A photo that is used again is mostly used for something else: then the newest one tells.
+  const [newest] = placementsWith(tx, event, 1)
+  if (!newest || isOther(newest)) return newest
+  return placementsWith(tx, event, lookedAt).find(isOther)
 }
 
 /** What a recorded placement leans on besides its photo, and what that photo proves already. */
@@ -56,13 +59,15 @@ export function isReusedBy({ warnings }: Pick<PlacementEventRow, 'warnings'>): b
 }
 
 /** By its hash, or by its address where the gateway does not hold it. The newest first. */
-function placementsWith(tx: ReadTx, { id, photo_url, photo_sha256 }: Shown): Proven[] {
+function placementsWith(tx: ReadTx, { id, photo_url, photo_sha256 }: Shown, limit: number): Proven[] {
   const named = (condition: string) =>
     `SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
-     WHERE ${condition} AND event_type = 'PLACED' AND id < ? ORDER BY id DESC LIMIT ${lookedAt}`
-  const byHash = photo_sha256 === null ? [] : tx.allOf<Proven>(named('photo_sha256 = +?'), [photo_sha256, id])
+     WHERE ${condition} AND event_type = 'PLACED' AND id < ? ORDER BY id DESC LIMIT ?`
+  const byHash = photo_sha256 === null ? [] : tx.allOf<Proven>(named('photo_sha256 = +?'), [photo_sha256, id, limit])
   const byUrl =
-    photo_url === null ? [] : tx.allOf<Proven>(named(`photo_evidence = 'claimed' AND photo_url = +?`), [photo_url, id])
+    photo_url === null
+      ? []
+      : tx.allOf<Proven>(named(`photo_evidence = 'claimed' AND photo_url = +?`), [photo_url, id, limit])
   return [...byHash, ...byUrl].toSorted((a, b) => b.id - a.id)
 }
 

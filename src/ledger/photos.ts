@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ByteRate } from '../auth/index.ts'
+import type { ByteRate, ConfigNames } from '../auth/index.ts'
 import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
@@ -39,6 +39,7 @@ export class Photos {
   readonly #dataDir: string
   readonly #sightOf: (caller: Caller) => Sight
   readonly #siteUrl: () => string
+  readonly #names: Pick<ConfigNames, 'ownsBareName'>
 
   constructor(options: {
     work: UnitOfWork
@@ -51,6 +52,7 @@ export class Photos {
     dataDir: string
     sightOf: (caller: Caller) => Sight
     siteUrl: () => string
+    names: Pick<ConfigNames, 'ownsBareName'>
   }) {
     this.#work = options.work
     this.#clock = options.clock
@@ -61,6 +63,7 @@ export class Photos {
     this.#dataDir = options.dataDir
     this.#sightOf = options.sightOf
     this.#siteUrl = options.siteUrl
+    this.#names = options.names
   }
 
   /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL. */
@@ -166,7 +169,7 @@ export class Photos {
     const { isUsed, isShown } = useOf(tx, hash, hiddenWarehouses)
     const judges = caller.permissions.has('events:verify') && hiddenWarehouses.length === 0
     if (isShown || (!isUsed && judges)) return true
-    const commitment = this.#openings.findPerson(tx, caller.username)
+    const commitment = this.#names.ownsBareName(caller) ? this.#openings.findPerson(tx, caller.username) : undefined
     return commitment !== undefined && hasBrought(tx, hash, commitment)
   }
 }

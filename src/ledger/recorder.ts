@@ -1,3 +1,4 @@
+import type { ConfigNames } from '../auth/index.ts'
 import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type RequestOrigin } from '../http/index.ts'
@@ -78,6 +79,7 @@ export class Recorder {
   readonly #makeId: () => string
   readonly #clockIsTrusted: (nowMs: number) => boolean
   readonly #settings: () => LedgerSettings
+  readonly #names: Pick<ConfigNames, 'ownsBareName'>
 
   constructor(options: {
     clock: Pick<Clock, 'now'>
@@ -91,6 +93,7 @@ export class Recorder {
     makeId: () => string
     clockIsTrusted: (nowMs: number) => boolean
     settings: () => LedgerSettings
+    names: Pick<ConfigNames, 'ownsBareName'>
   }) {
     this.#clock = options.clock
     this.#log = options.log
@@ -103,6 +106,7 @@ export class Recorder {
     this.#makeId = options.makeId
     this.#clockIsTrusted = options.clockIsTrusted
     this.#settings = options.settings
+    this.#names = options.names
   }
 
   /**
@@ -237,7 +241,7 @@ export class Recorder {
     caller: Caller,
   ): RecordedEvent | undefined {
     if (clientEventId === undefined) return undefined
-    const commitment = this.#openings.findPerson(tx, caller.username)
+    const commitment = this.#names.ownsBareName(caller) ? this.#openings.findPerson(tx, caller.username) : undefined
     const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, clientEventId)
     if (!known) return undefined
     const row = store.findEvent(tx, known.event_id)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { ConfigNames } from '../auth/index.ts'
 import type {
   CameraSettings,
   ClipClosed,
@@ -63,6 +64,7 @@ export class MotionService {
   readonly #clipsDir: string
   readonly #site: () => MotionSiteSettings
   readonly #link: CamerasLink
+  readonly #names: ConfigNames
   readonly #view = new CamerasView()
   readonly #health: CameraHealthBook
   readonly #cameraLog: CameraLog
@@ -80,6 +82,7 @@ export class MotionService {
     clipsDir: string
     site: () => MotionSiteSettings
     link: CamerasLink
+    names: ConfigNames
   }) {
     this.#work = options.work
     this.#clock = options.clock
@@ -93,6 +96,7 @@ export class MotionService {
     this.#clipsDir = options.clipsDir
     this.#site = options.site
     this.#link = options.link
+    this.#names = options.names
   }
 
   /**
@@ -174,7 +178,7 @@ export class MotionService {
 
   cameras(caller: Caller) {
     return this.#site()
-      .cameras.filter((camera) => maySee(caller, camera))
+      .cameras.filter((camera) => maySee(this.#names, caller, camera))
       .map((camera) => this.#camera(camera))
   }
 
@@ -221,7 +225,7 @@ export class MotionService {
   /** Starts or stops detection; both may be said twice. Values that start leaves out are the config's. */
   async control(request: MotionAction, by: RequestOrigin) {
     const camera = this.#visible(request.cctvId, by.caller)
-    demandControl(by.caller, camera)
+    demandControl(this.#names, by.caller, camera)
     const { cctvId, action } = request
     const before = this.#wanted(camera)
     const settings = action === 'start' ? given(request) : JSON.parse(this.#control(camera)?.settings ?? '{}')
@@ -259,7 +263,7 @@ export class MotionService {
   /** The cameras that look at a slot: those that the caller may see, and how many others. */
   watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
     const all = this.#site().cameras.filter((camera) => camera.slots.includes(slotCode))
-    const visible = all.filter((camera) => maySee(caller, camera)).map(({ id, name }) => ({ id, name }))
+    const visible = all.filter((camera) => maySee(this.#names, caller, camera)).map(({ id, name }) => ({ id, name }))
     return { visible, hidden: all.length - visible.length }
   }
 
@@ -330,13 +334,13 @@ export class MotionService {
   /** Throws NOT_FOUND for a camera that is not there and for one that is not the caller's. */
   #visible(cctvId: number, caller: Caller): CameraConfig {
     const camera = this.#site().cameras.find((c) => c.id === cctvId)
-    if (!camera || !maySee(caller, camera)) throw AppError.notFound('Camera')
+    if (!camera || !maySee(this.#names, caller, camera)) throw AppError.notFound('Camera')
     return camera
   }
 
   #visibleIds(caller: Caller): number[] {
     return this.#site()
-      .cameras.filter((c) => maySee(caller, c))
+      .cameras.filter((c) => maySee(this.#names, caller, c))
       .map((c) => c.id)
   }
 

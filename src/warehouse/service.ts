@@ -1,3 +1,4 @@
+import type { ConfigNames } from '../auth/index.ts'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
@@ -28,7 +29,7 @@ export type WarehouseSettings = {
   /** Warehouse of a slot that names none. */
   readonly warehouseId: number
   /** Who may see one; a warehouse that is not named is seen by everybody. */
-  readonly viewers: readonly { readonly id: number; readonly viewers: readonly string[] }[]
+  readonly narrowed: readonly { readonly id: number; readonly viewers: readonly string[] }[]
 }
 
 /** Whether an asset may be told to whoever has this sight; the ledger knows. */
@@ -82,6 +83,7 @@ export class WarehouseService {
   readonly #idempotency: Idempotency
   readonly #settings: () => WarehouseSettings
   readonly #isAssetSeen: AssetSight
+  readonly #names: Pick<ConfigNames, 'mean'>
 
   constructor(options: {
     work: UnitOfWork
@@ -90,6 +92,7 @@ export class WarehouseService {
     idempotency: Idempotency
     settings: () => WarehouseSettings
     isAssetSeen: AssetSight
+    names: Pick<ConfigNames, 'mean'>
   }) {
     this.#work = options.work
     this.#clock = options.clock
@@ -97,21 +100,22 @@ export class WarehouseService {
     this.#idempotency = options.idempotency
     this.#settings = options.settings
     this.#isAssetSeen = options.isAssetSeen
+    this.#names = options.names
   }
 
   /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
-    const narrowed = this.#settings().viewers.find((w) => w.id === warehouseId)
+    const narrowed = this.#settings().narrowed.find((w) => w.id === warehouseId)
     if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
-    return narrowed.viewers.some((name) => name === caller.username || caller.groups.includes(name))
+    return this.#names.mean(narrowed.viewers, caller)
   }
 
   /** Ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
     const narrowed = caller.warehouseIds
       ? this.#work.read((tx) => store.listWarehouses(tx)).map((w) => w.id)
-      : this.#settings().viewers.map((w) => w.id)
+      : this.#settings().narrowed.map((w) => w.id)
     return narrowed.filter((id) => !this.isVisible(caller, id))
   }
 

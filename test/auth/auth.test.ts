@@ -44,11 +44,11 @@ t.test('no minute, wherever it begins, holds more requests than the limit, and R
 t.test('a secret is right for its own hash only', async (t) => {
   const hash = await hashSecret('correct horse', systemRandom)
   t.match(hash, /^scrypt:16384:8:1:[\w-]+:[\w-]+$/)
-  t.equal(await checkSecret('correct horse', hash, 'here'), true)
-  t.equal(await checkSecret('correct horsf', hash, 'here'), false)
+  t.equal(await checkSecret('correct horse', hash, { address: 'here' }), true)
+  t.equal(await checkSecret('correct horsf', hash, { address: 'here' }), false)
   t.notSame(hash, await hashSecret('correct horse', systemRandom), 'salted')
   for (const bad of ['', 'scrypt', 'plain:1:1:1:a:b', 'scrypt:2:1:1::'])
-    t.equal(await checkSecret('x', bad, 'here'), false, bad)
+    t.equal(await checkSecret('x', bad, { address: 'here' }), false, bad)
 })
 
 t.test('a changed or removed account counts at once, whatever was believed before', async (t) => {
@@ -61,7 +61,7 @@ t.test('a changed or removed account counts at once, whatever was believed befor
     slowing: new Slowing({ clock }),
     random: systemRandom,
   })
-  const authenticator = new Authenticator({ verifiers: [accounts] })
+  const authenticator = new Authenticator({ verifiers: [accounts], instances: () => ['https://gate.example'] })
   const verify = async (secret: string) => {
     const presented = { scheme: 'bearer', secret, instance: 'https://GATE.example:443/', username: 'ada' } as const
     return (await authenticator.verify(presented, 'here')).caller
@@ -119,3 +119,34 @@ t.test(
     t.ok(done.indexOf('third') <= 3, `nobody waits for the flood: ${done.join(', ')}`)
   },
 )
+
+t.test('320 guesses from 40 networks keep no first sign-in of another network or another name out', async (t) => {
+  const turns = new Turns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
+  const ends: (() => void)[] = []
+  let looked = 0
+  const check = (lane: string, who: string) =>
+    turns
+      .run(lane, () => new Promise<void>((end) => ends.push(end)), who)
+      .then(
+        () => {
+          looked += 1
+          return looked
+        },
+        (error: AppError) => error.code,
+      )
+  const guesses = Array.from({ length: 320 }, (_, n) => check(`network ${n % 40}`, 'ada'))
+  const olga = check('network 99', 'olga')
+  const sven = check('network 0', 'sven')
+  let isOver = false
+  const all = Promise.all([olga, sven, ...guesses]).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await new Promise((resolve) => setImmediate(resolve))
+    ends.shift()?.()
+  }
+  const [first, second, ...others] = await all
+  t.ok(Number(first) <= 45, `each network has its turn: ${first}`)
+  t.ok(Number.isInteger(second), 'the other name of a network that guesses')
+  t.ok(others.includes('NOT_READY'), 'guesses were turned away instead')
+})

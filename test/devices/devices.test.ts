@@ -55,6 +55,28 @@ t.test('a handheld is enrolled once by the code of a QR, and then sends the docu
   t.notMatch(JSON.stringify(list), enrolled.body.secret)
 })
 
+t.test('a wrong secret of a device costs as much as one of nobody’s, so time tells no names', async (t) => {
+  const { gateway, enrolled, as } = await hall(t)
+  const device = await enrolled()
+  const statuses = async (username: string) => {
+    const guesses = Array.from({ length: 12 }, (_, n) =>
+      as({ username, secret: `guess-${n}` }, 'GET', '/api/whms/slots'),
+    )
+    return (await Promise.all(guesses)).map(({ status }) => status).sort()
+  }
+  // One is looked at and eight wait for the slow hash; whoever skips it would be told no at once.
+  const ofNobody = await statuses('nobody')
+  t.strictSame(ofNobody, [...Array(9).fill(401), 503, 503, 503])
+  t.strictSame(await statuses(device.username), ofNobody)
+  t.equal((await as(device, 'GET', '/api/whms/slots')).status, 200)
+  t.match(
+    await gateway.ask('GET', '/api/whms/slots', {
+      headers: headersOf(device, { Authorization: `Basic ${btoa(`handheld-8:${device.secret}`)}` }),
+    }),
+    { status: 401, body: { error: { code: 'USER_MISMATCH' } } },
+  )
+})
+
 t.test('a code that is old or wrong enrols nobody, and guesses are slowed like any other', async (t) => {
   const { gateway, admin } = await hall(t, { rateLimit: { requestsPerMinute: 5 } })
   const { body } = await admin('POST', '/api/devices', { name: 'handheld-7' })
@@ -200,7 +222,7 @@ t.test('whoever tries badge after badge at one handheld waits there, and the fil
   const { pin_hash } = db.prepare('SELECT pin_hash FROM badge_operator').get() as { pin_hash: string }
   const refused = db.prepare(`SELECT count(*) AS n FROM audit_entry WHERE action LIKE '%refused%'`).get()
   db.close()
-  t.notOk(await checkSecret('2580', pin_hash, 'test'), 'without the key of the box no PIN is right')
+  t.notOk(await checkSecret('2580', pin_hash, { address: 'test' }), 'without the key of the box no PIN is right')
   t.match(refused, { n: 1 }, 'one row tells of all of them')
 })
 

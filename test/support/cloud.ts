@@ -63,8 +63,18 @@ export async function lookFrom(
   remoteAddress: string,
   ask: { headers: Record<string, string> },
 ): Promise<number> {
+  return (await answerFrom(gateway, remoteAddress, ask)).status
+}
+
+export async function answerFrom(
+  gateway: TestGateway,
+  remoteAddress: string,
+  ask: { headers: Record<string, string> },
+): Promise<{ readonly status: number; readonly code: string | undefined; readonly details: string | undefined }> {
   const env = { incoming: { socket: { remoteAddress } } }
-  return (await gateway.api.request('/api/whms/zones', ask, env)).status
+  const response = await gateway.api.request('/api/whms/zones', ask, env)
+  const { error } = (await response.json()) as { error?: { code: string; details: string } }
+  return { status: response.status, code: error?.code, details: error?.details }
 }
 
 /** Rows of the database, as they are on the disk. */

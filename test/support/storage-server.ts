@@ -21,11 +21,15 @@ export type StorageUser = {
   /** OAuth access tokens: as bearer tokens only. */
   tokens?: string[]
   disabled?: boolean
+  /** By Basic it is taken as a login too, and the answer tells it. */
+  email?: string
+  /** Further logins by Basic, such as a directory has them. */
+  logins?: string[]
 }
 
 /**
- * What every request gets instead of its answer. `hang`: nothing, until `release`. `hang-body`: headers, and a body that
- * does not end. `huge`: a body without end, as fast as it is taken.
+ * What every request gets instead of its answer. `hang`: nothing, until `release`; what a password is worth is counted
+ * at once all the same. `hang-body`: headers, and a body that does not end. `huge`: a body without end, as fast as it is taken.
  */
 export type Misbehaviour =
   | 'maintenance'
@@ -79,7 +83,8 @@ export class StorageServer {
   readonly #options: StorageServerOptions
   readonly #sockets = new Set<Socket>()
   readonly #hanging = new Set<() => void>()
-  #failures: number[] = []
+  /** Wrong Basic passwords that still count, by login. */
+  #failures: { readonly atMs: number; readonly login: string }[] = []
   #misbehaviour: Misbehaviour | undefined
   #port = 0
 
@@ -125,6 +130,11 @@ export class StorageServer {
     this.#hanging.clear()
   }
 
+  /** Whether Basic is refused for now because too many passwords were wrong. */
+  get isLockedOut(): boolean {
+    return this.#counted() > failuresAllowed
+  }
+
   /** Requests by this scheme so far. */
   asked(scheme?: StorageRequest['scheme']): number {
     return this.requests.filter((request) => scheme === undefined || request.scheme === scheme).length
@@ -145,12 +155,13 @@ export class StorageServer {
       const { method = '', headers } = request
       this.requests.push({ method, path, headers, scheme: schemeOf(headers) })
       const answer = () => this.#answer(method, path, headers, Buffer.concat(parts), response)
+      if (this.#misbehaviour === 'hang') this.#count(headers)
       if (this.#misbehaviour === undefined) answer()
-      else this.#misbehaved(this.#misbehaviour, path, response, answer)
+      else this.#misbehaved(this.#misbehaviour, path, headers, response)
     })
   }
 
-  #misbehaved(how: Misbehaviour, path: string, response: ServerResponse, answer: () => void): void {
+  #misbehaved(how: Misbehaviour, path: string, headers: IncomingHttpHeaders, response: ServerResponse): void {
     const html = (status: number, text: string) =>
       response.writeHead(status, { 'Content-Type': 'text/html; charset=UTF-8' }).end(`<!DOCTYPE html><p>${text}</p>`)
     const json = (value: unknown) =>
@@ -163,13 +174,21 @@ export class StorageServer {
     else if (how === 'wrong shape') json({ ocs: { meta: { statuscode: 200 }, data: { id: ['olga'], groups: 'all' } } })
     else if (how === 'redirect') response.writeHead(302, { Location: this.#options.redirectTo ?? '/elsewhere' }).end()
     else if (how === 'reset') response.socket?.destroy()
-    else if (how === 'hang') this.#hanging.add(answer)
+    else if (how === 'hang')
+      this.#hanging.add(() => this.#answer('GET', path, headers, Buffer.alloc(0), response, true))
     else if (how === 'hang-body') response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"ocs":')
     else pourOut(response)
   }
 
-  #answer(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
-    if (path === '/ocs/v2.php/cloud/user') return this.#describeUser(headers, response)
+  #answer(
+    method: string,
+    path: string,
+    headers: IncomingHttpHeaders,
+    body: Buffer,
+    response: ServerResponse,
+    isCounted = false,
+  ): unknown {
+    if (path === '/ocs/v2.php/cloud/user') return this.#describeUser(headers, response, isCounted)
     const [, file] = path.match(/^\/remote\.php\/dav\/files\/(.+?)\/?$/) ?? []
     if (file === undefined) return response.writeHead(404).end()
     const user = this.#userBy(headers)
@@ -179,20 +198,34 @@ export class StorageServer {
     this.#dav(method, file, headers, body, response)
   }
 
-  /** Basic is counted when it fails, and after more than ten failures nobody comes in by it, right or wrong. */
-  #describeUser(headers: IncomingHttpHeaders, response: ServerResponse): unknown {
+  #counted(): number {
+    const nowMs = this.#options.now?.() ?? Date.now()
+    this.#failures = this.#failures.filter(({ atMs }) => atMs > nowMs - lockOutMs)
+    return this.#failures.length
+  }
+
+  /** A wrong Basic password counts, and a right one has those of its login forgotten. */
+  #count(headers: IncomingHttpHeaders): void {
+    if (schemeOf(headers) !== 'basic' || this.isLockedOut) return
+    const login = basicOf(headers).name
+    const atMs = this.#options.now?.() ?? Date.now()
+    if (!this.#userBy(headers)) this.#failures.push({ atMs, login })
+    else this.#failures = this.#failures.filter((failure) => failure.login !== login)
+  }
+
+  /** After more than ten wrong ones nobody comes in by Basic, right or wrong. */
+  #describeUser(headers: IncomingHttpHeaders, response: ServerResponse, isCounted: boolean): unknown {
     const refuse = (status: number, statuscode: number, message: string) =>
       ocs(response, status, { status: 'failure', statuscode, message }, [])
     const scheme = schemeOf(headers)
     if (scheme === 'basic' && headers['ocs-apirequest'] !== 'true') return refuse(412, 412, 'CSRF check failed')
-    const nowMs = this.#options.now?.() ?? Date.now()
-    this.#failures = this.#failures.filter((atMs) => atMs > nowMs - lockOutMs)
-    if (scheme === 'basic' && this.#failures.length > failuresAllowed) return refuse(429, 429, 'Too many requests')
+    if (scheme === 'basic' && this.isLockedOut) return refuse(429, 429, 'Too many requests')
     const user = this.#userBy(headers)
-    if (!user && scheme === 'basic') this.#failures.push(nowMs)
+    if (!isCounted) this.#count(headers)
     if (!user || user.disabled) return refuse(401, 997, 'Current user is not logged in')
-    const { id, groups } = user
-    ocs(response, 200, { status: 'ok', statuscode: 200, message: 'OK' }, { id, enabled: true, displayname: id, groups })
+    const { id, groups, email = null } = user
+    const data = { id, enabled: true, displayname: id, email, groups }
+    ocs(response, 200, { status: 'ok', statuscode: 200, message: 'OK' }, data)
   }
 
   #userBy(headers: IncomingHttpHeaders): StorageUser | undefined {
@@ -200,13 +233,10 @@ export class StorageServer {
     if (scheme === 'Bearer') {
       return this.users.find((u) => u.tokens?.includes(value) || u.appPasswords?.includes(value))
     }
-    const [, name = '', secret = ''] =
-      Buffer.from(value, 'base64')
-        .toString('utf8')
-        .match(/^([^:]*):(.*)$/s) ?? []
+    const { name, secret } = basicOf(headers)
     return this.users.find(
       (u) =>
-        u.id.toLowerCase() === name.toLowerCase() &&
+        [u.id, u.email, ...(u.logins ?? [])].some((login) => login?.toLowerCase() === name.toLowerCase()) &&
         (u.password === secret || u.appPasswords?.includes(secret) === true),
     )
   }
@@ -244,6 +274,12 @@ export class StorageServer {
 function schemeOf({ authorization = '' }: IncomingHttpHeaders): StorageRequest['scheme'] {
   if (authorization.startsWith('Bearer ')) return 'bearer'
   return authorization.startsWith('Basic ') ? 'basic' : 'none'
+}
+
+function basicOf({ authorization = '' }: IncomingHttpHeaders): { name: string; secret: string } {
+  const text = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString('utf8')
+  const [, name = '', secret = ''] = text.match(/^([^:]*):(.*)$/s) ?? []
+  return { name, secret }
 }
 
 function ocs(response: ServerResponse, status: number, meta: object, data: object, headers = {}): void {

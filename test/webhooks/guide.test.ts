@@ -106,8 +106,28 @@ async function aFullDay(t: Test): Promise<Received[]> {
   })
   await gateway.audit('test.settled', {})
   await until(gateway, receiver.received, published(gateway))
+  await unplugAndPlug(gateway)
+  await until(gateway, receiver.received, published(gateway))
   await post(`webhooks/${id}/test`, {})
   return [...receiver.received]
+}
+
+/** The camera gives no pictures for over a minute, and then again. */
+async function unplugAndPlug(gateway: TestGateway): Promise<void> {
+  const says = (state: 'live' | 'backing-off') => {
+    const words = state === 'live' ? null : { what: 'Nothing answers.', hint: 'Check its cable.' }
+    gateway.motion.heard({
+      ...{ type: 'state', cameraId: 7, state, words, problem: words && 'unreachable', at: gateway.clock.now() },
+    })
+  }
+  gateway.motion.threadStarted()
+  says('live')
+  await gateway.health.look()
+  says('backing-off')
+  gateway.clock.advance(61_000)
+  await gateway.health.look()
+  says('live')
+  await gateway.health.look()
 }
 
 function published(gateway: TestGateway): number {

@@ -108,6 +108,11 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
 
 const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
 
+/** Seconds up to two minutes, then minutes. */
+function waitOf({ retryAfterSeconds: s }: Refused): string {
+  return s <= 120 ? `${Math.max(s, 1)} s` : `${Math.ceil(s / 60)} min`
+}
+
 function inWords(error: unknown): string {
   if (error instanceof Unreachable) return 'The gateway can’t be reached. Is this device still on the network?'
   if (!(error instanceof Refused)) return 'Something went wrong on this page. Load it again.'
@@ -115,11 +120,13 @@ function inWords(error: unknown): string {
     case 'INVALID_CREDENTIALS':
       return 'User name or secret is wrong.'
     case 'USER_MISMATCH':
-      return 'That secret is somebody else’s.'
+      return 'This secret belongs to another user name. Check the user name that you typed.'
     case 'AUTH_BACKEND_UNREACHABLE':
-      return 'The storage server can’t be reached, so nobody can say who you are. Try again later.'
+      return `The storage server doesn’t answer, so nobody can say who you are. Try again in ${waitOf(error)}.`
+    case 'SIGN_IN_TRIES_SPENT':
+      return `Too many wrong passwords were typed at this gateway, so the storage server takes no more of them for now. An application password works at once. Or try again in ${waitOf(error)}.`
     case 'RATE_LIMITED':
-      return `Too many attempts. Try again in ${error.retryAfterSeconds} s.`
+      return `Too many attempts. Try again in ${waitOf(error)}.`
     case 'VALIDATION_ERROR':
       return 'That can’t be a user name and a secret.'
     default:

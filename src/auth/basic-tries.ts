@@ -1,0 +1,97 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import type { UnitOfWork } from '../database/index.ts'
+import type { Clock } from '../world/index.ts'
+
+/** The server counts failures this long. */
+export const countedForMs = 30 * 60_000
+/** From the question to the moment at which the server counts it; longer than the client waits for an answer. */
+const latestCountMs = 10_000
+
+/** A Basic password that was wrong, or that got no answer. `login`: a mark, never the name. */
+export type KeptTry = { readonly id: number; readonly network: string; readonly login: string }
+
+/**
+ * Tries that count against a server's lock-out, as rows that survive a restart: the server remembers them through ours.
+ * A row is written when the question goes out and taken away when the password was right. Nobody waits for it, so a full
+ * disk keeps nobody out.
+ */
+export class BasicTries {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #key: KeyObject
+  #lastId: number
+
+  /** @param options.key of this box, 32 bytes */
+  constructor(options: { work: UnitOfWork; clock: Pick<Clock, 'now'>; key: Uint8Array }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#key = createSecretKey(options.key)
+    this.#lastId =
+      options.work.read((tx) => tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM storage_try'))?.id ?? 0
+  }
+
+  /** What the budget of one server keeps by. */
+  of(instance: string): TryRecord {
+    return {
+      markOf: (login) =>
+        createHmac('sha256', this.#key)
+          .update(JSON.stringify([instance, login]))
+          .digest('base64url'),
+      earlier: () => this.#earlier(instance),
+      begun: (network, login) => this.#begun(instance, network, login),
+      over: (ids) => this.#over(ids),
+    }
+  }
+
+  /** A row from the future tells that the clock lost its time: it counts in full. */
+  #earlier(instance: string): (KeptTry & { ageMs: number })[] {
+    const nowMs = this.#clock.now()
+    const rows = this.#work.read((tx) =>
+      tx.allOf<{ id: number; at_ms: number; network: string; login_mark: string }>(
+        'SELECT id, at_ms, network, login_mark FROM storage_try WHERE instance = ? ORDER BY at_ms',
+        [instance],
+      ),
+    )
+    return rows
+      .map(({ id, at_ms, network, login_mark }) => ({
+        id,
+        network,
+        login: login_mark,
+        ageMs: Math.max(0, nowMs - at_ms - latestCountMs),
+      }))
+      .filter(({ ageMs }) => ageMs < countedForMs)
+  }
+
+  #begun(instance: string, network: string, login: string): number {
+    this.#lastId += 1
+    const id = this.#lastId
+    const nowMs = this.#clock.now()
+    void this.#work
+      .write((tx) => {
+        tx.runOf('DELETE FROM storage_try WHERE at_ms < +?', [nowMs - countedForMs - latestCountMs])
+        tx.runOf('INSERT INTO storage_try VALUES (?, ?, ?, ?, ?)', [id, instance, nowMs, network, login])
+      })
+      .catch(() => {})
+    return id
+  }
+
+  #over(ids: readonly number[]): void {
+    if (ids.length === 0) return
+    void this.#work
+      .write(
+        (tx) =>
+          void tx.runOf('DELETE FROM storage_try WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)]),
+      )
+      .catch(() => {})
+  }
+}
+
+export type TryRecord = {
+  /** What stands for a login. */
+  markOf(login: string): string
+  /** Tries of an earlier run that still count, oldest first. */
+  earlier(): readonly (KeptTry & { readonly ageMs: number })[]
+  begun(network: string, login: string): number
+  /** These count no more. */
+  over(ids: readonly number[]): void
+}

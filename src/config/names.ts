@@ -1,0 +1,87 @@
+/** A name as the config writes it: `alice`, `alice@https://cloud…`, `group:wh-ops`, `group:wh-ops@https://cloud…`. */
+export type ConfigName = {
+  /** `unsaid`: the short form, without `group:`. */
+  readonly kind: 'group' | 'unsaid'
+  readonly name: string
+  /** The instance URL behind the name; undefined in a short form. */
+  readonly instance: string | undefined
+}
+
+/** One user or one group of one instance. */
+export type Identity = { readonly kind: 'user' | 'group'; readonly name: string; readonly instance: string }
+
+/** What a short form is looked up in. */
+export type Namespace = {
+  /** The instance of the local accounts, devices and badges; undefined: not known yet. */
+  readonly siteUrl: string | undefined
+  /** The configured storage servers. */
+  readonly instances: readonly string[]
+  /** Whether the name is a local account, a device or a badge. */
+  readonly isLocal: (name: string) => boolean
+  /** Whether the name is a group of `auth.groupRoles`. */
+  readonly isGroup: (name: string) => boolean
+}
+
+const groupPrefix = 'group:'
+/** No URL of an instance has an @ in it, and no name ends in one of these. */
+const form = /^(.+)@(https?:\/\/[^@\s]+)$/is
+
+export function readName(text: string): ConfigName {
+  const kind = text.startsWith(groupPrefix) ? 'group' : 'unsaid'
+  const rest = kind === 'group' ? text.slice(groupPrefix.length) : text
+  const [, name, url] = form.exec(rest) ?? []
+  if (name === undefined || url === undefined || !URL.canParse(url)) return { kind, name: rest, instance: undefined }
+  const { origin, pathname } = new URL(url)
+  return { kind, name, instance: `${origin}${pathname.replace(/\/+$/, '')}` }
+}
+
+/**
+ * Whom a name means; empty: nobody. The one place that decides it, for `config check` and for the running gateway:
+ * a full form means what it says. A short form that is a local account, a device or a badge means that one alone. Any
+ * other means a user or a group of the only storage server: the group alone where `group:` or `auth.groupRoles` says so.
+ */
+export function identitiesOf({ kind, name, instance }: ConfigName, space: Namespace): readonly Identity[] {
+  const { siteUrl, instances } = space
+  if (instance !== undefined) return [{ kind: kind === 'group' ? 'group' : 'user', name, instance }]
+  const local = siteUrl === undefined ? [] : [{ kind: 'user' as const, name, instance: siteUrl }]
+  if (kind === 'unsaid' && space.isLocal(name)) return local
+  const [only, ...others] = instances
+  if (only === undefined || others.length > 0) return kind === 'group' ? [] : local
+  const group = { kind: 'group' as const, name, instance: only }
+  if (kind === 'group' || space.isGroup(name)) return [group]
+  return [...local, { kind: 'user', name, instance: only }, group]
+}
+
+/** Who may stand at a place of the config. */
+export type Expected = 'user' | 'group' | 'user or group'
+
+/** What is wrong with a name; undefined when nothing is. */
+export function nameProblem(written: ConfigName, space: Namespace, expected: Expected): string | undefined {
+  const { kind, name, instance } = written
+  if (kind === 'group' && expected === 'user') return `group:${name} is a group; expected a user`
+  if (instance !== undefined) return instanceProblem(instance, expected === 'group' || kind === 'group', space)
+  if (kind === 'unsaid' && expected !== 'group' && space.isLocal(name)) return undefined
+  const { siteUrl, instances } = space
+  const host = /@([^@\s/]+)$/.exec(name)?.[1]
+  const meant = [siteUrl, ...instances].find((url) => url !== undefined && url.slice(url.indexOf('//') + 2) === host)
+  if (meant !== undefined) return `write the whole address behind the @: ${meant}`
+  if (instances.length > 1)
+    return `say whose it is, because there are ${instances.length} storage servers: ${fullForms(written, space, expected)}`
+  if (instances.length === 0 && kind === 'group') return 'no storage server has groups here: storage.instances is empty'
+  return undefined
+}
+
+function instanceProblem(instance: string, isGroup: boolean, { siteUrl, instances }: Namespace): string | undefined {
+  if (instances.includes(instance) || siteUrl === undefined) return undefined
+  if (instance !== siteUrl) return `${instance} is neither site.url nor one of storage.instances`
+  return isGroup ? `${instance} is this gateway, and its own accounts have no groups` : undefined
+}
+
+/** What the short form may have meant, each written out. */
+export function fullForms({ kind, name }: ConfigName, { siteUrl, instances }: Namespace, expected: Expected): string {
+  const cloud = instances[0] ?? ''
+  const user = kind === 'group' || expected === 'group' ? [] : [`${name}@${cloud}`]
+  const group = expected === 'user' ? [] : [`group:${name}@${cloud}`]
+  const local = user.length > 0 ? [`${name}@${siteUrl ?? 'SITE.URL'} (a device or a badge)`] : []
+  return [...user, ...group, ...local].join(', ')
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { stringify } from 'yaml'
+import { checkConfig } from '../../src/config/index.ts'
+
+const gate = 'https://gate.example'
+const cloud = 'https://cloud.example'
+const other = 'https://other.example'
+const camera = (more: object) => [{ id: 1, url: 'rtsp://10.0.0.1/a', ...more }]
+
+/** What `config check` says of a config with these storage servers: `path: message`, problems and warnings. */
+function check(t: { teardown(work: () => void): void }, instances: string[], more: object) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-names-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'gatehouse.yaml')
+  const users = [{ username: 'dock-admin', role: 'admin', secretHash: 'scrypt:a' }]
+  const site = { id: 'dc-7', url: gate }
+  const auth = { users, groupRoles: {} }
+  writeFileSync(file, stringify({ site, auth, storage: { instances: instances.map((url) => ({ url })) }, ...more }))
+  const told = ({ path, message }: { path: string; message: string }) => `${path}: ${message}`
+  const { problems, warnings } = checkConfig(file)
+  return { problems: problems.map(told), warnings: warnings.map(told) }
+}
+
+t.test('a name in the config that could be two people is a problem that says what to write', async (t) => {
+  const { problems } = check(t, [cloud, other], {
+    cameras: camera({ owner: 'alice', viewers: ['dock-admin', 'wh', 'group:wh'] }),
+    warehouses: [{ id: 1, viewers: ['alice@https://elsewhere.example'] }],
+    rateLimit: { users: { 'scanner-1': 600 } },
+    auth: { users: [{ username: 'dock-admin', secretHash: 'scrypt:a' }], groupRoles: { ops: 'operator' } },
+  })
+  const several = 'say whose it is, because there are 2 storage servers: '
+  t.strictSame(problems.sort(), [
+    `auth.groupRoles.ops: ${several}group:ops@${cloud}`,
+    `cameras[0].owner: ${several}alice@${cloud}, alice@${gate} (a device or a badge)`,
+    `cameras[0].viewers[1]: ${several}wh@${cloud}, group:wh@${cloud}, wh@${gate} (a device or a badge)`,
+    `cameras[0].viewers[2]: ${several}group:wh@${cloud}`,
+    `rateLimit.users.scanner-1: ${several}scanner-1@${cloud}, scanner-1@${gate} (a device or a badge)`,
+    'warehouses[0].viewers[0]: https://elsewhere.example is neither site.url nor one of storage.instances',
+  ])
+})
+
+t.test('the same names written out are fine, however the address is spelled', async (t) => {
+  const checked = check(t, [cloud, other], {
+    cameras: camera({
+      owner: `alice@${cloud}`,
+      viewers: [`group:wh@${other}/`, 'dock-admin', `h-1@${gate.toUpperCase()}`],
+    }),
+    rateLimit: { users: { [`scanner-1@${gate}:443`]: 600 } },
+    auth: {
+      users: [{ username: 'dock-admin', secretHash: 'scrypt:a' }],
+      groupRoles: { [`ops@${cloud}`]: 'operator', [`group:ops@${other}`]: 'viewer' },
+    },
+  })
+  t.strictSame(checked, { problems: [], warnings: [] })
+})
+
+t.test('a group without a storage server, an owner that is a group and half an address are problems', async (t) => {
+  const none = check(t, [], { cameras: camera({ owner: 'h-1', viewers: ['group:wh', `group:wh@${gate}`, 'h-2'] }) })
+  t.strictSame(none, {
+    problems: [
+      'cameras[0].viewers[0]: no storage server has groups here: storage.instances is empty',
+      `cameras[0].viewers[1]: ${gate} is this gateway, and its own accounts have no groups`,
+    ],
+    warnings: [],
+  })
+  const one = check(t, [cloud], { cameras: camera({ owner: 'group:wh', viewers: ['alice@cloud.example'] }) })
+  t.strictSame(one.problems, [
+    'cameras[0].owner: group:wh is a group; expected a user',
+    `cameras[0].viewers[0]: write the whole address behind the @: ${cloud}`,
+  ])
+})
+
+t.test('a short name of nobody who is known goes on working, with a warning what it means', async (t) => {
+  const checked = check(t, [cloud], {
+    cameras: camera({ owner: 'alice', viewers: ['staff', 'wh', 'group:staff', 'dock-admin'] }),
+    auth: { users: [{ username: 'dock-admin', secretHash: 'scrypt:a' }], groupRoles: { wh: 'operator' } },
+    rateLimit: { users: { 'scanner-1': 600 } },
+  })
+  const means = (what: string) => `is no account of auth.users, so it means ${what} of ${cloud}; better say which: `
+  t.strictSame(checked, {
+    problems: [],
+    warnings: [
+      `cameras[0].owner: ${means('the user alice')}alice@${cloud}, alice@${gate} (a device or a badge)`,
+      `cameras[0].viewers[0]: ${means('the user or the group staff')}staff@${cloud}, group:staff@${cloud}, staff@${gate} (a device or a badge)`,
+    ],
+  })
+})

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+import t from 'tap'
+import { HttpListener } from '../../src/http/index.ts'
+import { basic, byCloud, cloudFor, lookFrom } from '../support/cloud.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+
+const executablePath = '/usr/bin/chromium'
+const isThere = existsSync(executablePath)
+const options = isThere || process.env['CI'] === 'true' ? {} : { skip: `${executablePath} is missing` }
+
+// A busy machine takes its time to start a browser.
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+  if (isThere) browser = await chromium.launch({ executablePath, args })
+})
+t.teardown(() => browser?.close())
+
+t.test('the sign-in page says truly why a storage user does not come in', options, async (t) => {
+  if (!browser) throw new Error(`${executablePath} is missing`)
+  const { server, gateway } = await cloudFor(t, { gateway: { clock: new SimulatedClock(Date.now()) } })
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
+  const port = await listener.start()
+  t.teardown(async () => {
+    await listener.stop()
+    gateway.end()
+  })
+  const page = await browser.newPage()
+  t.teardown(() => page.close())
+  await page.goto(`http://127.0.0.1:${port}/`)
+  const told = async (name: string, secret: string, words: RegExp) => {
+    await page.getByLabel('User name').fill(name)
+    await page.getByLabel('Secret or application password', { exact: true }).fill(secret)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText(words).waitFor()
+    t.pass(`${words}`)
+  }
+  await told('otto', 'selma-app-password', /^This secret belongs to another user name\. Check the user name/)
+  for (let n = 0; n < 8; n += 1) {
+    await lookFrom(gateway, `10.0.${n}.1`, byCloud(server, `nobody-${n}`, basic(`nobody-${n}`, `a guess ${n}`)))
+  }
+  await told(
+    'adele',
+    'adele login',
+    /^Too many wrong passwords .* An application password works at once\. Or try again in 30 min/,
+  )
+  await server.stop()
+  await told('gast', 'gast-app-password', /^The storage server doesn’t answer/)
+})
