@@ -106,6 +106,7 @@ export type Gateway = {
   /** Reads the token of the collector again. Throws ExitError; the old one then stays valid. */
   readonly renewMetricsToken: () => void
   readonly intake: IntakeService
+  readonly warehouse: WarehouseService
   readonly makeId: () => string
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
   /** Tells the trail how the accounts of the config differ from those of last time. */
@@ -491,6 +492,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   return {
     api,
     intake,
+    warehouse,
     makeId,
     metricsApi: collector
       ? metricsApi({

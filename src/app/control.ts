@@ -8,6 +8,7 @@ import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import type { ImportOptions, ImportResult } from '../intake/index.ts'
 import type { Logger } from '../world/index.ts'
 import { answerImport, type Import, importPath, sendImport } from './import-command.ts'
+import type { AddedWarehouse, AddWarehouse, NamedWarehouse } from './warehouse-command.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
 const longestPath = 107
@@ -25,6 +26,7 @@ export type ControlActions = {
   readonly verify: () => Promise<Verification>
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
   readonly import: Import
+  readonly addWarehouse: AddWarehouse
 }
 
 /**
@@ -64,6 +66,11 @@ export class ControlSocket {
         return actions.verify()
       case '/person/erase':
         return bodyOf(incoming).then((told) => actions.erasePerson(told as ErasureCommand))
+      case '/warehouse/add':
+        return bodyOf(incoming).then((told) => {
+          const { by, ...wanted } = told as NamedWarehouse & { by: string }
+          return actions.addWarehouse(wanted, by)
+        })
       default:
         return undefined
     }
@@ -141,6 +148,18 @@ export async function eraseThroughDaemon(runtimeDir: string, command: ErasureCom
   if (status !== 200)
     throw new ExitError(1, `the daemon could not erase: ${(body as { error?: string }).error ?? status}`)
   return body as Erased
+}
+
+/** Has the daemon make a warehouse. Throws ExitError when it can't. */
+export async function addWarehouseThroughDaemon(
+  runtimeDir: string,
+  wanted: NamedWarehouse,
+  by: string,
+): Promise<AddedWarehouse> {
+  const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/warehouse/add', { ...wanted, by })
+  if (status !== 200)
+    throw new ExitError(1, `the daemon could not make it: ${(body as { error?: string }).error ?? status}`)
+  return body as AddedWarehouse
 }
 
 /** Has the daemon take a list. Throws ExitError when it can't. */

@@ -13,13 +13,18 @@ const importerHeader = 'x-gatehouse-importer'
 
 /** Takes lists in the name of somebody at the box, who may do all that an admin may. */
 export function importer(gateway: Pick<Gateway, 'intake' | 'live' | 'makeId'>): Import {
-  return (bytes, options, by) => gateway.intake.import(bytes, options, atTheBox(gateway, by))
+  return (bytes, options, by) => gateway.intake.import(bytes, options, atTheBox(gateway, by, 'import'))
 }
 
-function atTheBox({ live, makeId }: Pick<Gateway, 'live' | 'makeId'>, username: string): RequestOrigin {
+/** Somebody at the box, who may do all that an admin may. `authMode`: what the audit trail says of how they came in. */
+export function atTheBox(
+  { live, makeId }: Pick<Gateway, 'live' | 'makeId'>,
+  username: string,
+  authMode: 'import' | 'command',
+): RequestOrigin {
   const instance = live.config.site.url
   const permissions = permissionsOf('admin')
-  const caller = { username, instance, role: 'admin', groups: [], permissions, authMode: 'import' }
+  const caller = { username, instance, role: 'admin', groups: [], permissions, authMode }
   return { caller, requestId: makeId(), address: 'local' }
 }
 
@@ -29,7 +34,14 @@ export async function answerImport(incoming: IncomingMessage, run: Import): Prom
     const url = new URL(incoming.url ?? '/', 'http://control')
     const kind = listKinds.find((known) => url.pathname === `${importPath}${known}`)
     if (!kind) return { status: 404, body: { error: 'no such list' } }
-    const options = { kind, dryRun: url.searchParams.has('dryRun'), createZones: url.searchParams.has('createZones') }
+    const asked = url.searchParams
+    const options = {
+      kind,
+      dryRun: asked.has('dryRun'),
+      createZones: asked.has('createZones'),
+      grid: asked.has('grid'),
+      warehouse: asked.get('warehouse') ?? undefined,
+    }
     const by = Buffer.from(String(incoming.headers[importerHeader] ?? ''), 'base64url').toString('utf8')
     return { status: 200, body: await run(await bytesOf(incoming), options, by) }
   } catch (error) {
@@ -52,10 +64,15 @@ async function bytesOf(message: IncomingMessage): Promise<Buffer> {
 export async function sendImport(
   socketPath: string,
   bytes: Buffer,
-  { kind, dryRun, createZones }: ImportOptions,
+  { kind, dryRun, createZones, grid, warehouse }: ImportOptions,
   by: string,
 ): Promise<ImportResult> {
-  const query = new URLSearchParams({ ...(dryRun && { dryRun: '1' }), ...(createZones && { createZones: '1' }) })
+  const query = new URLSearchParams({
+    ...(dryRun && { dryRun: '1' }),
+    ...(createZones && { createZones: '1' }),
+    ...(grid && { grid: '1' }),
+    ...(warehouse !== undefined && { warehouse }),
+  })
   const { status, body } = await post(socketPath, `${importPath}${kind}?${query}`, bytes, by)
   if (status === 200) return body as ImportResult
   throw new ExitError(1, `the daemon could not take the list: ${(body as { error?: string }).error ?? status}`)

@@ -1,5 +1,13 @@
 export { describeApi } from './api.ts'
 export { compose } from './compose.ts'
-export { daemonServes, type Erased, eraseThroughDaemon, importThroughDaemon, verifyThroughDaemon } from './control.ts'
+export {
+  addWarehouseThroughDaemon,
+  daemonServes,
+  type Erased,
+  eraseThroughDaemon,
+  importThroughDaemon,
+  verifyThroughDaemon,
+} from './control.ts'
 export { importer } from './import-command.ts'
 export { type Running, startGateway } from './lifecycle.ts'
+export { type AddedWarehouse, warehouseAdder } from './warehouse-command.ts'

@@ -6,6 +6,7 @@ import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
 import { importer } from './import-command.ts'
 import { accessFacts, reloadFacts } from './reload-facts.ts'
+import { warehouseAdder } from './warehouse-command.ts'
 
 export type Running = {
   /** Port of each listener, in the order of the config. */
@@ -48,6 +49,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
         verify: () => gateway.jobs.verify(config.dataDir),
         erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
         import: importer(gateway),
+        addWarehouse: warehouseAdder(gateway),
       },
       log,
     })

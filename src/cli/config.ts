@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import {
+  type Checked,
+  type Config,
   checkConfig,
   configExample,
   configReference,
@@ -8,6 +10,7 @@ import {
   problemList,
 } from '../config/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
+import { readCertificate } from '../http/index.ts'
 
 const installedConfig = '/etc/gatehouse/gatehouse.yaml'
 
@@ -32,17 +35,35 @@ export function configCommand(): Command {
 }
 
 function checkFile(file: string, options: { json?: boolean }): void {
-  const { config, problems, warnings, files } = checkConfig(file)
+  const checked = checkConfig(file)
+  const { config, warnings, files } = checked
+  const problems = [...checked.problems, ...checked.faults, ...(config ? certificateFaults(config, checked) : [])]
+  const ok = problems.length === 0
   if (options.json) {
-    const found = { ok: config !== undefined, files, problems: problems.map(flat), warnings: warnings.map(flat) }
-    print(`${JSON.stringify(found)}\n`)
+    print(`${JSON.stringify({ ok, files, problems: problems.map(flat), warnings: warnings.map(flat) })}\n`)
     // The problems stand in the JSON already.
-    if (!config) throw new ExitError(EXIT_CONFIG, '')
+    if (!ok) throw new ExitError(EXIT_CONFIG, '')
     return
   }
-  if (!config) throw new ExitError(EXIT_CONFIG, problemList(problems))
   for (const warning of warnings) print(`warning: ${formatProblem(warning)}\n`)
+  if (!ok) throw new ExitError(EXIT_CONFIG, problemList(problems))
   print(`${files.join(', ')}: ok\n`)
+}
+
+/** Certificates with which a listener would not start. */
+function certificateFaults({ listen }: Config, { faults, placeOf }: Checked): Problem[] {
+  return listen.flatMap(({ tls }, index) => {
+    const path = `listen[${index}].tls`
+    // A file that is not there was told already.
+    if (!tls || faults.some((fault) => fault.path.startsWith(path))) return []
+    try {
+      readCertificate(tls)
+      return []
+    } catch (error) {
+      if (!(error instanceof ExitError)) throw error
+      return [{ place: placeOf(['listen', index, 'tls']), path, message: error.message }]
+    }
+  })
 }
 
 function flat({ place, path, message }: Problem) {

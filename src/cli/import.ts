@@ -1,14 +1,27 @@
 import { readFileSync, statSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { Argument, Command } from 'commander'
-import { compose, daemonServes, importer, importThroughDaemon } from '../app/index.ts'
-import { type Config, loadConfig } from '../config/index.ts'
-import { AppError, ExitError } from '../errors/index.ts'
-import { type ImportOptions, type ImportResult, type ListKind, listKinds, listLimitBytes } from '../intake/index.ts'
-import { buildInfo } from '../world/bundle.ts'
-import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+import { daemonServes, importer, importThroughDaemon } from '../app/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { EXIT_USAGE, ExitError } from '../errors/index.ts'
+import {
+  type Cause,
+  type ImportOptions,
+  type ImportResult,
+  type ListKind,
+  listKinds,
+  listLimitBytes,
+} from '../intake/index.ts'
+import { alone } from './alone.ts'
+import { whoRunsThis } from './who.ts'
 
-type Options = { config?: string; dryRun?: boolean; createZones?: boolean; json?: boolean }
+type Options = {
+  config?: string
+  dryRun?: boolean
+  createZones?: boolean
+  warehouse?: string
+  grid?: boolean
+  json?: boolean
+}
 
 export function importCommand(): Command {
   return new Command('import')
@@ -18,6 +31,8 @@ export function importCommand(): Command {
     .option('--config <file>', 'config of the gateway; default: the embedded one')
     .option('--dry-run', 'say what would be done, and do nothing')
     .option('--create-zones', 'slots: make the zones that are not there yet')
+    .option('--warehouse <id or name>', 'slots: where they stand, if a line does not say; default: site.warehouseId')
+    .option('--grid', 'slots: give those without a place one, read from labels such as A-01-02 (aisle, bay, level)')
     .option('--json', 'for programs')
     .addHelpText('after', columnsHelp)
     .action(run)
@@ -33,13 +48,18 @@ Columns (in any order; an empty cell says nothing):
 async function run(kind: ListKind, file: string, options: Options): Promise<void> {
   // As the daemon: names and keys are nobody else's business on this box.
   process.umask(0o027)
+  if (kind !== 'slots' && (options.warehouse !== undefined || options.grid || options.createZones)) {
+    throw new ExitError(EXIT_USAGE, `--warehouse, --grid and --create-zones are for slots; ${kind} need none of them`)
+  }
   const bytes = readList(file)
   const { config } = loadConfig(options.config)
-  const asked: ImportOptions = { kind, dryRun: options.dryRun ?? false, createZones: options.createZones ?? false }
+  const { dryRun = false, createZones = false, grid = false, warehouse } = options
+  const asked: ImportOptions = { kind, dryRun, createZones, grid, warehouse }
+  const by = whoRunsThis()
   const viaDaemon = await daemonServes(config.runtimeDir, config.dataDir)
   const result = viaDaemon
-    ? await importThroughDaemon(config.runtimeDir, bytes, asked, nameAtTheBox())
-    : await importAlone(config, bytes, asked)
+    ? await importThroughDaemon(config.runtimeDir, bytes, asked, by)
+    : await alone(config, (gateway) => importer(gateway)(bytes, asked, by))
   process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : forPeople(result))
   if (!result.ok) throw new ExitError(1, '')
 }
@@ -54,52 +74,31 @@ function readList(file: string): Buffer {
   }
 }
 
-/** Who is signed in: with sudo, the one in front of it. */
-function nameAtTheBox(): string {
-  return process.env['SUDO_USER'] || userInfo().username
-}
-
-/** No daemon runs: this process takes its place for the while, lock and all. */
-async function importAlone(config: Config, bytes: Buffer, asked: ImportOptions): Promise<ImportResult> {
-  const by = nameAtTheBox()
-  becomeOwnerOf(config.dataDir)
-  const log = createLogger({ level: 'error' })
-  const { version } = buildInfo()
-  const gateway = await compose(config, { clock: systemClock, random: systemRandom, log, version }, false)
-  try {
-    return await importer(gateway)(bytes, asked, by)
-  } catch (error) {
-    if (error instanceof AppError) throw new ExitError(1, error.message, error)
-    throw error
-  } finally {
-    gateway.close()
-  }
-}
-
-/** What root writes into the data folder, the daemon could not open. */
-function becomeOwnerOf(dataDir: string): void {
-  const owner = statSync(dataDir, { throwIfNoEntry: false })
-  if (process.getuid?.() !== 0 || !owner || owner.uid === 0) return
-  process.setgroups?.([owner.gid])
-  process.setgid?.(owner.gid)
-  process.setuid?.(owner.uid)
-}
-
 function forPeople(result: ImportResult): string {
-  const lines = (list: ImportResult['problems'], count: number) => [
-    ...list.map(({ line, column, message }) => `  line ${line}${column === null ? '' : `, ${column}`}: ${message}`),
-    ...(count > list.length ? [`  … and ${count - list.length} more`] : []),
-  ]
   return `${[
     summary(result),
     ...Object.entries(result.warnings).map(([code, n]) => `  ${n} × ${code}`),
-    ...(result.noticeCount > 0 ? ['worth a look:', ...lines(result.notices, result.noticeCount)] : []),
-    ...(result.ok ? [] : ['WRONG:', ...lines(result.problems, result.problemCount)]),
+    ...(result.noticeCount > 0 ? ['worth a look:', ...result.noticeCauses.flatMap(causeLines)] : []),
+    ...(result.ok ? [] : ['WRONG:', ...result.causes.flatMap(causeLines)]),
   ].join('\n')}\n`
 }
 
+/** One line a cause where its lines all say the same; else its count, and the first ones below it. */
+function causeLines({ column, count, examples }: Cause): string[] {
+  const about = column === null ? '' : `${column}: `
+  const [first] = examples
+  const lines = examples.map(({ line }) => line).join(', ')
+  if (count === 1 && first) return [`  line ${first.line}, ${about}${first.message}`]
+  const more = count > examples.length ? ', …' : ''
+  if (examples.every(({ message }) => message === first?.message)) {
+    return [`  ${count} lines (${lines}${more}), ${about}${first?.message}`]
+  }
+  const head = `  ${count} lines, ${about}such as`
+  return [head, ...examples.map(({ line, message }) => `    line ${line}: ${message}`)]
+}
+
 function summary({ ok, dryRun, rows, created, updated, unchanged, zonesCreated, problemCount }: ImportResult): string {
-  if (!ok) return `${rows} lines, ${problemCount} problems`
+  if (!ok) return `${rows} lines, ${problemCount} ${problemCount === 1 ? 'problem' : 'problems'}`
   const zones = zonesCreated.length > 0 ? `; zones made: ${zonesCreated.join(', ')}` : ''
   const counts = `${created} new, ${updated} changed, ${unchanged} as they were${zones}`
   if (dryRun) return `${rows} lines, nothing wrong; it would be: ${counts}`

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { Command } from 'commander'
-import { compose, daemonServes, type Erased, eraseThroughDaemon } from '../app/index.ts'
+import { daemonServes, type Erased, eraseThroughDaemon } from '../app/index.ts'
 import { type Config, loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import type { ErasureRequest } from '../governance/index.ts'
-import { buildInfo } from '../world/bundle.ts'
-import { silentLogger, systemClock, systemRandom } from '../world/index.ts'
+import { alone } from './alone.ts'
+import { whoRunsThis } from './who.ts'
 
 export function personCommand(): Command {
   const person = new Command('person').description('people whose names the gateway knows')
@@ -26,7 +25,7 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
   const { config } = loadConfig(options.config)
   const request = { name, texts: options.texts === true }
   const result = (await daemonServes(config.runtimeDir, config.dataDir))
-    ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoAsks() })
+    ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
     : await eraseHere(config, request)
   const hasAccount = config.auth.users.some(({ username }) => username === name)
   const told = { ...result, accountInConfig: hasAccount }
@@ -43,19 +42,8 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
 async function eraseHere(config: Config, request: ErasureRequest): Promise<Erased> {
   const file = databaseFile(config.dataDir)
   if (!existsSync(file)) throw new ExitError(1, `there is no database at ${file}`)
-  const { version } = buildInfo()
-  const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }
-  const gateway = await compose(config, outside, false)
-  try {
-    return await gateway.erasePerson(request, whoAsks(), Number.POSITIVE_INFINITY)
-  } finally {
-    gateway.close()
-  }
-}
-
-/** Who is signed in at the box, also behind sudo. */
-function whoAsks(): string {
-  return process.env['SUDO_USER'] || userInfo().username
+  const by = whoRunsThis()
+  return alone(config, (gateway) => gateway.erasePerson(request, by, Number.POSITIVE_INFINITY))
 }
 
 function forPeople(told: Erased & { accountInConfig: boolean }): string {

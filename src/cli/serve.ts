@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { startGateway } from '../app/index.ts'
-import { type Config, loadConfig } from '../config/index.ts'
+import { loadConfig } from '../config/index.ts'
 import { buildInfo } from '../world/bundle.ts'
 import { createLogger, type LogFormat, logFormats, systemClock, systemRandom } from '../world/index.ts'
 
@@ -17,27 +17,14 @@ export function serveCommand(): Command {
     .action(serve)
 }
 
-/** What the config asks for and this version does not do; silence would be taken for yes. */
-function leftAlone(config: Config): string[] {
-  return [
-    ...(config.storage.upload ? ['storage.upload is configured; this version uploads nothing'] : []),
-    ...(Object.keys(config.auth.groupRoles).length > 0 && config.storage.instances.length === 0
-      ? ['auth.groupRoles has no effect without storage.instances']
-      : []),
-    ...(config.cameras.some((c) => c.history.hours > 0)
-      ? ['cameras[].history is configured; this version keeps clips only']
-      : []),
-    ...(config.cameras.length > 0 ? ['retention: this version removes no clip; mind the disk'] : []),
-  ]
-}
-
 async function serve(options: { config?: string; logFormat?: LogFormat }): Promise<void> {
   // Names, photos and keys are nobody else's business on this box.
   process.umask(0o027)
   const { config, warnings } = loadConfig(options.config)
   const logFormat = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')
   const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info', format: logFormat })
-  for (const warning of [...warnings, ...leftAlone(config)]) log.warn(warning)
+  for (const warning of warnings) log.warn(warning)
+  if (config.cameras.length > 0) log.warn('retention: this version removes no clip; mind the disk')
   const { version, commit } = buildInfo()
   const ended = Promise.withResolvers<NodeJS.Signals>()
   // Before anything is open: a signal during the start must not leave half of it.

@@ -12,6 +12,7 @@ import {
   visit,
   type YAMLError,
   type YAMLMap,
+  type Scalar as YamlScalar,
 } from 'yaml'
 import { dotted } from './keys.ts'
 import type { Place, Problem } from './problems.ts'
@@ -134,6 +135,7 @@ class Builder {
       throw new TooMuch(`${dotted(path.slice(0, 3))} … is nested more than ${deepest} levels deep`)
     if (isAlias(node)) return this.#aliased(node, place, path)
     if (isMap(node)) return { kind: 'map', place, entries: this.#entries(node, path) }
+    if (isScalar(node) && losesDigits(node)) return this.#misread(node, place, path)
     if (!isSeq(node)) return { kind: 'scalar', place, value: isScalar(node) ? node.value : null }
     const items = node.items as (Node | null)[]
     return {
@@ -141,6 +143,17 @@ class Builder {
       place,
       items: items.map((item, i) => this.#value(item, this.#start(item, place), [...path, i])),
     }
+  }
+
+  /** Kept as text, so that the schema finds nothing else wrong with a name that only lacks its quotes. */
+  #misread({ source, value }: YamlScalar, place: Place, path: readonly (string | number)[]): Located {
+    const written = source ?? ''
+    this.#problem(
+      place,
+      path,
+      `${written} is read as the number ${value}; write "${written}" in quotes if it is a name, ${value} if it is a number`,
+    )
+    return { kind: 'scalar', place, value: written }
   }
 
   #aliased(alias: Alias, place: Place, path: readonly (string | number)[]): Located {
@@ -181,6 +194,10 @@ class Builder {
     this.problems.push({ place, path: dotted(path), message })
   }
 }
+
+/** `007`, `0123`, and the octal and hexadecimal `0o17` and `0x1F`: YAML reads a number that is written otherwise. */
+const losesDigits = ({ value, source }: YamlScalar): boolean =>
+  typeof value === 'number' && /^[-+]?0[0-9ox]/i.test(source ?? '')
 
 /** As it is written: the user name 007 is not the number 7. */
 function keyText(key: Node): string | undefined {

@@ -12,6 +12,8 @@ export type Facts = {
   readonly derived?: string
   /** What the example shows where the default would say little. */
   readonly example?: unknown
+  /** False: no code does what the key says yet. Another value than the default is then a warning that names the key. */
+  readonly obeyed?: false
   /** In a list of maps: the key that names an entry. Drop-ins change the entry of that name instead of the whole list. */
   readonly identity?: string
 }

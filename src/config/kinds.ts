@@ -157,10 +157,10 @@ function normalNetwork(value: string): string | undefined {
 }
 
 export function host() {
-  return z
-    .string()
-    .refine(isHost)
-    .register(kinds, { name: 'address or host name', expected: 'an IP address or a host name, without a port' })
+  return z.string().refine(isHost).register(kinds, {
+    name: 'address or host name',
+    expected: 'an IP address or a host name, without http:// before it and a port behind it',
+  })
 }
 
 export function isHost(value: string): boolean {

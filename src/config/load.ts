@@ -3,11 +3,12 @@ import { stringify } from 'yaml'
 import type { z } from 'zod'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
 import { siteIdOf, withDerivedDefaults } from './derived.ts'
-import { type Mapping, plain, readDocument, type Source } from './document.ts'
+import { locate, type Mapping, plain, readDocument, type Source } from './document.ts'
 import { explain, maybeIncomplete } from './explain.ts'
+import { faultsOf } from './faults.ts'
 import { merge, settle } from './merge.ts'
 import { pathResolver } from './paths.ts'
-import { formatProblem, inReadingOrder, type Problem } from './problems.ts'
+import { formatProblem, inReadingOrder, isSamePlace, type Place, type Problem } from './problems.ts'
 import { type Config, configSchema } from './schema.ts'
 import { readSources, type Sources } from './sources.ts'
 import { warningsOf } from './warnings.ts'
@@ -23,14 +24,18 @@ export type Checked = {
   /** Undefined if and only if there are problems. */
   readonly config: Config | undefined
   readonly problems: readonly Problem[]
+  /** What a gateway would start with, and would not do: files that are not there, a config in which nobody can sign in. */
+  readonly faults: readonly Problem[]
   readonly warnings: readonly Problem[]
+  /** Where the value at a path stands, or what is nearest to it. */
+  readonly placeOf: (path: readonly (string | number)[]) => Place
   /** The files it was made from, in the order in which they apply; none for the embedded defaults. */
   readonly files: readonly string[]
 }
 
 export type Loaded = {
   readonly config: Config
-  /** One sentence each, with file, line and column. */
+  /** Faults among them. One sentence each, with file, line and column. */
   readonly warnings: readonly string[]
   readonly files: readonly string[]
 }
@@ -40,9 +45,9 @@ export type Loaded = {
  * Throws ExitError with EXIT_CONFIG whose message lists every problem, one a line.
  */
 export function loadConfig(file?: string, surroundings: Surroundings = {}): Loaded {
-  const { config, problems, warnings, files } = checkConfig(file, surroundings)
+  const { config, problems, faults, warnings, files } = checkConfig(file, surroundings)
   if (!config) throw new ExitError(EXIT_CONFIG, problemList(problems))
-  return { config, warnings: warnings.map(formatProblem), files }
+  return { config, warnings: inReadingOrder([...faults, ...warnings], files).map(formatProblem), files }
 }
 
 /** All problems as the text of an error. */
@@ -59,13 +64,19 @@ export function checkConfig(file?: string, surroundings: Surroundings = {}): Che
   const parsed = configSchema.safeParse(plain(root), { reportInput: false })
   // What can't be read may hold just what seems to be missing.
   const issues: z.core.$ZodIssue[] = parsed.error?.issues.filter((i) => whole || !maybeIncomplete(i, root)) ?? []
-  const found = [...problems, ...explain(issues, root, configSchema)]
+  const placeOf = (path: readonly (string | number)[]) => locate(root, path).place
+  const explained = explain(issues, root, configSchema)
+  const found = [...problems, ...explained.filter(({ place }) => !problems.some((p) => isSamePlace(p.place, place)))]
   if (found.length > 0 || !parsed.success) {
-    return { config: undefined, problems: inReadingOrder(found, read.files), warnings: [], files: read.files }
+    const nothing = { config: undefined, faults: [], warnings: [], placeOf }
+    return { ...nothing, problems: inReadingOrder(found, read.files), files: read.files }
   }
   const config = withDerivedDefaults(parsed.data, siteIdOf(hostName))
   const warnings = inReadingOrder(warningsOf(parsed.data, config, root, configSchema), read.files)
-  return { config, problems: [], warnings, files: file === undefined ? [] : read.files }
+  // Without a file, the first start makes an account and says where its secret is.
+  if (file === undefined) return { config, problems: [], faults: [], warnings, placeOf, files: [] }
+  const faults = inReadingOrder(faultsOf(config, root, configSchema), read.files)
+  return { config, problems: [], faults, warnings, placeOf, files: read.files }
 }
 
 /** What the gateway runs on without a config: this machine alone, everything below the current folder. */

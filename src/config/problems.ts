@@ -23,3 +23,6 @@ export function inReadingOrder(problems: readonly Problem[], files: readonly str
     return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
   })
 }
+
+export const isSamePlace = (a: Place, b: Place): boolean =>
+  a.file === b.file && a.line === b.line && a.column === b.column

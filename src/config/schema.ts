@@ -188,6 +188,7 @@ const storage = {
   upload: key(
     z.strictObject(upload).nullable().prefault(null),
     'Where evidence is copied to; null: it stays on this box.',
+    { obeyed: false },
   ),
 }
 
@@ -230,8 +231,11 @@ const history = {
   hours: key(
     number(0, 8760, 'hours').prefault(0),
     'How much continuous video is kept for late scans, in hours; 0 is none.',
+    { obeyed: false },
   ),
-  stream: key(oneOf(['main', 'sub']).prefault('sub'), 'Which stream is kept: url or, where there is one, detectUrl.'),
+  stream: key(oneOf(['main', 'sub']).prefault('sub'), 'Which stream is kept: url or, where there is one, detectUrl.', {
+    obeyed: false,
+  }),
 }
 
 const camera = {
@@ -384,7 +388,7 @@ const labels = {
 
 const printer = {
   name: key(text(64), 'Name by which a print job asks for it.', { example: 'dock-1' }),
-  host: key(text(253), 'Its address or host name.', { example: '10.0.0.41' }),
+  host: key(host(), 'Its address or host name; its port stands in port.', { example: '10.0.0.41' }),
   port: key(wholeNumber(1, 65_535).prefault(9100), 'Its raw port.'),
   dpi: key(dpi().prefault(203), 'Dots an inch of its head: 152, 203, 300 or 600.'),
   size: key(labelSize().nullable().prefault(null), 'The labels in it; null: labels.size.', { example: '100x50' }),
@@ -398,6 +402,7 @@ const retention = {
       maxAgeDays: key(
         number(0, 36_500, 'days').prefault(30),
         'Age in days at which a clip that nothing holds is removed.',
+        { obeyed: false },
       ),
     }),
     'Clips of cameras.',
@@ -407,6 +412,7 @@ const retention = {
       keepLocalDays: key(
         number(0, 36_500, 'days').prefault(90),
         'Days that a photo stays on this box once it is uploaded.',
+        { obeyed: false },
       ),
     }),
     'Photos of placements.',

@@ -33,7 +33,7 @@ function listDropIns(folder: string): { names: string[]; why?: string } {
     return { names: names.sort() }
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    return missing ? { names: [] } : { names: [], why: reason(error) }
+    return missing ? { names: [] } : { names: [], why: whyUnreadable(error) }
   }
 }
 
@@ -44,11 +44,12 @@ function readSource(file: string, cwd: string): Source | Problem {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
     return { file, folder: dirname(path), text }
   } catch (error) {
-    return unreadable(file, reason(error))
+    return unreadable(file, whyUnreadable(error))
   }
 }
 
-function reason(error: unknown): string {
+/** The error of a file system, for the admin. */
+export function whyUnreadable(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return 'there is no such file'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text'
@@ -61,11 +62,11 @@ function unreadable(file: string, message: string): Problem {
   return { place: { file, line: 1, column: 1 }, path: '', message }
 }
 
-/** How a file that the config names lies there. What this user may not look at is taken for fine. */
-export function fileState(path: string): 'missing' | 'open to all' | 'fine' {
+/** Whether every user of this machine may read a file; false for one that this user may not look at. */
+export function isOpenToAll(path: string): boolean {
   try {
-    return statSync(path).mode & 0o004 ? 'open to all' : 'fine'
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'fine'
+    return (statSync(path).mode & 0o004) !== 0
+  } catch {
+    return false
   }
 }

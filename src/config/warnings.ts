@@ -1,13 +1,14 @@
 import { isAbsolute } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { namesIn, namespaceOf } from './cross-checks.ts'
 import { derivedUrlIsSure } from './derived.ts'
-import { type Located, locate } from './document.ts'
-import { bare, dotted, type Schema, within } from './keys.ts'
+import { type Located, locate, plain } from './document.ts'
+import { bare, defaultOf, dotted, facts, type Schema, within } from './keys.ts'
 import { isLoopback, kinds } from './kinds.ts'
 import { fullForms, identitiesOf, readName } from './names.ts'
 import type { Problem } from './problems.ts'
 import type { Config, Parsed } from './schema.ts'
-import { fileState } from './sources.ts'
+import { isOpenToAll } from './sources.ts'
 
 type Path = readonly (string | number)[]
 type Warning = { readonly path: Path; readonly message: string }
@@ -19,7 +20,9 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...plainServers(parsed),
     ...guessedUrl(parsed, config),
     ...unsureNames(config),
-    ...files(root, schema, []),
+    ...groupsOfNobody(parsed),
+    ...unheard(root, schema, []),
+    ...openSecrets(root, schema, []),
   ]
   return warnings.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
 }
@@ -60,24 +63,34 @@ function unsureNames(config: Config): Warning[] {
   })
 }
 
-function* files(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {
-  if (!schema) return
-  if (node.kind === 'map') {
-    for (const [key, { value }] of node.entries) yield* files(value, within(schema, key), [...path, key])
-  } else if (node.kind === 'list') {
-    for (const [index, item] of node.items.entries()) yield* files(item, within(schema, index), [...path, index])
-  } else if (typeof node.value === 'string') {
-    const message = fileTrouble(node.value, kinds.get(bare(schema))?.path)
-    if (message) yield { path, message }
-  }
+function groupsOfNobody({ auth, storage }: Parsed): Warning[] {
+  if (Object.keys(auth.groupRoles).length === 0 || storage.instances.length > 0) return []
+  return [{ path: ['auth', 'groupRoles'], message: 'has no effect without storage.instances' }]
 }
 
-function fileTrouble(file: string, kind: 'folder' | 'file' | 'secret' | undefined): string | undefined {
-  // A relative path is one of credentials that only the service gets.
-  if (kind === undefined || kind === 'folder' || !isAbsolute(file)) return undefined
-  const state = fileState(file)
-  if (state === 'missing') return `${file} does not exist`
-  if (state === 'open to all' && kind === 'secret')
-    return `${file} can be read by every user of this machine (chmod o-r)`
-  return undefined
+/** Keys that no code obeys yet and that say something else than their default: silence would be taken for yes. */
+function* unheard(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {
+  if (!schema) return
+  if (facts.get(schema)?.obeyed === false) {
+    if (!isDeepStrictEqual(plain(node), defaultOf(schema))) {
+      yield { path, message: 'this version does nothing with it; it works as if the key were not there' }
+    }
+    return
+  }
+  for (const [key, inner] of innerOf(node)) yield* unheard(inner, within(schema, key), [...path, key])
+}
+
+function innerOf(node: Located): (readonly [string | number, Located])[] {
+  if (node.kind === 'map') return [...node.entries].map(([key, { value }]) => [key, value] as const)
+  return node.kind === 'list' ? [...node.items.entries()] : []
+}
+
+function* openSecrets(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {
+  if (!schema) return
+  if (node.kind === 'scalar' && typeof node.value === 'string' && kinds.get(bare(schema))?.path === 'secret') {
+    // A relative path is one of credentials that only the service gets.
+    if (!isAbsolute(node.value) || !isOpenToAll(node.value)) return
+    yield { path, message: `${node.value} can be read by every user of this machine (chmod o-r)` }
+  }
+  for (const [key, inner] of innerOf(node)) yield* openSecrets(inner, within(schema, key), [...path, key])
 }

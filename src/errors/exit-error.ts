@@ -11,3 +11,6 @@ export class ExitError extends Error {
 
 /** EX_CONFIG of sysexits.h: systemd is told not to restart on it. */
 export const EXIT_CONFIG = 78
+
+/** The command line itself is wrong: no such command, option or choice. */
+export const EXIT_USAGE = 2

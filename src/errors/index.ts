@@ -1,3 +1,3 @@
 export { AppError, type AppErrorOptions, type FieldProblem } from './app-error.ts'
 export { type CatalogueEntry, catalogue, type ErrorCode } from './catalogue.ts'
-export { EXIT_CONFIG, ExitError } from './exit-error.ts'
+export { EXIT_CONFIG, EXIT_USAGE, ExitError } from './exit-error.ts'

@@ -23,6 +23,8 @@ export type Form = {
   readonly required: readonly string[]
   /** What two lines may not have both, and the column that says it. */
   readonly key: { readonly column: string; readonly of: (row: Row) => string | undefined }
+  /** Lines with the same word here can depend on each other: they are tried together. */
+  readonly together?: (row: Row) => string | undefined
   /** Stores a line in the transaction. What is wrong with it is thrown as an AppError. */
   readonly store: (tx: Tx, row: Row, by: RequestOrigin) => Outcome
 }

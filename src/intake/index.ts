@@ -1,4 +1,5 @@
 export { listFile } from './list-file.ts'
+export type { Cause } from './problems.ts'
 export { intakeRoutes } from './routes.ts'
 export {
   type ImportOptions,

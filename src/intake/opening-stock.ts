@@ -97,5 +97,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
     }
   }
 
-  return { ...openingColumns, key: { column: 'asset_barcode', of: keyOf }, store }
+  // Whether a second pallet in a slot is refused, only the first one shows.
+  const together = ({ cells }: Row) => cells.get('slot_id')
+  return { ...openingColumns, key: { column: 'asset_barcode', of: keyOf }, together, store }
 }

@@ -1,16 +1,33 @@
 /** What is wrong with a list, or worth knowing of it: `column` as the header names it; null for the whole line. */
 export type ListProblem = { readonly line: number; readonly column: string | null; readonly message: string }
 
-const listed = 1000
+/** What many lines have in common: how many they are, and the first three of them. */
+export type Cause = {
+  readonly column: string | null
+  readonly count: number
+  readonly examples: readonly ListProblem[]
+}
 
-/** Problems as they are found, in the order of the lines; beyond a thousand they are only counted. */
+const listed = 1000
+const mostCauses = 100
+const mostExamples = 3
+
+/** Problems as they are found, in the order of the lines; beyond a thousand they are only counted, each with its cause. */
 export class Problems {
   readonly #found: ListProblem[] = []
+  readonly #causes = new Map<string, { column: string | null; count: number; examples: ListProblem[] }>()
   #count = 0
 
-  add(line: number, column: string | null, message: string): void {
+  /** @param value what the line says, if the message repeats it: lines that differ in it alone have the same cause */
+  add(line: number, column: string | null, message: string, value?: string): void {
+    const problem = { line, column, message }
     this.#count += 1
-    if (this.#found.length < listed) this.#found.push({ line, column, message })
+    if (this.#found.length < listed) this.#found.push(problem)
+    const key = this.#keyOf(problem, value)
+    const cause = this.#causes.get(key) ?? { column, count: 0, examples: [] }
+    cause.count += 1
+    cause.examples = [...cause.examples, problem].toSorted((a, b) => a.line - b.line).slice(0, mostExamples)
+    this.#causes.set(key, cause)
   }
 
   get count(): number {
@@ -20,5 +37,16 @@ export class Problems {
   /** At most a thousand of them. */
   get list(): readonly ListProblem[] {
     return this.#found.toSorted((a, b) => a.line - b.line)
+  }
+
+  /** The most frequent first. */
+  get causes(): readonly Cause[] {
+    return [...this.#causes.values()].toSorted((a, b) => b.count - a.count)
+  }
+
+  #keyOf({ column, message }: ListProblem, value: string | undefined): string {
+    const bare = value === undefined ? message : message.replaceAll(value, '…')
+    const key = `${column}: ${bare.replaceAll(/\d+/g, '0')}`
+    return this.#causes.has(key) || this.#causes.size < mostCauses ? key : 'others'
   }
 }

@@ -5,13 +5,14 @@ import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { LedgerService } from '../ledger/index.ts'
 import { type Openings, sha256 } from '../log/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { assetColumns, assetsForm } from './assets.ts'
 import type { Form, Outcome } from './form.ts'
+import { Grid } from './grid.ts'
 import { keepList, listFile } from './list-file.ts'
 import { openingColumns, openingForm } from './opening-stock.ts'
-import { type ListProblem, Problems } from './problems.ts'
+import { type Cause, type ListProblem, Problems } from './problems.ts'
 import type { OpeningList } from './schema.ts'
 import { type Row, readSheet, type Sheet } from './sheet.ts'
 import { slotColumns, slotsForm } from './slots.ts'
@@ -32,6 +33,10 @@ export type ImportOptions = {
   readonly kind: ListKind
   readonly dryRun: boolean
   readonly createZones: boolean
+  /** Id or name of the warehouse of slots that name none; without it the site's own. */
+  readonly warehouse?: string | undefined
+  /** Slots without a place get one by their label. */
+  readonly grid?: boolean
 }
 
 export type ImportResult = {
@@ -51,8 +56,11 @@ export type ImportResult = {
   /** In the order of the lines, the first thousand of `problemCount`. */
   readonly problems: readonly ListProblem[]
   readonly problemCount: number
+  /** All of them by what is wrong, the most frequent first. */
+  readonly causes: readonly Cause[]
   readonly notices: readonly ListProblem[]
   readonly noticeCount: number
+  readonly noticeCauses: readonly Cause[]
 }
 
 const columnsOf = { slots: slotColumns, assets: assetColumns, 'opening-stock': openingColumns } as const
@@ -104,7 +112,15 @@ export class IntakeService {
     const sheet = await readSheet(bytes, problems, (written) => nameOf(written, columnsOf[options.kind]))
     if (!sheet) return resultOf(list, options, 0, new Tally(), problems)
     const zones = new Set<string>()
-    const form = this.#formOf(options, sheet, list, (name) => zones.add(name))
+    const warehouseId = options.kind === 'slots' ? this.#warehouseOf(options, sheet, by, problems) : undefined
+    // Each line would be refused, for a reason that stands in none of them.
+    if (options.kind === 'slots' && warehouseId === undefined) {
+      return resultOf(list, options, sheet.rows.length, new Tally(), problems)
+    }
+    const isAsked = options.warehouse !== undefined
+    const grid = options.grid ? await this.#gridOf(sheet, warehouseId, by) : undefined
+    const onZone = (name: string) => zones.add(name)
+    const form = this.#formOf(options, sheet, list, { warehouseId, isAsked, grid, onZone })
     explainColumns(sheet, form, problems)
     findRepeats(sheet, form, problems)
     const tried = new Tally(zones)
@@ -150,10 +166,44 @@ export class IntakeService {
     return { path: listFile(this.#dataDir, hash), mediaType: 'text/csv', sizeBytes: found.size_bytes, sha256: hash }
   }
 
-  #formOf({ kind, createZones }: ImportOptions, sheet: Sheet, list: string, onZone: (name: string) => void): Form {
+  /** Where slots stand that do not say it. A problem, and undefined, when there is no such warehouse. */
+  #warehouseOf({ warehouse }: ImportOptions, sheet: Sheet, by: RequestOrigin, problems: Problems): number | undefined {
+    const known = this.#warehouse.warehouses(by.caller)
+    const wanted = warehouse ?? `${this.#warehouseId()}`
+    const named = known.filter(({ id, name }) => `${id}` === wanted || sameName(name, wanted))
+    const [found] = named
+    if (found && named.length === 1) return found.id
+    const needsIt = warehouse !== undefined || sheet.rows.some(({ cells }) => !cells.has('warehouseId'))
+    if (!needsIt) return this.#warehouseId()
+    problems.add(sheet.headerLine, null, noWarehouse(wanted, known, named.length))
+    return undefined
+  }
+
+  /** Reads the plan as it is, a thousand slots at a time; between them everybody else has a turn. */
+  async #gridOf(sheet: Sheet, warehouseId: number | undefined, by: RequestOrigin): Promise<Grid> {
+    const existing: Slot[] = []
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      const from: number = afterId
+      const page = this.#work.read((tx) => this.#warehouse.slots(tx, by.caller, from, 1000))
+      existing.push(...page.slots.filter((slot) => slot.warehouseId === warehouseId))
+      afterId = page.lastId
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const hasPlace = (row: Row) => row.cells.has('floor_plan_polygon') || row.cells.has('x')
+    const labels = sheet.rows.filter((row) => !hasPlace(row)).map(({ cells }) => cells.get('slot_id') ?? '')
+    return new Grid(labels, existing)
+  }
+
+  #formOf({ kind, createZones }: ImportOptions, sheet: Sheet, list: string, slots: SlotSettings): Form {
     switch (kind) {
       case 'slots':
-        return slotsForm({ warehouse: this.#warehouse, warehouseId: this.#warehouseId(), sheet, createZones, onZone })
+        return slotsForm({
+          ...slots,
+          warehouse: this.#warehouse,
+          warehouseId: slots.warehouseId ?? this.#warehouseId(),
+          sheet,
+          createZones,
+        })
       case 'assets':
         return assetsForm(this.#warehouse, sheet)
       case 'opening-stock':
@@ -163,7 +213,7 @@ export class IntakeService {
 
   /** Stores every line in a transaction that is then undone: what would be refused is known before anything is there. */
   async #try(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
-    for (const slice of slicesOf(sheet.rows)) {
+    for (const slice of trialsOf(sheet.rows, form)) {
       const trial = this.#work.write((tx) => {
         for (const row of slice) this.#line(tx, row, form, by, tally, problems)
         throw new Undone()
@@ -191,7 +241,10 @@ export class IntakeService {
     }
     const { fields = [], message, details, code } = attempt.refused
     if (code === 'STORAGE_FULL' || code === 'NOT_READY' || code === 'INTERNAL_ERROR') throw attempt.refused
-    for (const { path, message: what } of fields) problems.add(row.line, columnOf(path, form), what)
+    for (const { path, message: what } of fields) {
+      const column = columnOf(path, form)
+      problems.add(row.line, column, what, row.cells.get(column ?? ''))
+    }
     if (fields.length === 0) problems.add(row.line, null, details || message)
   }
 
@@ -257,9 +310,43 @@ function resultOf(
     warnings,
     problems: problems.list,
     problemCount: problems.count,
+    causes: problems.causes,
     notices: notices.list,
     noticeCount: notices.count,
+    noticeCauses: notices.causes,
   }
+}
+
+type SlotSettings = {
+  readonly warehouseId: number | undefined
+  readonly isAsked: boolean
+  readonly grid: Grid | undefined
+  readonly onZone: (name: string) => void
+}
+
+const sameName = (a: string, b: string): boolean =>
+  a.trim().normalize('NFC').toLowerCase() === b.trim().normalize('NFC').toLowerCase()
+
+function noWarehouse(wanted: string, known: readonly Warehouse[], howMany: number): string {
+  const make = 'gatehouse warehouse add --name NAME --timezone ZONE'
+  if (known.length === 0) return `there is no warehouse yet; make one: ${make}`
+  const names = known.map(({ id, name }) => `${id} (${name})`).join(', ')
+  if (howMany > 1) return `${howMany} warehouses are called ${wanted}; give --warehouse the id: there are ${names}`
+  return `there is no warehouse ${wanted}; give --warehouse one of ${names}, or make it: ${make}`
+}
+
+/** Slices as they are stored, but that lines which depend on each other are in the same one. */
+function* trialsOf(rows: readonly Row[], { together }: Form): Generator<readonly Row[]> {
+  if (!together) return yield* slicesOf(rows)
+  const groups = Map.groupBy(rows, (row) => together(row) ?? `line ${row.line}`)
+  let slice: Row[] = []
+  for (const group of groups.values()) {
+    slice.push(...group)
+    if (slice.length < sliceLines) continue
+    yield slice
+    slice = []
+  }
+  if (slice.length > 0) yield slice
 }
 
 function* slicesOf(rows: readonly Row[]): Generator<readonly Row[]> {

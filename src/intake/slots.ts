@@ -4,6 +4,7 @@ import type { RequestOrigin } from '../http/index.ts'
 import { matchedName, NewSlot, NewZone, type Slot, SlotChange, type WarehouseService } from '../warehouse/index.ts'
 import { readFlag, readNumber, readPolygon, readWords } from './cells.ts'
 import { Cells, type Form, type Outcome, partsOf } from './form.ts'
+import { type Grid, readShelf } from './grid.ts'
 import type { Row, Sheet } from './sheet.ts'
 
 type Options = {
@@ -11,6 +12,10 @@ type Options = {
   /** Warehouse of a slot that names none. */
   readonly warehouseId: number
   readonly sheet: Sheet
+  /** Somebody asked for this warehouse: a slot that is in another one is not meant. */
+  readonly isAsked: boolean
+  /** Places for slots that the list gives none; undefined without --grid. */
+  readonly grid: Grid | undefined
   /** Makes the zones that are not there yet. */
   readonly createZones: boolean
   readonly onZone: (name: string) => void
@@ -38,7 +43,7 @@ export const slotColumns = {
 } as const
 
 /** Slots by their label: one that is not there is made, one that is there gets what the line names. */
-export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }: Options): Form {
+export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, createZones, onZone }: Options): Form {
   const typeOfZone = new Map(
     sheet.rows
       .flatMap(({ cells }) => {
@@ -53,6 +58,13 @@ export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }
     const label = cells.code('slot_id')
     const old = label === undefined ? undefined : find(tx, label, by)
     const told = tellSlot(cells, label, old)
+    if (!old && label !== undefined) Object.assign(told, placed(cells, label, told))
+    if (old && isAsked && told.warehouseId === undefined && old.warehouseId !== warehouseId) {
+      throw AppError.field(
+        'slot_id',
+        `${old.slot_id} is a slot of warehouse ${old.warehouseId}; a label names one slot in all`,
+      )
+    }
     const inWarehouse = told.warehouseId ?? old?.warehouseId ?? warehouseId
     if (old && inWarehouse !== old.warehouseId) throw AppError.field('warehouseId', 'can not be changed')
     if (old) {
@@ -62,11 +74,24 @@ export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }
       return { what: version === old.version ? 'unchanged' : 'updated' }
     }
     const { retired, ...rest } = told
-    const slot = cells.as(NewSlot, rest)
+    const slot = cells.as(NewSlot, { ...rest, ...(rest.zoneId === undefined && { warehouseId: inWarehouse }) })
     ensureZone(tx, slot, inWarehouse, by)
     const made = warehouse.createSlot(tx, slot, by)
     if (retired) warehouse.changeSlot(tx, made.id, cells.as(SlotChange, { retired }), undefined, by)
     return { what: 'created' }
+  }
+
+  /** A new slot that the list gives no place gets one by its label, and the zone of its aisle if it names none. */
+  function placed(cells: Cells, label: string, told: ReturnType<typeof tellSlot>): Partial<typeof told> {
+    const zone = told.zone ?? (told.zoneId === undefined && grid ? readShelf(label)?.aisle : undefined)
+    if (told.floor_plan_polygon !== undefined) return { zone }
+    if (cells.faults.some(({ path }) => path === 'floor_plan_polygon')) return { zone }
+    const found = grid?.cornersOf(label) ?? {
+      fault: 'is needed: corners, or x, y, width and height; --grid makes them of labels such as A-01-02',
+    }
+    if ('corners' in found) return { zone, floor_plan_polygon: found.corners }
+    cells.faults.push({ path: grid ? 'slot_id' : 'floor_plan_polygon', message: found.fault })
+    return { zone, floor_plan_polygon: toldAlready }
   }
 
   function find(tx: Tx, label: string, by: RequestOrigin): Slot | undefined {
@@ -89,7 +114,7 @@ export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }
     if (!createZones) {
       throw AppError.field('zone', `there is no zone ${zone} in warehouse ${inWarehouse}; --create-zones makes it`)
     }
-    const zone_type = typeOfZone.get(zone)
+    const zone_type = typeOfZone.get(zone) ?? (grid ? 'storage' : undefined)
     if (zone_type === undefined) throw AppError.field('zone_type', `is needed to make the zone ${zone}`)
     const parsed = NewZone.safeParse({ name: zone, zone_type, warehouseId: inWarehouse })
     // What is wrong with the type is told of the slot's own.
@@ -98,13 +123,18 @@ export function slotsForm({ warehouse, warehouseId, sheet, createZones, onZone }
     onZone(zone)
   }
 
-  return { ...slotColumns, key: { column: 'slot_id', of: labelOf }, store }
+  return { ...slotColumns, key: { column: 'slot_id', of: ({ cells }) => sameLabel(cells.get('slot_id')) }, store }
 }
 
-function labelOf({ cells }: Row): string | undefined {
-  const label = cells.get('slot_id')
-  return label === undefined ? undefined : matchedName(label)
-}
+const sameLabel = (label: string | undefined): string | undefined =>
+  label === undefined ? undefined : matchedName(label)
+
+/** Stands for corners that are missing or wrong, where the line's faults say so in better words than the schema. */
+const toldAlready = [
+  { x: 0, y: 0 },
+  { x: 1, y: 0 },
+  { x: 1, y: 1 },
+]
 
 /** What the line says, as the body of a POST or PUT. */
 function tellSlot(cells: Cells, label: string | undefined, old: Slot | undefined) {
@@ -140,12 +170,7 @@ function corners(cells: Cells) {
   for (const side of sides)
     if (!given.includes(side)) cells.faults.push({ path: side, message: 'required beside the others' })
   if (x === undefined || y === undefined || width === undefined || height === undefined) {
-    // Told already, by the side that lacks.
-    return [
-      { x: 0, y: 0 },
-      { x: 1, y: 0 },
-      { x: 1, y: 1 },
-    ]
+    return toldAlready
   }
   for (const [side, length] of [
     ['width', width],

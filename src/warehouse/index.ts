@@ -20,6 +20,7 @@ export {
   gtin,
   NewAsset,
   NewSlot,
+  NewWarehouse,
   NewZone,
   SlotChange,
   slotShape,

@@ -125,11 +125,22 @@ export class WarehouseService {
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
-    return this.#create(claim, under('/api/whms/warehouses'), (tx) => {
-      const id = store.insertWarehouse(tx, warehouse, this.#clock.now())
-      this.#audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
-      return this.warehouse(tx, id, by.caller)
+    return this.#create(claim, under('/api/whms/warehouses'), (tx) => this.#insertWarehouse(tx, warehouse, by))
+  }
+
+  /** The warehouse of this name, made when there is none: whoever says it twice does not get two. */
+  addWarehouse(wanted: NewWarehouse, by: RequestOrigin): Promise<{ warehouse: store.Warehouse; isNew: boolean }> {
+    return this.#work.write((tx) => {
+      const named = store.listWarehouses(tx).find(({ name }) => matchedName(name) === matchedName(wanted.name))
+      if (named) return { warehouse: named, isNew: false }
+      return { warehouse: this.#insertWarehouse(tx, wanted, by), isNew: true }
     })
+  }
+
+  #insertWarehouse(tx: Tx, warehouse: NewWarehouse, by: RequestOrigin): store.Warehouse {
+    const id = store.insertWarehouse(tx, warehouse, this.#clock.now())
+    this.#audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
+    return this.warehouse(tx, id, by.caller)
   }
 
   warehouses(caller: Caller): store.Warehouse[] {

@@ -261,7 +261,7 @@ t.test('a credential works as it is printed, as bearer and as password, once its
     t.match(refused, { code: 1, stdout: /^$/, stderr: /no user name/ }, JSON.stringify(name))
   }
   t.match(await runToEnd(gatehouse, ['credential', '--username', 'x', '--role', 'king'], { cwd }), {
-    code: 1,
+    code: 2,
     stderr: /viewer, operator, supervisor, admin/,
   })
 })

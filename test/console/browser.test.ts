@@ -1,55 +1,23 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import { HttpListener } from '../../src/http/index.ts'
 import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
-import { heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
-import { SimulatedClock } from '../support/simulated-clock.ts'
-
-const executablePath = '/usr/bin/chromium'
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-const isThere = existsSync(executablePath)
-const isCi = process.env['CI'] === 'true'
-const options = isThere || isCi ? {} : { skip: `${executablePath} is missing` }
+import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
+import { people, type TestGateway } from '../support/gateway.ts'
 
 // A busy machine takes its time to start a browser.
 t.setTimeout(240_000)
 
 let browser: Browser | undefined
 t.before(async () => {
-  if (isThere) browser = await chromium.launch({ executablePath, args: flags })
+  browser = await launchBrowser()
 })
 t.teardown(() => browser?.close())
-
-type Test = { teardown(work: () => unknown): void }
-type Place = { gateway: TestGateway; url: string }
-
-/** A gateway that listens, with the browser's own time: ages on the page are counted from the Date of its answers. */
-async function place(t: Test, config: Record<string, unknown> = {}): Promise<Place> {
-  const gateway = await testGateway({ clock: new SimulatedClock(Date.now()), config })
-  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
-  const port = await listener.start()
-  t.teardown(async () => {
-    await listener.stop()
-    gateway.end()
-  })
-  return { gateway, url: `http://127.0.0.1:${port}/` }
-}
 
 /** Two zones with three slots each, in a row. */
 async function furnish({ ask }: TestGateway): Promise<void> {
@@ -71,50 +39,11 @@ async function furnish({ ask }: TestGateway): Promise<void> {
   }
 }
 
-async function record(
-  gateway: TestGateway,
-  event: Record<string, unknown>,
-  by: (typeof people)[keyof typeof people] = people.olga,
-) {
-  const photo_url = await heldPhoto(gateway)
-  gateway.clock.advance(100)
-  const answer = await gateway.ask('POST', '/api/whms/events', { by, body: { photo_url, ...event } })
-  if (answer.status !== 201) throw new Error(answer.text)
-}
-
-/** A page that remembers all that went wrong in it. */
-async function open(
-  t: Test,
-  url: string,
-  context: BrowserContextOptions = {},
-): Promise<{ page: Page; faults: string[] }> {
-  if (!browser) throw new Error(`${executablePath} is missing`)
-  const own = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context })
-  t.teardown(() => own.close())
-  const page = await own.newPage()
-  const faults: string[] = []
-  page.on('console', (message) => {
-    const isAbsent = /status of 404/.test(message.text()) && /\/api\/iot\//.test(message.location().url)
-    if ((message.type() === 'error' || message.type() === 'warning') && !isAbsent) faults.push(message.text())
-  })
-  page.on('pageerror', (error) => faults.push(error.message))
-  await page.goto(url)
-  return { page, faults }
-}
-
-async function signIn(page: Page, name: string, secret = `${name}-secret`): Promise<void> {
-  await page.getByLabel('User name').fill(name)
-  await page.getByLabel('Secret', { exact: true }).fill(secret)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-}
-
-const slot = (page: Page, label: string) => page.getByRole('button', { name: `Slot ${label}, zone` })
-
-t.test('somebody signs in, sees the hall, and what happens in it meanwhile', options, async (t) => {
+t.test('somebody signs in, sees the hall, and what happens in it meanwhile', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1' })
-  const { page, faults } = await open(t, url)
+  const { page, faults } = await open(t, browser, url)
   await signIn(page, 'vera')
   await page.getByRole('heading', { name: 'North hall' }).waitFor()
   await page.getByRole('button', { name: 'Slot A-1, zone A: not yet verified, pallet P-1' }).waitFor()
@@ -174,10 +103,10 @@ t.test('somebody signs in, sees the hall, and what happens in it meanwhile', opt
   t.same(faults, [], 'no error, and nothing that the content security policy had to stop')
 })
 
-t.test('a wrong secret and an ended session are told in plain words', options, async (t) => {
+t.test('a wrong secret and an ended session are told in plain words', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
-  const { page, faults } = await open(t, url)
+  const { page, faults } = await open(t, browser, url)
   await signIn(page, 'ada', 'guess')
   await page.getByRole('alert').getByText('User name or secret is wrong.').waitFor()
   t.equal(
@@ -203,10 +132,10 @@ t.test('a wrong secret and an ended session are told in plain words', options, a
   )
 })
 
-t.test('a lost connection is said, and the page goes on by itself when it is back', options, async (t) => {
+t.test('a lost connection is said, and the page goes on by itself when it is back', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
-  const { page } = await open(t, url)
+  const { page } = await open(t, browser, url)
   await signIn(page, 'ada')
   await page.getByText('Live').waitFor()
   await page.context().setOffline(true)
@@ -219,11 +148,11 @@ t.test('a lost connection is said, and the page goes on by itself when it is bac
   t.equal(await page.getByText('No connection').count(), 0)
 })
 
-t.test('everything can be done with the keyboard alone', options, async (t) => {
+t.test('everything can be done with the keyboard alone', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1' })
-  const { page, faults } = await open(t, url)
+  const { page, faults } = await open(t, browser, url)
   const focused = () =>
     page
       .locator(':focus')
@@ -262,7 +191,7 @@ t.test('everything can be done with the keyboard alone', options, async (t) => {
   t.same(faults, [])
 })
 
-t.test('an admin sees webhooks and alerts, and says that an alert was seen', options, async (t) => {
+t.test('an admin sees webhooks and alerts, and says that an alert was seen', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
   const secret = 'a secret of sixteen or more'
@@ -275,7 +204,7 @@ t.test('an admin sees webhooks and alerts, and says that an alert was seen', opt
   db.exec(
     `INSERT INTO alert (kind, subject, message, created_at_ms) VALUES ('webhook.failing', 'x', 'erp.example.com does not answer', 1)`,
   )
-  const { page, faults } = await open(t, url, { colorScheme: 'dark', viewport: { width: 820, height: 1180 } })
+  const { page, faults } = await open(t, browser, url, { colorScheme: 'dark', viewport: { width: 820, height: 1180 } })
   await signIn(page, 'ada')
   const webhooks = page.locator('.webhooks')
   await webhooks.getByText('delivering').waitFor()
@@ -287,7 +216,7 @@ t.test('an admin sees webhooks and alerts, and says that an alert was seen', opt
   t.same(faults, [])
 })
 
-t.test('cameras are shown with their state, and the last clip plays', options, async (t) => {
+t.test('cameras are shown with their state, and the last clip plays', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-clip-'))
@@ -299,7 +228,7 @@ t.test('cameras are shown with their state, and the last clip plays', options, a
     [...picture, '-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-movflags', '+faststart', file],
     { stdio: 'ignore' },
   )
-  const { page, faults } = await open(t, 'about:blank')
+  const { page, faults } = await open(t, browser, 'about:blank')
   const json = (body: unknown) => ({ contentType: 'application/json', body: JSON.stringify(body) })
   const camera = { enabled: true, problem: null }
   const detection = { id: 7, cctvId: 1, timestamp: new Date().toISOString(), duration: 2, clipStatus: 'recorded' }
@@ -349,15 +278,15 @@ t.test('cameras are shown with their state, and the last clip plays', options, a
   t.same(faults, [])
 })
 
-t.test('without cameras the page says so', options, async (t) => {
+t.test('without cameras the page says so', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
-  const { page } = await open(t, url)
+  const { page } = await open(t, browser, url)
   await signIn(page, 'vera')
   await page.getByText('No cameras here yet.').waitFor()
 })
 
-t.test('neither a large nor a small screen has to be moved sideways', options, async (t) => {
+t.test('neither a large nor a small screen has to be moved sideways', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P'.repeat(256) })
@@ -367,7 +296,7 @@ t.test('neither a large nor a small screen has to be moved sideways', options, a
     [1180, 820],
     [1920, 1080],
   ] as const) {
-    const { page } = await open(t, url, { viewport: { width, height } })
+    const { page } = await open(t, browser, url, { viewport: { width, height } })
     await signIn(page, 'ada')
     await slot(page, 'A-1').click()
     await page.locator('.slot-panel .event').first().waitFor()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'
+import { cheapHash } from '../support/gateway.ts'
 import { gatehouse, runToEnd, startDaemon } from '../support/process.ts'
 
 const folder = () => mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
@@ -120,7 +121,8 @@ listen: [{ host: 0.0.0.0, port: 0, tls: { certFile: tls/cert.pem, keyFile: tls/k
 t.test('plain HTTP for other machines must be meant', async (t) => {
   const cwd = folder()
   const check = (listen: string) => {
-    writeFileSync(join(cwd, 'gatehouse.yaml'), `site: { id: dc-7 }\nlisten: [${listen}]\n`)
+    const auth = `auth: { users: [{ username: ada, role: admin, secretHash: "${cheapHash('ada-secret')}" }] }`
+    writeFileSync(join(cwd, 'gatehouse.yaml'), `site: { id: dc-7 }\n${auth}\nlisten: [${listen}]\n`)
     return runToEnd(gatehouse, ['config', 'check', 'gatehouse.yaml'], { cwd })
   }
   t.match(await check('{ host: 0.0.0.0, port: 8480 }'), { code: 78, stderr: /allowPlainHttp: true if that is meant/ })

@@ -35,7 +35,7 @@ t.test(
     const ask = (method: string, path: string, body?: object) =>
       fetch(`${daemon.url}/api/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
     await ask('POST', 'whms/warehouses', { name: 'Hall', timezone: 'Europe/Berlin' })
-    t.match(await run('slots', 'slots.csv'), { code: 1, stdout: /line 2, zone: .*--create-zones/ })
+    t.match(await run('slots', 'slots.csv'), { code: 1, stdout: /2 lines \(2, 3\), zone: .*--create-zones/ })
     t.match(await run('slots', 'slots.csv', '--create-zones', '--dry-run'), { code: 0, stdout: /it would be: 2 new/ })
     t.match(await run('slots', 'slots.csv', '--create-zones'), {
       code: 0,
@@ -54,7 +54,7 @@ t.test(
     t.match(await run('opening-stock', 'more.csv'), { code: 0, stdout: /1 new/ })
     t.match(verifyLedger(join(cwd, 'state')), { ok: true, events: 2 })
 
-    t.equal((await run('pallets', 'stock.csv')).code, 1, 'no such kind of list')
+    t.equal((await run('pallets', 'stock.csv')).code, 2, 'no such kind of list')
     t.match(await run('slots', 'nothing.csv'), { code: 1, stderr: /nothing\.csv can't be read/ })
     writeFileSync(join(cwd, 'bad.yaml'), 'sitte: {}\n')
     t.equal((await runToEnd(gatehouse, ['import', 'slots', 'slots.csv', '--config', 'bad.yaml'], { cwd })).code, 78)

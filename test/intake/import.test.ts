@@ -91,8 +91,8 @@ t.test('every problem of a list is told by line and column, and nothing of the l
       list: 'slot_id,zome\nX,S\n',
       says: [
         [1, 'zome', /did you mean zone\?/],
+        [2, 'floor_plan_polygon', /needed/],
         [2, 'zone', /required/],
-        [2, 'floor_plan_polygon', /required/],
       ],
     },
     { what: 'a missing column', kind: 'opening-stock', list: 'slot_id\nA\n', says: [[1, 'asset_barcode', /needed/]] },
@@ -416,4 +416,154 @@ t.test('whatever bytes a list has, it is refused in words or taken', async (t) =
     }),
     { numRuns: 200 },
   )
+})
+
+type Corner = { x: number; y: number }
+type SlotRow = { slot_id: string; zone: string; floor_plan_polygon: Corner[]; version: number }
+
+async function planOf(gateway: TestGateway) {
+  const { data }: { data: SlotRow[] } = await get(gateway, 'whms/slots')
+  const boxes = data.map(({ slot_id, zone, floor_plan_polygon }) => {
+    const [xs, ys] = [floor_plan_polygon.map(({ x }) => x), floor_plan_polygon.map(({ y }) => y)]
+    return {
+      slot_id,
+      zone,
+      left: Math.min(...xs),
+      right: Math.max(...xs),
+      top: Math.min(...ys),
+      bottom: Math.max(...ys),
+    }
+  })
+  const at = (label: string) => {
+    const found = boxes.find(({ slot_id }) => slot_id === label)
+    if (!found) throw new Error(`there is no slot ${label}`)
+    return found
+  }
+  return { boxes, at }
+}
+
+t.test('labels become a plan: aisles are rows, bays stand side by side, levels one above the other', async (t) => {
+  const gateway = await yard(t)
+  const labels = ['B-01-1', 'A-02-2', 'A-01-1', 'A-02-1', 'A-01-2', 'A-10-1', 'C.01.A', 'C.01.B', 'D/3', 'W2-E-01-01']
+  const list = `slot_id\n${labels.join('\n')}\n`
+  const options = { grid: true, createZones: true }
+  const done = await take(gateway, 'slots', list, options)
+  t.match(done, { ok: true, created: 10, zonesCreated: ['B', 'A', 'C', 'D', 'W2-E'] })
+  const { boxes, at } = await planOf(gateway)
+  t.equal(at('A-01-1').zone, 'A', 'the zone is the aisle')
+  t.ok(at('A-01-1').right < at('A-02-1').left && at('A-02-1').right < at('A-10-1').left, 'bays from left to right')
+  t.equal(at('A-01-1').top, at('A-02-1').top)
+  t.ok(at('A-01-2').bottom < at('A-01-1').top, 'the second level above the first')
+  t.ok(at('C.01.B').bottom < at('C.01.A').top, 'levels may be letters')
+  t.equal(at('A-01-1').left, at('B-01-1').left, 'the same bay of every aisle in one line')
+  const rows = ['A-01-1', 'B-01-1', 'C.01.A', 'D/3', 'W2-E-01-01'].map((label) => at(label).bottom)
+  t.same(
+    rows,
+    rows.toSorted((a, b) => a - b),
+    'aisles in the order of their names',
+  )
+  for (const one of boxes) {
+    for (const other of boxes) {
+      if (one === other) continue
+      const isApart =
+        one.right <= other.left || other.right <= one.left || one.bottom <= other.top || other.bottom <= one.top
+      t.ok(isApart, `${one.slot_id} and ${other.slot_id} lie apart`)
+    }
+  }
+
+  const before = await get(gateway, 'whms/slots')
+  t.match(await take(gateway, 'slots', list, options), { ok: true, unchanged: 10, created: 0 })
+  t.same(await get(gateway, 'whms/slots'), before, 'the same list again moves nothing')
+  const other = await yard(t)
+  await take(other, 'slots', `slot_id\n${labels.toReversed().join('\n')}\n`, options)
+  const [one, two] = [boxes, (await planOf(other)).boxes].map((all) =>
+    all.toSorted((a, b) => (a.slot_id < b.slot_id ? -1 : 1)),
+  )
+  t.same(one, two, 'the order of the lines means nothing')
+
+  t.match(await take(gateway, 'slots', 'slot_id\nA-03-1\nAA-01-1\n', options), { ok: true, created: 2 })
+  const grown = await planOf(gateway)
+  t.equal(grown.at('A-03-1').top, grown.at('A-02-1').top, 'a bay that comes later stands in its aisle')
+  t.ok(grown.at('A-02-1').right < grown.at('A-03-1').left && grown.at('A-03-1').right < grown.at('A-10-1').left)
+  t.ok(
+    grown.at('AA-01-1').top > Math.max(...boxes.map(({ bottom }) => bottom)),
+    'an aisle that comes later is below all',
+  )
+})
+
+t.test('a place that the list gives wins over the grid, and a label that says no place is told', async (t) => {
+  const gateway = await yard(t)
+  const list = 'slot_id,zone,x,y,width,height\nA-01-01,S,50,60,2,1\nA-01-02,S,,,,\nDock,S,,,,\nRamp 2 left,S,,,,\n'
+  const refused = await take(gateway, 'slots', list, { grid: true })
+  t.match(refused, {
+    ok: false,
+    problemCount: 2,
+    problems: [
+      { line: 4, column: 'slot_id', message: /^Dock can not be read as aisle, bay and level such as A-01-02; give it/ },
+      { line: 5, column: 'slot_id' },
+    ],
+  })
+  t.equal(refused.causes.length, 1, 'one cause, though each names its label')
+  t.match(await take(gateway, 'slots', list.replace(/Dock[\s\S]*/, ''), { grid: true }), { ok: true, created: 2 })
+  t.match((await planOf(gateway)).at('A-01-01'), { left: 50, top: 60, right: 52, bottom: 61 })
+})
+
+t.test('slots go to the warehouse that --warehouse names', async (t) => {
+  const gateway = await yard(t)
+  for (const name of ['South', 'Twin', 'twin']) {
+    await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: { name, timezone: 'UTC' } })
+  }
+  const list = 'slot_id\nA-01-01\n'
+  const options = { grid: true, createZones: true }
+  t.match(await take(gateway, 'slots', list, { ...options, warehouse: 'south' }), { ok: true, created: 1 })
+  t.match(await get(gateway, 'whms/slots/A-01-01'), { warehouseId: 2, zone: 'A' })
+  t.match(await take(gateway, 'slots', 'slot_id\nB-01-01\n', { ...options, warehouse: '1' }), { ok: true })
+  t.match(await get(gateway, 'whms/slots/B-01-01'), { warehouseId: 1 })
+  t.match((await take(gateway, 'slots', list, { ...options, warehouse: '1' })).problems, [
+    { line: 2, column: 'slot_id', message: 'A-01-01 is a slot of warehouse 2; a label names one slot in all' },
+  ])
+  t.match((await take(gateway, 'slots', list, { ...options, warehouse: 'Twin' })).problems, [
+    { line: 1, column: null, message: /^2 warehouses are called Twin; give --warehouse the id: there are 1 \(Hall\)/ },
+  ])
+  t.match((await take(gateway, 'slots', list, { ...options, warehouse: 'East' })).problems, [
+    { line: 1, message: /^there is no warehouse East; give --warehouse one of 1 \(Hall\), 2 \(South\)/ },
+  ])
+})
+
+t.test('two thousand lines with one mistake are one cause, with a count and three examples', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const lines = Array.from({ length: 2000 }, (_, n) => `A-${n + 1},A,storage,${n},0,1,1`)
+  const list = `slot_id,zone,zone_type,x,y,width,height\n${lines.join('\n')}\n`
+  for (const createZones of [false, true]) {
+    t.match(await take(gateway, 'slots', list, { dryRun: true, createZones }), {
+      ok: false,
+      problemCount: 1,
+      problems: [{ line: 1, message: /there is no warehouse yet; make one: gatehouse warehouse add/ }],
+    })
+  }
+  await furnish(gateway, [])
+  const refused = await take(gateway, 'slots', list, { dryRun: true })
+  t.equal(refused.problemCount, 2000)
+  t.match(refused.causes, [{ column: 'zone', count: 2000, examples: [{ line: 2 }, { line: 3 }, { line: 4 }] }])
+  t.equal(refused.causes.length, 1)
+  t.match(await take(gateway, 'slots', list, { dryRun: true, createZones: true }), { ok: true, created: 2000 })
+  t.match(await take(gateway, 'slots', list, { createZones: true }), { ok: true, created: 2000 })
+})
+
+t.test('a dry run says what the run says, also where lines depend on each other', async (t) => {
+  const config = { ledger: { enforce: ['SLOT_ALREADY_OCCUPIED'] } }
+  const labels = Array.from({ length: 60 }, (_, n) => `S-${n + 1}`)
+  const rows = labels.map((label) => `${label},P-${label}`)
+  const both = `slot_id,asset_barcode\n${rows.join('\n')}\nS-1,P-second\n`
+  const [tried, done] = await Promise.all(
+    [true, false].map(async (dryRun) => take(await yard(t, labels, config), 'opening-stock', both, { dryRun })),
+  )
+  t.match(tried, { ok: false, problemCount: 1, problems: [{ line: 62 }] })
+  t.same({ ...tried, dryRun: false }, done)
+  const twins = `slot_id,zone,x,y,width,height\n${labels.map((label) => `${label},S,0,0,1,1`).join('\n')}\ns-1,S,0,0,1,1\n`
+  const gateway = await yard(t)
+  t.match((await take(gateway, 'slots', twins, { dryRun: true })).problems, [
+    { line: 62, column: 'slot_id', message: 'stands on line 2 already' },
+  ])
 })

@@ -10,9 +10,9 @@ export type Finished = { readonly code: number | null; readonly stdout: string; 
 export async function runToEnd(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; input?: string } = {},
+  options: { cwd?: string; input?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<Finished> {
-  const child = spawn(command, args, { cwd: options.cwd, stdio: 'pipe' })
+  const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: 'pipe' })
   const out = collect(child)
   // A command that reads nothing may be gone before.
   child.stdin.on('error', () => {})

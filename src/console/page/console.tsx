@@ -9,6 +9,7 @@ import { FloorPlan } from './floor-plan.tsx'
 import { Icon } from './icons.tsx'
 import { Numbers } from './numbers.tsx'
 import { SlotPanel } from './slot-panel.tsx'
+import { slotElementId } from './slot-shape.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { spokenEvent, timeOfDay } from './words.ts'
 
@@ -30,12 +31,37 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
     return () => made.stop()
   }, [])
 
+  // On a small screen panel and plan may not both have room; the plan goes before.
+  useEffect(() => {
+    if (slotId === undefined) return
+    for (const id of ['slot-title', 'plan']) document.getElementById(id)?.scrollIntoView({ block: 'nearest' })
+  }, [slotId])
+
   const warehouses = known.warehouses?.data ?? []
   const warehouse = warehouses.find((one) => one.id === chosenWarehouse) ?? warehouses[0]
   const slots = useMemo(() => slotsOf(known, warehouse?.id), [known.slots, warehouse?.id])
   const slot = known.slots?.data.find((one) => one.id === slotId)
+  const opener = useRef<Element | null>(null)
+  const choose = (id: number) => {
+    opener.current = document.activeElement
+    setChosenWarehouse(known.slots?.data.find((one) => one.id === id)?.warehouseId ?? warehouse?.id)
+    setSlotId(id)
+  }
+  // What had the focus may go with the panel: it returns to where the slot was chosen, or to the slot.
+  const close = () => {
+    const isKept = !document.activeElement?.closest('.slot-panel') && document.activeElement !== document.body
+    const onPlan = slotId === undefined ? null : document.getElementById(slotElementId(slotId))
+    const back = opener.current?.isConnected && opener.current !== document.body ? opener.current : onPlan
+    if (!isKept && (back instanceof HTMLElement || back instanceof SVGElement)) back.focus()
+    setSlotId(undefined)
+  }
   const events = known.events?.data
   const timeZone = warehouse?.timezone
+  // The button that was pressed goes with its alert.
+  const alertSeen = () => {
+    board.current?.focus({ preventScroll: true })
+    feed.current?.refresh('alerts')
+  }
 
   return (
     <>
@@ -46,10 +72,10 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
         <p class="brand">
           <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
         </p>
-        <p class="site">
-          <span class="unseen">Site </span>
+        <h1 class="site">
+          <span class="unseen">Floor of site </span>
           {siteId}
-        </p>
+        </h1>
         <Connection known={known} timeZone={timeZone} />
         <p class="who">
           <strong>{caller.username}</strong> <span class="muted">{caller.role}</span>
@@ -57,10 +83,15 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
         <SignOut onLeft={onLeft} />
       </header>
       <Trouble known={known} timeZone={timeZone} />
-      <main class="board" tabindex={-1} ref={board}>
+      <main
+        class="board"
+        tabindex={-1}
+        ref={board}
+        onKeyDown={(event: KeyboardEvent) => event.key === 'Escape' && slotId !== undefined && close()}
+      >
         <div class="top">
           {known.alerts?.data.length ? (
-            <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={() => feed.current?.refresh('alerts')} />
+            <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={alertSeen} />
           ) : null}
           <Numbers
             utilization={known.utilization}
@@ -76,7 +107,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
           slots={slots}
           isKnown={known.slots !== undefined && known.zones !== undefined}
           chosen={slot?.id}
-          onChoose={setSlotId}
+          onChoose={choose}
         />
         <div class="side">
           <SlotPanel
@@ -86,9 +117,9 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
               .map(({ id }) => id)
               .join()}
             timeZone={timeZone}
-            onClose={() => setSlotId(undefined)}
+            onClose={close}
           />
-          <EventList events={events} timeZone={timeZone} onSlot={setSlotId} />
+          <EventList events={events} timeZone={timeZone} onSlot={choose} />
         </div>
         <div class="more">
           <Cameras
@@ -170,7 +201,7 @@ const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
         {problem}
       </span>
       <button type="button" class="plain" onClick={signOut}>
-        <Icon name="out" /> Sign out
+        <Icon name="out" /> <span>Sign out</span>
       </button>
     </div>
   )

@@ -1,5 +1,6 @@
 import type { PlacementEvent } from './answers.ts'
 import { Icon, type IconName } from './icons.tsx'
+import { Scroller } from './scroller.tsx'
 import { eventWords, exactTime, whenWords } from './words.ts'
 
 const iconOf: Record<PlacementEvent['event_type'], IconName> = {
@@ -20,11 +21,13 @@ export const EventList = ({ events, timeZone, onSlot }: Props) => (
     <h2 id="events-title">Last events</h2>
     {events === undefined ? <p class="blank">Loading …</p> : null}
     {events?.length === 0 ? <p class="blank">Nothing has been placed or removed yet.</p> : null}
-    <ol class="event-rows">
-      {(events ?? []).map((event) => (
-        <EventRow key={event.id} event={event} timeZone={timeZone} onSlot={onSlot} />
-      ))}
-    </ol>
+    <Scroller name="Last events">
+      <ol class="event-rows">
+        {(events ?? []).map((event) => (
+          <EventRow key={event.id} event={event} timeZone={timeZone} onSlot={onSlot} />
+        ))}
+      </ol>
+    </Scroller>
   </section>
 )
 

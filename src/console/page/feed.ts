@@ -159,7 +159,7 @@ export class Feed {
   async #askPart(part: Part): Promise<void> {
     const { path, everyMs } = sources[part]
     try {
-      const answer = await ask<never>(path)
+      const answer = withKnownRows(this.#known[part], await ask<object>(path))
       // A beat is never exactly as long as the one before.
       this.#due.set(part, performance.now() + everyMs - beatMs / 2)
       this.#known = { ...this.#known, [part]: answer, absent: without(this.#known.absent, part) }
@@ -190,6 +190,24 @@ export class Feed {
     return waitMs
   }
 }
+
+type Row = { readonly id: number | string }
+
+/** The answer, in which a row that says what it said before is the same object: what is the same is not drawn again. */
+function withKnownRows(before: object | undefined, answer: object): object {
+  const [old, now] = [rowsOf(before), rowsOf(answer)]
+  if (!old || !now) return answer
+  const oldById = new Map(old.map((row) => [row.id, row]))
+  const data = now.map((row) => {
+    const known = oldById.get(row.id)
+    return known && JSON.stringify(known) === JSON.stringify(row) ? known : row
+  })
+  const isSame = data.length === old.length && data.every((row, index) => row === old[index])
+  return isSame && before ? before : { ...answer, data }
+}
+
+const rowsOf = (answer: object | undefined): readonly Row[] | undefined =>
+  answer && 'data' in answer && Array.isArray(answer.data) ? answer.data : undefined
 
 function without(set: ReadonlySet<Part>, part: Part): ReadonlySet<Part> {
   return set.has(part) ? new Set([...set].filter((one) => one !== part)) : set

@@ -1,18 +1,37 @@
-import { useMemo, useState } from 'hono/jsx/dom'
-import type { Slot, Warehouse, Zone } from './answers.ts'
+import { memo, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import type { Point, Slot, Warehouse, Zone } from './answers.ts'
 import { Icon } from './icons.tsx'
+import { PlanControl } from './plan-control.ts'
 import { type Box, boxAround, type Direction, hullOf, median, middleOf, neighbour } from './plan-geometry.ts'
-import { fallbackColor, listOf, SlotShape, StatusMark, safeColor, slotElementId } from './slot-shape.tsx'
+import { type Hall, isNearest, isWhole, onScreen, reachPx, type Size, seen, type View } from './plan-view.ts'
+import {
+  type Detail,
+  fallbackColor,
+  listOf,
+  SlotShape,
+  StatusMark,
+  safeColor,
+  slotElementId,
+  slotIdOf,
+} from './slot-shape.tsx'
 import { countIn, countOf, type SlotStatus, statusWords } from './words.ts'
 
-/** A usual slot is never drawn with a shorter side than this many pixels; the plan scrolls instead. */
-const leastUnitPx = 26
-const zooms = [1, 1.5, 2, 3, 4, 6] as const
+/** Shorter side of a usual slot, in pixels, from which its mark and its label can be read. */
+const markPx = 13
+const labelPx = 34
+/** The same from which a mouse hits it. A finger needs more (`reachPx`). */
+const mouseReachPx = 14
 const directions: Record<string, Direction> = {
   ArrowLeft: 'left',
   ArrowRight: 'right',
   ArrowUp: 'up',
   ArrowDown: 'down',
+}
+const steps: Record<Direction, readonly [number, number]> = {
+  left: [-0.3, 0],
+  right: [0.3, 0],
+  up: [0, -0.3],
+  down: [0, 0.3],
 }
 
 type Props = {
@@ -23,14 +42,29 @@ type Props = {
   slots: readonly Slot[]
   isKnown: boolean
   chosen: number | undefined
-  onChoose: (id: number | undefined) => void
+  onChoose: (id: number) => void
 }
+
+/** What of the view changes what is drawn, or which buttons do something. */
+type Drawn = {
+  readonly detail: Detail
+  /** Slots outside of this box are drawn without their details. In the plan's units. */
+  readonly around: Box
+  readonly isWhole: boolean
+  readonly isNearest: boolean
+}
+
+const nothingDrawn: Drawn = { detail: 'fill', around: boxAround([]), isWhole: true, isNearest: false }
 
 /** The hall from above: zones in their colours, each slot with what the ledger says of it. */
 export const FloorPlan = (props: Props) => {
-  const { warehouses, warehouse, onWarehouse, slots, isKnown } = props
-  const [zoom, setZoom] = useState(0)
-  const drawn = useMemo(() => slots.filter((slot) => slot.retiredAt === null || slot.isOccupied), [slots])
+  const { warehouses, warehouse, onWarehouse, slots, isKnown, chosen } = props
+  const [drawn, setDrawn] = useState(nothingDrawn)
+  const control = useRef<PlanControl | null>(null)
+  const shown = useMemo(
+    () => slots.filter((slot) => slot.retiredAt === null || slot.isOccupied || slot.id === chosen),
+    [slots, chosen],
+  )
   return (
     <section class="card floor" id="floor" tabindex={-1} aria-labelledby="floor-title">
       <div class="card-head">
@@ -47,164 +81,287 @@ export const FloorPlan = (props: Props) => {
             </select>
           </label>
         ) : null}
-        <ZoomButtons zoom={zoom} onZoom={setZoom} />
+        {shown.length > 0 ? <ZoomButtons drawn={drawn} control={control} /> : null}
       </div>
-      {drawn.length > 0 ? <Plan {...props} slots={drawn} zoom={zooms[zoom] ?? 1} /> : null}
-      {drawn.length === 0 ? (
+      {shown.length > 0 ? (
+        <Plan {...props} slots={shown} drawn={drawn} onDrawn={setDrawn} control={control} />
+      ) : (
         <p class="blank tall">
           {isKnown ? 'No slots yet. An admin creates them through the API.' : 'Loading the floor plan …'}
         </p>
-      ) : null}
-      <Legend slots={drawn} />
+      )}
+      <Legend slots={shown} />
     </section>
   )
 }
 
-const ZoomButtons = ({ zoom, onZoom }: { zoom: number; onZoom: (zoom: number) => void }) => (
+type Control = { current: PlanControl | null }
+
+/** They stay where they are and keep the focus, also at their end. */
+const ZoomButtons = ({ drawn, control }: { drawn: Drawn; control: Control }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields of a form, and this is none.
   <div class="zoom" role="group" aria-label="Size of the plan">
-    <button type="button" class="square" aria-label="Smaller" disabled={zoom === 0} onClick={() => onZoom(zoom - 1)}>
+    <button
+      type="button"
+      class="square"
+      aria-label="Zoom out"
+      aria-disabled={drawn.isWhole ? 'true' : 'false'}
+      onClick={() => control.current?.farther()}
+    >
       <Icon name="farther" />
     </button>
-    <button type="button" class="square" aria-label="Whole plan" disabled={zoom === 0} onClick={() => onZoom(0)}>
-      <Icon name="whole" />
+    <button type="button" aria-disabled={drawn.isWhole ? 'true' : 'false'} onClick={() => control.current?.whole()}>
+      <Icon name="whole" /> Whole hall
     </button>
     <button
       type="button"
       class="square"
-      aria-label="Larger"
-      disabled={zoom === zooms.length - 1}
-      onClick={() => onZoom(zoom + 1)}
+      aria-label="Zoom in"
+      aria-disabled={drawn.isNearest ? 'true' : 'false'}
+      onClick={() => control.current?.nearer()}
     >
       <Icon name="closer" />
     </button>
   </div>
 )
 
-type Place = { readonly slot: Slot; readonly middle: { readonly x: number; readonly y: number } }
+type Place = { readonly slot: Slot; readonly box: Box; readonly middle: Point }
+type PlanProps = Props & { drawn: Drawn; onDrawn: (next: (before: Drawn) => Drawn) => void; control: Control }
 
-const Plan = ({ slots, zones, warehouse, chosen, onChoose, zoom }: Props & { zoom: number }) => {
+const Plan = ({ slots, zones, warehouse, chosen, onChoose, drawn, onDrawn, control }: PlanProps) => {
   const [tabStop, setTabStop] = useState<number | undefined>(undefined)
-  const places = useMemo(
-    (): Place[] => slots.map((slot) => ({ slot, middle: middleOf(boxAround(slot.floor_plan_polygon)) })),
-    [slots],
-  )
-  const { box, unit } = useMemo(() => frameOf(slots), [slots])
+  const drawing = useRef<SVGSVGElement>(null)
+  const floor = useRef<SVGGElement>(null)
+  const names = useRef<SVGGElement>(null)
+  const places = useMemo(() => placesOf(slots), [slots])
+  const hall = useMemo(() => hallOf(places), [places])
+  const grounds = useMemo(() => groundsOf(slots, zones), [slots, zones])
+  const colors = useMemo(() => new Map(zones.map(({ id, color }) => [id, safeColor(color)])), [zones])
   const stop = places.find(({ slot }) => slot.id === (tabStop ?? chosen)) ?? places[0]
-  const press = (place: Place, event: KeyboardEvent) => {
-    if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault()
-      return onChoose(place.slot.id)
-    }
-    if (event.key === 'Escape') return onChoose(undefined)
-    const direction = directions[event.key]
-    const next = direction && neighbour(place, places, direction)
-    if (!direction) return
+  const newest = useRef({ hall, grounds })
+  newest.current = { hall, grounds }
+
+  // Moving the plan changes two attributes; the page is made anew only when other slots or details come into sight.
+  const draw = (view: View, size: Size) => {
+    const of = newest.current
+    floor.current?.setAttribute('transform', `translate(${view.x} ${view.y}) scale(${view.scale})`)
+    if (!of) return
+    if (names.current) placeNames(names.current, of.grounds, view, size)
+    onDrawn((before) => drawnOf(before, view, size, of.hall))
+  }
+  useLayoutEffect(() => {
+    if (!drawing.current) return
+    const made = new PlanControl({ plan: drawing.current, draw })
+    control.current = made
+    return () => made.stop()
+  }, [])
+  useLayoutEffect(() => control.current?.show(hall), [hall])
+  useLayoutEffect(() => control.current?.redraw(), [grounds])
+  useLayoutEffect(() => {
+    const place = places.find(({ slot }) => slot.id === chosen)
+    if (!place) return
+    setTabStop(place.slot.id)
+    control.current?.goTo(place.box)
+  }, [chosen, warehouse?.id])
+
+  const click = (event: PointerEvent) => {
+    const id = slotIdOf(event.target)
+    const place = places.find(({ slot }) => slot.id === id)
+    // A click without a pointer comes from a key or a screen reader: what it means is certain.
+    const reach = event.detail === 0 ? 0 : event.pointerType === 'mouse' ? mouseReachPx : reachPx
+    const aim = place ?? nearestPlace(places, control.current?.pointAt(event.clientX, event.clientY))
+    if (!aim) return
+    const side = Math.min(aim.box.width, aim.box.height)
+    if ((control.current?.pixelsOf(side) ?? 0) < Math.min(reach, reachPx)) return control.current?.goTo(aim.box)
+    if (place) onChoose(place.slot.id)
+  }
+  const press = (event: KeyboardEvent) => {
+    const place = places.find(({ slot }) => slot.id === slotIdOf(event.target))
+    if (!place || event.ctrlKey || event.metaKey || event.altKey) return
+    const act = keyAction(event, place)
+    if (!act) return
     event.preventDefault()
+    act()
+  }
+  const keyAction = (event: KeyboardEvent, place: Place): (() => void) | undefined => {
+    const { key } = event
+    if (key === 'Enter' || key === ' ') return () => onChoose(place.slot.id)
+    if (key === '+' || key === '=') return () => control.current?.nearer()
+    if (key === '-') return () => control.current?.farther()
+    if (key === '0' || key === 'Home') return () => control.current?.whole()
+    const direction = directions[key]
+    if (!direction) return undefined
+    if (event.shiftKey) return () => control.current?.pan(...steps[direction])
+    return () => walkTo(neighbour(place, places, direction))
+  }
+  const walkTo = (next: Place | undefined) => {
     if (!next) return
     setTabStop(next.slot.id)
-    document.getElementById(slotElementId(next.slot.id))?.focus()
+    control.current?.goTo(next.box)
+    document.getElementById(slotElementId(next.slot.id))?.focus({ preventScroll: true })
   }
+
   return (
-    <div class={zoom === 1 ? 'plan' : 'plan zoomed'}>
+    <div
+      id="plan"
+      class={drawn.isWhole ? 'plan' : 'plan zoomed'}
+      style={{ 'aspect-ratio': `${hall.box.width / (hall.box.height || 1)}` }}
+    >
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing with buttons in it; HTML has no element for that. */}
       <svg
-        class="plan-drawing"
-        viewBox={`${box.x} ${box.y} ${box.width} ${box.height}`}
-        width={`${zoom * 100}%`}
-        style={{ 'min-width': `${Math.round((box.width / unit) * leastUnitPx * zoom)}px` }}
+        class={`plan-drawing of-${drawn.detail}`}
+        ref={drawing}
         role="group"
-        aria-label={`Floor plan of ${warehouse?.name ?? 'the warehouse'}, ${countOf(slots.length, 'slot')}; arrow keys go from slot to slot`}
+        aria-label={`Floor plan of ${warehouse?.name ?? 'the warehouse'}, ${countOf(slots.length, 'slot')}; arrow keys go from slot to slot, plus and minus zoom, 0 shows the whole hall`}
+        onClick={click}
+        onKeyDown={press}
       >
         <defs>
           <pattern
             id="hatch"
             patternUnits="userSpaceOnUse"
-            width={unit / 6}
-            height={unit / 6}
+            width={hall.unit / 6}
+            height={hall.unit / 6}
             patternTransform="rotate(45)"
           >
-            <rect class="hatch-line" width={unit / 15} height={unit / 6} />
+            <rect class="hatch-line" width={hall.unit / 15} height={hall.unit / 6} />
           </pattern>
         </defs>
-        <Zones slots={slots} zones={zones} unit={unit} />
-        {places.map((place) => (
-          <SlotShape
-            key={place.slot.id}
-            slot={place.slot}
-            color={safeColor(zones.find((zone) => zone.id === place.slot.zoneId)?.color)}
-            isChosen={place.slot.id === chosen}
-            isTabStop={place === stop}
-            onChoose={() => {
-              setTabStop(place.slot.id)
-              onChoose(place.slot.id)
-            }}
-            onKeyDown={(event) => press(place, event)}
-          />
-        ))}
+        <g ref={floor}>
+          <Grounds grounds={grounds} unit={hall.unit} />
+          {places.map(({ slot, box }) => (
+            <SlotShape
+              key={slot.id}
+              slot={slot}
+              color={(slot.zoneId === null ? undefined : colors.get(slot.zoneId)) ?? fallbackColor}
+              isChosen={slot.id === chosen}
+              isTabStop={slot.id === stop?.slot.id}
+              detail={touches(box, drawn.around) ? drawn.detail : 'fill'}
+            />
+          ))}
+        </g>
+        <g ref={names} class="zone-names">
+          {grounds.map(({ key, name }) => (
+            <g key={key}>
+              <rect x={-5} y={-15} width={nameWidth(name)} height={20} rx={5} />
+              <text>{name}</text>
+            </g>
+          ))}
+        </g>
       </svg>
     </div>
   )
 }
 
-/** A soft ground under the slots of a zone, with its name. */
-const Zones = ({ slots, zones, unit }: { slots: readonly Slot[]; zones: readonly Zone[]; unit: number }) => {
-  const grounds = useMemo(() => groundsOf(slots, zones), [slots, zones])
-  return (
-    <g>
-      {grounds.map(({ name, color, points, box }) => (
-        <g key={name} class="zone">
-          <polygon points={listOf(points)} fill={color} stroke={color} stroke-width={unit * 0.5} />
-          <text x={box.x} y={box.y - unit * 0.4} font-size={unit * 0.48}>
-            {name}
-          </text>
-        </g>
-      ))}
-    </g>
+const placesOf = (slots: readonly Slot[]): Place[] =>
+  slots.map((slot) => {
+    const box = boxAround(slot.floor_plan_polygon)
+    return { slot, box, middle: middleOf(box) }
+  })
+
+function hallOf(places: readonly Place[]): Hall {
+  const box = boxAround(places.flatMap(({ slot }) => slot.floor_plan_polygon))
+  const sides = places.map((place) => Math.min(place.box.width, place.box.height))
+  return { box, unit: median(sides) || Math.max(box.width, box.height) / 10 || 1 }
+}
+
+/** The same object as before when nothing that is drawn would differ. */
+function drawnOf(before: Drawn, view: View, size: Size, hall: Hall): Drawn {
+  const unitPx = hall.unit * view.scale
+  const detail = unitPx < markPx ? 'fill' : unitPx < labelPx ? 'mark' : 'label'
+  const now = { detail, isWhole: isWhole(view, hall, size), isNearest: isNearest(view, hall, size) } as const
+  const box = seen(view, size)
+  const isAround = contains(before.around, box) && before.around.width < box.width * 6
+  const around = isAround ? before.around : grown(box)
+  const isSame =
+    isAround && before.detail === now.detail && before.isWhole === now.isWhole && before.isNearest === now.isNearest
+  return isSame ? before : { ...now, around }
+}
+
+const contains = (outer: Box, inner: Box): boolean =>
+  outer.x <= inner.x &&
+  outer.y <= inner.y &&
+  outer.x + outer.width >= inner.x + inner.width &&
+  outer.y + outer.height >= inner.y + inner.height
+
+/** With what is to be seen after a short drag. */
+const grown = ({ x, y, width, height }: Box): Box => ({
+  x: x - width / 2,
+  y: y - height / 2,
+  width: width * 2,
+  height: height * 2,
+})
+
+const touches = (a: Box, b: Box): boolean =>
+  a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height
+
+function nearestPlace(places: readonly Place[], at: Point | undefined): Place | undefined {
+  if (!at) return undefined
+  const away = ({ middle }: Place) => Math.hypot(middle.x - at.x, middle.y - at.y)
+  return places.reduce<Place | undefined>(
+    (best, place) => (best && away(best) <= away(place) ? best : place),
+    undefined,
   )
 }
 
-function groundsOf(slots: readonly Slot[], zones: readonly Zone[]) {
+type Ground = {
+  readonly key: number | string
+  readonly name: string
+  readonly color: string
+  readonly points: readonly Point[]
+  readonly box: Box
+}
+
+/** A soft ground under the slots of a zone. */
+const Grounds = memo(({ grounds, unit }: { grounds: readonly Ground[]; unit: number }) => (
+  <g>
+    {grounds.map(({ key, color, points }) => (
+      <polygon key={key} class="zone" points={listOf(points)} fill={color} stroke={color} stroke-width={unit * 0.14} />
+    ))}
+  </g>
+))
+
+function groundsOf(slots: readonly Slot[], zones: readonly Zone[]): Ground[] {
   const groups = new Map<number | string, Slot[]>()
   for (const slot of slots) {
     const key = slot.zoneId ?? slot.zone
-    groups.set(key, [...(groups.get(key) ?? []), slot])
+    const group = groups.get(key)
+    if (group) group.push(slot)
+    else groups.set(key, [slot])
   }
   return [...groups].map(([key, group]) => {
     const zone = zones.find((one) => one.id === key)
     const points = group.flatMap((slot) => slot.floor_plan_polygon)
     const name = zone?.name ?? group[0]?.zone ?? ''
-    return { name, color: zone ? safeColor(zone.color) : fallbackColor, points: hullOf(points), box: boxAround(points) }
+    const color = zone ? safeColor(zone.color) : fallbackColor
+    return { key, name, color, points: hullOf(points), box: boxAround(points) }
   })
 }
 
-/** What is to be seen, and the length by which everything is measured: the shorter side of a usual slot. */
-function frameOf(slots: readonly Slot[]): { box: Box; unit: number } {
-  const all = boxAround(slots.flatMap((slot) => slot.floor_plan_polygon))
-  const sides = slots.map(({ floor_plan_polygon }) => {
-    const { width, height } = boxAround(floor_plan_polygon)
-    return Math.min(width, height)
-  })
-  const unit = median(sides) || Math.max(all.width, all.height) / 10 || 1
-  const margin = unit * 0.5
-  const above = unit * 0.95
-  return {
-    unit,
-    box: {
-      x: all.x - margin,
-      y: all.y - above,
-      width: all.width + margin * 2,
-      height: all.height + margin + above,
-    },
+/** Above each zone as long as that can be seen, at the upper edge of the plan otherwise; not where there is no room. */
+function placeNames(group: SVGGElement, grounds: readonly Ground[], view: View, size: Size): void {
+  for (const [index, plate] of [...group.children].entries()) {
+    const ground = grounds[index]
+    if (!ground) continue
+    const box = onScreen(ground.box, view)
+    const x = Math.max(box.x, 6)
+    const y = Math.max(box.y - 7, 18)
+    const room = Math.min(box.x + box.width, size.width) - x
+    const isSeen = room >= nameWidth(ground.name) - 5 && y < box.y + box.height && box.y < size.height
+    plate.setAttribute('transform', `translate(${x} ${y})`)
+    plate.setAttribute('visibility', isSeen ? 'visible' : 'hidden')
   }
 }
 
-const shown: readonly SlotStatus[] = ['empty', 'occupied', 'verified', 'disputed']
+/** In pixels, with some air; letters are not measured, for that would lay out the page at each step of a drag. */
+const nameWidth = (name: string): number => name.length * 8.6 + 10
+
+const statuses: readonly SlotStatus[] = ['empty', 'occupied', 'verified', 'disputed']
 
 const Legend = ({ slots }: { slots: readonly Slot[] }) => {
   return (
     <ul class="legend" aria-label="Legend">
-      {shown.map((status) => (
+      {statuses.map((status) => (
         <li key={status}>
           <StatusMark status={status} /> {statusWords[status]} <span class="muted">{countIn(slots, status)}</span>
         </li>

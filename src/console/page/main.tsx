@@ -50,10 +50,11 @@ const App = () => {
 
 const Waiting = ({ trouble }: { trouble: string }) => (
   <main class="gate">
-    <p class="gate-wait" role="status">
+    <div class="gate-wait">
       <Icon name={trouble ? 'lost' : 'logo'} />
-      {trouble || 'Asking the gateway …'}
-    </p>
+      <h1>Gatehouse</h1>
+      <p role="status">{trouble || 'Asking the gateway …'}</p>
+    </div>
   </main>
 )
 

@@ -1,4 +1,5 @@
 import type { Utilization, Zone } from './answers.ts'
+import { Scroller } from './scroller.tsx'
 
 type Props = { utilization: Utilization | undefined; disputed: number | undefined; zones: readonly Zone[] }
 
@@ -19,21 +20,23 @@ export const Numbers = ({ utilization, disputed, zones }: Props) => (
     <Tile label="Disputed" value={disputed?.toString()} tone={disputed ? 'danger' : undefined} />
     <div class="tile by-zone">
       <h2>By zone</h2>
-      <ul>
-        {(utilization?.byZone ?? []).map(({ zone, occupied, total }) => (
-          <li key={zone}>
-            <span class="name">{zone}</span>
-            <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-              <rect class="meter-all" width="100" height="10" />
-              <rect width={total === 0 ? 0 : (occupied / total) * 100} height="10" fill={colorOf(zone, zones)} />
-            </svg>
-            <span class="count">
-              {occupied}
-              <span class="muted"> / {total}</span>
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Scroller name="Slots in use by zone">
+        <ul>
+          {(utilization?.byZone ?? []).map(({ zone, occupied, total }) => (
+            <li key={zone}>
+              <span class="name">{zone}</span>
+              <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="meter-all" width="100" height="10" />
+                <rect width={total === 0 ? 0 : (occupied / total) * 100} height="10" fill={colorOf(zone, zones)} />
+              </svg>
+              <span class="count">
+                {occupied}
+                <span class="muted"> / {total}</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      </Scroller>
     </div>
   </section>
 )

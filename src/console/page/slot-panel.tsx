@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'hono/jsx/dom'
 import type { List, PlacementEvent, Slot } from './answers.ts'
 import { ask } from './ask.ts'
 import { EventRow } from './event-list.tsx'
 import { Icon } from './icons.tsx'
+import { Scroller } from './scroller.tsx'
 import { StatusMark } from './slot-shape.tsx'
 import { exactTime, statusOf, statusWords } from './words.ts'
 
@@ -18,7 +19,6 @@ type Props = {
 export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
   const [history, setHistory] = useState<{ slotId: number; events: readonly PlacementEvent[] } | undefined>(undefined)
   const [problem, setProblem] = useState('')
-  const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (!slot) return
     let isWanted = true
@@ -35,20 +35,13 @@ export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
       isWanted = false
     }
   }, [slot?.id, heardOf])
-  useEffect(() => {
-    if (slot) title.current?.scrollIntoView({ block: 'nearest' })
-  }, [slot?.id])
 
   if (!slot) return null
   const events = history?.slotId === slot.id ? history.events : undefined
   return (
-    <section
-      class="card slot-panel"
-      aria-labelledby="slot-title"
-      onKeyDown={(event: KeyboardEvent) => event.key === 'Escape' && onClose()}
-    >
+    <section class="card slot-panel" aria-labelledby="slot-title">
       <div class="card-head">
-        <h2 id="slot-title" ref={title}>
+        <h2 id="slot-title">
           <span class="unseen">Slot </span>
           {slot.slot_id}
         </h2>
@@ -64,11 +57,13 @@ export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
       {problem ? <p class="problem">{problem}</p> : null}
       {events === undefined && !problem ? <p class="blank">Loading …</p> : null}
       {events?.length === 0 ? <p class="blank">Nothing has happened here yet.</p> : null}
-      <ol class="event-rows">
-        {(events ?? []).map((event) => (
-          <EventRow key={event.id} event={event} timeZone={timeZone} />
-        ))}
-      </ol>
+      <Scroller name={`History of slot ${slot.slot_id}`}>
+        <ol class="event-rows">
+          {(events ?? []).map((event) => (
+            <EventRow key={event.id} event={event} timeZone={timeZone} />
+          ))}
+        </ol>
+      </Scroller>
     </section>
   )
 }

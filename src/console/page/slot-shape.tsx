@@ -1,3 +1,4 @@
+import { memo } from 'hono/jsx/dom'
 import type { Point, Slot } from './answers.ts'
 import { type IconName, iconPath } from './icons.tsx'
 import { boxAround, isLight, middleOf } from './plan-geometry.ts'
@@ -26,19 +27,30 @@ export const StatusMark = ({ status }: { status: SlotStatus }) => {
 export const fallbackColor = '#7a858e'
 export const safeColor = (color: string | undefined) => (color && /^#[0-9a-f]{6}$/i.test(color) ? color : fallbackColor)
 
+/** How much of a slot can be read: its fill alone, its mark as well, or also its label. */
+export type Detail = 'fill' | 'mark' | 'label'
+
 type Props = {
   slot: Slot
   color: string
   isChosen: boolean
   isTabStop: boolean
-  onChoose: () => void
-  onKeyDown: (event: KeyboardEvent) => void
+  detail: Detail
 }
 
 export const slotElementId = (id: number) => `slot-${id}`
 
-/** A slot on the plan: a button in the shape of its polygon. */
-export const SlotShape = ({ slot, color, isChosen, isTabStop, onChoose, onKeyDown }: Props) => {
+/** The slot whose shape this element is part of. */
+export function slotIdOf(target: EventTarget | null): number | undefined {
+  const element = target instanceof Element ? target.closest('.slot') : null
+  return element ? Number(element.id.slice(slotElementId(0).length - 1)) : undefined
+}
+
+/**
+ * A slot on the plan: a button in the shape of its polygon. The plan hears its clicks and keys. Drawn again only when
+ * something about it is new: a hall has thousands.
+ */
+export const SlotShape = memo(({ slot, color, isChosen, isTabStop, detail }: Props) => {
   const status = statusOf(slot)
   const ground = status === 'verified' ? (isLight(color) ? 'on-light' : 'on-dark') : ''
   const points = listOf(slot.floor_plan_polygon)
@@ -51,32 +63,37 @@ export const SlotShape = ({ slot, color, isChosen, isTabStop, onChoose, onKeyDow
       tabindex={isTabStop ? 0 : -1}
       aria-label={spokenSlot(slot)}
       aria-pressed={isChosen ? 'true' : 'false'}
-      onClick={onChoose}
-      onKeyDown={onKeyDown}
     >
-      <polygon class="halo" points={points} />
+      {isChosen || isTabStop ? <polygon class="halo" points={points} /> : null}
       <polygon class="ground" points={points} />
       <polygon class="fill" points={points} fill={color} stroke={color} />
-      {status === 'disputed' ? <polygon points={points} fill="url(#hatch)" /> : null}
-      <Label slot={slot} />
+      {status === 'disputed' && detail !== 'fill' ? <polygon points={points} fill="url(#hatch)" /> : null}
+      {detail === 'fill' ? null : <Label slot={slot} isMarkOnly={detail === 'mark'} />}
     </g>
   )
-}
+})
 
-const Label = ({ slot }: { slot: Slot }) => {
+const Label = ({ slot, isMarkOnly }: { slot: Slot; isMarkOnly: boolean }) => {
   const box = boxAround(slot.floor_plan_polygon)
   const { x, y } = middleOf(box)
   const mark = markOf[statusOf(slot)]
   const size = Math.min((box.width * 0.84) / (Math.max(slot.slot_id.length, 3) * 0.6), box.height * 0.37)
-  const markSize = Math.min(box.width, box.height) * 0.42
-  const textY = mark ? y - box.height * 0.19 : y
-  const scale = markSize / 24
-  const markPlace = `translate(${x - markSize / 2} ${y + box.height * 0.22 - markSize / 2}) scale(${scale})`
+  const markSize = Math.min(box.width, box.height) * (isMarkOnly ? 0.62 : 0.42)
+  const markY = isMarkOnly ? y : y + box.height * 0.22
+  const markPlace = `translate(${x - markSize / 2} ${markY - markSize / 2}) scale(${markSize / 24})`
   return (
     <>
-      <text x={x} y={textY} font-size={size} text-anchor="middle" dominant-baseline="central">
-        {slot.slot_id}
-      </text>
+      {isMarkOnly ? null : (
+        <text
+          x={x}
+          y={mark ? y - box.height * 0.19 : y}
+          font-size={size}
+          text-anchor="middle"
+          dominant-baseline="central"
+        >
+          {slot.slot_id}
+        </text>
+      )}
       {mark ? <path class="mark" d={iconPath(mark)} transform={markPlace} /> : null}
     </>
   )

@@ -1,0 +1,36 @@
+import { statSync } from 'node:fs'
+import { compose } from '../app/index.ts'
+import type { Config } from '../config/index.ts'
+import { AppError, ExitError } from '../errors/index.ts'
+import { buildInfo } from '../world/bundle.ts'
+import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+
+type Gateway = Awaited<ReturnType<typeof compose>>
+
+/**
+ * Does something to the gateway's state while no daemon runs: this process takes its place for the while, lock and all.
+ * Throws ExitError for what the gateway refuses.
+ */
+export async function alone<T>(config: Config, work: (gateway: Gateway) => Promise<T>): Promise<T> {
+  becomeOwnerOf(config.dataDir)
+  const { version } = buildInfo()
+  const outside = { clock: systemClock, random: systemRandom, log: createLogger({ level: 'error' }), version }
+  const gateway = await compose(config, outside, false)
+  try {
+    return await work(gateway)
+  } catch (error) {
+    if (error instanceof AppError) throw new ExitError(1, error.message, error)
+    throw error
+  } finally {
+    gateway.close()
+  }
+}
+
+/** What root writes into the data folder, the daemon could not open. */
+function becomeOwnerOf(dataDir: string): void {
+  const owner = statSync(dataDir, { throwIfNoEntry: false })
+  if (process.getuid?.() !== 0 || !owner || owner.uid === 0) return
+  process.setgroups?.([owner.gid])
+  process.setgid?.(owner.gid)
+  process.setuid?.(owner.uid)
+}

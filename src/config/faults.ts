@@ -1,0 +1,66 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { type Located, locate } from './document.ts'
+import { bare, dotted, type Schema, within } from './keys.ts'
+import { kinds } from './kinds.ts'
+import type { Problem } from './problems.ts'
+import type { Config } from './schema.ts'
+import { whyUnreadable } from './sources.ts'
+
+type Path = readonly (string | number)[]
+type Fault = { readonly path: Path; readonly message: string }
+
+/**
+ * What a gateway starts with all the same, because the floor needs it, and what then does not work: `config check`
+ * refuses it.
+ */
+export function faultsOf(config: Config, root: Located, schema: Schema): Problem[] {
+  const faults = [...signIn(config), ...files(root, schema, [])]
+  return faults.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
+}
+
+/** `scrypt:N:r:p:salt:hash`, as "gatehouse credential" prints it. */
+const wholeHash = /^scrypt:\d+:\d+:\d+:[\w-]{8,}:[\w-]{43}$/
+
+function signIn({ auth, storage }: Config): Fault[] {
+  const broken = auth.users.flatMap(({ username, secretHash }, index) =>
+    wholeHash.test(secretHash)
+      ? []
+      : [
+          {
+            path: ['auth', 'users', index, 'secretHash'],
+            message: `is not whole, so ${JSON.stringify(username)} can never sign in; paste the entry that "gatehouse credential" prints`,
+          },
+        ],
+  )
+  if (auth.users.length > 0 || storage.instances.length > 0) return broken
+  const message =
+    'nobody can sign in: auth.users and storage.instances are empty; "gatehouse credential --username NAME --role admin" prints an entry for auth.users'
+  return [{ path: ['auth', 'users'], message }]
+}
+
+function* files(node: Located, schema: Schema | undefined, path: Path): Generator<Fault> {
+  if (!schema) return
+  if (node.kind === 'map') {
+    for (const [key, { value }] of node.entries) yield* files(value, within(schema, key), [...path, key])
+  } else if (node.kind === 'list') {
+    for (const [index, item] of node.items.entries()) yield* files(item, within(schema, index), [...path, index])
+  } else if (typeof node.value === 'string') {
+    const message = fileFault(node.value, kinds.get(bare(schema))?.path)
+    if (message) yield { path, message }
+  }
+}
+
+function fileFault(file: string, kind: 'folder' | 'file' | 'secret' | undefined): string | undefined {
+  // A relative path is one of credentials that only the service gets.
+  if (kind === undefined || kind === 'folder' || !isAbsolute(file)) return undefined
+  try {
+    const found = statSync(file)
+    accessSync(file, constants.R_OK)
+    if (found.isDirectory()) return `${file} is a folder; name the file in it`
+    return found.size === 0 && found.isFile() ? `${file} is empty; write into it what belongs there` : undefined
+  } catch (error) {
+    const why = whyUnreadable(error)
+    return `${file}: ${why}; ${why === 'there is no such file' ? 'make it, or correct the path' : 'let the user who runs gatehouse read it'}`
+  }
+}

@@ -1,0 +1,126 @@
+import axe from 'axe-core'
+import BetterSqlite3 from 'better-sqlite3'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import t from 'tap'
+import { databaseFile } from '../../src/database/index.ts'
+import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
+import { people, type TestGateway } from '../support/gateway.ts'
+import { build, halls } from '../support/halls.ts'
+
+t.setTimeout(400_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+/** Every level of WCAG 2.2 and what axe counts as good practice, whatever its impact. */
+const levels = ['wcag2a', 'wcag2aa', 'wcag2aaa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+const screens: Record<string, BrowserContextOptions> = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  'desktop in the dark': { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  tablet: { viewport: { width: 800, height: 1280 }, hasTouch: true },
+  handheld: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+  'handheld in the dark': {
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+    colorScheme: 'dark',
+  },
+}
+
+type Finding = { id: string; impact: string; nodes: { html: string; any: { message: string }[] }[] }
+
+/** What axe has against the page, one line an element. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const options = { runOnly: { type: 'tag', values: levels }, resultTypes: ['violations'] }
+  const found: Finding[] = await page.evaluate(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  )
+  return found.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ html, any }) => `${id} (${impact}): ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
+  )
+}
+
+/** Alerts, webhooks that work and that do not, cameras in trouble, events with warnings and notes. */
+async function furnish(gateway: TestGateway, t: { teardown(work: () => unknown): void }): Promise<void> {
+  const [hall] = halls
+  if (hall) await build(gateway, hall)
+  const judged = { slot_code: '002-02', asset_barcode: 'P-002-02', verification_notes: 'wrong & wet' }
+  await record(gateway, { event_type: 'DISPUTED', ...judged }, people.sven)
+  for (const body of [{}, { active: false }]) {
+    const webhook = { url: 'https://erp.example.com/hooks', secret: 'a secret of sixteen or more', ...body }
+    await gateway.ask('POST', '/api/webhooks', { by: people.ada, body: { ...webhook, events: ['whms.placement'] } })
+  }
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  t.teardown(() => db.close())
+  db.exec(
+    `INSERT INTO alert (kind, subject, message, created_at_ms) VALUES ('webhook.failing', 'x', 'erp.example.com does not answer', 1)`,
+  )
+}
+
+const cameras = [
+  { id: 1, url: 'rtsp://127.0.0.1:9/main' },
+  { id: 2, url: 'rtsp://127.0.0.1:9/main', enabled: false },
+]
+
+for (const [screen, context] of Object.entries(screens)) {
+  t.test(`nobody is kept out: no view on a ${screen} has anything that axe finds`, inBrowser, async (t) => {
+    const { gateway, url } = await place(t, { cameras })
+    await furnish(gateway, t)
+    const { page } = await open(t, browser, url, { reducedMotion: 'reduce', ...context })
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    t.same(await violations(page), [], 'sign-in')
+    await signIn(page, 'ada', 'guess')
+    await page.getByRole('alert').getByText('User name or secret is wrong.').waitFor()
+    t.same(await violations(page), [], 'sign-in after a wrong secret')
+    await signIn(page, 'ada')
+    await slot(page, '002-02').waitFor()
+    await page.locator('.alerts').waitFor()
+    await page.locator('.webhooks .chip').first().waitFor()
+    await page.locator('.cameras .chip').first().waitFor()
+    await page.locator('.events .event').first().waitFor()
+    t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, 'the floor has one main heading')
+    t.same(await violations(page), [], 'the floor')
+    await slot(page, '002-02').press('Enter')
+    await page.locator('.slot-panel .event').first().waitFor()
+    t.same(await violations(page), [], 'a chosen slot')
+    await page.context().setOffline(true)
+    await page.getByRole('alert').getByText('No connection to the gateway.').waitFor()
+    t.same(await violations(page), [], 'without a connection')
+  })
+}
+
+t.test('what scrolls can be scrolled without a mouse', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway, t)
+  const { page } = await open(t, browser, url, { viewport: { width: 1280, height: 500 } })
+  await signIn(page, 'sven')
+  await slot(page, '002-02').press('Enter')
+  await page.locator('.slot-panel .event').first().waitFor()
+  for (const name of ['Last events', 'Slots in use by zone']) {
+    const region = page.getByRole('group', { name })
+    await region.focus()
+    const scrolled = region.evaluate(
+      (element: { scrollTop: number; addEventListener(type: string, then: () => void): void }) =>
+        new Promise<number>((resolve) => {
+          element.addEventListener('scroll', () => resolve(element.scrollTop))
+        }),
+    )
+    await page.keyboard.press('ArrowDown')
+    t.ok((await scrolled) > 0, `${name} is scrolled by a key`)
+  }
+})
+
+t.test('before the gateway has answered, the page has a heading too', inBrowser, async (t) => {
+  const { url } = await place(t)
+  const { page } = await open(t, browser, 'about:blank')
+  await page.route('**/api/session', (route) => route.abort())
+  await page.goto(url)
+  await page.getByRole('status').getByText('No connection to the gateway.').waitFor()
+  t.same(await violations(page), [])
+  t.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
+})

@@ -1,0 +1,302 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { PNG } from 'pngjs'
+import t from 'tap'
+import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
+import { build, type Corner, cornerColors, cornerLabel, type Hall, halls, labelAt } from '../support/halls.ts'
+
+// Five halls on three screens each; a busy machine takes its time.
+t.setTimeout(600_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const screens = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  tablet: { viewport: { width: 800, height: 1280 }, hasTouch: true },
+  handheld: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+} as const satisfies Record<string, BrowserContextOptions>
+
+type Box = { x: number; y: number; width: number; height: number }
+
+async function boxOf(page: Page, selector: string): Promise<Box> {
+  const box = await page.locator(selector).boundingBox()
+  if (!box) throw new Error(`${selector} is not drawn`)
+  return box
+}
+
+const isInside = (inner: Box, outer: Box): boolean =>
+  inner.x >= outer.x - 0.5 &&
+  inner.y >= outer.y - 0.5 &&
+  inner.x + inner.width <= outer.x + outer.width + 0.5 &&
+  inner.y + inner.height <= outer.y + outer.height + 0.5
+
+const screenOf = (page: Page): Box => ({ x: 0, y: 0, ...(page.viewportSize() ?? { width: 0, height: 0 }) })
+
+type Picture = { readonly png: PNG; readonly box: Box; readonly perPx: number }
+
+/** What is to be seen of the plan, as pixels. */
+async function pictureOf(page: Page): Promise<Picture> {
+  const box = await boxOf(page, '.plan')
+  const png = PNG.sync.read(await page.screenshot({ clip: box, ...keepAs() }))
+  return { png, box, perPx: png.width / box.width }
+}
+
+let shots = 0
+/** With PLAN_SHOTS=folder the pictures can be looked at. */
+function keepAs(): { path?: string } {
+  const folder = process.env['PLAN_SHOTS']
+  shots += 1
+  return folder ? { path: `${folder}/plan-${String(shots).padStart(2, '0')}.png` } : {}
+}
+
+type Rgb = readonly [number, number, number]
+const rgbOf = (color: string): Rgb => {
+  const n = Number.parseInt(color.slice(1), 16)
+  return [n >> 16, (n >> 8) & 255, n & 255]
+}
+
+/** The box around all pixels of about this color, in pixels of the page from the plan's corner; undefined without any. */
+function boxOfColor({ png, perPx }: Picture, color: string): Box | undefined {
+  const [r, g, b] = rgbOf(color)
+  let [left, top, right, bottom] = [Infinity, Infinity, -1, -1]
+  for (let y = 0; y < png.height; y += 1) {
+    for (let x = 0; x < png.width; x += 1) {
+      const at = (y * png.width + x) * 4
+      const off = Math.max(
+        Math.abs((png.data[at] ?? 0) - r),
+        Math.abs((png.data[at + 1] ?? 0) - g),
+        Math.abs((png.data[at + 2] ?? 0) - b),
+      )
+      if (off > 40) continue
+      left = Math.min(left, x)
+      right = Math.max(right, x)
+      top = Math.min(top, y)
+      bottom = Math.max(bottom, y)
+    }
+  }
+  if (right < 0) return undefined
+  return { x: left / perPx, y: top / perPx, width: (right + 1 - left) / perPx, height: (bottom + 1 - top) / perPx }
+}
+
+/** The box around the whole hall, by the colors in its corners. */
+function hallIn(picture: Picture): { missing: Corner[]; hall: Box } {
+  const found = Object.entries(cornerColors).map(
+    ([corner, color]) => [corner as Corner, boxOfColor(picture, color)] as const,
+  )
+  const boxes = found.flatMap(([, box]) => box ?? [])
+  const x = Math.min(...boxes.map((box) => box.x))
+  const y = Math.min(...boxes.map((box) => box.y))
+  const width = Math.max(...boxes.map((box) => box.x + box.width)) - x
+  const height = Math.max(...boxes.map((box) => box.y + box.height)) - y
+  return { missing: found.filter(([, box]) => !box).map(([corner]) => corner), hall: { x, y, width, height } }
+}
+
+async function openPlan(t: Parameters<typeof open>[0], url: string, context: BrowserContextOptions): Promise<Page> {
+  const { page } = await open(t, browser, url, { reducedMotion: 'reduce', ...context })
+  await signIn(page, 'sven')
+  await page.locator('.slot').first().waitFor()
+  await page.locator('.events .event').first().waitFor()
+  return page
+}
+
+for (const hall of halls) {
+  const name = `${hall.width} by ${hall.depth} m with ${(hall.columns * hall.rows).toLocaleString('en')} slots`
+  t.test(`a hall of ${name} is seen whole when the plan opens, and what is chosen is gone to`, inBrowser, async (t) => {
+    const { gateway, url } = await place(t)
+    await build(gateway, hall)
+    for (const [screen, context] of Object.entries(screens)) {
+      const page = await openPlan(t, url, context)
+      const picture = await pictureOf(page)
+      const { missing, hall: seen } = hallIn(picture)
+      t.same(missing, [], `${screen}: every corner is seen`)
+      t.ok(isInside(seen, { ...picture.box, x: 0, y: 0 }), `${screen}: the hall is inside of the plan`)
+      const share = Math.max(seen.width / picture.box.width, seen.height / picture.box.height)
+      t.ok(share > 0.85, `${screen}: the hall fills the plan in one direction (${share.toFixed(2)})`)
+      t.ok(
+        Math.abs(seen.width / seen.height - hall.width / hall.depth) < (hall.width / hall.depth) * 0.12,
+        `${screen}: nothing is stretched`,
+      )
+      await chooseFromEvents(t, page, hall, screen)
+      await page.context().close()
+    }
+  })
+}
+
+/** The last events are the verifications of the corners: the farthest that there is to go. */
+async function chooseFromEvents(
+  t: { ok(value: unknown, message: string): unknown; equal(a: unknown, b: unknown, message: string): unknown },
+  page: Page,
+  hall: Hall,
+  screen: string,
+): Promise<void> {
+  for (const corner of ['SE', 'NW'] as const) {
+    const label = cornerLabel(hall, corner)
+    await page
+      .locator('.events')
+      .getByRole('button', { name: `Slot ${label}`, exact: true })
+      .first()
+      .click()
+    await page.locator('.slot-panel').getByRole('heading', { name: label }).waitFor()
+    const chosen = await boxOf(page, '.slot.chosen .fill')
+    const plan = await boxOf(page, '.plan')
+    t.ok(isInside(chosen, plan), `${screen}: the chosen slot ${corner} is inside of the plan`)
+    t.ok(isInside(chosen, screenOf(page)), `${screen}: and on the screen`)
+    const leastPx = screen === 'desktop' ? 24 : 44
+    t.ok(
+      Math.min(chosen.width, chosen.height) >= leastPx,
+      `${screen}: large enough to be read and hit (${chosen.width} x ${chosen.height})`,
+    )
+    const drawn = boxOfColor(await pictureOf(page), cornerColors[corner])
+    t.ok(drawn && drawn.width > chosen.width / 2, `${screen}: its color is to be seen`)
+  }
+}
+
+const hallOf = (width: number): Hall => {
+  const hall = halls.find((one) => one.width === width)
+  if (!hall) throw new Error(`there is no hall of ${width} m`)
+  return hall
+}
+
+const shortSide = async (page: Page, selector: string): Promise<number> => {
+  const { width, height } = await boxOf(page, selector)
+  return Math.min(width, height)
+}
+const selectorOf = async (page: Page, label: string): Promise<string> =>
+  `#${await slot(page, label).getAttribute('id')} .fill`
+
+t.test(
+  'wheel, buttons, keys and dragging move the plan, and the whole hall is one press away',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await place(t)
+    await build(gateway, hallOf(170))
+    const page = await openPlan(t, url, screens.desktop)
+    const middle = await selectorOf(page, labelAt(50, 10))
+    const whole = await shortSide(page, middle)
+    const isWhole = async () => t.same(hallIn(await pictureOf(page)).missing, [], 'the whole hall is seen again')
+
+    const { x, y, width, height } = await boxOf(page, middle)
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.wheel(0, -400)
+    await page.locator('#plan.zoomed').waitFor()
+    const near = await boxOf(page, middle)
+    t.ok(Math.min(near.width, near.height) > whole * 1.5, 'the wheel comes nearer')
+    t.ok(
+      Math.abs(near.x + near.width / 2 - (x + width / 2)) < 2 &&
+        Math.abs(near.y + near.height / 2 - (y + height / 2)) < 2,
+      'what is under the pointer stays there',
+    )
+    t.equal(await page.evaluate('scrollY'), 0, 'and the page does not scroll with it')
+
+    await page.mouse.down()
+    await page.mouse.move(x - 60, y + 10, { steps: 4 })
+    await page.mouse.up()
+    const dragged = await boxOf(page, middle)
+    t.ok(dragged.x < near.x - 40, 'dragging moves the hall')
+    t.equal(await page.locator('.slot-panel').count(), 0, 'the end of a drag chooses nothing')
+
+    await page.getByRole('button', { name: 'Whole hall' }).click()
+    await isWhole()
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    t.ok((await shortSide(page, middle)) > whole * 1.3, 'the button comes nearer')
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    await isWhole()
+    for (const name of ['Zoom in', 'Zoom out', 'Whole hall']) {
+      const { width, height } = (await page.getByRole('button', { name }).boundingBox()) ?? { width: 0, height: 0 }
+      t.ok(width >= 48 && height >= 48, `${name} is a target of 48 px`)
+    }
+
+    await page.locator('.slot[tabindex="0"]').focus()
+    await page.keyboard.press('+')
+    t.ok((await shortSide(page, middle)) > whole * 1.3, 'the plus key comes nearer')
+    await page.keyboard.press('0')
+    await isWhole()
+    await page.keyboard.press('ArrowRight')
+    const focused = await boxOf(page, '.slot:focus .fill')
+    t.ok(isInside(focused, await boxOf(page, '.plan')), 'an arrow key goes to the next slot')
+    t.ok(Math.min(focused.width, focused.height) >= 24, 'and so near that it can be read')
+  },
+)
+
+t.test('two fingers pinch the plan, and a finger on a small slot comes nearer first', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await build(gateway, hallOf(45))
+  const page = await openPlan(t, url, screens.handheld)
+  const label = labelAt(20, 20)
+  const selector = await selectorOf(page, label)
+  const from = await boxOf(page, selector)
+  t.ok(Math.min(from.width, from.height) < 24, 'the slots are too small for a thumb')
+  await page.touchscreen.tap(from.x + from.width / 2, from.y + from.height / 2)
+  t.equal(await page.locator('.slot-panel').count(), 0, 'the first tap chooses nothing')
+  const near = await boxOf(page, selector)
+  t.ok(Math.min(near.width, near.height) >= 44, `but brings the slots to the size of a thumb (${near.width} px)`)
+  await page.touchscreen.tap(near.x + near.width / 2, near.y + near.height / 2)
+  await page.locator('.slot-panel').getByRole('heading', { name: label }).waitFor()
+  const plan = await boxOf(page, '.plan')
+  t.ok(isInside(await boxOf(page, selector), plan), 'the second one chooses')
+  t.ok(isInside(await boxOf(page, '#slot-title'), screenOf(page)), 'and what stands there is on the screen too')
+
+  await page.getByRole('button', { name: 'Whole hall' }).tap()
+  t.ok((await shortSide(page, selector)) < 24, 'the whole hall again')
+  const { x, y, width, height } = await boxOf(page, '.plan')
+  const [cx, cy] = [x + width / 2, y + height / 2]
+  const touch = await page.context().newCDPSession(page)
+  const fingers = (apart: number) => [
+    { x: cx - apart, y: cy, id: 1 },
+    { x: cx + apart, y: cy, id: 2 },
+  ]
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: fingers(20) })
+  for (const apart of [40, 60, 80, 100]) {
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: fingers(apart) })
+  }
+  await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+  await page.locator('#plan.zoomed').waitFor()
+  t.ok((await shortSide(page, selector)) > Math.min(from.width, from.height) * 3, 'pinching comes nearer')
+  t.equal(await page.evaluate('visualViewport.scale'), 1, 'of the plan, not of the page')
+})
+
+t.test('Escape closes the slot and the focus goes back to where it was chosen', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await build(gateway, hallOf(12))
+  const page = await openPlan(t, url, screens.desktop)
+  const focused = () => page.evaluate<string>('document.activeElement.outerHTML.slice(0, 400)')
+  const panel = page.locator('.slot-panel')
+  const link = page.locator('.events').getByRole('button', { name: 'Slot 012-10' }).first()
+  const ways: [string, () => Promise<unknown>, RegExp][] = [
+    ['with a key on the plan', () => slot(page, '003-03').press('Enter'), /id="slot-27".*003-03/],
+    ['with the mouse on the plan', () => slot(page, '004-03').click(), /id="slot-28".*004-03/],
+    ['in the list of events', () => link.click(), /slot-link.*012-10/],
+  ]
+  for (const [how, choose, back] of ways) {
+    for (const place of ['where it is', 'inside of the panel']) {
+      await choose()
+      await panel.waitFor()
+      if (place === 'inside of the panel') await page.getByRole('button', { name: 'Close the slot' }).focus()
+      await page.keyboard.press('Escape')
+      await panel.waitFor({ state: 'detached' })
+      t.match(await focused(), back, `chosen ${how}, Escape pressed ${place}`)
+    }
+  }
+})
+
+t.test('a new event draws the slots anew that it changed, and no other', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await build(gateway, hallOf(20))
+  const page = await openPlan(t, url, screens.desktop)
+  await page.evaluate(`(() => {
+    globalThis.touched = new Set()
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const slot = (target.nodeType === 1 ? target : target.parentElement)?.closest('.slot')
+        if (slot) touched.add(slot.getAttribute('aria-label'))
+      }
+    }).observe(document.querySelector('.plan-drawing'), { subtree: true, childList: true, attributes: true, characterData: true })
+  })()`)
+  const label = labelAt(5, 5)
+  await record(gateway, { event_type: 'PLACED', slot_code: label, asset_barcode: 'P-new' })
+  await page.getByRole('button', { name: `Slot ${label}, zone Aisles 1: not yet verified, pallet P-new` }).waitFor()
+  t.same(await page.evaluate('[...touched]'), [`Slot ${label}, zone Aisles 1: not yet verified, pallet P-new`])
+})

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { HttpListener } from '../../src/http/index.ts'
+import { heldPhoto, people, type TestGateway, testGateway } from './gateway.ts'
+import { SimulatedClock } from './simulated-clock.ts'
+
+const executablePath = '/usr/bin/chromium'
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+const isThere = existsSync(executablePath)
+const isCi = process.env['CI'] === 'true'
+
+/** For tests that need Chromium: without it they are skipped on a developer's machine and fail in CI. */
+export const inBrowser = isThere || isCi ? {} : { skip: `${executablePath} is missing` }
+
+type Test = { teardown(work: () => unknown): void }
+export type Place = { readonly gateway: TestGateway; readonly url: string }
+
+/** One browser for all tests of a file. Undefined where there is none. */
+export async function launchBrowser(): Promise<Browser | undefined> {
+  return isThere ? chromium.launch({ executablePath, args: flags }) : undefined
+}
+
+/** A gateway that listens, with the browser's own time: ages on the page are counted from the Date of its answers. */
+export async function place(t: Test, config: Record<string, unknown> = {}): Promise<Place> {
+  const gateway = await testGateway({ clock: new SimulatedClock(Date.now()), config })
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
+  const port = await listener.start()
+  t.teardown(async () => {
+    await listener.stop()
+    gateway.end()
+  })
+  return { gateway, url: `http://127.0.0.1:${port}/` }
+}
+
+/** Records an event whose photo the gateway holds. */
+export async function record(
+  gateway: TestGateway,
+  event: Record<string, unknown>,
+  by: (typeof people)[keyof typeof people] = people.olga,
+): Promise<void> {
+  const photo_url = await heldPhoto(gateway)
+  gateway.clock.advance(100)
+  const answer = await gateway.ask('POST', '/api/whms/events', { by, body: { photo_url, ...event } })
+  if (answer.status !== 201) throw new Error(answer.text)
+}
+
+/** A page that remembers all that went wrong in it. */
+export async function open(
+  t: Test,
+  browser: Browser | undefined,
+  url: string,
+  context: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  if (!browser) throw new Error(`${executablePath} is missing`)
+  const own = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context })
+  t.teardown(() => own.close())
+  const page = await own.newPage()
+  const faults: string[] = []
+  page.on('console', (message) => {
+    const isAbsent = /status of 404/.test(message.text()) && /\/api\/iot\//.test(message.location().url)
+    if ((message.type() === 'error' || message.type() === 'warning') && !isAbsent) faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(error.message))
+  await page.goto(url)
+  return { page, faults }
+}
+
+export async function signIn(page: Page, name: string, secret = `${name}-secret`): Promise<void> {
+  await page.getByLabel('User name').fill(name)
+  await page.getByLabel('Secret', { exact: true }).fill(secret)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** The slot on the plan. */
+export const slot = (page: Page, label: string): Locator => page.getByRole('button', { name: `Slot ${label}, zone` })
