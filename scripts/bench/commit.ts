@@ -2,7 +2,7 @@ import type { PlacementEventRow } from '../../src/database/index.ts'
 import { placementRecorded } from '../../src/ledger/events.ts'
 import { placementFacts } from '../../src/ledger/index.ts'
 import type { RecordedEvent } from '../../src/ledger/schema.ts'
-import { append } from '../../src/ledger/store.ts'
+import { append, linkPeople } from '../../src/ledger/store.ts'
 import { systemClock } from '../../src/world/index.ts'
 import { type Figure, millis } from './figure.ts'
 import { honestFdatasyncMs, SyncProbe } from './machine.ts'
@@ -56,16 +56,26 @@ async function timedAsync(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Writes, in one unit of work, the rows of another event like `template`: leaf, event, notifications, audit entry. */
-function rowsLike({ work, log, head, outbox, audit, makeId }: Rooms, template: RecordedEvent): () => Promise<void> {
+function rowsLike(
+  { work, log, people, head, outbox, audit, makeId }: Rooms,
+  template: RecordedEvent,
+): () => Promise<void> {
   const sample = work.read((tx) =>
     tx.oneOf<PlacementEventRow>('SELECT * FROM main.placement_event WHERE id = +?', [template.id]),
   )
   if (!sample) throw new Error('the event to go by is not there')
   return () =>
     work.write((tx) => {
-      const row = { ...sample, id: head.nextId, event_id: makeId() }
+      const person = people.ofCaller(tx, origin.caller)
+      const place = log.next()
+      const said = {
+        operator_commitment: person.inLeaf(place, 'operator'),
+        actor_commitment: person.inLeaf(place, 'actor'),
+      }
+      const row = { ...sample, ...said, id: head.nextId, event_id: makeId() }
       const leaf = log.append(tx, 'placement', String(row.id), placementFacts(row))
-      append(tx, { ...row, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash })
+      append(tx, { ...row, ...leaf })
+      linkPeople(tx, row, { operator: person, actor: person })
       head.advance(row.id, head.nowMs(row.received_at_ms))
       outbox.publish(tx, placementRecorded({ ...template, id: row.id, eventId: row.event_id }, 1))
       audit.write(tx, origin, { action: 'placement.recorded', entity: 'event', entityId: row.id })

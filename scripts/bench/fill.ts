@@ -1,7 +1,7 @@
 import type { PlacementEventRow } from '../../src/database/index.ts'
 import { executor } from '../../src/database/index.ts'
 import { placementFacts } from '../../src/ledger/index.ts'
-import { append } from '../../src/ledger/store.ts'
+import { append, linkPeople } from '../../src/ledger/store.ts'
 import { type openRooms, origin } from './rooms.ts'
 
 export type FilledEvent = Pick<
@@ -24,30 +24,35 @@ export function fill(
   count: number,
   next: () => FilledEvent,
 ): void {
-  const { db, log, head, makeId } = rooms
+  const { db, log, people, head, makeId } = rooms
   const tx = executor(db)
+  const person = people.ofCaller(tx, origin.caller)
   const helpers = db
     .prepare<[], { type: 'index' | 'trigger'; name: string; sql: string }>(
-      `SELECT type, name, sql FROM sqlite_master WHERE tbl_name IN ('placement_event', 'audit_entry')
+      `SELECT type, name, sql FROM sqlite_master WHERE tbl_name IN ('placement_event', 'placement_person', 'audit_entry', 'audit_person')
        AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type`,
     )
     .all()
   for (const { type, name } of helpers) db.exec(`DROP ${type} ${name}`)
   const lastEntry = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM audit_entry').pluck().get() ?? 0
   const tell = db.prepare(
-    `INSERT INTO audit_entry (id, timestamp_ms, actor_commitment, action, entity, entity_id, request_id, address, auth_mode)
-     VALUES (?, ?, ?, ?, 'event', ?, ?, ?, ?)`,
+    `INSERT INTO audit_entry (id, timestamp_ms, actor_commitment, action, entity, entity_id, request_id, address, auth_mode, log_id)
+     VALUES (?, ?, ?, ?, 'event', ?, ?, ?, ?, ?)`,
   )
+  const linkEntry = db.prepare('INSERT INTO audit_person (entry_id, timestamp_ms, actor_id) VALUES (?, ?, ?)')
   for (let done = 0; done < count; ) {
     db.exec('BEGIN')
     for (const end = Math.min(count, done + rowsAtOnce); done < end; done += 1) {
       const { slotCode, ...said } = next()
       const isPlaced = said.event_type === 'PLACED'
+      const place = log.next()
       const row = {
         ...sample,
         ...said,
         id: head.nextId,
         event_id: makeId(),
+        operator_commitment: person.inLeaf(place, 'operator'),
+        actor_commitment: person.inLeaf(place, 'actor'),
         slot_code: slotCode,
         asset_barcode: said.asset_key,
         photo_url: isPlaced ? sample.photo_url : null,
@@ -55,18 +60,21 @@ export function fill(
         photo_evidence: isPlaced ? sample.photo_evidence : null,
       }
       const leaf = log.append(tx, 'placement', String(row.id), placementFacts(row))
-      append(tx, { ...row, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash })
+      append(tx, { ...row, ...leaf })
+      linkPeople(tx, row, { operator: person, actor: person })
       head.advance(row.id, row.received_at_ms)
       tell.run(
         lastEntry + done + 1,
         row.received_at_ms,
-        row.actor_commitment,
+        people.commitment(person, { subject: 'audit', row: lastEntry + done + 1, field: 'actor' }),
         isPlaced ? 'placement.recorded' : 'removal.recorded',
         String(row.id),
         origin.requestId,
         origin.address,
         'local',
+        people.logNumber,
       )
+      linkEntry.run(lastEntry + done + 1, row.received_at_ms, person.id)
     }
     db.exec('COMMIT')
   }

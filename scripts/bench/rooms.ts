@@ -6,7 +6,7 @@ import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, inspector, Outbox } from '../../src/journal/index.ts'
 import { assetIsSeen, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
-import { identifyLog, Log, Openings } from '../../src/log/index.ts'
+import { identifyLog, Log, Openings, People } from '../../src/log/index.ts'
 import { WarehouseService } from '../../src/warehouse/index.ts'
 import { type Clock, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
 
@@ -35,6 +35,7 @@ export type Rooms = {
   readonly ledger: LedgerService
   readonly floor: FloorService
   readonly log: Log
+  readonly people: People
   readonly head: LedgerHead
   readonly outbox: Outbox
   readonly audit: AuditTrail
@@ -48,12 +49,14 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const makeId = uuidv7Maker(clock, systemRandom)
   const identity = identifyLog(tx, siteId, makeId, clock.now())
   const work = new UnitOfWork({ writer: db, reader })
-  const log = new Log({ identity, size: Log.sizeOf(tx) })
+  const log = Log.open(tx, identity)
+  const people = new People({ random: systemRandom, log: identity })
   const head = new LedgerHead(headOf(tx))
   work.follow(log)
+  work.follow(people)
   work.follow(head)
   const openings = new Openings({ random: systemRandom })
-  const audit = new AuditTrail({ openings, clock })
+  const audit = new AuditTrail({ people, clock })
   const idempotency = new Idempotency({ clock })
   const inspect = inspector(notifications, (type, problem) => {
     throw new Error(`${type} is not as documented: ${problem}`)
@@ -68,17 +71,17 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     ...unlimited,
     work,
     clock,
-    openings,
+    people,
     audit,
     dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => siteUrl,
-    names,
   })
   const recorder = new Recorder({
     clock,
     log,
     openings,
+    people,
     head,
     warehouse,
     photos,
@@ -91,7 +94,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   })
   const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })
-  return { work, warehouse, photos, ledger, floor, log, head, outbox, audit, makeId }
+  return { work, warehouse, photos, ledger, floor, log, people, head, outbox, audit, makeId }
 }
 
 /** The rooms over the database of a data folder; `close` lets a daemon take it over. */

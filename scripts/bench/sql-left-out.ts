@@ -58,7 +58,7 @@ function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql
     [/FROM slot LEFT JOIN zone .* WHERE slot\.id = /, lookUp(rowsBy('id', slot))],
     [/FROM asset WHERE asset_key = /, lookUp(rowsBy('asset_key', 'SELECT * FROM asset'))],
     [/FROM media WHERE sha256 = /, lookUp(rowsBy('sha256', 'SELECT * FROM media'))],
-    [/FROM opening WHERE kind = 'person' AND value = /, lookUp(rowsBy('value', 'SELECT * FROM opening'))],
+    [/FROM person WHERE name = /, lookUp(rowsBy('name', 'SELECT * FROM person'))],
     [/FROM main\.placement_event WHERE slot_id = \+\? AND event_type IN \('PLACED'/, lookUp(inSlot)],
     [/FROM main\.placement_event WHERE asset_key = \+\? AND event_type IN \('PLACED'/, lookUp(ofAsset)],
   ]

@@ -40,7 +40,7 @@ export type Tampering = {
 /** Each with its key, and a column of which every row could tell another story. Empty ones are passed over. */
 const tables = [
   { table: 'placement_event', key: 'id', column: 'asset_barcode', value: `'FORGED'` },
-  { table: 'log_leaf', key: 'seq', column: 'bytes', value: `x'7b7d'` },
+  { table: 'log_leaf', key: 'row', column: 'bytes', value: `x'7b7d'` },
   { table: 'detection_event', key: 'row', column: 'clip_sha256', value: `'FORGED'` },
   { table: 'audit_entry', key: 'id', column: 'action', value: `'nothing.happened'` },
 ] as const
@@ -124,7 +124,7 @@ function replacing(db: Database, collides: 'event_id' | 'leaf_seq'): Attempt {
   const instead: Record<string, string> = {
     id: '(SELECT max(id) + 1 FROM placement_event)',
     event_id: `'another'`,
-    leaf_seq: '(SELECT max(seq) + 1 FROM log_leaf)',
+    leaf_seq: '(SELECT max(seq) + 1 FROM log_leaf WHERE log_id = 1)',
     asset_barcode: `'FORGED'`,
   }
   const columns = columnsOf(db, 'placement_event')

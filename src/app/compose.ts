@@ -44,7 +44,7 @@ import { IntakeService } from '../intake/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
 import { Acts, assetIsSeen, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
-import { identifyLog, Log, Openings } from '../log/index.ts'
+import { identifyLog, Log, Openings, People } from '../log/index.ts'
 import { MotionService } from '../motion/index.ts'
 import { ScaleService } from '../scales/index.ts'
 import { UnitService } from '../units/index.ts'
@@ -148,7 +148,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   }
 
   const work = new UnitOfWork({ writer: db, reader })
-  const logRoom = new Log({ identity, size: Log.sizeOf(tx) })
+  const logRoom = Log.open(tx, identity)
+  const people = new People({ random, log: identity })
   const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
   const room = new DiskRoom({
     folder: config.dataDir,
@@ -156,10 +157,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   })
   const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs })
   work.follow(logRoom)
+  work.follow(people)
   work.follow(head)
 
   const openings = new Openings({ random })
-  const audit = new AuditTrail({ openings, clock })
+  const audit = new AuditTrail({ people, clock })
   const idempotency = new Idempotency({ clock })
   const onMismatch =
     outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
@@ -267,7 +269,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const photos = new Photos({
     work,
     clock,
-    openings,
+    people,
     audit,
     room,
     rate: new ByteRate({ clock, bytesPerMinute: () => live.config.rateLimit.photoBytesPerMinute }),
@@ -280,6 +282,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     clock,
     log: logRoom,
     openings,
+    people,
     head,
     warehouse,
     photos,
@@ -295,6 +298,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     work,
     log: logRoom,
     openings,
+    people,
     recorder,
     warehouse,
     photos,
@@ -304,7 +308,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     makeId,
     stages: () => live.config.units.stages,
   })
-  const scales = new ScaleService({ work, openings, recorder, warehouse, units, outbox, audit, idempotency, makeId })
+  const scales = new ScaleService({ work, people, recorder, warehouse, units, outbox, audit, idempotency, makeId })
   const acts = new Acts({ work, recorder, warehouse, idempotency })
   const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
   const intake = new IntakeService({
@@ -312,7 +316,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouse,
     ledger,
     audit,
-    openings,
+    people,
     clock,
     room,
     dataDir: config.dataDir,
@@ -323,6 +327,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     warehouse,
     recorder,
     openings,
+    people,
     audit,
     idempotency,
     random,
@@ -343,7 +348,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     work,
     clock,
     warehouse,
-    openings,
+    people,
     audit,
     idempotency,
     settings: labelSettings,
@@ -420,6 +425,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     nowMs: () => recorder.nowMs(),
     log: logRoom,
     openings,
+    people,
     outbox,
     audit,
     idempotency,
@@ -429,7 +435,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     photos,
     room,
     dataDir: config.dataDir,
-    site: () => ({ siteUrl: live.config.site.url, warehouseId: live.config.site.warehouseId }),
+    site: () => ({
+      siteUrl: live.config.site.url,
+      instance: siteUrl(),
+      warehouseId: live.config.site.warehouseId,
+    }),
     compose: (spec) => jobs.report(config.dataDir, spec),
     transportUnit: (read, id, caller) => {
       const held = units.holdings(read, id)
@@ -519,14 +529,15 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       work.write((write) => audit.write(write, atTheBox('signal'), { action, entity: 'config', changes })),
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, atTheBox(mode)),
     erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
-      const caller = { username: osUser, authMode: 'command' }
+      const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
       // What is still counted of the person is written first: written later, it would bring the name back.
       tally.flush()
       db.pragma('secure_delete = ON')
       const result = await governance
         .erase(request, { ...atTheBox('command'), caller })
         .finally(() => db.pragma('secure_delete = OFF'))
-      return { ...result, compacted: result.outcome !== 'unknown' && compact(db, compactUpToBytes) }
+      const isGone = result.outcome === 'erased' || result.outcome === 'erased-before'
+      return { ...result, compacted: isGone && compact(db, compactUpToBytes) }
     },
     close: () => {
       tally.flush()

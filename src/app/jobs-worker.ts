@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import { databaseFile, executor, openReader } from '../database/index.ts'
 import { verifyLedger } from '../evidence/index.ts'
-import { composeReport, type ReportSpec } from '../governance/index.ts'
+import { type ComposedReport, composeReport, type ReportSpec } from '../governance/index.ts'
 import type { JobAnswer, JobRequest } from './jobs.ts'
 
 parentPort?.on('message', (request: JobRequest) => {
@@ -18,7 +18,7 @@ function answer(request: JobRequest): JobAnswer {
   }
 }
 
-function report(dataDir: string, spec: ReportSpec): Uint8Array {
+function report(dataDir: string, spec: ReportSpec): ComposedReport {
   const db = openReader(databaseFile(dataDir))
   try {
     return composeReport(executor(db), spec)

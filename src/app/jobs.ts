@@ -1,14 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
-import type { ReportSpec } from '../governance/index.ts'
+import type { ComposedReport, ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../world/bundle.ts'
 import type { Logger } from '../world/index.ts'
 
 /** What each job is told, besides the data folder, and what comes of it. */
 type JobKinds = {
   verify: { readonly told: undefined; readonly result: Verification }
-  report: { readonly told: ReportSpec; readonly result: Uint8Array }
+  report: { readonly told: ReportSpec; readonly result: ComposedReport }
 }
 type JobKind = keyof JobKinds
 type JobResult = JobKinds[JobKind]['result']
@@ -35,8 +35,8 @@ export class Jobs {
     return this.#run(dataDir, { job: 'verify', told: undefined })
   }
 
-  /** The bytes of a report on the ledger in `dataDir`; see `composeReport`. */
-  report(dataDir: string, spec: ReportSpec): Promise<Uint8Array> {
+  /** A report on the ledger in `dataDir`; see `composeReport`. */
+  report(dataDir: string, spec: ReportSpec): Promise<ComposedReport> {
     return this.#run(dataDir, { job: 'report', told: spec })
   }
 

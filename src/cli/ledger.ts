@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { daemonServes, verifyThroughDaemon } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { type Verification, verifyLedger } from '../evidence/index.ts'
+import { type Verification, type VerifiedLog, verifyLedger } from '../evidence/index.ts'
 
 export function ledgerCommand(): Command {
   const ledger = new Command('ledger').description('the append-only log and its proofs')
@@ -26,8 +26,13 @@ async function verify(options: { config?: string; json?: boolean }): Promise<voi
 function forPeople(result: Verification): string {
   const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
 root ${result.root}
-`
+${result.logs.slice(0, -1).map(before).join('')}`
   if (result.ok) return `${head}everything matches\n`
   const lines = result.mismatches.map(({ where, what }) => `  ${where}: ${what}\n`)
   return `${head}DOES NOT MATCH:\n${lines.join('')}${result.truncated ? '  … and more\n' : ''}`
+}
+
+/** A log that the one that grows goes on from. */
+function before({ logId, size, root }: VerifiedLog): string {
+  return `before it log ${logId}: ${size} leaves, root ${root}\n`
 }

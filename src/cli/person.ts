@@ -12,7 +12,10 @@ export function personCommand(): Command {
   const person = new Command('person').description('people whose names the gateway knows')
   person
     .command('erase')
-    .argument('<name>', 'user name or operator, spelled as it is recorded')
+    .argument(
+      '<name>',
+      'a user or operator, spelled as recorded; of several who are called so one in full: name@<instance URL>',
+    )
     .description("remove a person's name from every place that may forget it; the log still verifies")
     .option('--texts', 'also remove notes and descriptions that the person wrote or is named in')
     .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
@@ -27,9 +30,9 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
   const result = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
     : await eraseHere(config, request)
-  const hasAccount = config.auth.users.some(({ username }) => username === name)
-  const told = { ...result, accountInConfig: hasAccount }
+  const told = { ...result, accountInConfig: hasAccount(config, name) }
   process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : forPeople(told))
+  if (result.outcome === 'ambiguous') throw new ExitError(1, options.json ? '' : whichOf(name, result.identities))
   if (result.outcome === 'unknown') {
     throw new ExitError(
       1,
@@ -46,8 +49,19 @@ async function eraseHere(config: Config, request: ErasureRequest): Promise<Erase
   return alone(config, (gateway) => gateway.erasePerson(request, by, Number.POSITIVE_INFINITY))
 }
 
+/** Whether the name, or the identity, is that of an account in the config. */
+function hasAccount({ auth, site }: Config, name: string): boolean {
+  const instance = site.url.replace(/\/+$/, '')
+  return auth.users.some(({ username }) => username === name || `${username}@${instance}` === name)
+}
+
+function whichOf(name: string, identities: readonly string[]): string {
+  const [first = ''] = identities
+  return `${identities.length} people are called ${JSON.stringify(name)}: ${identities.join(', ')}. Nothing was erased. Name one of them in full: gatehouse person erase ${first}`
+}
+
 function forPeople(told: Erased & { accountInConfig: boolean }): string {
-  if (told.outcome === 'unknown') return ''
+  if (told.outcome === 'unknown' || told.outcome === 'ambiguous') return ''
   const copies = told.compacted
     ? ''
     : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to be rid of them.\n'
@@ -60,8 +74,15 @@ function forPeople(told: Erased & { accountInConfig: boolean }): string {
     told.textsThatNameThem > 0
       ? `${told.textsThatNameThem} notes and descriptions have the name in them and stay; --texts removes them too.\n`
       : ''
-  return `erased; what the person did is shown as by ${told.shownAs}
+  const older =
+    told.olderRowsShownAs === null || told.olderRowsShownAs === told.shownAs
+      ? ''
+      : `; in rows that an earlier version wrote as by ${told.olderRowsShownAs}`
+  const byName = told.nameStands
+    ? 'Rows that know the name alone (those of an earlier version, and those in which a client named the person) stay as they are: erase the name without its instance to remove it there too.\n'
+    : ''
+  return `erased; what the person did is shown as by ${told.shownAs}${older}
 removed from: ${told.notifications} notifications, ${told.replies} kept replies, ${told.sessions} sessions, ${told.texts} texts
-${kept}${account}${copies}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
+${kept}${byName}${account}${copies}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
 `
 }

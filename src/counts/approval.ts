@@ -8,6 +8,7 @@ import {
   occupantOf,
   type Recorder,
 } from '../ledger/index.ts'
+import { type Identity, mayBeSame } from '../log/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { compare, type LineStatus } from './comparison.ts'
 import { type Correction, corrections, type Ledger } from './corrections.ts'
@@ -34,8 +35,7 @@ const rank = { REMOVED: 0, PLACED: 1, VERIFIED: 2 } as const
 type Approving = {
   readonly recorder: Recorder
   readonly by: RequestOrigin
-  /** Commitment of the person. */
-  readonly approver: string
+  readonly approver: Identity
   readonly sight: Sight
 }
 
@@ -63,7 +63,7 @@ export function approve(tx: Tx, countId: number, { recorder, by, approver, sight
   for (const outcome of outcomes) store.appendOutcome(tx, countId, outcome, recorder.nowMs())
   const left = outcomes.filter(({ outcome }) => outcome !== 'matched' && outcome !== 'corrected')
   const codes: ApprovalWarning[] = [
-    ...(lines.some(({ scan }) => scan?.counter_commitment === approver) ? (['COUNTED_BY_APPROVER'] as const) : []),
+    ...(lines.some(({ scan }) => scan && isBy(tx, scan, approver)) ? (['COUNTED_BY_APPROVER'] as const) : []),
     ...(left.length > 0 ? (['SLOTS_LEFT_OUT'] as const) : []),
   ]
   return {
@@ -71,6 +71,11 @@ export function approve(tx: Tx, countId: number, { recorder, by, approver, sight
     leftOut: left.map(({ slotId, outcome }) => ({ slot_id: slotId, slot_code: store.labelOf(tx, slotId), outcome })),
     warnings: codes.map((code) => ({ code, message: warningText[code] })),
   }
+}
+
+function isBy(tx: Tx, scan: store.Scan, person: Identity): boolean {
+  const counter = store.counterOf(tx, scan)
+  return counter !== undefined && mayBeSame(counter, person)
 }
 
 /** No slot of the plan has moved since its scan, so what stands now is what stood then. */
@@ -101,12 +106,12 @@ function record(
   atMs: number,
   { recorder, by }: Pick<Approving, 'recorder' | 'by'>,
 ): number {
-  const grounds = { kind: 'count' as const, countId: scan.count_id, scanId: scan.id, scanSha256: scan.sha256 }
+  const counter = store.counterOf(tx, scan)
+  const grounds = { kind: 'count' as const, countId: scan.count_id, scanId: scan.id, scanSha256: scan.sha256, counter }
   const request = NewPlacementEvent.parse({
     event_type: type,
     slot_id: slotId,
     asset_barcode: pallet.barcode,
-    operator: scan.counter,
   })
   const { event } = recorder.appendIn(tx, request, { by, deviceTimeMs: undefined }, { atMs, grounds })
   return event.id

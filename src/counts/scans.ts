@@ -2,7 +2,7 @@ import type { ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import { callerMark, headOf, newestTimestampMs, type Recorder, requestHash } from '../ledger/index.ts'
-import type { Openings } from '../log/index.ts'
+import { mayBeSame, type People } from '../log/index.ts'
 import { barcodeWarningText, readBarcode, type WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { Pallet } from './comparison.ts'
@@ -20,12 +20,12 @@ const scanWarningText = {
 export class Scans {
   readonly #warehouse: WarehouseService
   readonly #recorder: Recorder
-  readonly #openings: Openings
+  readonly #people: People
 
-  constructor(options: { warehouse: WarehouseService; recorder: Recorder; openings: Openings }) {
+  constructor(options: { warehouse: WarehouseService; recorder: Recorder; people: People }) {
     this.#warehouse = options.warehouse
     this.#recorder = options.recorder
-    this.#openings = options.openings
+    this.#people = options.people
   }
 
   /** Id of the scan that this client sent before under its own id; undefined for a new one. Throws VALIDATION_ERROR. */
@@ -47,12 +47,14 @@ export class Scans {
     const keys = ['', ...found.map(({ key }) => key)]
     const newestMs = Math.max(...keys.map((key) => newestTimestampMs(tx, slot.id, key, sight)))
     const when = this.#recorder.timeOf({ timestampMs: asked.timestamp, deviceTimeMs }, newestMs)
+    const id = store.nextScanId(tx)
+    const counter = this.#people.ofCaller(tx, by.caller)
     const row = {
-      id: store.nextScanId(tx),
+      id,
       count_id: countId,
       slot_id: slot.id,
       found: JSON.stringify(found),
-      counter_commitment: this.#openings.person(tx, by.caller.username),
+      counter_commitment: this.#people.inRow(tx, counter, { subject: 'count_scan', row: id, field: 'counter' }),
       timestamp_ms: when.timestampMs,
       device_timestamp_ms: when.deviceTimestampMs,
       received_at_ms: this.#recorder.nowMs(),
@@ -75,7 +77,7 @@ export class Scans {
     const mark = store.recountsOf(tx, scan.count_id).get(scan.slot_id)
     const found = foundIn(scan)
     const before = mark && ofSlot.findLast((other) => other.id <= mark.after_scan_id)
-    const isSame = before?.counter_commitment === scan.counter_commitment && mark && scan.id > mark.after_scan_id
+    const isSame = before && mark && scan.id > mark.after_scan_id && isOfSame(tx, before, scan)
     const codes: ScanWarning[] = [
       ...new Set(found.flatMap(({ barcode }): readonly ScanWarning[] => readBarcode(barcode).warnings)),
       ...(isSame ? (['SAME_COUNTER'] as const) : []),
@@ -97,6 +99,12 @@ export class Scans {
       warnings: codes.map((code) => ({ code, message: scanWarningText[code] })),
     }
   }
+}
+
+function isOfSame(tx: ReadTx, one: store.Scan, other: store.Scan): boolean {
+  if (one.counter_commitment === other.counter_commitment) return true
+  const [first, second] = [store.counterOf(tx, one), store.counterOf(tx, other)]
+  return first !== undefined && second !== undefined && mayBeSame(first, second)
 }
 
 /** One pallet once, in the order of the scans. */

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { assetLocation, type Recorder } from '../ledger/index.ts'
-import type { Openings } from '../log/index.ts'
+import type { Openings, People } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { isoTime, type RandomBytes } from '../world/index.ts'
 import { approve } from './approval.ts'
@@ -27,6 +27,7 @@ export class CountsService {
   readonly #warehouse: WarehouseService
   readonly #recorder: Recorder
   readonly #openings: Openings
+  readonly #people: People
   readonly #audit: AuditTrail
   readonly #idempotency: Idempotency
   readonly #random: RandomBytes
@@ -38,6 +39,7 @@ export class CountsService {
     warehouse: WarehouseService
     recorder: Recorder
     openings: Openings
+    people: People
     audit: AuditTrail
     idempotency: Idempotency
     random: RandomBytes
@@ -47,6 +49,7 @@ export class CountsService {
     this.#warehouse = options.warehouse
     this.#recorder = options.recorder
     this.#openings = options.openings
+    this.#people = options.people
     this.#audit = options.audit
     this.#idempotency = options.idempotency
     this.#random = options.random
@@ -66,7 +69,7 @@ export class CountsService {
           warehouse_id: warehouseId,
           reference: reference ?? null,
           selection: JSON.stringify(toldSelection(selection)),
-          created_by: this.#openings.person(tx, by.caller.username),
+          created_by: this.#in(tx, by, store.nextSessionId(tx), 'created_by'),
         }
         const id = store.insertSession(tx, row, slots, this.#recorder.nowMs())
         this.#tell(tx, by, 'count.opened', id, { slots: slots.length })
@@ -147,14 +150,14 @@ export class CountsService {
     const { by } = going
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'recount')
-      const actor = this.#openings.person(tx, by.caller.username)
+      const actor = this.#people.ofCaller(tx, by.caller)
       const reasonCommitment = asked.reason === undefined ? null : this.#openings.text(tx, asked.reason)
       const slots = namedSlots(tx, asked, this.#warehouse, by.caller) ?? []
       const requested_at_ms = this.#recorder.nowMs()
       for (const slot of slots) {
         demandSlot(tx, session.id, slot)
         const mark = { slot_id: slot.id, after_scan_id: store.nextScanId(tx) - 1, requested_at_ms }
-        store.appendRecount(tx, { ...mark, count_id: session.id, actor, reasonCommitment })
+        store.appendRecount(tx, { ...mark, count_id: session.id, reasonCommitment }, this.#people, actor)
       }
       this.#tell(tx, by, 'count.recount_requested', session.id, { slotIds: slots.map((slot) => slot.id) })
     })
@@ -165,7 +168,7 @@ export class CountsService {
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'cancel')
       const commitment = reason === undefined ? null : this.#openings.text(tx, reason)
-      store.close(tx, session.id, this.#openings.person(tx, by.caller.username), commitment, this.#recorder.nowMs())
+      store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), commitment, this.#recorder.nowMs())
       this.#tell(tx, by, 'count.cancelled', session.id)
     })
   }
@@ -176,14 +179,10 @@ export class CountsService {
       this.#idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller, version)
         this.#step(tx, session, 'approve')
-        const approver = this.#openings.person(tx, by.caller.username)
-        const done = approve(tx, session.id, {
-          recorder: this.#recorder,
-          by,
-          approver,
-          sight: this.#warehouse.sightOf(by.caller),
-        })
-        store.close(tx, session.id, approver, null, this.#recorder.nowMs())
+        const approver = this.#people.ofCaller(tx, by.caller)
+        const sight = this.#warehouse.sightOf(by.caller)
+        const done = approve(tx, session.id, { recorder: this.#recorder, by, approver, sight })
+        store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), null, this.#recorder.nowMs())
         this.#tell(tx, by, 'count.approved', session.id, { events: done.eventIds.length })
         const body = { ...countOf(tx, this.#session(tx, id, by.caller)), ...done }
         return { status: 200 as const, body: shown(body) }
@@ -220,6 +219,11 @@ export class CountsService {
       })
     }
     store.touch(tx, session.id, next, this.#recorder.nowMs())
+  }
+
+  /** The commitment of the caller in a column of a count. */
+  #in(tx: Tx, by: RequestOrigin, row: number, field: string): string {
+    return this.#people.inRow(tx, this.#people.ofCaller(tx, by.caller), { subject: 'count_session', row, field })
   }
 
   #tell(tx: Tx, by: RequestOrigin, action: string, id: number, changes?: Record<string, unknown>): void {

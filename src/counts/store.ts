@@ -1,4 +1,5 @@
 import type { CountScanRow, CountSessionRow, ReadTx, Tx } from '../database/index.ts'
+import { type Identity, nameSql, type People, type Person, personIn } from '../log/index.ts'
 import type { CountState } from './state.ts'
 
 export type Session = CountSessionRow & {
@@ -7,11 +8,15 @@ export type Session = CountSessionRow & {
   readonly reason: string | null
 }
 
-const sessionSelect = `SELECT c.*, o.value AS creator, d.value AS closer, r.value AS reason
+const sessionSelect = `SELECT c.*, ${nameSql('count_session', 'c.id', 'created_by', 'c.created_by')} AS creator,
+    ${nameSql('count_session', 'c.id', 'closed_by', 'c.closed_by')} AS closer, r.value AS reason
   FROM main.count_session c
-  LEFT JOIN opening o ON o.commitment = c.created_by
-  LEFT JOIN opening d ON d.commitment = c.closed_by
   LEFT JOIN opening r ON r.commitment = c.reason_commitment`
+
+/** The id that `insertSession` gives next. */
+export function nextSessionId(tx: ReadTx): number {
+  return (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM count_session')?.id ?? 0) + 1
+}
 
 export function insertSession(
   tx: Tx,
@@ -101,11 +106,16 @@ export function appendScan(tx: Tx, row: CountScanRow): void {
 /** A scan with the name of who made it, as far as it is not erased. */
 export type Scan = CountScanRow & { readonly counter: string | null }
 
-const scanSelect = `SELECT s.*, o.value AS counter FROM main.count_scan s
-  LEFT JOIN opening o ON o.commitment = s.counter_commitment`
+const scanSelect = `SELECT s.*, ${nameSql('count_scan', 's.id', 'counter', 's.counter_commitment')} AS counter
+  FROM main.count_scan s`
 
 export function findScan(tx: ReadTx, id: number): Scan | undefined {
   return tx.oneOf<Scan>(`${scanSelect} WHERE s.id = ?`, [id])
+}
+
+/** Who made a scan; undefined once erased. */
+export function counterOf(tx: ReadTx, scan: Pick<CountScanRow, 'id' | 'counter_commitment'>): Identity | undefined {
+  return personIn(tx, { subject: 'count_scan', row: scan.id, field: 'counter' }, scan.counter_commitment)
 }
 
 export function findClientScan(tx: ReadTx, countId: number, caller: string, clientScanId: string): Scan | undefined {
@@ -150,12 +160,16 @@ export function recountsOf(tx: ReadTx, countId: number): ReadonlyMap<number, Rec
 
 export function appendRecount(
   tx: Tx,
-  mark: RecountMark & { count_id: number; actor: string; reasonCommitment: string | null },
+  mark: RecountMark & { count_id: number; reasonCommitment: string | null },
+  people: People,
+  actor: Person,
 ): void {
+  const row = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.count_recount')?.id ?? 0) + 1
+  const commitment = people.inRow(tx, actor, { subject: 'count_recount', row, field: 'actor' })
   tx.runOf(
     `INSERT INTO main.count_recount (id, count_id, slot_id, after_scan_id, requested_at_ms, actor_commitment, reason_commitment)
-     VALUES ((SELECT coalesce(max(id), 0) + 1 FROM main.count_recount), ?, ?, ?, ?, ?, ?)`,
-    [mark.count_id, mark.slot_id, mark.after_scan_id, mark.requested_at_ms, mark.actor, mark.reasonCommitment],
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [row, mark.count_id, mark.slot_id, mark.after_scan_id, mark.requested_at_ms, commitment, mark.reasonCommitment],
   )
 }
 

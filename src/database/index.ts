@@ -12,6 +12,7 @@ export type {
   PrintJobRow,
   ReportRow,
   ScaleReadingRow,
+  Stated,
   Tables,
   UnitHistoryRow,
 } from './tables.ts'

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 
 /**
- * One step of the schema. Steps add, or take away an index that nothing needs any more: an older program keeps reading
- * and writing the file as long as its own version is not below `oldestReader`.
+ * One step of the schema: an older program keeps reading and writing the file as long as its own version is not below
+ * `oldestReader`. A step that takes away or rebuilds a table is therefore its own oldest reader.
  */
 export type Migration = {
   readonly version: number
@@ -12,7 +12,11 @@ export type Migration = {
   readonly statements: readonly string[]
 }
 
-/** Brings the file to the newest version, all steps in one transaction. `PRAGMA user_version` says where it stands. */
+/**
+ * Brings the file to the newest version, all steps in one transaction. `PRAGMA user_version` says where it stands. Foreign
+ * keys are off meanwhile, and on again afterwards if they were: a step may put another table in the place of one that
+ * others refer to.
+ */
 export function migrate(db: Database, migrations: readonly Migration[], nowMs: number): { from: number; to: number } {
   const from = db.pragma('user_version', { simple: true }) as number
   const missing = migrations.filter((m) => m.version > from)
@@ -31,6 +35,12 @@ export function migrate(db: Database, migrations: readonly Migration[], nowMs: n
       db.pragma(`user_version = ${step.version}`)
     }
   })
-  steps.immediate()
+  const checked = db.pragma('foreign_keys', { simple: true }) === 1
+  db.pragma('foreign_keys = OFF')
+  try {
+    steps.immediate()
+  } finally {
+    if (checked) db.pragma('foreign_keys = ON')
+  }
   return { from, to: missing.at(-1)?.version ?? from }
 }

@@ -2,8 +2,15 @@ import type { Generated } from 'kysely'
 
 /** The tables as kysely sees them; what each column holds stands in the migrations. */
 export type Tables = {
-  log_identity: { id: number; log_id: string; site_id: string; created_at_ms: number }
-  log_leaf: { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
+  log_identity: {
+    id: number
+    log_id: string
+    site_id: string
+    parent_log_id: string | null
+    parent_size: number | null
+    created_at_ms: number
+  }
+  log_leaf: { row: number; log_id: number; seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
   opening: { commitment: string; kind: 'person' | 'text'; salt: Buffer; value: string }
   media: {
     id: number
@@ -62,7 +69,7 @@ export type Tables = {
   barcode_to_read: { asset_key: string; barcode: string; moved_at_ms: number | null }
   print_job: PrintJobRow
   sscc_series: { series: string; next: number }
-  photo_bringer: { sha256: string; actor_commitment: string }
+  photo_bringer: { sha256: string; person_id: number }
   photo_facts: {
     sha256: string
     width_px: number | null
@@ -80,7 +87,25 @@ export type Tables = {
   incident_change: IncidentChangeRow
   report: ReportRow
   erased_person: { commitment: string; name_mark: string; erased_at_ms: number }
-  account_seen: { person_commitment: string; role: string; secret_mark: Buffer }
+  account_seen: { person_id: number; role: string; secret_mark: Buffer }
+  person: { id: Generated<number>; name: string; instance: string | null; salt: Buffer }
+  placement_person: {
+    event_id: number
+    timestamp_ms: number
+    operator_id: number | null
+    actor_id: number | null
+  }
+  audit_person: { entry_id: number; timestamp_ms: number; operator_id: number | null; actor_id: number | null }
+  person_link: { subject: string; row: number; field: string; person_id: number; log_id: number }
+  report_person: {
+    report_id: number
+    n: number
+    name: string | null
+    instance: string | null
+    is_operator: number
+    self_verified: number
+  }
+  erased_identity: { person_id: number; identity_mark: string; name_mark: string; erased_at_ms: number }
   opening_list: {
     id: number
     sha256: string
@@ -123,6 +148,7 @@ export type Tables = {
     request_id: string | null
     address: string | null
     auth_mode: string | null
+    log_id: number | null
   }
   idempotency: {
     caller: string
@@ -194,6 +220,9 @@ export type Tables = {
 
 type Versioned = { version: Generated<number>; created_at_ms: number; updated_at_ms: number }
 
+/** What a row has from its leaf. */
+export type Stated = { log_id: number; leaf_seq: number; leaf_version: 1 | 2; evidence_hash: string }
+
 export type PrintJobRow = {
   id: number
   printer: string
@@ -213,11 +242,10 @@ export type PrintJobRow = {
   finished_at_ms: number | null
 }
 
-export type DetectionEventRow = {
+export type DetectionEventRow = Stated & {
   row: number
   id: number
   event_id: string
-  leaf_seq: number
   cctv_id: number
   timestamp_ms: number
   score: number
@@ -231,13 +259,11 @@ export type DetectionEventRow = {
   pre_roll_seconds: number | null
   duration_seconds: number | null
   recorded_at_ms: number
-  evidence_hash: string
 }
 
-export type IncidentChangeRow = {
+export type IncidentChangeRow = Stated & {
   id: number
   event_id: string
-  leaf_seq: number
   incident_id: number
   status: 'open' | 'investigating' | 'resolved'
   severity: 'low' | 'medium' | 'high' | 'critical' | null
@@ -249,13 +275,11 @@ export type IncidentChangeRow = {
   resolution_commitment: string | null
   actor_commitment: string
   timestamp_ms: number
-  evidence_hash: string
 }
 
-export type ReportRow = {
+export type ReportRow = Stated & {
   id: number
   event_id: string
-  leaf_seq: number
   type: 'compliance'
   from_ms: number
   to_ms: number
@@ -266,13 +290,11 @@ export type ReportRow = {
   size_bytes: number
   actor_commitment: string
   created_at_ms: number
-  evidence_hash: string
 }
 
-export type PlacementEventRow = {
+export type PlacementEventRow = Stated & {
   id: number
   event_id: string
-  leaf_seq: number
   event_type: 'PLACED' | 'REMOVED' | 'VERIFIED' | 'DISPUTED'
   slot_id: number
   slot_code: string
@@ -299,7 +321,6 @@ export type PlacementEventRow = {
   client_evidence_hash: string | null
   corrects_event_id: number | null
   warnings: string
-  evidence_hash: string
   opening_list: string | null
   opening_line: number | null
   count_id: number | null
@@ -359,10 +380,9 @@ export type ScaleReadingRow = {
   actor_commitment: string
 }
 
-export type UnitHistoryRow = {
+export type UnitHistoryRow = Stated & {
   row: number
   event_id: string
-  leaf_seq: number
   unit_id: string
   action: 'created' | 'advanced' | 'skipped' | 'completed' | 'held' | 'resumed' | 'cancelled' | 'evidence' | 'weighed'
   from_stage: string | null
@@ -389,5 +409,4 @@ export type UnitHistoryRow = {
   carrier: string | null
   vehicle_commitment: string | null
   client_event_id: string | null
-  evidence_hash: string
 }

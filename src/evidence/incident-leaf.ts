@@ -1,11 +1,11 @@
-import type { IncidentChangeRow } from '../database/index.ts'
+import type { IncidentChangeRow, Stated } from '../database/index.ts'
 import type { Json, LeafFacts } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 
 /** A row before its leaf is appended. */
-export type UnsealedIncidentChange = Omit<IncidentChangeRow, 'leaf_seq' | 'evidence_hash'>
+export type UnsealedIncidentChange = Omit<IncidentChangeRow, keyof Stated>
 
-/** The facts of an incident-change leaf, version 1, made from the row alone. Absent where the row has nothing to say. */
+/** The facts of an incident-change leaf, made from the row alone. Absent where the row has nothing to say. */
 export function incidentFacts(row: UnsealedIncidentChange): LeafFacts {
   const facts: Record<string, Json | null> = {
     eventId: row.event_id,

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { ReportRow } from '../database/index.ts'
+import type { ReportRow, Stated } from '../database/index.ts'
 import type { Json, LeafFacts } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 
 /** A row before its leaf is appended. */
-export type UnsealedReport = Omit<ReportRow, 'leaf_seq' | 'evidence_hash'>
+export type UnsealedReport = Omit<ReportRow, keyof Stated>
 
-/** The facts of a report leaf, version 1, made from the row alone. */
+/** The facts of a report leaf, made from the row alone. */
 export function reportFacts(row: UnsealedReport): LeafFacts {
   return {
     eventId: row.event_id,

@@ -9,7 +9,7 @@ import type {
   UnitHistoryRow,
 } from '../database/index.ts'
 import { placementFacts } from '../ledger/index.ts'
-import type { LeafFacts } from '../log/index.ts'
+import type { LeafFacts, LeafVersion } from '../log/index.ts'
 import { detectionFacts } from '../motion/index.ts'
 import { photosIn, unitHistoryFacts } from '../units/index.ts'
 import type { Findings } from './findings.ts'
@@ -22,6 +22,7 @@ export type StatedRow = {
   readonly ref: string
   readonly name: string
   readonly evidenceHash: string
+  readonly leafVersion: LeafVersion
   /** Made from the row alone; the leaf must say the same. */
   readonly facts: LeafFacts
   /** When the gateway had it; never decreases among the rows of a kind. */
@@ -35,26 +36,27 @@ export type StatedKind = {
   readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report'
   readonly noun: string
   readonly table: string
-  /** By the leaf's number, from `firstSeq` to `lastSeq`. */
-  readonly rows: (tx: ReadTx, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
+  /** Of a log, by the leaf's number, from `firstSeq` to `lastSeq`. */
+  readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
 }
 
-const between = (table: string) => `SELECT * FROM main.${table} WHERE leaf_seq >= +? AND leaf_seq <= +?`
+const between = (table: string) => `SELECT * FROM main.${table} WHERE log_id = +? AND leaf_seq >= +? AND leaf_seq <= +?`
 
 export const statedKinds: readonly StatedKind[] = [
   {
     kind: 'placement',
     noun: 'event',
     table: 'placement_event',
-    rows: (tx, firstSeq, lastSeq) =>
+    rows: (tx, log, firstSeq, lastSeq) =>
       new Map(
         tx
           .allOf<PlacementEventRow>(
             // By the ids that the leaves name: the ledger has no index by leaf.
             `SELECT e.* FROM main.log_leaf l CROSS JOIN main.placement_event e ON e.id = CAST(l.ref AS INTEGER)
-             WHERE l.seq >= +? AND l.seq <= +? AND l.kind = 'placement'`,
-            [firstSeq, lastSeq],
+             WHERE l.log_id = +? AND l.seq >= +? AND l.seq <= +? AND l.kind = 'placement'`,
+            [log, firstSeq, lastSeq],
           )
+          .filter((row) => row.log_id === log)
           .map((row) => [row.leaf_seq, statedPlacement(row)]),
       ),
   },
@@ -62,10 +64,10 @@ export const statedKinds: readonly StatedKind[] = [
     kind: 'detection',
     noun: 'detection',
     table: 'detection_event',
-    rows: (tx, firstSeq, lastSeq) =>
+    rows: (tx, log, firstSeq, lastSeq) =>
       new Map(
         tx
-          .allOf<DetectionEventRow>(between('detection_event'), [firstSeq, lastSeq])
+          .allOf<DetectionEventRow>(between('detection_event'), [log, firstSeq, lastSeq])
           .map((row) => [row.leaf_seq, statedDetection(row)]),
       ),
   },
@@ -73,10 +75,10 @@ export const statedKinds: readonly StatedKind[] = [
     kind: 'unit-history',
     noun: 'step of a transport unit',
     table: 'unit_history',
-    rows: (tx, firstSeq, lastSeq) =>
+    rows: (tx, log, firstSeq, lastSeq) =>
       new Map(
         tx
-          .allOf<UnitHistoryRow>(between('unit_history'), [firstSeq, lastSeq])
+          .allOf<UnitHistoryRow>(between('unit_history'), [log, firstSeq, lastSeq])
           .map((row) => [row.leaf_seq, statedUnitStep(row)]),
       ),
   },
@@ -84,10 +86,10 @@ export const statedKinds: readonly StatedKind[] = [
     kind: 'incident-change',
     noun: 'change of an incident',
     table: 'incident_change',
-    rows: (tx, firstSeq, lastSeq) =>
+    rows: (tx, log, firstSeq, lastSeq) =>
       new Map(
         tx
-          .allOf<IncidentChangeRow>(between('incident_change'), [firstSeq, lastSeq])
+          .allOf<IncidentChangeRow>(between('incident_change'), [log, firstSeq, lastSeq])
           .map((row) => [row.leaf_seq, statedIncidentChange(row)]),
       ),
   },
@@ -95,9 +97,11 @@ export const statedKinds: readonly StatedKind[] = [
     kind: 'report',
     noun: 'report',
     table: 'report',
-    rows: (tx, firstSeq, lastSeq) =>
+    rows: (tx, log, firstSeq, lastSeq) =>
       new Map(
-        tx.allOf<ReportRow>(between('report'), [firstSeq, lastSeq]).map((row) => [row.leaf_seq, statedReport(row)]),
+        tx
+          .allOf<ReportRow>(between('report'), [log, firstSeq, lastSeq])
+          .map((row) => [row.leaf_seq, statedReport(row)]),
       ),
   },
 ]
@@ -108,6 +112,7 @@ function statedUnitStep(row: UnitHistoryRow): StatedRow {
     ref: String(row.row),
     name,
     evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
     facts: unitHistoryFacts(row),
     receivedAtMs: row.received_at_ms,
     check: (tx, findings) => {
@@ -124,6 +129,7 @@ function statedPlacement(row: PlacementEventRow): StatedRow {
     ref: String(row.id),
     name: `event ${row.id}`,
     evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
     facts: placementFacts(row),
     receivedAtMs: row.received_at_ms,
     check: (tx, findings) => checkPlacement(tx, row, findings),
@@ -135,6 +141,7 @@ function statedDetection(row: DetectionEventRow): StatedRow {
     ref: String(row.row),
     name: `detection ${row.id}`,
     evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
     facts: detectionFacts(row),
     receivedAtMs: row.recorded_at_ms,
     check: (tx, findings) => {
@@ -155,6 +162,7 @@ function statedIncidentChange(row: IncidentChangeRow): StatedRow {
     ref: String(row.id),
     name: `change ${row.id} of incident ${row.incident_id}`,
     evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
     facts: incidentFacts(row),
     receivedAtMs: row.timestamp_ms,
     check: () => {},
@@ -166,6 +174,7 @@ function statedReport(row: ReportRow): StatedRow {
     ref: String(row.id),
     name: `report ${row.id}`,
     evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
     facts: reportFacts(row),
     receivedAtMs: row.created_at_ms,
     check: (_, findings) => {

@@ -6,18 +6,42 @@ import {
   type SchemaDifferences,
   schemaDifferences,
 } from '../database/index.ts'
-import { canonicalJson, commitmentOf, type Json, leafHash, leafV1, MerkleFrontier, sha256 } from '../log/index.ts'
+import {
+  canonicalJson,
+  commitmentOf,
+  type Json,
+  type KnownLog,
+  knownLogs,
+  type LeafVersion,
+  leafHash,
+  leafOf,
+  MerkleFrontier,
+  sha256,
+} from '../log/index.ts'
 import { Findings, type Mismatch } from './findings.ts'
 import { checkFiles } from './held-files.ts'
+import { checkPeople } from './people.ts'
 import { type StatedKind, type StatedRow, statedKinds } from './stated-rows.ts'
 
-export type Verification = {
-  readonly ok: boolean
+/** A log of the box, recomputed. */
+export type VerifiedLog = {
   readonly logId: string
-  readonly siteId: string
   /** Leaves recomputed, and the RFC 6962 root over them (64 hex digits). */
   readonly size: number
   readonly root: string
+  /** The log that this one goes on from, and how many leaves of it count. */
+  readonly parent: { readonly logId: string; readonly size: number } | null
+}
+
+export type Verification = {
+  readonly ok: boolean
+  /** The log that grows; with `size` and `root` as in `logs`. */
+  readonly logId: string
+  readonly siteId: string
+  readonly size: number
+  readonly root: string
+  /** Every log of the box, the one that grows last. */
+  readonly logs: readonly VerifiedLog[]
   readonly events: number
   readonly detections: number
   readonly unitSteps: number
@@ -46,29 +70,31 @@ export function verifyLedger(dataDir: string): Verification {
     const tx = executor(db)
     const findings = new Findings()
     checkFile(tx, findings, schemaDifferences(db))
-    const identity = tx.oneOf<{ log_id: string; site_id: string }>('SELECT log_id, site_id FROM log_identity')
-    if (!identity) findings.add('log', 'has no identity')
-    const logId = identity?.log_id ?? ''
-    const siteId = identity?.site_id ?? ''
-    const size = tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM log_leaf')?.n ?? 0
-    const walked = walkLeaves(tx, findings, { logId, siteId }, size)
-    for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, size, stated, walked.counts[stated.kind])
+    const known = knownLogs(tx)
+    if (known.length === 0) findings.add('log', 'has no identity')
+    checkParents(findings, known)
+    const walk = new Walk(tx, findings, known.length > 1)
+    const logs = known.map((log) => ({ logId: log.logId, ...walk.log(log), parent: log.parent }))
+    const newest = logs.at(-1)
+    const counts = walk.counts
+    for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, known, stated, counts[stated.kind])
     checkAuditTrail(tx, findings)
-    const openings = checkOpenings(tx, findings)
+    const openings = checkOpenings(tx, findings) + checkPeople(tx, findings)
     const media = checkFiles(tx, findings, dataDir)
     const ok = findings.mismatches.length === 0
     const { mismatches, truncated } = findings
     return {
       ok,
-      logId,
-      siteId,
-      size,
-      root: walked.root,
-      events: walked.counts.placement,
-      detections: walked.counts.detection,
-      unitSteps: walked.counts['unit-history'],
-      incidentChanges: walked.counts['incident-change'],
-      reports: walked.counts.report,
+      logId: newest?.logId ?? '',
+      siteId: known.at(-1)?.siteId ?? '',
+      size: newest?.size ?? 0,
+      root: newest?.root ?? '',
+      logs,
+      events: counts.placement,
+      detections: counts.detection,
+      unitSteps: counts['unit-history'],
+      incidentChanges: counts['incident-change'],
+      reports: counts.report,
       openings,
       media,
       mismatches,
@@ -94,65 +120,107 @@ function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDiff
 type PerKind = Record<StatedKind['kind'], number>
 type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
 
-function walkLeaves(tx: ReadTx, findings: Findings, identity: { logId: string; siteId: string }, size: number) {
-  const tree = new MerkleFrontier()
-  const counts: PerKind = { placement: 0, detection: 0, 'unit-history': 0, 'incident-change': 0, report: 0 }
-  const newestMs: PerKind = { ...counts }
-  let expected = 1
-  while (expected <= size) {
-    const leaves = tx.allOf<LeafRow>(
-      'SELECT seq, kind, ref, bytes, hash FROM log_leaf WHERE seq >= +? AND seq <= +? ORDER BY seq LIMIT ?',
-      [expected, size, batch],
-    )
-    const first = leaves[0]
-    const last = leaves.at(-1)
-    if (!first || !last) break
-    const rows = new Map(statedKinds.map((stated) => [stated.kind as string, stated.rows(tx, first.seq, last.seq)]))
-    for (const leaf of leaves) {
-      if (leaf.seq !== expected) findings.add(`leaf ${expected}`, `is missing up to ${leaf.seq - 1}`)
-      expected = leaf.seq + 1
-      const hash = leafHash(leaf.bytes)
-      if (!hash.equals(leaf.hash)) findings.add(`leaf ${leaf.seq}`, 'its bytes do not have its hash')
-      tree.append(hash)
-      const stated = statedKinds.find(({ kind }) => kind === leaf.kind)
-      const isSameAsRow = stated !== undefined && isRowOf(leaf, rows.get(stated.kind)?.get(leaf.seq), stated, identity)
-      // What was made anew from the row is canonical, and has the head that it must have.
-      if (!isSameAsRow) checkBytes(leaf, identity, findings)
-      if (!stated) continue
-      counts[stated.kind] += 1
-      const row = rows.get(stated.kind)?.get(leaf.seq)
-      if (!row) {
-        findings.add(`leaf ${leaf.seq}`, `states ${stated.noun} ${leaf.ref}, which is not there`)
-        continue
-      }
-      if (row.receivedAtMs < newestMs[stated.kind]) findings.add(row.name, 'was received before the one in front of it')
-      newestMs[stated.kind] = row.receivedAtMs
-      row.check(tx, findings)
-      checkRow(leaf, row, stated, isSameAsRow ? undefined : rebuilt(leaf, row, stated, identity), findings)
+/** A log goes on from leaves that are there, and of the same site. */
+function checkParents(findings: Findings, logs: readonly KnownLog[]): void {
+  for (const { logId, siteId, parent } of logs) {
+    if (siteId !== logs.at(-1)?.siteId) findings.add(`log ${logId}`, `is one of site ${siteId}`)
+    const known = parent && logs.find((log) => log.logId === parent.logId)
+    // The parent may have been left behind on another box: its leaves came along as rows of this one.
+    if (known && known.size < parent.size) {
+      findings.add(`log ${logId}`, `goes on from ${parent.size} leaves of log ${parent.logId}, which has ${known.size}`)
     }
   }
-  return { root: tree.root().toString('hex'), counts }
 }
 
-type Identity = { logId: string; siteId: string }
+/** Walks the leaves of one log after the other; what is counted and what never decreases goes over all of them. */
+class Walk {
+  readonly counts: PerKind = { placement: 0, detection: 0, 'unit-history': 0, 'incident-change': 0, report: 0 }
+  readonly #newestMs: PerKind = { ...this.counts }
+  readonly #tx: ReadTx
+  readonly #findings: Findings
+  readonly #namesLogs: boolean
 
-function rebuilt(leaf: LeafRow, row: StatedRow, { kind }: StatedKind, identity: Identity): string {
-  return canonicalJson(leafV1({ kind, seq: leaf.seq, ...identity }, row.facts))
+  /** `namesLogs`: there is more than one log, so a leaf is named with its own. */
+  constructor(tx: ReadTx, findings: Findings, namesLogs: boolean) {
+    this.#tx = tx
+    this.#findings = findings
+    this.#namesLogs = namesLogs
+  }
+
+  log(log: KnownLog): { size: number; root: string } {
+    const tree = new MerkleFrontier()
+    let expected = 1
+    while (expected <= log.size) {
+      const leaves = this.#tx.allOf<LeafRow>(
+        `SELECT seq, kind, ref, bytes, hash FROM log_leaf WHERE log_id = +? AND seq >= +? AND seq <= +? ORDER BY seq LIMIT ?`,
+        [log.number, expected, log.size, batch],
+      )
+      const first = leaves[0]
+      const last = leaves.at(-1)
+      if (!first || !last) break
+      const rows = new Map(
+        statedKinds.map((stated) => [stated.kind as string, stated.rows(this.#tx, log.number, first.seq, last.seq)]),
+      )
+      for (const leaf of leaves) {
+        if (leaf.seq !== expected) this.#findings.add(this.#nameOf(log, expected), `is missing up to ${leaf.seq - 1}`)
+        expected = leaf.seq + 1
+        const hash = leafHash(leaf.bytes)
+        if (!hash.equals(leaf.hash)) this.#findings.add(this.#nameOf(log, leaf.seq), 'its bytes do not have its hash')
+        tree.append(hash)
+        this.#leaf(log, leaf, rows.get(leaf.kind)?.get(leaf.seq))
+      }
+    }
+    return { size: log.size, root: tree.root().toString('hex') }
+  }
+
+  #leaf(log: KnownLog, leaf: LeafRow, row: StatedRow | undefined): void {
+    const where = this.#nameOf(log, leaf.seq)
+    const stated = statedKinds.find(({ kind }) => kind === leaf.kind)
+    const made = stated && row && rebuilt(leaf, row, stated, log)
+    const isSameAsRow = made !== undefined && leaf.bytes.equals(Buffer.from(made, 'utf8'))
+    // What was made anew from the row is canonical, and has the head that it must have.
+    if (!isSameAsRow) checkBytes(leaf, log, where, row?.leafVersion, this.#findings)
+    if (!stated) return
+    this.counts[stated.kind] += 1
+    if (!row) {
+      this.#findings.add(where, `states ${stated.noun} ${leaf.ref}, which is not there`)
+      return
+    }
+    if (row.receivedAtMs < this.#newestMs[stated.kind]) {
+      this.#findings.add(row.name, 'was received before the one in front of it')
+    }
+    this.#newestMs[stated.kind] = row.receivedAtMs
+    row.check(this.#tx, this.#findings)
+    checkRow(leaf, row, stated, where, isSameAsRow ? undefined : made, this.#findings)
+  }
+
+  #nameOf({ logId }: KnownLog, seq: number): string {
+    return this.#namesLogs ? `leaf ${seq} of log ${logId}` : `leaf ${seq}`
+  }
 }
 
-function isRowOf(leaf: LeafRow, row: StatedRow | undefined, stated: StatedKind, identity: Identity): boolean {
-  return row !== undefined && leaf.bytes.equals(Buffer.from(rebuilt(leaf, row, stated, identity), 'utf8'))
+function rebuilt(leaf: LeafRow, row: StatedRow, { kind }: StatedKind, { logId, siteId }: KnownLog): string {
+  return canonicalJson(leafOf({ v: row.leafVersion, kind, logId, siteId, seq: leaf.seq }, row.facts))
 }
 
-function checkBytes(leaf: LeafRow, identity: Identity, findings: Findings): void {
-  const where = `leaf ${leaf.seq}`
+const versions: readonly unknown[] = [1, 2] satisfies LeafVersion[]
+
+/** `version`: that of the row; undefined where there is no row to say it. */
+function checkBytes(
+  leaf: LeafRow,
+  { logId, siteId }: KnownLog,
+  where: string,
+  version: LeafVersion | undefined,
+  findings: Findings,
+): void {
   const stated = parse(leaf.bytes)
   if (stated === undefined) {
     findings.add(where, 'its bytes are not canonical JSON')
     return
   }
-  const head = { v: 1, kind: leaf.kind, seq: leaf.seq, ...identity }
-  for (const [key, value] of Object.entries(head)) {
+  const said = stated['v']
+  const v = version ?? (versions.includes(said) ? said : 2)
+  for (const [key, value] of Object.entries({ v, kind: leaf.kind, seq: leaf.seq, logId, siteId })) {
     if (stated[key] !== value) findings.add(where, `says ${key} ${String(stated[key])}, expected ${value}`)
   }
 }
@@ -172,10 +240,11 @@ function checkRow(
   leaf: LeafRow,
   row: StatedRow,
   { noun }: StatedKind,
+  leafName: string,
   other: string | undefined,
   findings: Findings,
 ): void {
-  const where = `${row.name} (leaf ${leaf.seq})`
+  const where = `${row.name} (${leafName})`
   if (row.ref !== leaf.ref) findings.add(where, `the leaf states ${noun} ${leaf.ref}`)
   if (sha256(leaf.bytes).toString('hex') !== row.evidenceHash) {
     findings.add(where, 'its evidence_hash is not that of the leaf')
@@ -210,14 +279,17 @@ function differences(rebuilt: string, bytes: Buffer): string {
 function checkRowsHaveLeaves(
   tx: ReadTx,
   findings: Findings,
-  size: number,
+  logs: readonly KnownLog[],
   { kind, noun, table }: StatedKind,
   leaves: number,
 ): void {
-  const count = (where: string, value: string | number) =>
-    tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM main.${table} e WHERE ${where}`, [value])?.n ?? 0
-  const rows = count('e.leaf_seq <= +?', size)
-  const homeless = count('NOT EXISTS (SELECT 1 FROM main.log_leaf l WHERE l.seq = e.leaf_seq AND l.kind = ?)', kind)
+  const count = (where: string, ...values: (string | number)[]) =>
+    tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM main.${table} e WHERE ${where}`, values)?.n ?? 0
+  const rows = logs.reduce((sum, { number, size }) => sum + count('e.log_id = ? AND e.leaf_seq <= ?', number, size), 0)
+  const homeless = count(
+    `NOT EXISTS (SELECT 1 FROM main.log_leaf l WHERE l.log_id = e.log_id AND l.seq = e.leaf_seq AND l.kind = ?)`,
+    kind,
+  )
   if (rows !== leaves) findings.add('ledger', `${rows} ${noun}s, but ${leaves} leaves that state one`)
   if (homeless > 0) findings.add('ledger', `${homeless} ${noun}s without a leaf`)
 }

@@ -1,52 +1,63 @@
 import { createHash } from 'node:crypto'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import type { AuditFacts, AuditOrigin, AuditTrail } from '../journal/index.ts'
-import type { Openings } from '../log/index.ts'
+import { type Identity, mayBeSame, type People } from '../log/index.ts'
 
 export type ConfigAccount = { readonly username: string; readonly role: string; readonly secretHash: string }
 
-type Seen = { readonly person_commitment: string; readonly role: string; readonly secret_mark: Buffer }
+type Seen = Identity & { readonly role: string; readonly secret_mark: Buffer }
 
 /** Who may what is in the config; this tells the trail when that changes, also while the daemon was down. */
 export class AccountWatch {
   readonly #work: UnitOfWork
-  readonly #openings: Openings
+  readonly #people: People
   readonly #audit: AuditTrail
+  readonly #instance: () => string
 
-  constructor(options: { work: UnitOfWork; openings: Openings; audit: AuditTrail }) {
+  /** `instance`: what vouches for accounts of the config. */
+  constructor(options: { work: UnitOfWork; people: People; audit: AuditTrail; instance: () => string }) {
     this.#work = options.work
-    this.#openings = options.openings
+    this.#people = options.people
     this.#audit = options.audit
+    this.#instance = options.instance
   }
 
   /** Compares the accounts with those of last time, tells each difference, and keeps them for the next time. */
   note(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void> {
     return this.#work.write((tx) => {
       const now = accounts.map((account) => ({
-        person_commitment: this.#openings.person(tx, account.username),
+        name: account.username,
+        instance: this.#instance(),
         role: account.role,
         secret_mark: createHash('sha256').update(account.secretHash).digest(),
       }))
       const before = seenBefore(tx)
-      const facts = [...now.flatMap((account) => differences(before.get(account.person_commitment), account))]
-      for (const { person_commitment: gone } of now) before.delete(gone)
-      for (const account of before.values()) facts.push(fact('caller.account_removed', account, { role: account.role }))
+      const facts = now.flatMap((account) =>
+        differences(
+          before.find((seen) => mayBeSame(seen, account)),
+          account,
+        ),
+      )
+      const gone = before.filter((seen) => !now.some((account) => mayBeSame(seen, account)))
+      for (const account of gone) facts.push(fact('caller.account_removed', account, { role: account.role }))
       for (const one of facts) this.#audit.write(tx, by, one)
-      if (facts.length > 0) keep(tx, now)
+      if (facts.length > 0 || before.some(({ instance }) => instance === null)) this.#keep(tx, now)
     })
   }
-}
 
-function seenBefore(tx: ReadTx): Map<string, Seen> {
-  const rows = tx.allOf<Seen>('SELECT person_commitment, role, secret_mark FROM account_seen')
-  return new Map(rows.map((row) => [row.person_commitment, row]))
-}
-
-function keep(tx: Tx, accounts: readonly Seen[]): void {
-  tx.runOf('DELETE FROM account_seen')
-  for (const { person_commitment: person, role, secret_mark: mark } of accounts) {
-    tx.runOf('INSERT INTO account_seen VALUES (?, ?, ?)', [person, role, mark])
+  #keep(tx: Tx, accounts: readonly Seen[]): void {
+    tx.runOf('DELETE FROM account_seen')
+    for (const { role, secret_mark: mark, ...who } of accounts) {
+      tx.runOf('INSERT INTO account_seen VALUES (?, ?, ?)', [this.#people.of(tx, who).id, role, mark])
+    }
   }
+}
+
+/** Without those who were erased. Accounts of before names had an instance have none. */
+function seenBefore(tx: ReadTx): Seen[] {
+  return tx.allOf<Seen>(
+    `SELECT p.name, p.instance, a.role, a.secret_mark FROM account_seen a JOIN person p ON p.id = a.person_id ORDER BY p.id`,
+  )
 }
 
 function differences(before: Seen | undefined, now: Seen): AuditFacts[] {
@@ -60,6 +71,6 @@ function differences(before: Seen | undefined, now: Seen): AuditFacts[] {
 }
 
 /** The operator is whose account it is. */
-function fact(action: string, { person_commitment: operatorCommitment }: Seen, changes: object): AuditFacts {
-  return { action, entity: 'caller', operatorCommitment, changes: { ...changes } }
+function fact(action: string, { name, instance }: Seen, changes: object): AuditFacts {
+  return { action, entity: 'caller', operator: { name, instance }, changes: { ...changes } }
 }

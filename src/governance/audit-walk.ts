@@ -1,6 +1,7 @@
 import type { ReadTx } from '../database/index.ts'
 import type { TimePlace } from '../http/index.ts'
 import type { AuditEntity } from '../journal/index.ts'
+import type { Meant } from '../log/index.ts'
 
 export type AuditRow = {
   readonly id: number
@@ -14,13 +15,18 @@ export type AuditRow = {
   readonly request_id: string | null
   readonly address: string | null
   readonly auth_mode: string | null
+  /** Null in rows of version 1. */
+  readonly log_id: number | null
+  /** `person.id`s; null where nobody is said, or the person was erased. */
+  readonly operator_id: number | null
+  readonly actor_id: number | null
 }
 
 export type AuditFilter = {
   readonly entity?: AuditEntity | undefined
   readonly entityId?: string | undefined
-  /** Commitment of a person, as operator or as actor. */
-  readonly person?: string | undefined
+  /** As operator or as actor. */
+  readonly person?: Meant | undefined
   readonly action?: string | undefined
   /** Inclusive. */
   readonly fromMs?: number | undefined
@@ -50,46 +56,84 @@ export function auditStep(
   }
 }
 
+const select = `SELECT a.*, p.operator_id, p.actor_id FROM main.audit_entry a
+  LEFT JOIN main.audit_person p ON p.entry_id = a.id`
+
 function inOrder(tx: ReadTx, { afterId = 0 }: AuditFilter, from: TimePlace | undefined, looked: number): AuditRow[] {
-  return tx.allOf<AuditRow>('SELECT * FROM main.audit_entry WHERE id > +? ORDER BY id LIMIT ?', [
-    from?.id ?? afterId,
-    looked,
-  ])
+  return tx.allOf<AuditRow>(`${select} WHERE a.id > +? ORDER BY a.id LIMIT ?`, [from?.id ?? afterId, looked])
 }
 
+/** The rows of all sources together, the newest `looked` of them; each source brings as many. */
 function newestFirst(tx: ReadTx, filter: AuditFilter, from: TimePlace | undefined, looked: number): AuditRow[] {
-  const bounds = boundsOf(filter, from)
-  const steps = sourcesOf(tx, filter).map(({ sql, values }) => ({
-    sql: `SELECT * FROM (SELECT * FROM main.audit_entry ${sql}${bounds.sql} ORDER BY timestamp_ms DESC, id DESC LIMIT ?)`,
-    values: [...values, ...bounds.values, looked],
-  }))
+  const found = sourcesOf(tx, filter).map((source) => {
+    const bounds = boundsOf(filter, from, source.id)
+    return {
+      sql: `SELECT id FROM (SELECT ${source.id} AS id ${source.sql}${bounds.sql} ORDER BY timestamp_ms DESC, ${source.id} DESC LIMIT ?)`,
+      values: [...source.values, ...bounds.values, looked],
+    }
+  })
+  if (found.length === 0) return []
   return tx.allOf<AuditRow>(
-    `${steps.map((step) => step.sql).join(' UNION ALL ')} ORDER BY timestamp_ms DESC, id DESC LIMIT ?`,
-    [...steps.flatMap((step) => step.values), looked],
+    `${select} WHERE a.id IN (${found.map(({ sql }) => sql).join(' UNION ALL ')})
+     ORDER BY a.timestamp_ms DESC, a.id DESC LIMIT ?`,
+    [...found.flatMap(({ values }) => values), looked],
   )
 }
 
-/** The indexes that find the fewest rows: one, or for a person two that have no row in common. */
-function sourcesOf(tx: ReadTx, filter: AuditFilter): Part[] {
+/** `id`: what the source calls an entry's id. */
+type Source = Part & { readonly id: 'id' | 'entry_id' }
+
+/** The indexes that find the fewest rows: one, or for a person several that have no row in common. */
+function sourcesOf(tx: ReadTx, filter: AuditFilter): Source[] {
   const { entity, entityId, person, action } = filter
+  const entries = (index: string, where: string, ...values: (string | number)[]): Source => ({
+    id: 'id',
+    sql: `FROM main.audit_entry INDEXED BY ${index} WHERE ${where}`,
+    values,
+  })
   if (entity !== undefined && entityId !== undefined) {
-    const sql = 'INDEXED BY audit_entry_entity WHERE entity = +? AND entity_id = +?'
-    return [{ sql, values: [entity, entityId] }]
+    return [entries('audit_entry_entity', 'entity = +? AND entity_id = +?', entity, entityId)]
   }
-  if (person !== undefined) {
-    const other = 'INDEXED BY audit_entry_operator WHERE operator_commitment = +? AND actor_commitment IS NOT +?'
-    return [
-      { sql: 'INDEXED BY audit_entry_actor WHERE actor_commitment = +?', values: [person] },
-      { sql: other, values: [person, person] },
-    ]
-  }
+  if (person !== undefined)
+    return [...version1Sources(person), ...person.ids.flatMap((id) => linkedSources(id, person))]
   if (entity !== undefined && entity !== 'event') {
-    return [{ sql: `INDEXED BY audit_entry_kind WHERE entity = +? AND entity <> 'event'`, values: [entity] }]
+    return [entries('audit_entry_kind', `entity = +? AND entity <> 'event'`, entity)]
   }
   if (action !== undefined && !isAboutEvents(tx, action)) {
-    return [{ sql: `INDEXED BY audit_entry_action WHERE action = +? AND entity <> 'event'`, values: [action] }]
+    return [entries('audit_entry_action', `action = +? AND entity <> 'event'`, action)]
   }
-  return [{ sql: 'INDEXED BY audit_entry_time WHERE timestamp_ms IS NOT NULL', values: [] }]
+  return [entries('audit_entry_time', 'timestamp_ms IS NOT NULL')]
+}
+
+/** Rows of version 1 hold the person's one commitment. */
+function version1Sources({ commitment }: Meant): Source[] {
+  if (commitment === undefined) return []
+  const entries = (index: string, where: string, values: string[]): Source => ({
+    id: 'id',
+    sql: `FROM main.audit_entry INDEXED BY ${index} WHERE log_id IS NULL AND ${where}`,
+    values,
+  })
+  return [
+    entries('audit_entry_actor', 'actor_commitment = +?', [commitment]),
+    entries('audit_entry_operator', 'operator_commitment = +? AND actor_commitment IS NOT +?', [
+      commitment,
+      commitment,
+    ]),
+  ]
+}
+
+/** Later rows are linked to the person, as the actor or, where the actor is none of those who are meant, as the operator. */
+function linkedSources(id: number, { ids }: Meant): Source[] {
+  const others = ids.map(() => '+?').join(', ')
+  const links = (index: string, where: string, values: readonly number[]): Source => ({
+    id: 'entry_id',
+    sql: `FROM main.audit_person INDEXED BY ${index} WHERE ${where}`,
+    values,
+  })
+  return [
+    links('audit_person_actor', 'actor_id = +?', [id]),
+    links('audit_person_operator', `operator_id = +? AND coalesce(actor_id NOT IN (${others}), 1)`, [id, ...ids]),
+  ]
 }
 
 /** An action is about one kind of entity; those about events stand in no index of their own, being most of the trail. */
@@ -103,12 +147,12 @@ function isAboutEvents(tx: ReadTx, action: string): boolean {
  * One upper bound alone, the lower of the two: with both, SQLite seeks by the end of the span and steps over every row
  * between that and the place, in each slice anew.
  */
-function boundsOf({ fromMs, toMs }: AuditFilter, from: TimePlace | undefined): Part {
+function boundsOf({ fromMs, toMs }: AuditFilter, from: TimePlace | undefined, id: Source['id']): Part {
   const isBehindSpan = from !== undefined && (toMs === undefined || from.timestampMs < toMs)
   const upper = isBehindSpan ? from : toMs === undefined ? undefined : { timestampMs: toMs, id: 0 }
   const parts = [
     ...(fromMs === undefined ? [] : [{ sql: ' AND timestamp_ms >= +?', values: [fromMs] }]),
-    ...(upper ? [{ sql: ' AND (timestamp_ms, id) < (+?, +?)', values: [upper.timestampMs, upper.id] }] : []),
+    ...(upper ? [{ sql: ` AND (timestamp_ms, ${id}) < (+?, +?)`, values: [upper.timestampMs, upper.id] }] : []),
   ]
   return { sql: parts.map((part) => part.sql).join(''), values: parts.flatMap((part) => part.values) }
 }
@@ -117,9 +161,15 @@ function passes(row: AuditRow, { entity, entityId, person, action, fromMs, toMs 
   return (
     (entity === undefined || row.entity === entity) &&
     (entityId === undefined || row.entity_id === entityId) &&
-    (person === undefined || row.operator_commitment === person || row.actor_commitment === person) &&
+    (person === undefined || isBy(row, person)) &&
     (action === undefined || row.action === action) &&
     (fromMs === undefined || row.timestamp_ms >= fromMs) &&
     (toMs === undefined || row.timestamp_ms < toMs)
   )
+}
+
+function isBy(row: AuditRow, { commitment, ids }: Meant): boolean {
+  if (row.log_id === null)
+    return [row.operator_commitment, row.actor_commitment].some((c) => c !== null && c === commitment)
+  return [row.operator_id, row.actor_id].some((id) => id !== null && ids.includes(id))
 }

@@ -1,7 +1,7 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { type Caller, countLimit, type TimePlace, timeCursor } from '../http/index.ts'
 import { type AuditEntity, redacted } from '../journal/index.ts'
-import type { Openings } from '../log/index.ts'
+import { type Identity, meantBy, type Openings, shownWithout } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import { type AuditFilter, type AuditRow, auditStep } from './audit-walk.ts'
 import type { AuditEntry } from './schema.ts'
@@ -28,8 +28,10 @@ export class AuditReader {
 
   /** One page, newest first, or with `afterId` in the order of the trail. `total`: exact, or null. */
   async entries({ operator, ...query }: AuditQuery, page: AuditPage, caller: Caller) {
-    const person = operator === undefined ? undefined : this.#work.read((tx) => this.#openings.recognise(tx, operator))
-    if (operator !== undefined && person === undefined) return { data: [], hasMore: false, total: 0, nextCursor: null }
+    const person = operator === undefined ? undefined : this.#work.read((tx) => meantBy(tx, operator))
+    if (person && person.commitment === undefined && person.ids.length === 0) {
+      return { data: [], hasMore: false, total: 0, nextCursor: null }
+    }
     const filter: AuditFilter = { ...query, person }
     const rows = await this.#page(filter, page, caller)
     const total = await this.#total(filter, caller)
@@ -84,12 +86,14 @@ export class AuditReader {
   }
 
   #shown(tx: ReadTx, row: AuditRow): AuditEntry {
-    const nameOf = (commitment: string | null) => (commitment === null ? null : this.#openings.nameOf(tx, commitment))
+    const actor = this.#personOf(tx, row.log_id, row.actor_id, row.actor_commitment)
+    const operator = this.#personOf(tx, row.log_id, row.operator_id, row.operator_commitment)
     return {
       id: row.id,
       timestamp: isoTime(row.timestamp_ms),
-      operator: nameOf(row.operator_commitment ?? row.actor_commitment),
-      actor: nameOf(row.actor_commitment),
+      operator: (operator ?? actor)?.name ?? null,
+      actor: actor?.name ?? null,
+      instance: actor?.instance ?? null,
       action: row.action,
       entity: row.entity satisfies AuditEntity,
       entityId: row.entity_id,
@@ -98,6 +102,15 @@ export class AuditReader {
       address: row.address,
       authMode: row.auth_mode,
     }
+  }
+
+  /** Undefined where the row says nobody. A row of version 1 knows no instance. */
+  #personOf(tx: ReadTx, logId: number | null, id: number | null, commitment: string | null): Identity | undefined {
+    if (commitment === null) return undefined
+    const known = id === null ? undefined : tx.oneOf<Identity>('SELECT name, instance FROM person WHERE id = +?', [id])
+    if (known) return known
+    const name = logId === null ? this.#openings.reveal(tx, commitment) : undefined
+    return { name: name ?? shownWithout(logId === null ? 1 : 2, commitment), instance: null }
   }
 }
 

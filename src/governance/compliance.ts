@@ -1,6 +1,6 @@
 import type { DetectionEventRow, IncidentChangeRow, ReadTx } from '../database/index.ts'
-import { type EventPlace, isPending, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
-import { canonicalJson, type Json, MerkleFrontier } from '../log/index.ts'
+import { type EventPlace, isPending, lastIdUpToSeq, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
+import { canonicalJson, erasedName, type Identity, type Json, MerkleFrontier } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { Counts, Discrepancy } from './schema.ts'
 
@@ -18,13 +18,37 @@ export type ReportSpec = {
   readonly warehouses: readonly number[]
 }
 
-/** What the file of a report says, version 1. People stand in it as commitments. */
+/**
+ * What the file of a report says, version 2. People stand in it as the commitments of their rows, by which nobody is
+ * known again, so it can't say how many they were: that is for `ReportPerson`.
+ */
 export type ReportContent = {
-  readonly counts: Counts
-  readonly selfVerifications: readonly { readonly person: string; readonly count: number }[]
+  readonly v: 2
+  readonly counts: Omit<Counts, 'events'> & { readonly events: Omit<Counts['events'], 'operators'> }
+  /** Events, each with who verified it. */
+  readonly selfVerifications: readonly { readonly eventId: number; readonly person: string }[]
   readonly discrepancies: readonly Discrepancy[]
   readonly checkpoint: { readonly logId: string; readonly size: number; readonly root: string }
 }
+
+/** The same of reports made before rows had commitments of their own. */
+export type ReportContentV1 = Omit<ReportContent, 'v' | 'counts' | 'selfVerifications'> & {
+  readonly v: 1
+  readonly counts: Counts
+  readonly selfVerifications: readonly { readonly person: string; readonly count: number }[]
+}
+
+/** Somebody who recorded events of the period, as known now; all that are erased by now are one, without a name. */
+export type ReportPerson = {
+  readonly name: string | null
+  readonly instance: string | null
+  /** Events that this one verified, having placed what they are about. */
+  readonly selfVerified: number
+  /** Whether any event was recorded in this one's name. */
+  readonly isOperator: boolean
+}
+
+export type ComposedReport = { readonly file: Uint8Array; readonly people: readonly ReportPerson[] }
 
 /** Beyond so many only their numbers are told. */
 const listedDiscrepancies = 10_000
@@ -45,47 +69,58 @@ const contradictions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The bytes of a report's file: RFC 8785 JSON, made from the first `logSize` leaves and their rows alone. All that it
+ * A report: the bytes of its file, and the people in it, who are kept apart because they can be erased. The file is
+ * RFC 8785 JSON, made from the first `logSize` leaves and their rows alone. All that it
  * reads is append-only, so it needs no snapshot: it reads in short batches, and what is appended meanwhile stays out.
  * Takes seconds on a ledger of years; runs in the jobs thread.
  */
-export function composeReport(tx: ReadTx, spec: ReportSpec): Buffer {
-  const leaves = walkLeaves(tx, spec)
+export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
+  const log = logNumberOf(tx, spec)
+  const leaves = walkLeaves(tx, spec, log)
   const slots = slotsOf(tx, spec.warehouses)
-  const lastId = lastEventId(tx, spec.logSize)
+  const lastId = lastIdUpToSeq(tx, spec.logSize, log)
   const events = walkEvents(tx, spec, slots, lastId)
   const content: ReportContent = {
+    v: 2,
     counts: {
       events: events.counts,
       warnings: sorted(events.warnings),
       slots: slotsAtTheEnd(tx, spec, slots, lastId),
-      detections: countDetections(tx, spec),
-      incidents: countIncidents(tx, spec),
+      detections: countDetections(tx, spec, log),
+      incidents: countIncidents(tx, spec, log),
       units: leaves.units,
       discrepancies: { total: events.discrepancies, byCode: sorted(events.byCode) },
     },
-    selfVerifications: Object.entries(sorted(events.selfVerified)).map(([person, count]) => ({ person, count })),
+    selfVerifications: events.selfVerifications,
     discrepancies: events.listed,
     checkpoint: { logId: spec.logId, size: spec.logSize, root: leaves.root },
   }
   const { type, siteId, fromMs, toMs, warehouses } = spec
-  const head = { v: 1, type, siteId, from: isoTime(fromMs), to: isoTime(toMs), warehouses }
-  return Buffer.from(canonicalJson({ ...head, ...content } as unknown as Json), 'utf8')
+  const head = { type, siteId, from: isoTime(fromMs), to: isoTime(toMs), warehouses }
+  const file = Buffer.from(canonicalJson({ ...head, ...content } as unknown as Json), 'utf8')
+  return { file, people: peopleOf(tx, events.people) }
+}
+
+function logNumberOf(tx: ReadTx, { logId }: ReportSpec): number {
+  const log = tx.oneOf<{ id: number }>('SELECT id FROM main.log_identity WHERE log_id = ?', [logId])
+  if (!log) throw new Error(`there is no log ${logId}`)
+  return log.id
 }
 
 /** The root, and what the leaves of transport units say: they are found here, wherever their rows are kept. */
-function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpec) {
+function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpec, log: number) {
   const tree = new MerkleFrontier()
   const elsewhere = new Set<unknown>()
   const byAction: Record<string, number> = {}
-  for (let seq = 0; seq < logSize; seq += batch) {
-    const rows = tx.allOf<{ hash: Buffer; bytes: Buffer | null }>(
-      `SELECT hash, CASE kind WHEN 'unit-history' THEN bytes END AS bytes FROM main.log_leaf
-       WHERE seq > +? AND seq <= +? ORDER BY seq`,
-      [seq, Math.min(seq + batch, logSize)],
+  const last = lastLeafRow(tx, log, logSize)
+  for (let row = 0; row < last; row += batch) {
+    const rows = tx.allOf<{ log_id: number; hash: Buffer; bytes: Buffer | null }>(
+      `SELECT log_id, hash, CASE kind WHEN 'unit-history' THEN bytes END AS bytes FROM main.log_leaf
+       WHERE row > +? AND row <= +? ORDER BY row`,
+      [row, Math.min(row + batch, last)],
     )
-    for (const { hash, bytes } of rows) {
-      tree.append(hash)
+    for (const { log_id, hash, bytes } of rows) {
+      if (log_id === log) tree.append(hash)
       if (bytes === null) continue
       const leaf = JSON.parse(bytes.toString('utf8')) as Record<string, unknown>
       if (leaf['action'] === 'created' && !warehouses.includes(leaf['warehouseId'] as number)) {
@@ -107,13 +142,14 @@ function slotsOf(tx: ReadTx, warehouses: readonly number[]): Set<number> {
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Events are numbered in the order of their leaves. */
-function lastEventId(tx: ReadTx, logSize: number): number {
-  const leaf = tx.oneOf<{ ref: string }>(
-    `SELECT ref FROM main.log_leaf WHERE seq <= +? AND kind = 'placement' ORDER BY seq DESC LIMIT 1`,
-    [logSize],
+/** The last of the first leaves of a log, counted over all logs: what the log goes on from comes before it. */
+function lastLeafRow(tx: ReadTx, log: number, logSize: number): number {
+  const last = tx.oneOf<{ row: number }>(
+    `SELECT coalesce((SELECT row FROM main.log_leaf WHERE log_id = ? AND seq = ?),
+       (SELECT max(row) FROM main.log_leaf WHERE log_id < ?), 0) AS row`,
+    [log, logSize, log],
   )
-  return Number(leaf?.ref ?? 0)
+  return last?.row ?? 0
 }
 
 function walkEvents(tx: ReadTx, { fromMs, toMs }: ReportSpec, slots: ReadonlySet<number>, lastId: number) {
@@ -127,14 +163,48 @@ function walkEvents(tx: ReadTx, { fromMs, toMs }: ReportSpec, slots: ReadonlySet
   return tally.result()
 }
 
+/** `id`: of a row since version 2 that is not erased; `name`: of an older row. */
+type Met = { readonly id: number | null; readonly name: string | null; selfVerified: number; isOperator: boolean }
+
+function metIn(row: OpenedRow, as: 'operator' | 'actor'): Pick<Met, 'id' | 'name'> {
+  if (row.leaf_version === 1) return { id: null, name: row[as] ?? erasedName(row[`${as}_commitment`]) }
+  return { id: row[`${as}_id`], name: null }
+}
+
+/** A name that nobody vouched for is taken for the first person who is called so. */
+function peopleOf(tx: ReadTx, met: readonly Met[]): ReportPerson[] {
+  const found = met.map(({ id, name, ...rest }) => ({ ...identityOf(tx, id, name), ...rest }))
+  const vouchedFirst = [
+    ...found.filter(({ instance }) => instance !== null),
+    ...found.filter(({ instance }) => instance === null),
+  ]
+  const people: { name: string | null; instance: string | null; selfVerified: number; isOperator: boolean }[] = []
+  for (const one of vouchedFirst) {
+    const same = people.find(
+      ({ name, instance }) => name === one.name && (one.instance === null || instance === one.instance),
+    )
+    if (same) {
+      same.selfVerified += one.selfVerified
+      same.isOperator ||= one.isOperator
+    } else people.push(one)
+  }
+  return people
+}
+
+function identityOf(tx: ReadTx, id: number | null, name: string | null): Pick<ReportPerson, 'name' | 'instance'> {
+  const person =
+    id === null ? undefined : tx.oneOf<Identity>('SELECT name, instance FROM main.person WHERE id = +?', [id])
+  return person ?? { name, instance: null }
+}
+
 class EventTally {
   readonly #byType: Record<string, number> = {}
   readonly #byQuality: Record<string, number> = {}
   readonly #photos: Record<string, number> = {}
   readonly #warnings: Record<string, number> = {}
   readonly #byCode: Record<string, number> = {}
-  readonly #selfVerified: Record<string, number> = {}
-  readonly #operators = new Set<string>()
+  readonly #selfVerifications: { eventId: number; person: string }[] = []
+  readonly #people = new Map<string, Met>()
   readonly #listed: Discrepancy[] = []
   #total = 0
   #corrections = 0
@@ -146,10 +216,10 @@ class EventTally {
     add(this.#byQuality, row.time_quality)
     if (row.photo_evidence !== null) add(this.#photos, row.photo_evidence)
     if (row.corrects_event_id !== null) this.#corrections += 1
-    this.#operators.add(row.operator_commitment)
+    this.#meet(row, 'operator').isOperator = true
     const codes = JSON.parse(row.warnings) as string[]
     for (const code of codes) add(this.#warnings, code)
-    if (codes.includes('SELF_VERIFIED')) add(this.#selfVerified, row.actor_commitment)
+    if (codes.includes('SELF_VERIFIED')) this.#selfVerification(row)
     for (const code of codes) if (contradictions.has(code)) this.#discrepancy(code, row)
     if (row.event_type === 'DISPUTED') this.#discrepancy('DISPUTED', row)
   }
@@ -165,14 +235,28 @@ class EventTally {
         corrected: this.#byQuality['corrected'] ?? 0,
         corrections: this.#corrections,
         photos: { held, claimed },
-        operators: this.#operators.size,
       },
       warnings: this.#warnings,
       byCode: this.#byCode,
-      selfVerified: this.#selfVerified,
+      selfVerifications: this.#selfVerifications,
+      people: [...this.#people.values()],
       discrepancies: this.#discrepancies,
       listed: this.#listed,
     }
+  }
+
+  #selfVerification(row: OpenedRow): void {
+    this.#meet(row, 'actor').selfVerified += 1
+    if (this.#selfVerifications.length >= listedDiscrepancies) return
+    this.#selfVerifications.push({ eventId: row.id, person: row.actor_commitment })
+  }
+
+  #meet(row: OpenedRow, as: 'operator' | 'actor'): Met {
+    const who = metIn(row, as)
+    const key = `${who.id ?? ''} ${who.name ?? ''}`
+    const known = this.#people.get(key) ?? { ...who, selfVerified: 0, isOperator: false }
+    this.#people.set(key, known)
+    return known
   }
 
   #discrepancy(code: string, row: OpenedRow): void {
@@ -208,11 +292,11 @@ function slotsAtTheEnd(tx: ReadTx, { toMs }: ReportSpec, slots: ReadonlySet<numb
 }
 
 /** Of all cameras together: no camera is named, so nobody learns of one that is not theirs. */
-function countDetections(tx: ReadTx, { fromMs, toMs, logSize }: ReportSpec): Counts['detections'] {
+function countDetections(tx: ReadTx, { fromMs, toMs, logSize }: ReportSpec, log: number): Counts['detections'] {
   const rows = tx.allOf<{ status: DetectionEventRow['clip_status']; n: number }>(
     `SELECT clip_status AS status, count(*) AS n FROM main.detection_event
-     WHERE timestamp_ms >= +? AND timestamp_ms < +? AND leaf_seq <= ? GROUP BY clip_status ORDER BY clip_status`,
-    [fromMs, toMs, logSize],
+     WHERE timestamp_ms >= +? AND timestamp_ms < +? AND (log_id, leaf_seq) <= (?, ?) GROUP BY clip_status ORDER BY clip_status`,
+    [fromMs, toMs, log, logSize],
   )
   return {
     total: rows.reduce((sum, { n }) => sum + n, 0),
@@ -220,10 +304,14 @@ function countDetections(tx: ReadTx, { fromMs, toMs, logSize }: ReportSpec): Cou
   }
 }
 
-function countIncidents(tx: ReadTx, { fromMs, toMs, logSize, warehouses }: ReportSpec): Counts['incidents'] {
+function countIncidents(
+  tx: ReadTx,
+  { fromMs, toMs, logSize, warehouses }: ReportSpec,
+  log: number,
+): Counts['incidents'] {
   const changes = tx.allOf<IncidentChangeRow>(
-    'SELECT * FROM main.incident_change WHERE leaf_seq <= +? AND timestamp_ms < ? ORDER BY id',
-    [logSize, toMs],
+    'SELECT * FROM main.incident_change WHERE (log_id, leaf_seq) <= (?, ?) AND timestamp_ms < ? ORDER BY id',
+    [log, logSize, toMs],
   )
   const states = new Map<number, string>()
   const counts = { opened: 0, resolved: 0, byState: {}, bySeverity: {}, byCategory: {} }

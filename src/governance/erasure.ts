@@ -1,11 +1,22 @@
 import { createHmac } from 'node:crypto'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import type { AuditOrigin, AuditTrail } from '../journal/index.ts'
-import { erasedName, type Openings } from '../log/index.ts'
+import {
+  erased,
+  erasedName,
+  type Identity,
+  identityText,
+  type Openings,
+  type People,
+  readIdentity,
+  version1Of,
+} from '../log/index.ts'
 import { type Clock, isoTime } from '../world/index.ts'
 import { type Forgotten, scrubbed } from './scrub.ts'
+import { linkedEvents, unlinkEvents, unlinkRest } from './unlinking.ts'
 
 export type ErasureRequest = {
+  /** A name, or an identity: `name@<instance URL>`. */
   readonly name: string
   /** Also notes and descriptions that the person wrote or is named in. */
   readonly texts: boolean
@@ -16,6 +27,10 @@ export type Erased = {
   readonly outcome: 'erased'
   /** What stands in place of the name from now on. */
   readonly shownAs: string
+  /** The same in rows of before version 2, which can still be told to be one person's; null when there are none. */
+  readonly olderRowsShownAs: string | null
+  /** An identity was erased, and the name alone stands in rows besides: older ones, and those of clients that said no more. */
+  readonly nameStands: boolean
   readonly texts: number
   /** Texts that are kept although the name stands in them. */
   readonly textsThatNameThem: number
@@ -28,23 +43,41 @@ export type ErasureResult =
   | Erased
   | { readonly outcome: 'erased-before'; readonly shownAs: string; readonly erasedAt: string }
   | { readonly outcome: 'unknown' }
+  /** Several people have the name. Nothing was erased: say which of them. */
+  | { readonly outcome: 'ambiguous'; readonly identities: readonly string[] }
 
 export type ErasureOptions = {
   readonly work: UnitOfWork
   readonly openings: Openings
+  readonly people: People
   readonly audit: AuditTrail
   readonly clock: Pick<Clock, 'now'>
 }
 
+type Known = Identity & { readonly id: number }
+
+/** Who has to go. */
+type Target = {
+  readonly name: string
+  /** Null: everybody of the name. */
+  readonly instance: string | null
+  /** Of rows of version 1. */
+  readonly commitment: string | undefined
+  /** Of later rows. */
+  readonly persons: readonly Known[]
+}
+
 /** Rows that one step looks at: a few ms. */
 const batch = 500
+/** The same of rows that are only a few numbers. */
+const linksAtOnce = 20_000
 /** A clock may have been set back while the long part ran. */
 const clockSlackMs = 3_600_000
 
 /**
- * Forgets a person. The commitments in the log stay, so it verifies as before, and what the person did can still be
- * told to be one person's. What is long goes first, in steps; what makes it true comes last, in one transaction, with
- * what was written since. A crash between leaves the person known: the same command again does the rest.
+ * Forgets a person. The commitments in the log stay, so it verifies as before. What is long goes first, in steps; what
+ * makes it true comes last, in one transaction, with what was written since. A crash between leaves the person known:
+ * the same command again does the rest.
  */
 export class Erasure {
   readonly #o: ErasureOptions
@@ -55,69 +88,114 @@ export class Erasure {
 
   async erase({ name, texts }: ErasureRequest, by: AuditOrigin): Promise<ErasureResult> {
     const { work, openings, clock } = this.#o
-    const commitment = work.read((tx) => openings.findPerson(tx, name))
-    if (commitment === undefined) return work.read((tx) => this.#before(tx, name))
-    const person = { name, commitment, shownAs: erasedName(commitment) }
+    const target = work.read((tx) => targetOf(tx, name))
+    if (target.persons.length === 0 && target.commitment === undefined) {
+      return work.read((tx) => before(tx, name))
+    }
+    const identities = target.persons.filter(({ instance }) => instance !== null).map(identityText)
+    if (identities.length > 1) return { outcome: 'ambiguous', identities }
+    const ids = target.persons.map(({ id }) => id)
     const marks = work.read(endsOf)
     const startedMs = clock.now()
-    const written = texts ? await this.#inSteps(0, marks.leaf, (tx, span) => textsIn(tx, commitment, span)) : []
-    const naming = await this.#inSteps(0, marks.opening, (tx, span) => textsNaming(tx, name, span))
+    const written = texts ? await this.#textsOf(target, marks) : []
+    const naming = await this.#inSteps(0, marks.opening, (tx, span) => textsNaming(tx, target.name, span))
     const toForget = new Set(texts ? [...written, ...naming] : [])
     const forgotten = (tx: ReadTx): Forgotten => ({
-      ...person,
+      names: new Set([target.name, ...target.persons.map((person) => person.name)]),
+      shownAs: shownAs(target),
       texts: new Set([...toForget].flatMap((text) => openings.reveal(tx, text) ?? [])),
     })
     const early = work.read(forgotten)
     const notifications = await this.#inSteps(marks.firstOutbox, marks.outbox, (tx, span) => mentions(tx, early, span))
     await this.#rewrite(notifications)
     const replies = await this.#scrubReplies(early)
+    await this.#unlink(ids, marks.event)
     return work.write((tx) => {
       // What was written since, by the same marks: short.
-      const namingSince = textsNaming(tx, name, { after: marks.opening, last: Number.MAX_SAFE_INTEGER })
-      if (texts) {
-        const since = textsIn(tx, commitment, { after: marks.leaf, last: Number.MAX_SAFE_INTEGER })
-        for (const text of [...since, ...namingSince]) toForget.add(text)
-      }
+      const namingSince = textsNaming(tx, target.name, { after: marks.opening, last: Number.MAX_SAFE_INTEGER })
+      if (texts) for (const text of [...textsSince(tx, target, marks), ...namingSince]) toForget.add(text)
       const told = forgotten(tx)
       const since = mentions(tx, told, { after: marks.outbox, last: Number.MAX_SAFE_INTEGER })
       rewriteNotifications(tx, since)
       const done: Erased = {
         outcome: 'erased',
-        shownAs: person.shownAs,
+        shownAs: shownAs(target),
+        olderRowsShownAs: target.commitment === undefined ? null : erasedName(target.commitment),
+        nameStands: target.instance !== null && isKnownByName(tx, target.name),
         notifications: notifications.length + since.length,
-        replies: replies + removeOwnReplies(tx, name) + scrubRepliesSince(tx, told, startedMs - clockSlackMs),
-        sessions: tx.runOf('DELETE FROM console_session WHERE username = ?', [name]).changes,
+        replies: replies + removeOwnReplies(tx, target) + scrubRepliesSince(tx, told, startedMs - clockSlackMs),
+        sessions: removeOf(tx, 'console_session', target),
         texts: [...toForget].filter((text) => openings.forgetText(tx, text)).length,
         textsThatNameThem: texts ? 0 : naming.length + namingSince.length,
       }
-      tx.runOf('DELETE FROM known_caller WHERE username = ?', [name])
-      openings.forgetPerson(tx, name, markOf(tx, name), clock.now())
-      this.#tell(tx, done, by, name)
+      removeOf(tx, 'known_caller', target)
+      this.#forget(tx, target, ids, marks.event)
+      this.#tell(tx, done, by, target)
       return done
     })
   }
 
-  #before(tx: ReadTx, name: string): ErasureResult {
-    const row = tx.oneOf<{ commitment: string; erased_at_ms: number }>(
-      'SELECT commitment, erased_at_ms FROM erased_person WHERE name_mark = ? ORDER BY erased_at_ms DESC LIMIT 1',
-      [markOf(tx, name)],
+  /** Links, names and salts. */
+  #forget(tx: Tx, { name, instance, commitment, persons }: Target, ids: readonly number[], lastEvent: number): void {
+    const nowMs = this.#o.clock.now()
+    unlinkEvents(tx, linkedEvents(tx, ids, { after: lastEvent, last: Number.MAX_SAFE_INTEGER }), ids)
+    unlinkRest(tx, ids)
+    tx.runOf(
+      `UPDATE report_person SET name = NULL, instance = NULL WHERE name = +?${instance === null ? '' : ' AND instance = ?'}`,
+      instance === null ? [name] : [name, instance],
     )
-    if (!row) return { outcome: 'unknown' }
-    return { outcome: 'erased-before', shownAs: erasedName(row.commitment), erasedAt: isoTime(row.erased_at_ms) }
+    this.#o.people.forget(tx, ids)
+    for (const person of persons) {
+      tx.runOf('INSERT INTO erased_identity (person_id, identity_mark, name_mark, erased_at_ms) VALUES (?, ?, ?, ?)', [
+        person.id,
+        markOf(tx, identityText(person)),
+        markOf(tx, name),
+        nowMs,
+      ])
+    }
+    if (commitment === undefined) return
+    tx.runOf('DELETE FROM opening WHERE commitment = ?', [commitment])
+    tx.runOf('INSERT INTO erased_person VALUES (?, ?, ?)', [commitment, markOf(tx, name), nowMs])
   }
 
   /** Who erases himself is not written down again by it. */
-  #tell(tx: Tx, { outcome: _, ...changes }: Erased, by: AuditOrigin, name: string): void {
+  #tell(tx: Tx, { outcome: _, ...changes }: Erased, by: AuditOrigin, { name }: Target): void {
     const { caller, ...origin } = by
     const told = caller?.username === name ? { ...origin, mode: caller.authMode } : by
     this.#o.audit.write(tx, told, { action: 'person.erased', entity: 'caller', entityId: changes.shownAs, changes })
   }
 
+  /** Commitments of the texts that the person wrote. */
+  async #textsOf({ commitment, persons }: Target, marks: Ends): Promise<string[]> {
+    const ids = persons.map(({ id }) => id)
+    const older =
+      commitment === undefined
+        ? []
+        : await this.#inSteps(0, marks.leaf, (tx, span) => textsWithCommitment(tx, commitment, span))
+    const events = await this.#inSteps(0, marks.event, (tx, span) => textsOfEvents(tx, ids, span), linksAtOnce)
+    return [...older, ...events, ...this.#o.work.read((tx) => textsOfOthers(tx, ids))]
+  }
+
+  async #unlink(ids: readonly number[], lastEvent: number): Promise<void> {
+    const events = await this.#inSteps(0, lastEvent, (tx, span) => linkedEvents(tx, ids, span), linksAtOnce)
+    for (let at = 0; at < events.length; at += batch) {
+      await this.#o.work.write((tx) => unlinkEvents(tx, events.slice(at, at + batch), ids))
+    }
+    let more = true
+    while (more) more = await this.#o.work.write((tx) => unlinkRest(tx, ids, batch))
+  }
+
   /** Looks at a long table span by span; between two of them everybody else has a turn. */
-  async #inSteps<T>(after: number, last: number, look: (tx: ReadTx, span: Span) => T[]): Promise<T[]> {
+  async #inSteps<T>(
+    after: number,
+    last: number,
+    look: (tx: ReadTx, span: Span) => T[],
+    step: number = batch,
+  ): Promise<T[]> {
     const found: T[] = []
-    for (let at = after; at < last; at += batch) {
-      found.push(...this.#o.work.read((tx) => look(tx, { after: at, last: Math.min(at + batch, last) })))
+    for (let at = after; at < last; at += step) {
+      for (const one of this.#o.work.read((tx) => look(tx, { after: at, last: Math.min(at + step, last) })))
+        found.push(one)
       await turn()
     }
     return found
@@ -160,12 +238,68 @@ type ReplyRow = { readonly caller: string; method: string; path: string; key: st
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Where the long tables end, all at one moment: what comes behind one of them comes behind all. */
-function endsOf(tx: ReadTx): { leaf: number; opening: number; firstOutbox: number; outbox: number } {
-  const ends = tx.oneOf<{ leaf: number; opening: number; firstOutbox: number; outbox: number }>(
-    `SELECT (SELECT coalesce(max(seq), 0) FROM log_leaf) AS leaf, (SELECT coalesce(max(rowid), 0) FROM opening) AS opening,
+type Ends = {
+  readonly leaf: number
+  readonly event: number
+  readonly opening: number
+  readonly firstOutbox: number
+  readonly outbox: number
+}
+
+function endsOf(tx: ReadTx): Ends {
+  const ends = tx.oneOf<Ends>(
+    `SELECT (SELECT coalesce(max(row), 0) FROM log_leaf) AS leaf, (SELECT coalesce(max(id), 0) FROM placement_event) AS event,
+       (SELECT coalesce(max(rowid), 0) FROM opening) AS opening,
        (SELECT coalesce(min(seq), 1) - 1 FROM outbox) AS firstOutbox, (SELECT coalesce(max(seq), 0) FROM outbox) AS outbox`,
   )
-  return ends ?? { leaf: 0, opening: 0, firstOutbox: 0, outbox: 0 }
+  return ends ?? { leaf: 0, event: 0, opening: 0, firstOutbox: 0, outbox: 0 }
+}
+
+const shownAs = ({ persons, commitment }: Target): string =>
+  persons.length === 0 && commitment !== undefined ? erasedName(commitment) : erased
+
+/** An identity alone, or everything of a name: who is called so, whoever a client named so, and rows of version 1. */
+function targetOf(tx: ReadTx, text: string): Target {
+  const identity = readIdentity(text)
+  const known = (where: string, ...values: string[]) =>
+    tx.allOf<Known>(`SELECT id, name, instance FROM person WHERE ${where} ORDER BY id`, values)
+  if (!identity) {
+    return { name: text, instance: null, commitment: version1Of(tx, text), persons: known('name = +?', text) }
+  }
+  const persons = [
+    ...known('name = +? AND instance = ?', identity.name, identity.instance),
+    ...known('name = +? AND instance IS NULL', text),
+  ]
+  return { ...identity, commitment: undefined, persons }
+}
+
+/** Whether rows know the name without an instance. */
+function isKnownByName(tx: ReadTx, name: string): boolean {
+  return (
+    version1Of(tx, name) !== undefined ||
+    tx.oneOf('SELECT 1 FROM person WHERE name = +? AND instance IS NULL', [name]) !== undefined
+  )
+}
+
+function before(tx: ReadTx, name: string): ErasureResult {
+  const mark = markOf(tx, name)
+  const row = tx.oneOf<{ commitment: string | null; erased_at_ms: number }>(
+    `SELECT NULL AS commitment, erased_at_ms FROM erased_identity WHERE identity_mark = ?
+     UNION ALL SELECT NULL, erased_at_ms FROM erased_identity WHERE name_mark = ?
+     UNION ALL SELECT commitment, erased_at_ms FROM erased_person WHERE name_mark = ?
+     ORDER BY erased_at_ms DESC, commitment LIMIT 1`,
+    [mark, mark, mark],
+  )
+  if (!row) return { outcome: 'unknown' }
+  const shown = row.commitment === null ? erased : erasedName(row.commitment)
+  return { outcome: 'erased-before', shownAs: shown, erasedAt: isoTime(row.erased_at_ms) }
+}
+
+/** Rows of a table of callers; returns how many. */
+function removeOf(tx: Tx, table: 'console_session' | 'known_caller', { name, instance }: Target): number {
+  return instance === null
+    ? tx.runOf(`DELETE FROM ${table} WHERE username = ?`, [name]).changes
+    : tx.runOf(`DELETE FROM ${table} WHERE username = ? AND instance = ?`, [name, instance]).changes
 }
 
 /** Notifications that would tell it, as they have to be: also those that still wait to be sent. */
@@ -185,7 +319,10 @@ function rewriteNotifications(tx: Tx, rows: readonly Rewritten[]): void {
 }
 
 /** Kept replies under the keys of the person itself. */
-function removeOwnReplies(tx: Tx, name: string): number {
+function removeOwnReplies(tx: Tx, { name, instance }: Target): number {
+  if (instance !== null) {
+    return tx.runOf('DELETE FROM idempotency WHERE caller = ?', [identityText({ name, instance })]).changes
+  }
   const own = `${name}@http`
   return tx.runOf('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?', [own, own]).changes
 }
@@ -218,12 +355,61 @@ function rewriteReplies(tx: Tx, rows: readonly ReplyRow[]): void {
   }
 }
 
-/** Commitments of texts in those leaves of a span that carry the person's. */
-function textsIn(tx: ReadTx, commitment: string, { after, last }: Span): string[] {
-  const leaves = tx.allOf<{ bytes: Buffer }>(
-    'SELECT bytes FROM main.log_leaf WHERE seq > +? AND seq <= +? AND instr(bytes, CAST(? AS BLOB)) > 0',
-    [after, last, commitment],
+/** Commitments of texts in those leaves of a span that carry the person's one commitment. */
+function textsWithCommitment(tx: ReadTx, commitment: string, { after, last }: Span): string[] {
+  return textsIn(
+    tx,
+    tx.allOf<Leaf>(
+      'SELECT bytes FROM main.log_leaf WHERE row > +? AND row <= +? AND instr(bytes, CAST(? AS BLOB)) > 0',
+      [after, last, commitment],
+    ),
   )
+}
+
+/** The same of events that are linked to these persons. */
+function textsOfEvents(tx: ReadTx, ids: readonly number[], span: Span): string[] {
+  return linkedEvents(tx, ids, span).flatMap(
+    (id) =>
+      tx.oneOf<{ notes: string | null }>('SELECT notes_commitment AS notes FROM main.placement_event WHERE id = +?', [
+        id,
+      ])?.notes ?? [],
+  )
+}
+
+/** The same of all other rows with a leaf. */
+function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
+  const tables = [
+    { table: 'unit_history', id: 'row' },
+    { table: 'incident_change', id: 'id' },
+  ]
+  return tables.flatMap(({ table, id }) =>
+    ids.flatMap((person) =>
+      textsIn(
+        tx,
+        tx.allOf<Leaf>(
+          `SELECT l.bytes FROM person_link p JOIN main.${table} r ON r.${id} = p.row
+           JOIN main.log_leaf l ON l.log_id = r.log_id AND l.seq = r.leaf_seq WHERE p.person_id = +? AND p.subject = '${table}'`,
+          [person],
+        ),
+      ),
+    ),
+  )
+}
+
+/** What was written behind the marks. */
+function textsSince(tx: ReadTx, { commitment, persons }: Target, marks: Ends): string[] {
+  const ids = persons.map(({ id }) => id)
+  const rest = (after: number): Span => ({ after, last: Number.MAX_SAFE_INTEGER })
+  return [
+    ...(commitment === undefined ? [] : textsWithCommitment(tx, commitment, rest(marks.leaf))),
+    ...textsOfEvents(tx, ids, rest(marks.event)),
+    ...textsOfOthers(tx, ids),
+  ]
+}
+
+type Leaf = { readonly bytes: Buffer }
+
+function textsIn(tx: ReadTx, leaves: readonly Leaf[]): string[] {
   const hashes = leaves.flatMap(({ bytes }) => bytes.toString('utf8').match(/(?<=")[0-9a-f]{64}(?=")/g) ?? [])
   return [...new Set(hashes)].filter(
     (hash) => tx.oneOf(`SELECT 1 FROM opening WHERE commitment = +? AND kind = 'text'`, [hash]) !== undefined,

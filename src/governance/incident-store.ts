@@ -4,7 +4,9 @@ import { countLimit, type TimePlace } from '../http/index.ts'
 const columns = [
   'id',
   'event_id',
+  'log_id',
   'leaf_seq',
+  'leaf_version',
   'incident_id',
   'status',
   'severity',

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import { incidentFacts, type UnsealedIncidentChange } from '../evidence/index.ts'
 import { type Caller, type IdempotencyClaim, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import { holdMedia, type Log, type Openings, releaseMedia } from '../log/index.ts'
+import { holdMedia, type Log, type Openings, type People, personIn, releaseMedia, shownWithout } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import { incidentChanged } from './events.ts'
@@ -27,6 +27,7 @@ export type IncidentsOptions = {
   readonly nowMs: () => number
   readonly log: Log
   readonly openings: Openings
+  readonly people: People
   readonly outbox: Outbox
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -156,18 +157,20 @@ export class Incidents {
     by: RequestOrigin,
     facts: Omit<UnsealedIncidentChange, 'id' | 'event_id' | 'actor_commitment' | 'timestamp_ms'>,
   ): IncidentChangeRow {
-    const { log, openings, makeId, nowMs } = this.#o
+    const { log, people, makeId, nowMs } = this.#o
     const end = store.endOfChanges(tx)
+    const actor = people.ofCaller(tx, by.caller)
     const unsealed: UnsealedIncidentChange = {
       ...facts,
       id: end.id + 1,
       event_id: makeId(),
-      actor_commitment: openings.person(tx, by.caller.username),
+      actor_commitment: actor.inLeaf(log.next(), 'actor'),
       timestamp_ms: Math.max(nowMs(), end.timestampMs),
     }
     const leaf = log.append(tx, 'incident-change', String(unsealed.id), incidentFacts(unsealed))
-    const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    const row = { ...unsealed, ...leaf }
     store.append(tx, row)
+    people.link(tx, actor, { subject: 'incident_change', row: row.id, field: 'actor' })
     return row
   }
 
@@ -217,15 +220,15 @@ export class Incidents {
       evidenceReferences: (JSON.parse(opened.evidence ?? '[]') as KeptReference[]).map((kept) =>
         this.#shown(tx, kept, caller),
       ),
-      reportedBy: openings.nameOf(tx, opened.actor_commitment),
+      reportedBy: actorOf(tx, opened),
       createdAt: isoTime(opened.timestamp_ms),
       updatedAt: isoTime(newest.timestamp_ms),
       resolvedAt: resolved ? isoTime(resolved.timestamp_ms) : null,
-      resolvedBy: resolved ? openings.nameOf(tx, resolved.actor_commitment) : null,
+      resolvedBy: resolved ? actorOf(tx, resolved) : null,
       resolution: text(resolved?.resolution_commitment ?? null),
       history: changes.map((change) => ({
         status: change.status,
-        actor: openings.nameOf(tx, change.actor_commitment),
+        actor: actorOf(tx, change),
         timestamp: isoTime(change.timestamp_ms),
         eventId: change.event_id,
         seq: change.leaf_seq,
@@ -240,6 +243,11 @@ export class Incidents {
     if (this.#o.sight.mayKnow(tx, kept.type, kept.id, caller)) return { type: kept.type, id: kept.id }
     return { type: 'external', id: `${kept.type}:${kept.id}` }
   }
+}
+
+function actorOf(tx: ReadTx, { id, leaf_version: version, actor_commitment: commitment }: IncidentChangeRow): string {
+  const known = personIn(tx, { subject: 'incident_change', row: id, field: 'actor' }, commitment)
+  return known?.name ?? shownWithout(version, commitment)
 }
 
 function claimedOf(reference: string | { type: string; id: string | number }): Claimed {

@@ -2,13 +2,13 @@ import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Photos } from '../ledger/index.ts'
-import type { Log, Openings } from '../log/index.ts'
+import type { Log, Openings, People } from '../log/index.ts'
 import type { MotionService } from '../motion/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { AccountWatch, type ConfigAccount } from './accounts.ts'
 import { AuditReader } from './audit.ts'
-import type { ReportSpec } from './compliance.ts'
+import type { ComposedReport, ReportSpec } from './compliance.ts'
 import { Erasure, type ErasureRequest, type ErasureResult } from './erasure.ts'
 import { Incidents } from './incidents.ts'
 import { type FindElsewhere, References } from './references.ts'
@@ -16,7 +16,7 @@ import { Reports } from './reports.ts'
 import { governanceRoutes } from './routes.ts'
 import { Sight, type SightOptions } from './sight.ts'
 
-export { composeReport, type ReportSpec } from './compliance.ts'
+export { type ComposedReport, composeReport, type ReportSpec } from './compliance.ts'
 export type { ErasureRequest, ErasureResult } from './erasure.ts'
 export { governanceNotifications } from './events.ts'
 
@@ -27,6 +27,7 @@ export type GovernanceOptions = {
   readonly nowMs: () => number
   readonly log: Log
   readonly openings: Openings
+  readonly people: People
   readonly outbox: Outbox
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -37,9 +38,9 @@ export type GovernanceOptions = {
   readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
   /** Read at every use, so that a reload of the config applies. */
-  readonly site: () => { readonly siteUrl: string; readonly warehouseId: number }
+  readonly site: () => { readonly siteUrl: string; readonly instance: string; readonly warehouseId: number }
   /** `composeReport`, in the jobs thread. */
-  readonly compose: (spec: ReportSpec) => Promise<Uint8Array>
+  readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
   /** What rooms that this one does not know can tell. */
   readonly transportUnit?: FindElsewhere
   readonly elsewhere?: SightOptions['elsewhere']
@@ -64,7 +65,7 @@ export function createGovernance(options: GovernanceOptions): Governance {
   const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
   const reports = new Reports({ ...options, siteUrl, sight })
   const erasure = new Erasure(options)
-  const accounts = new AccountWatch(options)
+  const accounts = new AccountWatch({ ...options, instance: () => options.site().instance })
   return {
     routes: (api) => governanceRoutes(api, { audit, incidents, reports }),
     noteAccounts: (known, by) => accounts.note(known, by),

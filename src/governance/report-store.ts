@@ -1,10 +1,13 @@
 import type { ReadTx, ReportRow, Tx } from '../database/index.ts'
 import { countLimit } from '../http/index.ts'
+import type { ReportPerson } from './compliance.ts'
 
 const columns = [
   'id',
   'event_id',
+  'log_id',
   'leaf_seq',
+  'leaf_version',
   'type',
   'from_ms',
   'to_ms',
@@ -60,4 +63,33 @@ export function listReports(
   )
   const total = counted && counted.n <= countLimit ? counted.n : null
   return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
+}
+
+/** UUID of the log that a report was made from. */
+export function logIdOf(tx: ReadTx, { log_id: log }: Pick<ReportRow, 'log_id'>): string {
+  return tx.oneOf<{ log_id: string }>('SELECT log_id FROM main.log_identity WHERE id = +?', [log])?.log_id ?? ''
+}
+
+/** Keeps who stands in a report, where it can be erased. */
+export function keepPeople(tx: Tx, reportId: number, people: readonly ReportPerson[]): void {
+  for (const [i, { name, instance, selfVerified, isOperator }] of people.entries()) {
+    tx.runOf(
+      `INSERT INTO report_person (report_id, n, name, instance, is_operator, self_verified) VALUES (?, ?, ?, ?, ?, ?)`,
+      [reportId, i + 1, name, instance, Number(isOperator), selfVerified],
+    )
+  }
+}
+
+export function peopleOf(tx: ReadTx, reportId: number): ReportPerson[] {
+  return tx
+    .allOf<{ name: string | null; instance: string | null; is_operator: number; self_verified: number }>(
+      'SELECT name, instance, is_operator, self_verified FROM report_person WHERE report_id = +? ORDER BY n',
+      [reportId],
+    )
+    .map((row) => ({
+      name: row.name,
+      instance: row.instance,
+      isOperator: row.is_operator === 1,
+      selfVerified: row.self_verified,
+    }))
 }

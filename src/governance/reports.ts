@@ -11,10 +11,19 @@ import {
   timeCursor,
 } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import { type Log, type Openings, sha256 } from '../log/index.ts'
+import {
+  erased,
+  erasedName,
+  type Log,
+  type Openings,
+  type People,
+  personIn,
+  sha256,
+  shownWithout,
+} from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { isoTime, writeFileDurablyAside } from '../world/index.ts'
-import type { ReportContent, ReportSpec } from './compliance.ts'
+import type { ComposedReport, ReportContent, ReportContentV1, ReportSpec } from './compliance.ts'
 import { reportGenerated } from './events.ts'
 import * as store from './report-store.ts'
 import type { NewReport, Report, ReportItem } from './schema.ts'
@@ -31,6 +40,7 @@ export type ReportsOptions = {
   readonly nowMs: () => number
   readonly log: Log
   readonly openings: Openings
+  readonly people: People
   readonly outbox: Outbox
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -41,7 +51,7 @@ export type ReportsOptions = {
   readonly dataDir: string
   readonly siteUrl: () => string
   /** `composeReport`, where it holds up nobody. */
-  readonly compose: (spec: ReportSpec) => Promise<Uint8Array>
+  readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
 }
 
 type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
@@ -62,13 +72,15 @@ export class Reports {
     // Composing may take minutes: not for a file that has no place.
     this.#o.room.demand(0, 'a report')
     const spec = this.#specOf(request, by.caller)
-    const bytes = Buffer.from(await this.#o.compose(spec))
+    const { file, people } = await this.#o.compose(spec)
+    const bytes = Buffer.from(file)
     const hash = sha256(bytes).toString('hex')
     await this.#keepFile(hash, bytes)
     const content = JSON.parse(bytes.toString('utf8')) as ReportContent
     const reply = await work.write((tx) =>
       idempotency.once(tx, claim, () => {
         const row = this.#append(tx, spec, { sha256: hash, sizeBytes: bytes.length, root: content.checkpoint.root }, by)
+        store.keepPeople(tx, row.id, people)
         const report = this.#present(tx, row, content)
         this.#o.outbox.publish(tx, reportGenerated(report))
         return { status: 201, body: { success: true as const, ...report }, location: `${reportsPath}/${row.id}` }
@@ -81,7 +93,7 @@ export class Reports {
   /** Throws NOT_FOUND, also for one that covers a warehouse that the caller may not see. */
   async report(id: number | undefined, caller: Caller): Promise<Report> {
     const row = this.#row(id, caller)
-    const content = JSON.parse(await this.#read(row)) as ReportContent
+    const content = JSON.parse(await this.#read(row)) as ReportContent | ReportContentV1
     return this.#o.work.read((tx) => this.#present(tx, row, content))
   }
 
@@ -106,7 +118,8 @@ export class Reports {
       .warehouses(caller)
       .map(({ id }) => id)
       .sort((a, b) => a - b)
-    return { type, ...log.identity, logSize: log.size, fromMs: from, toMs: to, warehouses }
+    const { siteId, logId } = log.identity
+    return { type, siteId, logId, logSize: log.size, fromMs: from, toMs: to, warehouses }
   }
 
   async #keepFile(hash: string, bytes: Buffer): Promise<void> {
@@ -133,8 +146,9 @@ export class Reports {
     file: { sha256: string; sizeBytes: number; root: string },
     by: RequestOrigin,
   ): ReportRow {
-    const { log, openings, audit, makeId, nowMs } = this.#o
+    const { log, people, audit, makeId, nowMs } = this.#o
     const end = store.endOfReports(tx)
+    const actor = people.ofCaller(tx, by.caller)
     const unsealed: UnsealedReport = {
       id: end.id + 1,
       event_id: makeId(),
@@ -146,12 +160,13 @@ export class Reports {
       log_root: file.root,
       sha256: file.sha256,
       size_bytes: file.sizeBytes,
-      actor_commitment: openings.person(tx, by.caller.username),
+      actor_commitment: actor.inLeaf(log.next(), 'actor'),
       created_at_ms: Math.max(nowMs(), end.createdAtMs),
     }
     const leaf = log.append(tx, 'report', String(unsealed.id), reportFacts(unsealed))
-    const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    const row = { ...unsealed, ...leaf }
     store.append(tx, row)
+    people.link(tx, actor, { subject: 'report', row: row.id, field: 'actor' })
     const changes = { type: row.type, from: isoTime(row.from_ms), to: isoTime(row.to_ms), sha256: row.sha256 }
     audit.write(tx, by, { action: 'report.generated', entity: 'report', entityId: row.id, changes })
     return row
@@ -173,21 +188,28 @@ export class Reports {
     }
   }
 
-  #present(tx: ReadTx, row: ReportRow, { counts, selfVerifications, discrepancies }: ReportContent): Report {
-    const { openings } = this.#o
+  #present(tx: ReadTx, row: ReportRow, content: ReportContent | ReportContentV1): Report {
     return {
       ...this.#item(tx, row),
+      ...(content.v === 1 ? this.#peopleOfV1(tx, content) : peopleOf(tx, row, content)),
+      discrepancies: content.discrepancies.slice(0, toldDiscrepancies),
+    }
+  }
+
+  #peopleOfV1(
+    tx: ReadTx,
+    { counts, selfVerifications }: ReportContentV1,
+  ): Pick<Report, 'counts' | 'selfVerifications'> {
+    const nameOf = (person: string) => this.#o.openings.reveal(tx, person) ?? erasedName(person)
+    return {
       counts,
-      selfVerifications: selfVerifications.map(({ person, count }) => ({
-        person: openings.nameOf(tx, person),
-        count,
-      })),
-      discrepancies: discrepancies.slice(0, toldDiscrepancies),
+      selfVerifications: selfVerifications.map(({ person, count }) => ({ person: nameOf(person), count })),
     }
   }
 
   #item(tx: ReadTx, row: ReportRow): ReportItem {
-    const { log, openings, siteUrl } = this.#o
+    const { siteUrl } = this.#o
+    const actor = personIn(tx, { subject: 'report', row: row.id, field: 'actor' }, row.actor_commitment)
     return {
       id: row.id,
       eventId: row.event_id,
@@ -196,15 +218,36 @@ export class Reports {
       from: isoTime(row.from_ms),
       to: isoTime(row.to_ms),
       warehouses: JSON.parse(row.warehouses) as number[],
-      checkpoint: { logId: log.identity.logId, size: row.log_size, root: row.log_root },
+      checkpoint: { logId: store.logIdOf(tx, row), size: row.log_size, root: row.log_root },
       file: {
         url: `${siteUrl().replace(/\/+$/, '')}${reportsPath}/${row.id}/file`,
         sha256: row.sha256,
         sizeBytes: row.size_bytes,
       },
-      createdBy: openings.nameOf(tx, row.actor_commitment),
+      createdBy: actor?.name ?? shownWithout(row.leaf_version, row.actor_commitment),
       createdAt: isoTime(row.created_at_ms),
       evidenceHash: row.evidence_hash,
     }
+  }
+}
+
+/** Who recorded in the period, as far as it is not erased: the file itself can't say. */
+function peopleOf(
+  tx: ReadTx,
+  { id }: ReportRow,
+  { counts }: ReportContent,
+): Pick<Report, 'counts' | 'selfVerifications'> {
+  const people = store.peopleOf(tx, id)
+  const bySelf = new Map<string, number>()
+  for (const { name, selfVerified } of people) {
+    const person = name ?? erased
+    if (selfVerified > 0) bySelf.set(person, (bySelf.get(person) ?? 0) + selfVerified)
+  }
+  return {
+    counts: {
+      ...counts,
+      events: { ...counts.events, operators: people.filter(({ isOperator }) => isOperator).length },
+    },
+    selfVerifications: [...bySelf].map(([person, count]) => ({ person, count })),
   }
 }

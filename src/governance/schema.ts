@@ -26,7 +26,10 @@ const period = {
 export const AuditQuery = z.object({
   entity: z.enum(auditEntities).optional(),
   entity_id: text(128).optional(),
-  operator: text(128).optional().openapi({ description: 'as operator or as actor; also erased- and 8 digits' }),
+  operator: text(512).optional().openapi({
+    description: 'as operator or as actor: a name, name@<instance URL>, or erased- and 8 digits',
+    example: 'olga@https://cloud.example.com',
+  }),
   action: text(64).optional().openapi({ example: 'placement.recorded' }),
   ...period,
   after_seq: queryInteger({ min: 0 })
@@ -41,10 +44,13 @@ export const AuditEntry = z
     id: rowId().openapi({ description: '1, 2, 3 … without a gap' }),
     timestamp: timeOut(),
     operator: z.string().nullable().openapi({ description: 'on whose word; null: the gateway’s own' }),
-    actor: z
-      .string()
-      .nullable()
-      .openapi({ description: 'the verified caller; null: the gateway itself, or a stranger' }),
+    actor: z.string().nullable().openapi({
+      description: 'the verified caller; null: the gateway itself, or a stranger; erased after the person was',
+    }),
+    instance: z.string().nullable().openapi({
+      description: 'which instance vouched for the actor; null for entries of before, and after the person was erased',
+      example: 'https://cloud.example.com',
+    }),
     action: z.string(),
     entity: z.enum(auditEntities),
     entityId: z.string().nullable(),

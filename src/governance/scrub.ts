@@ -1,21 +1,24 @@
-/** What has to go: the name wherever it says who did something, and these texts wherever they stand. */
-export type Forgotten = { readonly name: string; readonly shownAs: string; readonly texts: ReadonlySet<string> }
+/** What has to go: the names wherever they say who did something, and these texts wherever they stand. */
+export type Forgotten = {
+  readonly names: ReadonlySet<string>
+  readonly shownAs: string
+  readonly texts: ReadonlySet<string>
+}
 
 /** Keys that say who: operator, actor, person, reportedBy … */
 const saysWho = /^(operator|actor|person|user|username|[a-z]+By)$/
 
 /** A JSON text without what is forgotten, its keys in their order; undefined when it tells nothing of it. */
 export function scrubbed(json: string, forgotten: Forgotten): string | undefined {
-  const name = JSON.stringify(forgotten.name)
-  const isSuspect = json.includes(name) || [...forgotten.texts].some((text) => json.includes(JSON.stringify(text)))
-  if (!isSuspect) return undefined
+  const suspects = [...forgotten.names, ...forgotten.texts]
+  if (!suspects.some((text) => json.includes(JSON.stringify(text)))) return undefined
   const without = JSON.stringify(strip(JSON.parse(json), '', forgotten))
   return without === json ? undefined : without
 }
 
 function strip(value: unknown, key: string, forgotten: Forgotten): unknown {
   if (typeof value === 'string') {
-    if (value === forgotten.name && saysWho.test(key)) return forgotten.shownAs
+    if (forgotten.names.has(value) && saysWho.test(key)) return forgotten.shownAs
     return forgotten.texts.has(value) ? null : value
   }
   if (Array.isArray(value)) return value.map((item) => strip(item, key, forgotten))

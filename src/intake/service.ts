@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { LedgerService } from '../ledger/index.ts'
-import { type Openings, sha256 } from '../log/index.ts'
+import { type People, sha256 } from '../log/index.ts'
 import type { Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { assetColumns, assetsForm } from './assets.ts'
@@ -74,7 +74,7 @@ export class IntakeService {
   readonly #warehouse: WarehouseService
   readonly #ledger: LedgerService
   readonly #audit: AuditTrail
-  readonly #openings: Openings
+  readonly #people: People
   readonly #clock: Pick<Clock, 'now'>
   readonly #room: Pick<DiskRoom, 'demand'>
   readonly #dataDir: string
@@ -85,7 +85,7 @@ export class IntakeService {
     warehouse: WarehouseService
     ledger: LedgerService
     audit: AuditTrail
-    openings: Openings
+    people: People
     clock: Pick<Clock, 'now'>
     room: Pick<DiskRoom, 'demand'>
     dataDir: string
@@ -95,7 +95,7 @@ export class IntakeService {
     this.#warehouse = options.warehouse
     this.#ledger = options.ledger
     this.#audit = options.audit
-    this.#openings = options.openings
+    this.#people = options.people
     this.#clock = options.clock
     this.#room = options.room
     this.#dataDir = options.dataDir
@@ -251,9 +251,8 @@ export class IntakeService {
   async #keep(bytes: Buffer, list: string, rows: number, by: RequestOrigin): Promise<void> {
     await keepList(this.#dataDir, list, bytes, this.#room)
     await this.#work.write((tx) => {
-      const actor = this.#openings.person(tx, by.caller.username)
-      const row = { sha256: list, sizeBytes: bytes.length, rows, receivedAtMs: this.#clock.now(), actor }
-      if (store.addOpeningList(tx, row)) {
+      const row = { sha256: list, sizeBytes: bytes.length, rows, receivedAtMs: this.#clock.now() }
+      if (store.addOpeningList(tx, row, this.#people, this.#people.ofCaller(tx, by.caller))) {
         this.#audit.write(tx, by, { action: 'opening_list.stored', entity: 'opening_list', entityId: list })
       }
     })

@@ -1,4 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
+import { nameSql, type People, type Person } from '../log/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { OpeningList } from './schema.ts'
@@ -8,17 +9,22 @@ export type NewOpeningList = {
   readonly sizeBytes: number
   readonly rows: number
   readonly receivedAtMs: number
-  /** Commitment of the person. */
-  readonly actor: string
 }
 
 /** @returns whether a row was added: the same bytes again add nothing */
-export function addOpeningList(tx: Tx, { sha256, sizeBytes, rows, receivedAtMs, actor }: NewOpeningList): boolean {
+export function addOpeningList(
+  tx: Tx,
+  { sha256, sizeBytes, rows, receivedAtMs }: NewOpeningList,
+  people: People,
+  actor: Person,
+): boolean {
   if (findOpeningList(tx, sha256)) return false
+  const row = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.opening_list')?.id ?? 0) + 1
+  const commitment = people.inRow(tx, actor, { subject: 'opening_list', row, field: 'actor' })
   tx.runOf(
     `INSERT INTO opening_list (id, sha256, size_bytes, rows, received_at_ms, actor_commitment)
-     VALUES ((SELECT coalesce(max(id), 0) + 1 FROM opening_list), ?, ?, ?, ?, ?)`,
-    [sha256, sizeBytes, rows, receivedAtMs, actor],
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [row, sha256, sizeBytes, rows, receivedAtMs, commitment],
   )
   return true
 }
@@ -38,8 +44,9 @@ type ListRow = {
 /** The newest first. */
 export function openingLists(tx: ReadTx): Omit<OpeningList, 'uncounted'>[] {
   const rows = tx.allOf<ListRow>(
-    `SELECT l.sha256, l.size_bytes, l.rows, l.received_at_ms, o.value AS name
-     FROM main.opening_list l LEFT JOIN opening o ON o.commitment = l.actor_commitment ORDER BY l.id DESC`,
+    `SELECT l.sha256, l.size_bytes, l.rows, l.received_at_ms,
+       ${nameSql('opening_list', 'l.id', 'actor', 'l.actor_commitment')} AS name
+     FROM main.opening_list l ORDER BY l.id DESC`,
   )
   return rows.map((row) => ({
     sha256: row.sha256,

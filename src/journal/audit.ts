@@ -1,6 +1,6 @@
 import type { Tx } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
-import type { Openings } from '../log/index.ts'
+import type { Identity, People, Person } from '../log/index.ts'
 import type { Clock } from '../world/index.ts'
 import { redacted } from './redact.ts'
 
@@ -30,44 +30,45 @@ export type AuditFacts = {
   readonly action: string
   readonly entity: AuditEntity
   readonly entityId?: string | number
-  /** On whose behalf, when another than the caller. */
-  readonly operator?: string | undefined
-  /** In place of `operator`, for a person whose name may be erased already. */
-  readonly operatorCommitment?: string | undefined
+  /** On whose behalf, when another than the caller: a name as a client said it, or somebody whose instance is known. */
+  readonly operator?: string | Identity | undefined
   /** Old and new values; no names of people, no secrets. */
   readonly changes?: Record<string, unknown>
 }
 
 export type AuditOrigin = Omit<RequestOrigin, 'caller'> & {
-  readonly caller?: Pick<Caller, 'username' | 'authMode'>
+  readonly caller?: Pick<Caller, 'username' | 'instance' | 'authMode'>
   /** By which way it came, when there is no caller to say so: `signal`. */
   readonly mode?: string
 }
 
 /** The audit trail, written in the transaction of what it tells. */
 export class AuditTrail {
-  readonly #openings: Openings
+  readonly #people: People
   readonly #clock: Pick<Clock, 'now'>
 
-  constructor(options: { openings: Openings; clock: Pick<Clock, 'now'> }) {
-    this.#openings = options.openings
+  constructor(options: { people: People; clock: Pick<Clock, 'now'> }) {
+    this.#people = options.people
     this.#clock = options.clock
   }
 
   /** `by` absent: the gateway itself did it. Without a caller: somebody whom nobody vouched for. */
   write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
-    const operator =
-      facts.operator === undefined || facts.operator === by?.caller?.username
-        ? (facts.operatorCommitment ?? null)
-        : this.#openings.person(tx, facts.operator)
+    const id = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.audit_entry')?.id ?? 0) + 1
+    const nowMs = this.#clock.now()
+    const actor = by?.caller && this.#people.ofCaller(tx, by.caller)
+    const operator = this.#operatorOf(tx, facts.operator, by?.caller, actor)
+    const commitment = (person: Person | undefined, field: string) =>
+      person ? this.#people.commitment(person, { subject: 'audit', row: id, field }) : null
     tx.runOf(
-      `INSERT INTO audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id, changes,
-         request_id, address, auth_mode)
-       VALUES ((SELECT coalesce(max(id), 0) + 1 FROM audit_entry), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO main.audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id,
+         changes, request_id, address, auth_mode, log_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
-        this.#clock.now(),
-        operator,
-        by?.caller ? this.#openings.person(tx, by.caller.username) : null,
+        id,
+        nowMs,
+        commitment(operator, 'operator'),
+        commitment(actor, 'actor'),
         facts.action,
         facts.entity,
         facts.entityId === undefined ? null : String(facts.entityId),
@@ -75,7 +76,32 @@ export class AuditTrail {
         by?.requestId ?? null,
         by?.address ?? null,
         by?.caller?.authMode ?? by?.mode ?? null,
+        this.#people.logNumber,
       ],
     )
+    if (!actor && !operator) return
+    tx.runOf('INSERT INTO audit_person (entry_id, timestamp_ms, operator_id, actor_id) VALUES (?, ?, ?, ?)', [
+      id,
+      nowMs,
+      operator?.id ?? null,
+      actor?.id ?? null,
+    ])
+  }
+
+  /** Undefined when it is the actor. */
+  #operatorOf(
+    tx: Tx,
+    named: string | Identity | undefined,
+    caller: AuditOrigin['caller'],
+    actor: Person | undefined,
+  ): Person | undefined {
+    if (named === undefined) return undefined
+    const operator =
+      typeof named !== 'string'
+        ? this.#people.of(tx, named)
+        : caller
+          ? this.#people.ofOperator(tx, named, caller)
+          : this.#people.of(tx, { name: named, instance: null })
+    return operator.id === actor?.id ? undefined : operator
   }
 }

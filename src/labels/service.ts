@@ -2,7 +2,7 @@ import type { PrintJobRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
-import type { Openings } from '../log/index.ts'
+import type { People } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { assetContent, slotContent } from './content.ts'
@@ -36,7 +36,7 @@ export class LabelService {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now'>
   readonly #warehouse: WarehouseService
-  readonly #openings: Openings
+  readonly #people: People
   readonly #audit: AuditTrail
   readonly #idempotency: Idempotency
   readonly #settings: () => LabelSettings
@@ -46,7 +46,7 @@ export class LabelService {
     work: UnitOfWork
     clock: Pick<Clock, 'now'>
     warehouse: WarehouseService
-    openings: Openings
+    people: People
     audit: AuditTrail
     idempotency: Idempotency
     settings: () => LabelSettings
@@ -56,7 +56,7 @@ export class LabelService {
     this.#work = options.work
     this.#clock = options.clock
     this.#warehouse = options.warehouse
-    this.#openings = options.openings
+    this.#people = options.people
     this.#audit = options.audit
     this.#idempotency = options.idempotency
     this.#settings = options.settings
@@ -195,7 +195,7 @@ export class LabelService {
     tx: ReadTx,
     order: PrintOrder,
     caller: Caller,
-  ): Pick<store.NewJob, Exclude<keyof store.NewJob, 'actor_commitment' | 'reprint_of'>> {
+  ): Pick<store.NewJob, Exclude<keyof store.NewJob, 'id' | 'actor_commitment' | 'reprint_of'>> {
     const printer = this.#printer(order.printer)
     const { content, ...what } =
       order.asset_barcode === undefined
@@ -225,12 +225,17 @@ export class LabelService {
 
   #queue(
     tx: Tx,
-    job: Omit<store.NewJob, 'actor_commitment' | 'reprint_of'>,
+    job: Omit<store.NewJob, 'id' | 'actor_commitment' | 'reprint_of'>,
     reprintOf: number | null,
     by: RequestOrigin,
   ) {
-    const actor_commitment = this.#openings.person(tx, by.caller.username)
-    const id = store.insertJob(tx, { ...job, actor_commitment, reprint_of: reprintOf }, this.#clock.now())
+    const place = { subject: 'print_job', row: store.nextJobId(tx), field: 'actor' }
+    const actor_commitment = this.#people.inRow(tx, this.#people.ofCaller(tx, by.caller), place)
+    const id = store.insertJob(
+      tx,
+      { ...job, id: place.row, actor_commitment, reprint_of: reprintOf },
+      this.#clock.now(),
+    )
     this.#audit.write(tx, by, {
       action: reprintOf === null ? 'label.printed' : 'label.reprinted',
       entity: 'print_job',

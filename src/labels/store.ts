@@ -1,4 +1,5 @@
 import type { PrintJobRow, ReadTx, Tx } from '../database/index.ts'
+import { nameSql } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { AfterAttempt, Outcome } from './print-state.ts'
 import type { JobState, PrintJob } from './schema.ts'
@@ -7,7 +8,7 @@ import type { JobState, PrintJob } from './schema.ts'
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 type Opened = PrintJobRow & { requested_by: string | null }
-const opened = `SELECT j.*, o.value AS requested_by FROM print_job j LEFT JOIN opening o ON o.commitment = j.actor_commitment`
+const opened = `SELECT j.*, ${nameSql('print_job', 'j.id', 'actor', 'j.actor_commitment')} AS requested_by FROM print_job j`
 
 export function toPrintJob(row: Opened): PrintJob {
   return {
@@ -29,14 +30,29 @@ export function toPrintJob(row: Opened): PrintJob {
 
 export type NewJob = Pick<
   PrintJobRow,
-  'printer' | 'entity' | 'entity_id' | 'label' | 'warehouse_id' | 'copies' | 'zpl' | 'actor_commitment' | 'reprint_of'
+  | 'id'
+  | 'printer'
+  | 'entity'
+  | 'entity_id'
+  | 'label'
+  | 'warehouse_id'
+  | 'copies'
+  | 'zpl'
+  | 'actor_commitment'
+  | 'reprint_of'
 >
+
+/** Never one that a job had before, also when that job is gone. */
+export function nextJobId(tx: ReadTx): number {
+  return (tx.oneOf<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'print_job'`)?.seq ?? 0) + 1
+}
 
 export function insertJob(tx: Tx, job: NewJob, nowMs: number): number {
   return tx.runOf(
-    `INSERT INTO print_job (printer, entity, entity_id, label, warehouse_id, copies, zpl, state, next_attempt_at_ms,
-       actor_commitment, reprint_of, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
+    `INSERT INTO print_job (id, printer, entity, entity_id, label, warehouse_id, copies, zpl, state, next_attempt_at_ms,
+       actor_commitment, reprint_of, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
     [
+      job.id,
       job.printer,
       job.entity,
       job.entity_id,
@@ -129,6 +145,10 @@ export function recordOutcome(tx: Tx, id: number, outcome: Outcome, next: AfterA
       next.state === 'queued' ? null : nowMs,
       id,
     ],
+  )
+  tx.runOf(
+    `DELETE FROM person_link WHERE subject = 'print_job' AND row IN (SELECT id FROM print_job WHERE finished_at_ms < +?)`,
+    [nowMs - keptMs],
   )
   tx.runOf('DELETE FROM print_job WHERE finished_at_ms < +?', [nowMs - keptMs])
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { countLimit } from '../http/index.ts'
+import type { Meant } from '../log/index.ts'
 import {
   beginning,
   countOf,
@@ -12,13 +13,13 @@ import {
   lightSliceRows,
   lookAt,
   type Order,
-  operatorOf,
+  operatorMeant,
   passes,
   type Source,
   sourceInLogOrder,
   sourceOf,
 } from './look.ts'
-import { lastIdUpTo } from './state.ts'
+import { lastIdUpToSeq } from './state.ts'
 import { headOf, type OpenedRow, openedByIds } from './store.ts'
 
 /** Whole rows that one slice reads and turns into what the API answers: some 2 ms. */
@@ -54,7 +55,7 @@ type Prepared = {
   /** What is appended while the reading goes on stays out. */
   readonly lastId: number
   readonly mayCount: (slotId: number) => boolean
-  readonly operator: string | undefined
+  readonly meant: Meant | undefined
   /** The source says it all: no row has to be looked at to know that it counts. */
   readonly isServedByIndex: boolean
 }
@@ -128,17 +129,18 @@ async function prepare(
 ): Promise<Prepared> {
   const mayCount = await slotsMeant(work, slots, signal)
   return work.read((tx) => {
-    const own = sourceOf(filter)
+    const meant = operatorMeant(tx, filter)
+    const own = sourceOf(filter, meant)
     const source = order === 'log' ? sourceInLogOrder(tx, own) : own
     const isSpanServed = order !== 'log' || (filter.fromMs === undefined && filter.toMs === undefined)
     return {
       filter,
       order,
       source,
-      afterId: filter.afterSeq === undefined ? 0 : lastIdUpTo(tx, 'leaf_seq', filter.afterSeq),
+      afterId: filter.afterSeq === undefined ? 0 : lastIdUpToSeq(tx, filter.afterSeq),
       lastId: headOf(tx).id,
       mayCount: mayCount ?? (() => true),
-      operator: operatorOf(tx, filter.operator),
+      meant,
       isServedByIndex: mayCount === undefined && source === own && source.isTheOnlyCondition && isSpanServed,
     }
   })
@@ -172,14 +174,14 @@ async function slotsMeant(
 
 /** The rows that count, slice by slice. */
 function eventsMeant(work: Work, prepared: Prepared, from: EventPlace, signal: AbortSignal | undefined) {
-  const { filter, order, source, lastId, mayCount, operator, isServedByIndex } = prepared
+  const { filter, order, source, lastId, mayCount, meant, isServedByIndex } = prepared
   const looked = isServedByIndex ? indexSliceRows : lightSliceRows
   return work.readInSlices<LightRow[], EventPlace>(
     from,
     (tx, place) => {
       const rows = lookAt(tx, source, order, filter, { place, looked, placesOnly: isServedByIndex })
       const last = rows.at(-1)
-      const counts = (row: LightRow) => row.id <= lastId && mayCount(row.slot_id) && passes(row, filter, operator)
+      const counts = (row: LightRow) => row.id <= lastId && mayCount(row.slot_id) && passes(row, filter, meant)
       return {
         found: isServedByIndex ? rows : rows.filter(counts),
         next: last && rows.length === looked ? { timestampMs: last.timestamp_ms, id: last.id } : undefined,
@@ -193,7 +195,7 @@ function eventsMeant(work: Work, prepared: Prepared, from: EventPlace, signal: A
 async function totalOf(work: Work, prepared: Prepared, signal: AbortSignal | undefined): Promise<number | null> {
   const { filter, order, source, afterId, lastId, isServedByIndex } = prepared
   if (isServedByIndex) {
-    if (source.sql === '' && filter.fromMs === undefined && filter.toMs === undefined) return lastId - afterId
+    if (source.arms.length === 0 && filter.fromMs === undefined && filter.toMs === undefined) return lastId - afterId
     if (order !== 'log') {
       const counted = work.read((tx) => countOf(tx, source, filter, countLimit + 1))
       return counted > countLimit ? null : counted

@@ -25,6 +25,7 @@ export {
   type Bounds,
   boundsOf,
   isPending,
+  lastIdUpToSeq,
   newestInSlot,
   newestOfAsset,
   newestTimestampMs,

@@ -1,4 +1,5 @@
 import type { PlacementEventRow, ReadTx } from '../database/index.ts'
+import { type Meant, meantBy } from '../log/index.ts'
 import { judgements, moves } from './state.ts'
 
 /** Which events somebody asks for. Every condition that is there must hold. */
@@ -7,7 +8,7 @@ export type HistoryFilter = {
   /** Any of them: hardly any asset has more than one key, see `warehouse/README.md`. */
   readonly assetKeys?: readonly string[] | undefined
   readonly eventType?: string | undefined
-  /** A name. */
+  /** A name, or `name@<instance URL>`. */
   readonly operator?: string | undefined
   readonly workOrderRef?: string | undefined
   readonly correctsEventId?: number | undefined
@@ -33,65 +34,90 @@ export type LightRow = Pick<
   | 'event_type'
   | 'slot_id'
   | 'asset_key'
+  | 'leaf_version'
   | 'operator_commitment'
   | 'work_order_ref'
   | 'corrects_event_id'
->
+> & {
+  /** Of rows since version 2, where an operator is asked for. */
+  readonly operator_id: number | null
+}
 
-/** A condition that an index serves, as SQL on the table `e`. `inHalves`: moves and judgements have an index each. */
-export type Source = {
+/** One way to rows by an index that is in the order of time. */
+type Arm = {
   readonly sql: string
   readonly values: readonly (string | number)[]
-  readonly inHalves: boolean
-  /** The index also holds all that the page needs to find its place. */
+  /** Where it starts when that is another table, and what id and time are called there. */
+  readonly start?: { readonly from: string; readonly join: string; readonly id: string; readonly time: string }
+}
+
+/** A condition that an index serves: by one way or by several that have no row in common. None: the whole ledger. */
+export type Source = {
+  readonly arms: readonly Arm[]
+  /** No other condition is asked for: the index alone says which rows are meant. */
   readonly isTheOnlyCondition: boolean
 }
 
 const lightColumns =
-  'e.id, e.timestamp_ms, e.event_type, e.slot_id, e.asset_key, e.operator_commitment, e.work_order_ref, e.corrects_event_id'
-const placeColumns = 'e.id, e.timestamp_ms'
+  'e.id, e.timestamp_ms, e.event_type, e.slot_id, e.asset_key, e.leaf_version, e.operator_commitment, e.work_order_ref, e.corrects_event_id'
+const operatorColumn = '(SELECT operator_id FROM main.placement_person WHERE event_id = e.id) AS operator_id'
 
 /** Rows that one slice looks at in the table: some 2 ms. */
 export const lightSliceRows = 500
 /** Entries of an index that one slice looks at: some 1 ms. */
 export const indexSliceRows = 5000
 
-const commitmentOfName = `(SELECT commitment FROM opening WHERE kind = 'person' AND value = ?)`
-
-/** The strongest condition that an index serves: the one that leaves the fewest rows in a ledger of years. */
-export function sourceOf(filter: HistoryFilter): Source {
-  const { assetKeys, slotId, correctsEventId, workOrderRef, operator, eventType } = filter
-  const conditions = [assetKeys, slotId, correctsEventId, workOrderRef, operator, eventType]
+/**
+ * The strongest condition that an index serves: the one that leaves the fewest rows in a ledger of years.
+ * @param meant everyone whom the filter's operator may mean
+ */
+export function sourceOf(filter: HistoryFilter, meant: Meant | undefined): Source {
+  const { assetKeys, slotId, correctsEventId, workOrderRef, eventType } = filter
+  const conditions = [assetKeys, slotId, correctsEventId, workOrderRef, meant, eventType]
   const isTheOnlyCondition = conditions.filter((one) => one !== undefined).length <= 1
-  const source = (sql: string, value: string | number, inHalves = false) => ({
-    sql,
-    values: [value],
-    inHalves,
-    isTheOnlyCondition,
-  })
-  if (assetKeys !== undefined) return { ...ofAssets(assetKeys), inHalves: true, isTheOnlyCondition }
-  if (slotId !== undefined) return source('e.slot_id = +?', slotId, true)
-  if (correctsEventId !== undefined) return source('e.corrects_event_id = +?', correctsEventId)
-  if (workOrderRef !== undefined) return source('e.work_order_ref = +?', workOrderRef)
-  if (operator !== undefined) return source(`e.operator_commitment = ${commitmentOfName}`, operator)
-  if (eventType !== undefined) return source('e.event_type = +?', eventType)
-  return { sql: '', values: [], inHalves: false, isTheOnlyCondition }
+  const source = (...arms: Arm[]) => ({ arms, isTheOnlyCondition })
+  const one = (sql: string, value: string | number) => source({ sql, values: [value] })
+  if (assetKeys !== undefined) return source(...inHalves(ofAssets(assetKeys)))
+  if (slotId !== undefined) return source(...inHalves({ sql: 'e.slot_id = +?', values: [slotId] }))
+  if (correctsEventId !== undefined) return one('e.corrects_event_id = +?', correctsEventId)
+  if (workOrderRef !== undefined) return one('e.work_order_ref = +?', workOrderRef)
+  if (meant !== undefined) return source(...armsOf(meant))
+  if (eventType !== undefined) return one('e.event_type = +?', eventType)
+  return source()
 }
 
-function ofAssets(keys: readonly string[]): Pick<Source, 'sql' | 'values'> {
+/** Slots and assets have an index over moves and one over judgements. */
+const inHalves = ({ sql, values }: Arm): Arm[] =>
+  [moves, judgements].map((half) => ({ sql: `e.${half} AND ${sql}`, values }))
+
+/** Rows of version 1 hold a person's one commitment; later ones are linked. */
+function armsOf({ commitment, ids }: Meant): Arm[] {
+  const start = {
+    from: 'main.placement_person l INDEXED BY placement_person_operator',
+    join: 'CROSS JOIN main.placement_event e ON e.id = l.event_id',
+    id: 'l.event_id',
+    time: 'l.timestamp_ms',
+  }
+  return [
+    { sql: 'e.leaf_version = 1 AND e.operator_commitment = +?', values: [commitment ?? ''] },
+    ...ids.map((id) => ({ sql: 'l.operator_id = +?', values: [id], start })),
+  ]
+}
+
+function ofAssets(keys: readonly string[]): Arm {
   const [key = '', ...others] = keys
   if (others.length === 0) return { sql: 'e.asset_key = +?', values: [key] }
   return { sql: `e.asset_key IN (${keys.map(() => '?').join(', ')})`, values: keys }
 }
 
-/** Whether a row satisfies what its source has not looked at. `operator`: the commitment of the name. */
-export function passes(row: LightRow, filter: HistoryFilter, operator: string | undefined): boolean {
+/** Whether a row satisfies what its source has not looked at. */
+export function passes(row: LightRow, filter: HistoryFilter, meant: Meant | undefined): boolean {
   const { slotId, assetKeys, eventType, workOrderRef, correctsEventId, fromMs, toMs } = filter
   return (
     (slotId === undefined || row.slot_id === slotId) &&
     (assetKeys === undefined || assetKeys.includes(row.asset_key)) &&
     (eventType === undefined || row.event_type === eventType) &&
-    (filter.operator === undefined || row.operator_commitment === operator) &&
+    (meant === undefined || isBy(row, meant)) &&
     (workOrderRef === undefined || row.work_order_ref === workOrderRef) &&
     (correctsEventId === undefined || row.corrects_event_id === correctsEventId) &&
     (fromMs === undefined || row.timestamp_ms >= fromMs) &&
@@ -99,11 +125,14 @@ export function passes(row: LightRow, filter: HistoryFilter, operator: string | 
   )
 }
 
-export function operatorOf(tx: ReadTx, name: string | undefined): string | undefined {
-  return name === undefined
-    ? undefined
-    : (tx.oneOf<{ commitment: string | null }>(`SELECT ${commitmentOfName} AS commitment`, [name])?.commitment ??
-        undefined)
+function isBy(row: LightRow, { commitment, ids }: Meant): boolean {
+  if (row.leaf_version === 1) return row.operator_commitment === commitment
+  return row.operator_id !== null && ids.includes(row.operator_id)
+}
+
+/** Everyone whom the filter's operator may mean; undefined when it names none. */
+export function operatorMeant(tx: ReadTx, { operator }: HistoryFilter): Meant | undefined {
+  return operator === undefined ? undefined : meantBy(tx, operator)
 }
 
 /** As SQL on the table `e`. */
@@ -120,36 +149,35 @@ export function lookAt(
   tx: ReadTx,
   source: Source,
   order: Order,
-  { fromMs, toMs }: HistoryFilter,
+  { fromMs, toMs, operator }: HistoryFilter,
   { place, looked, placesOnly }: Slice,
 ): LightRow[] {
-  const compared = order === 'newest first' ? '<' : '>'
   const isByTime = order !== 'log'
-  const parts = [
-    ...(source.sql === '' ? [] : [source.sql]),
-    isByTime ? `(e.timestamp_ms, e.id) ${compared} (+?, +?)` : 'e.id > +?',
-    // The place alone bounds one end of the span; this bounds the other.
-    ...(isByTime && order === 'newest first' && fromMs !== undefined ? ['e.timestamp_ms >= +?'] : []),
-    ...(isByTime && order === 'oldest first' && toMs !== undefined ? ['e.timestamp_ms < +?'] : []),
-  ]
-  const values = [
-    ...source.values,
-    ...(isByTime ? [place.timestampMs, place.id] : [place.id]),
-    ...(isByTime && order === 'newest first' && fromMs !== undefined ? [fromMs] : []),
-    ...(isByTime && order === 'oldest first' && toMs !== undefined ? [toMs] : []),
-  ]
-  const columns = placesOnly ? placeColumns : lightColumns
-  const half = (more: readonly string[]) =>
-    `SELECT ${columns} FROM main.placement_event e WHERE ${[...more, ...parts].join(' AND ')}`
-  const sql = source.inHalves ? `${half([`e.${moves}`])} UNION ALL ${half([`e.${judgements}`])}` : half([])
+  const columns = operator === undefined ? lightColumns : `${lightColumns}, ${operatorColumn}`
+  const values: (string | number)[] = []
+  const selects = armsOrAll(source).map(({ sql, values: own, start }) => {
+    const { id, time } = start ?? inEvents
+    const behind = isByTime ? `(${time}, ${id}) ${order === 'newest first' ? '<' : '>'} (+?, +?)` : `${id} > +?`
+    // The place bounds one end of the span; this bounds the other.
+    const end =
+      order === 'newest first' && fromMs !== undefined
+        ? { sql: `${time} >= +?`, value: fromMs }
+        : order === 'oldest first' && toMs !== undefined
+          ? { sql: `${time} < +?`, value: toMs }
+          : undefined
+    values.push(...own, ...(isByTime ? [place.timestampMs, place.id] : [place.id]), ...(end ? [end.value] : []))
+    const where = [sql, behind, ...(end ? [end.sql] : [])].filter((part) => part !== '').join(' AND ')
+    const from = start ? `${start.from}${placesOnly ? '' : ` ${start.join}`}` : 'main.placement_event e'
+    return `SELECT ${placesOnly ? `${id} AS id, ${time} AS timestamp_ms` : columns} FROM ${from} WHERE ${where}`
+  })
   // A union names its columns without the table.
-  const sorted = source.inHalves ? inOrder[order].replaceAll('e.', '') : inOrder[order]
-  return tx.allOf<LightRow>(`${sql} ORDER BY ${sorted} LIMIT ?`, [
-    ...values,
-    ...(source.inHalves ? values : []),
-    looked,
-  ])
+  const sorted = selects.length > 1 || placesOnly ? inOrder[order].replaceAll('e.', '') : inOrder[order]
+  return tx.allOf<LightRow>(`${selects.join(' UNION ALL ')} ORDER BY ${sorted} LIMIT ?`, [...values, looked])
 }
+
+const inEvents = { id: 'e.id', time: 'e.timestamp_ms' }
+const everything: Arm = { sql: '', values: [] }
+const armsOrAll = ({ arms }: Source): readonly Arm[] => (arms.length === 0 ? [everything] : arms)
 
 /** In front of the first row that can be meant. */
 export function beginning(order: Order, { fromMs, toMs }: HistoryFilter, afterId: number): EventPlace {
@@ -164,22 +192,23 @@ export function beginning(order: Order, { fromMs, toMs }: HistoryFilter, afterId
  * sorting them would block the thread, so the ledger itself is read.
  */
 export function sourceInLogOrder(tx: ReadTx, source: Source): Source {
-  if (source.sql === '' || countOf(tx, source, {}, indexSliceRows) < indexSliceRows) return source
-  return { sql: '', values: [], inHalves: false, isTheOnlyCondition: false }
+  if (source.arms.length === 0 || countOf(tx, source, {}, indexSliceRows) < indexSliceRows) return source
+  return { arms: [], isTheOnlyCondition: false }
 }
 
 /** How many rows a source finds in a span of time; `most` when there are that many or more. */
 export function countOf(tx: ReadTx, source: Source, { fromMs, toMs }: HistoryFilter, most: number): number {
-  const span = [
-    ...(fromMs === undefined ? [] : [{ sql: 'e.timestamp_ms >= +?', value: fromMs }]),
-    ...(toMs === undefined ? [] : [{ sql: 'e.timestamp_ms < +?', value: toMs }]),
-  ]
-  const half = (more: readonly string[]) => {
-    const parts = [...more, ...(source.sql === '' ? [] : [source.sql]), ...span.map(({ sql }) => sql)]
-    return `SELECT e.id FROM main.placement_event e${parts.length === 0 ? '' : ` WHERE ${parts.join(' AND ')}`}`
-  }
-  const values = [...source.values, ...span.map(({ value }) => value)]
-  const sql = source.inHalves ? `${half([`e.${moves}`])} UNION ALL ${half([`e.${judgements}`])}` : half([])
-  const all = [...values, ...(source.inHalves ? values : []), most]
-  return tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM (${sql} LIMIT ?)`, all)?.n ?? 0
+  const values: (string | number)[] = []
+  const selects = armsOrAll(source).map(({ sql, values: own, start }) => {
+    const { id, time } = start ?? inEvents
+    const span = [
+      ...(fromMs === undefined ? [] : [{ sql: `${time} >= +?`, value: fromMs }]),
+      ...(toMs === undefined ? [] : [{ sql: `${time} < +?`, value: toMs }]),
+    ]
+    values.push(...own, ...span.map(({ value }) => value))
+    const where = [sql, ...span.map((part) => part.sql)].filter((part) => part !== '').join(' AND ')
+    return `SELECT ${id} FROM ${start?.from ?? 'main.placement_event e'}${where === '' ? '' : ` WHERE ${where}`}`
+  })
+  const counted = `SELECT count(*) AS n FROM (${selects.join(' UNION ALL ')} LIMIT ?)`
+  return tx.oneOf<{ n: number }>(counted, [...values, most])?.n ?? 0
 }

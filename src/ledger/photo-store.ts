@@ -1,4 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
+import type { Person } from '../log/index.ts'
 import type { PhotoTime } from './photo-time.ts'
 import type { PictureSize } from './picture.ts'
 
@@ -24,22 +25,13 @@ export function photoTimeIn(tx: ReadTx, sha256: string): PhotoTime | undefined {
   return { local: row.taken_local, offsetMinutes: row.taken_offset_minutes }
 }
 
-/** Somebody else brought the same bytes: they have them too. */
-export function keepBringer(tx: Tx, sha256: string, commitment: string): void {
-  tx.runOf(
-    `INSERT OR IGNORE INTO photo_bringer SELECT sha256, ? FROM media WHERE sha256 = ? AND actor_commitment IS NOT ?`,
-    [commitment, sha256, commitment],
-  )
+/** Whoever brought these bytes, first or again, may see them. */
+export function keepBringer(tx: Tx, sha256: string, person: Person): void {
+  tx.runOf('INSERT OR IGNORE INTO photo_bringer (sha256, person_id) VALUES (?, ?)', [sha256, person.id])
 }
 
-export function hasBrought(tx: ReadTx, sha256: string, commitment: string): boolean {
-  return (
-    tx.oneOf(
-      `SELECT 1 FROM media WHERE sha256 = +? AND actor_commitment = ?
-       UNION ALL SELECT 1 FROM photo_bringer WHERE sha256 = +? AND actor_commitment = +? LIMIT 1`,
-      [sha256, commitment, sha256, commitment],
-    ) !== undefined
-  )
+export function hasBrought(tx: ReadTx, sha256: string, person: Person): boolean {
+  return tx.oneOf('SELECT 1 FROM photo_bringer WHERE sha256 = +? AND person_id = +?', [sha256, person.id]) !== undefined
 }
 
 /** Whether any event or transport unit holds the photo (naming a hash is not enough), and whether one of them is in a warehouse that is not hidden. */

@@ -1,12 +1,12 @@
 import { webcrypto } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ByteRate, ConfigNames } from '../auth/index.ts'
+import type { ByteRate } from '../auth/index.ts'
 import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { addMedia, findMedia, type Media, type Openings } from '../log/index.ts'
+import { addMedia, findMedia, type Media, type People } from '../log/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { type Clock, writeFileDurablyAside } from '../world/index.ts'
 import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, useOf } from './photo-store.ts'
@@ -32,19 +32,18 @@ export type KeptPhoto = { readonly media: Media; readonly facts: PhotoFacts }
 export class Photos {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now'>
-  readonly #openings: Openings
+  readonly #people: People
   readonly #audit: AuditTrail
   readonly #room: Pick<DiskRoom, 'demand'>
   readonly #rate: Pick<ByteRate, 'take'>
   readonly #dataDir: string
   readonly #sightOf: (caller: Caller) => Sight
   readonly #siteUrl: () => string
-  readonly #names: Pick<ConfigNames, 'ownsBareName'>
 
   constructor(options: {
     work: UnitOfWork
     clock: Pick<Clock, 'now'>
-    openings: Openings
+    people: People
     audit: AuditTrail
     room: Pick<DiskRoom, 'demand'>
     /** Bytes that a user may send. */
@@ -52,18 +51,16 @@ export class Photos {
     dataDir: string
     sightOf: (caller: Caller) => Sight
     siteUrl: () => string
-    names: Pick<ConfigNames, 'ownsBareName'>
   }) {
     this.#work = options.work
     this.#clock = options.clock
-    this.#openings = options.openings
+    this.#people = options.people
     this.#audit = options.audit
     this.#room = options.room
     this.#rate = options.rate
     this.#dataDir = options.dataDir
     this.#sightOf = options.sightOf
     this.#siteUrl = options.siteUrl
-    this.#names = options.names
   }
 
   /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL. */
@@ -107,11 +104,11 @@ export class Photos {
   /** The second half: the row, and who brought it. The same bytes again change nothing but that. */
   note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
     const { sha256, mediaType, sizeBytes } = media
-    const commitment = this.#openings.person(tx, by.caller.username)
-    if (addMedia(tx, media, commitment)) {
+    const person = this.#people.ofCaller(tx, by.caller)
+    if (addMedia(tx, media, { people: this.#people, person })) {
       this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
     }
-    keepBringer(tx, sha256, commitment)
+    keepBringer(tx, sha256, person)
     keepFacts(tx, sha256, facts)
     const { size, time } = facts
     return {
@@ -169,8 +166,8 @@ export class Photos {
     const { isUsed, isShown } = useOf(tx, hash, hiddenWarehouses)
     const judges = caller.permissions.has('events:verify') && hiddenWarehouses.length === 0
     if (isShown || (!isUsed && judges)) return true
-    const commitment = this.#names.ownsBareName(caller) ? this.#openings.findPerson(tx, caller.username) : undefined
-    return commitment !== undefined && hasBrought(tx, hash, commitment)
+    const person = this.#people.findCaller(tx, caller)
+    return person !== undefined && hasBrought(tx, hash, person)
   }
 }
 

@@ -1,12 +1,12 @@
-import type { PlacementEventRow } from '../database/index.ts'
+import type { PlacementEventRow, Stated } from '../database/index.ts'
 import type { Json, LeafFacts } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 
 /** A row before its leaf is appended: everything but what comes from the leaf. */
-export type UnsealedRow = Omit<PlacementEventRow, 'leaf_seq' | 'evidence_hash'>
+export type UnsealedRow = Omit<PlacementEventRow, keyof Stated>
 
 /**
- * The facts of a placement leaf, version 1, made from the row alone: whoever has the row can make the leaf again and
+ * The facts of a placement leaf, made from the row alone: whoever has the row can make the leaf again and
  * compare. A fact that is absent in the row is absent here. Never changes; new columns become new keys, when present.
  */
 export function placementFacts(row: UnsealedRow): LeafFacts {

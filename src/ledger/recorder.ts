@@ -3,7 +3,18 @@ import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
-import { canonicalJson, type Json, type Log, type Openings, sha256 } from '../log/index.ts'
+import {
+  canonicalJson,
+  type Identity,
+  type Json,
+  type Log,
+  mayBeSame,
+  type Openings,
+  type People,
+  type Person,
+  sha256,
+  version1Of,
+} from '../log/index.ts'
 import type { Asset, Barcode, Slot, WarehouseService } from '../warehouse/index.ts'
 import type { Clock } from '../world/index.ts'
 import { placementRecorded } from './events.ts'
@@ -38,6 +49,9 @@ export type Asking = {
 /** `isNew` false: this client sent it before under its own id; the event is told as it is now. */
 export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean }
 
+/** Who did it as the client says, and who vouches for it. */
+type Acting = { readonly operator: Person; readonly actor: Person }
+
 /** What several events that are one act to the floor add to what each of them says. */
 export type Within = {
   /** The event comes behind this time, whatever its own says. */
@@ -61,7 +75,14 @@ export type Within = {
  */
 export type Grounds =
   | { readonly kind: 'opening'; readonly list: string; readonly line: number }
-  | { readonly kind: 'count'; readonly countId: number; readonly scanId: number; readonly scanSha256: string }
+  | {
+      readonly kind: 'count'
+      readonly countId: number
+      readonly scanId: number
+      readonly scanSha256: string
+      /** Who scanned; undefined once erased. */
+      readonly counter: Identity | undefined
+    }
 
 /**
  * Appends events inside somebody's transaction, and promises nothing beyond it: whoever calls owns the unit of work,
@@ -71,6 +92,7 @@ export class Recorder {
   readonly #clock: Pick<Clock, 'now'>
   readonly #log: Log
   readonly #openings: Openings
+  readonly #people: People
   readonly #head: LedgerHead
   readonly #warehouse: WarehouseService
   readonly #photos: Photos
@@ -85,6 +107,7 @@ export class Recorder {
     clock: Pick<Clock, 'now'>
     log: Log
     openings: Openings
+    people: People
     head: LedgerHead
     warehouse: WarehouseService
     photos: Photos
@@ -98,6 +121,7 @@ export class Recorder {
     this.#clock = options.clock
     this.#log = options.log
     this.#openings = options.openings
+    this.#people = options.people
     this.#head = options.head
     this.#warehouse = options.warehouse
     this.#photos = options.photos
@@ -134,10 +158,10 @@ export class Recorder {
     const known = this.#warehouse.findAsset(tx, code.key)
     // What only hidden warehouses have seen is judged like a barcode that nobody has seen.
     const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
-    const actor = this.#openings.person(tx, by.caller.username)
-    const operator = request.operator ?? by.caller.username
-    const isOther = operator !== by.caller.username
-    const people = { operator: isOther ? this.#openings.person(tx, operator) : actor, actor }
+    const actor = this.#people.ofCaller(tx, by.caller)
+    const people = { operator: this.#operatorOf(tx, request, by.caller, within.grounds), actor }
+    const isOther = people.operator !== actor
+    const place = this.#log.next()
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
     const judged = judge(moved, around)
@@ -170,8 +194,8 @@ export class Recorder {
       slot_code: slot.slot_id,
       asset_barcode: request.asset_barcode,
       asset_key: code.key,
-      operator_commitment: people.operator,
-      actor_commitment: people.actor,
+      operator_commitment: people.operator.inLeaf(place, 'operator'),
+      actor_commitment: people.actor.inLeaf(place, 'actor'),
       timestamp_ms: when.timestampMs,
       device_timestamp_ms: when.deviceTimestampMs,
       received_at_ms: nowMs,
@@ -194,7 +218,7 @@ export class Recorder {
       warnings: JSON.stringify(warnings),
       ...groundColumns(grounds),
     }
-    return this.#seal(tx, row, request, { by, slot, effect: judged.effect, within })
+    return this.#seal(tx, row, request, { by, people, slot, effect: judged.effect, within })
   }
 
   /**
@@ -202,7 +226,7 @@ export class Recorder {
    * changes undone and the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
    */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
-    const before = { log: this.#log.save(), head: this.#head.save() }
+    const before = { log: this.#log.save(), people: this.#people.save(), head: this.#head.save() }
     tx.runOf('SAVEPOINT act')
     try {
       const done = work()
@@ -213,6 +237,7 @@ export class Recorder {
       tx.runOf('ROLLBACK TO act')
       tx.runOf('RELEASE act')
       this.#log.restore(before.log)
+      this.#people.restore(before.people)
       this.#head.restore(before.head)
       return { refused: error }
     }
@@ -241,7 +266,7 @@ export class Recorder {
     caller: Caller,
   ): RecordedEvent | undefined {
     if (clientEventId === undefined) return undefined
-    const commitment = this.#names.ownsBareName(caller) ? this.#openings.findPerson(tx, caller.username) : undefined
+    const commitment = this.#names.ownsBareName(caller) ? version1Of(tx, caller.username) : undefined
     const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, clientEventId)
     if (!known) return undefined
     const row = store.findEvent(tx, known.event_id)
@@ -274,17 +299,25 @@ export class Recorder {
     tx: Tx,
     unsealed: UnsealedRow,
     request: NewPlacementEvent,
-    { by, slot, effect, within }: { by: RequestOrigin; slot: Slot; effect: Effect; within: Within },
+    {
+      by,
+      people,
+      slot,
+      effect,
+      within,
+    }: { by: RequestOrigin; people: Acting; slot: Slot; effect: Effect; within: Within },
   ): RecordedEvent {
     const leaf = this.#log.append(tx, 'placement', String(unsealed.id), placementFacts(unsealed))
-    const row: PlacementEventRow = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    const row: PlacementEventRow = { ...unsealed, ...leaf }
     store.append(tx, row)
+    store.linkPeople(tx, row, people)
     this.#head.advance(row.id, row.received_at_ms)
-    const operator = request.operator ?? by.caller.username
     const opened = {
       ...row,
-      operator,
-      actor: by.caller.username,
+      operator: people.operator.name,
+      actor: people.actor.name,
+      operator_id: people.operator.id,
+      actor_id: people.actor.id,
       notes: request.verification_notes ?? null,
       counted_at_ms: null,
     }
@@ -298,9 +331,15 @@ export class Recorder {
       action: auditActions[row.event_type],
       entity: 'event',
       entityId: row.id,
-      operator: request.operator,
+      operator: people.operator,
     })
     return event
+  }
+
+  /** Of a scan of a count the one who scanned. */
+  #operatorOf(tx: Tx, request: NewPlacementEvent, caller: Caller, grounds: Grounds | undefined): Person {
+    const counter = grounds?.kind === 'count' ? grounds.counter : undefined
+    return counter ? this.#people.of(tx, counter) : this.#people.ofOperator(tx, request.operator, caller)
   }
 
   #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
@@ -451,10 +490,7 @@ function timeWarnings(taken: readonly number[], when: DecidedTime, around: { lat
   return warnings
 }
 
-function madeBy(tx: ReadTx, placement: Placement | undefined, people: { operator: string; actor: string }): boolean {
-  const placers = placement && store.placersOf(tx, placement.id)
-  if (!placers) return false
-  return [people.operator, people.actor].some(
-    (p) => p === placers.operator_commitment || p === placers.actor_commitment,
-  )
+function madeBy(tx: ReadTx, placement: Placement | undefined, { operator, actor }: Acting): boolean {
+  const placers: readonly Identity[] = placement ? store.placersOf(tx, placement.id) : []
+  return placers.some((placer) => mayBeSame(placer, operator) || mayBeSame(placer, actor))
 }

@@ -71,7 +71,10 @@ const listEvents = operation({
       slot_code: text(64).optional(),
       asset_barcode: barcode().optional().openapi({ description: 'in any spelling' }),
       event_type: z.enum(placementEventTypes).optional(),
-      operator: text(128).optional().openapi({ description: 'on whose behalf; nobody is found once erased' }),
+      operator: text(512).optional().openapi({
+        description: 'on whose behalf: a name, or name@<instance URL>; no one is found once erased',
+        example: 'olga@https://cloud.example.com',
+      }),
       work_order_ref: text(128).optional(),
       corrects_event_id: queryInteger({ min: 1 }).optional(),
       zoneId: queryInteger({ min: 1 }).optional(),

@@ -38,8 +38,13 @@ export type Bounds = { readonly atMs: number | undefined; readonly lastId: numbe
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
   // received_at never decreases with the id, so what was known then is a prefix of the ledger.
-  const lastId = lastIdUpTo(tx, 'received_at_ms', when.knownAtMs)
+  const lastId = lastIdReceivedBy(tx, when.knownAtMs)
   return { atMs: when.atMs, lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER) }
+}
+
+/** The last event that was received at `limitMs` or before, 0 before the first. */
+export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
+  return lastIdWhere(tx, 'received_at_ms <= ?', [limitMs])
 }
 
 /**
@@ -53,14 +58,23 @@ export function settle(tx: ReadTx, when: When = {}): When {
 }
 
 /**
- * The last event whose `column` is not above `limit`, 0 before the first. By halving the ids, for these columns never
- * decrease with them: two dozen looks in ten million events, and no index that every commit would have to write.
+ * The last event whose leaf is among the first `seq` of a log, or in a log before it; 0 before the first. Without a
+ * number of a log the one that grows is meant.
  */
-export function lastIdUpTo(tx: ReadTx, column: 'received_at_ms' | 'leaf_seq', limit: number): number {
-  const isWithin = (id: number) => {
-    const row = tx.oneOf<{ value: number }>(`SELECT ${column} AS value FROM main.placement_event WHERE id = +?`, [id])
-    return row !== undefined && row.value <= limit
-  }
+export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): number {
+  if (seq <= 0 && logNumber === undefined) return 0
+  const log = logNumber ?? tx.oneOf<{ n: number }>('SELECT max(id) AS n FROM log_identity')?.n ?? 0
+  return lastIdWhere(tx, '(log_id, leaf_seq) <= (?, ?)', [log, seq])
+}
+
+/**
+ * The last event of which `condition` is true. By halving the ids, for it is about what never decreases with them: two
+ * dozen looks in ten million events, and no index that every commit would have to write.
+ */
+function lastIdWhere(tx: ReadTx, condition: string, values: readonly number[]): number {
+  const isWithin = (id: number) =>
+    tx.oneOf<{ is: number }>(`SELECT ${condition} AS "is" FROM main.placement_event WHERE id = +?`, [...values, id])
+      ?.is === 1
   let above = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0) + 1
   if (isWithin(above - 1)) return above - 1
   let within = 0

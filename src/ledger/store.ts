@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
-import { erasedName } from '../log/index.ts'
+import { type Identity, type Person, shownWithout } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { PlacementEvent } from './schema.ts'
 import { explain, type WarningCode } from './warnings.ts'
@@ -9,7 +9,9 @@ import { explain, type WarningCode } from './warnings.ts'
 const columns = [
   'id',
   'event_id',
+  'log_id',
   'leaf_seq',
+  'leaf_version',
   'event_type',
   'slot_id',
   'slot_code',
@@ -53,22 +55,43 @@ export function append(tx: Tx, row: PlacementEventRow): void {
   )
 }
 
+/** Says in the erasable side table who stands in an event. */
+export function linkPeople(
+  tx: Tx,
+  row: Pick<PlacementEventRow, 'id' | 'timestamp_ms'>,
+  { operator, actor }: { operator: Person; actor: Person },
+): void {
+  tx.runOf('INSERT INTO placement_person (event_id, timestamp_ms, operator_id, actor_id) VALUES (?, ?, ?, ?)', [
+    row.id,
+    row.timestamp_ms,
+    operator.id,
+    actor.id,
+  ])
+}
+
 /** A row with the names and texts that its commitments open to, as far as they are not erased. */
 export type OpenedRow = PlacementEventRow & {
   operator: string | null
   actor: string | null
+  /** `person.id`s of rows since version 2; null once erased. */
+  operator_id: number | null
+  actor_id: number | null
   notes: string | null
   /** Of opening stock: when a count first said something of this pallet. */
   counted_at_ms: number | null
 }
 
-const openedSelect = `SELECT e.*, o.value AS operator, a.value AS actor, n.value AS notes,
+const openedSelect = `SELECT e.*, coalesce(po.name, o.value) AS operator, coalesce(pa.name, a.value) AS actor,
+    l.operator_id, l.actor_id, n.value AS notes,
     CASE WHEN e.opening_list IS NOT NULL THEN (
       SELECT min(c.received_at_ms) FROM main.placement_event c
       WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id) END AS counted_at_ms
   FROM main.placement_event e
-  LEFT JOIN opening o ON o.commitment = e.operator_commitment
-  LEFT JOIN opening a ON a.commitment = e.actor_commitment
+  LEFT JOIN placement_person l ON l.event_id = e.id
+  LEFT JOIN person po ON po.id = l.operator_id
+  LEFT JOIN person pa ON pa.id = l.actor_id
+  LEFT JOIN opening o ON e.leaf_version = 1 AND o.commitment = e.operator_commitment
+  LEFT JOIN opening a ON e.leaf_version = 1 AND a.commitment = e.actor_commitment
   LEFT JOIN opening n ON n.commitment = e.notes_commitment`
 
 export function findEvent(tx: ReadTx, id: number): OpenedRow | undefined {
@@ -85,8 +108,8 @@ export function toPlacementEvent(row: OpenedRow): PlacementEvent {
     slot_code: row.slot_code,
     asset_barcode: row.asset_barcode,
     asset_key: row.asset_key,
-    operator: row.operator ?? erasedName(row.operator_commitment),
-    actor: row.actor ?? erasedName(row.actor_commitment),
+    operator: row.operator ?? shownWithout(row.leaf_version, row.operator_commitment),
+    actor: row.actor ?? shownWithout(row.leaf_version, row.actor_commitment),
     timestamp: isoTime(row.timestamp_ms),
     device_timestamp: timeOf(row.device_timestamp_ms),
     received_at: isoTime(row.received_at_ms),
@@ -149,7 +172,7 @@ export function callerMark(tx: ReadTx, caller: Pick<Caller, 'username' | 'instan
   return createHmac('sha256', held.key).update(`${caller.username}@${caller.instance}`).digest('hex')
 }
 
-/** The event that this caller recorded under the client's own id. `commitment`: how rows of the first schemas name it. */
+/** The event that this caller recorded under the client's own id. `commitment`: how rows of the first schemas name the caller. */
 export function findByClientEventId(tx: ReadTx, mark: string, commitment: string | undefined, clientEventId: string) {
   return tx.oneOf<{ event_id: number; request_sha256: string }>(
     'SELECT event_id, request_sha256 FROM client_event WHERE caller IN (?, ?) AND client_event_id = ?',
@@ -167,12 +190,20 @@ export function keepClientEventId(
   tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [mark, clientEventId, eventId, requestSha256])
 }
 
-/** Who made a placement, by commitment. */
-export function placersOf(
-  tx: ReadTx,
-  eventId: number,
-): { operator_commitment: string; actor_commitment: string } | undefined {
-  return tx.oneOf('SELECT operator_commitment, actor_commitment FROM main.placement_event WHERE id = +?', [eventId])
+/** Who made a placement, as far as they are not erased. */
+export function placersOf(tx: ReadTx, eventId: number): Identity[] {
+  const linked = tx.allOf<Identity>(
+    `SELECT p.name, p.instance FROM placement_person l JOIN person p ON p.id IN (l.operator_id, l.actor_id)
+     WHERE l.event_id = +?`,
+    [eventId],
+  )
+  if (linked.length > 0) return linked
+  return tx.allOf<Identity>(
+    `SELECT o.value AS name, NULL AS instance FROM main.placement_event e
+     JOIN opening o ON o.commitment IN (e.operator_commitment, e.actor_commitment)
+     WHERE e.id = +? AND e.leaf_version = 1`,
+    [eventId],
+  )
 }
 
 /** The last id, and the newest received_at: where the ledger's head stands. */

@@ -5,7 +5,7 @@ import {
   type HistoryFilter,
   inOrder,
   lookAt,
-  operatorOf,
+  operatorMeant,
   passes,
   sourceOf,
 } from './look.ts'
@@ -26,9 +26,9 @@ export function walk(
 ): WalkStep {
   const order = 'oldest first'
   const place = from ?? beginning(order, filter, 0)
-  const operator = operatorOf(tx, filter.operator)
-  const rows = lookAt(tx, sourceOf(filter), order, filter, { place, looked, placesOnly: false })
-  const ids = rows.filter((row) => row.id <= filter.lastId && passes(row, filter, operator)).map(({ id }) => id)
+  const meant = operatorMeant(tx, filter)
+  const rows = lookAt(tx, sourceOf(filter, meant), order, filter, { place, looked, placesOnly: false })
+  const ids = rows.filter((row) => row.id <= filter.lastId && passes(row, filter, meant)).map(({ id }) => id)
   const last = rows.at(-1)
   return {
     rows: openedByIds(tx, ids, inOrder[order]),

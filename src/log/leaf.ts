@@ -12,12 +12,23 @@ export type LeafKind =
   | 'media-removed'
   | 'log-fork'
 
+/**
+ * 1: a person is one commitment in all leaves. 2: each row has its own (see `People`). Besides that the two are the
+ * same, and both stay valid: what was hashed yesterday must hash the same tomorrow.
+ */
+export type LeafVersion = 1 | 2
+
 /** The head that every leaf carries; the facts of its row stand beside these keys. */
-export type LeafHead = { kind: LeafKind; logId: string; siteId: string; seq: number }
+export type LeafHead = { v: LeafVersion; kind: LeafKind; logId: string; siteId: string; seq: number }
 
 export type LeafFacts = { readonly eventId: string; readonly [key: string]: Json | undefined }
 
-/** Version 1 of a leaf. Never changes: what was hashed yesterday must hash the same tomorrow. */
-export function leafV1(head: LeafHead, facts: LeafFacts): { [key: string]: Json | undefined } {
-  return { ...facts, v: 1, kind: head.kind, logId: head.logId, siteId: head.siteId, seq: head.seq }
+/** A leaf, to be put into canonical form. */
+export function leafOf(
+  { v, kind, logId, siteId, seq }: LeafHead,
+  facts: LeafFacts,
+): {
+  [key: string]: Json | undefined
+} {
+  return { ...facts, v, kind, logId, siteId, seq }
 }

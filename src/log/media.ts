@@ -1,4 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
+import type { People, Person } from './people.ts'
 
 export type Media = {
   readonly sha256: string
@@ -27,15 +28,26 @@ export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
 }
 
 /**
- * Writes down a file that is on disk already (fsynced, under its hash). The same bytes again add nothing.
+ * Writes down a file that is on disk already (fsynced, under its hash), and who brought it; nobody for the gateway's own.
+ * The same bytes again add nothing.
  * @returns whether a row was added
  */
-export function addMedia(tx: Tx, media: Media, actorCommitment: string | null): boolean {
+export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; person: Person }): boolean {
   if (findMedia(tx, media.sha256)) return false
+  const row = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.media')?.id ?? 0) + 1
+  const place = { subject: 'media', row, field: 'actor' }
   tx.runOf(
-    `INSERT INTO media (id, sha256, kind, media_type, size_bytes, received_at_ms, actor_commitment)
-     VALUES ((SELECT coalesce(max(id), 0) + 1 FROM media), ?, ?, ?, ?, ?, ?)`,
-    [media.sha256, media.kind, media.mediaType, media.sizeBytes, media.receivedAtMs, actorCommitment],
+    `INSERT INTO main.media (id, sha256, kind, media_type, size_bytes, received_at_ms, actor_commitment)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      row,
+      media.sha256,
+      media.kind,
+      media.mediaType,
+      media.sizeBytes,
+      media.receivedAtMs,
+      broughtBy ? broughtBy.people.inRow(tx, broughtBy.person, place) : null,
+    ],
   )
   return true
 }

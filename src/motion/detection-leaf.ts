@@ -1,11 +1,11 @@
-import type { DetectionEventRow } from '../database/index.ts'
+import type { DetectionEventRow, Stated } from '../database/index.ts'
 import type { Json, LeafFacts } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 
 /** A row before its leaf is appended. */
-export type UnsealedDetection = Omit<DetectionEventRow, 'leaf_seq' | 'evidence_hash'>
+export type UnsealedDetection = Omit<DetectionEventRow, keyof Stated>
 
-/** The facts of a detection leaf, version 1, made from the row alone. Absent where the row has nothing to say. */
+/** The facts of a detection leaf, made from the row alone. Absent where the row has nothing to say. */
 export function detectionFacts(row: UnsealedDetection): LeafFacts {
   const facts: Record<string, Json | null> = {
     eventId: row.event_id,

@@ -476,7 +476,7 @@ export class MotionService {
 
   #keep(tx: Tx, file: StoredFile, kind: Media['kind'], mediaType: string): void {
     const media = { sha256: file.sha256, kind, mediaType, sizeBytes: file.sizeBytes, receivedAtMs: this.#clock.now() }
-    addMedia(tx, media, null)
+    addMedia(tx, media)
   }
 
   #append(
@@ -503,7 +503,7 @@ export class MotionService {
       recorded_at_ms: this.#clock.now(),
     }
     const leaf = this.#log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
-    const row = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    const row = { ...unsealed, ...leaf }
     store.append(tx, row)
     holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
     this.#outbox.created(tx, detectionRecorded(this.#present(row), this.#clock.now(), this.#warehouseOf(row.cctv_id)))

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, Reply, TimePlace } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Asked, Recorder } from '../ledger/index.ts'
-import type { Openings } from '../log/index.ts'
+import type { People } from '../log/index.ts'
 import type { UnitService } from '../units/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { readingRecorded } from './events.ts'
@@ -22,7 +22,7 @@ export type ReadingsAsked = {
 /** What scales read. A reading is kept as it came and never changes; of a transport unit it becomes evidence. */
 export class ScaleService {
   readonly #work: UnitOfWork
-  readonly #openings: Openings
+  readonly #people: People
   readonly #recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
   readonly #warehouse: WarehouseService
   readonly #units: Pick<UnitService, 'warehouseOf' | 'weighed'>
@@ -33,7 +33,7 @@ export class ScaleService {
 
   constructor(options: {
     work: UnitOfWork
-    openings: Openings
+    people: People
     recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
     warehouse: WarehouseService
     units: Pick<UnitService, 'warehouseOf' | 'weighed'>
@@ -43,7 +43,7 @@ export class ScaleService {
     makeId: () => string
   }) {
     this.#work = options.work
-    this.#openings = options.openings
+    this.#people = options.people
     this.#recorder = options.recorder
     this.#warehouse = options.warehouse
     this.#units = options.units
@@ -106,8 +106,10 @@ export class ScaleService {
       transportUnitId === undefined ? undefined : this.#units.warehouseOf(tx, transportUnitId, by.caller)
     const warehouseId = slot?.warehouseId ?? unitWarehouse
     const when = this.#recorder.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, 0)
+    const id = store.nextId(tx)
+    const actor = this.#people.ofCaller(tx, by.caller)
     const row: ScaleReadingRow = {
-      id: store.nextId(tx),
+      id,
       event_id: this.#makeId(),
       scale_id: request.scaleId,
       weight_kg: request.weightKg,
@@ -122,7 +124,7 @@ export class ScaleService {
       asset_key: asset_barcode === undefined ? null : this.#warehouse.readBarcode(tx, asset_barcode).key,
       transport_unit_id: transportUnitId ?? null,
       warehouse_id: warehouseId ?? null,
-      actor_commitment: this.#openings.person(tx, by.caller.username),
+      actor_commitment: this.#people.inRow(tx, actor, { subject: 'scale_reading', row: id, field: 'actor' }),
     }
     store.append(tx, row)
     const reading = store.toReading({ ...row, actor: by.caller.username })

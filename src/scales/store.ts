@@ -1,5 +1,6 @@
 import type { ReadTx, ScaleReadingRow, Tx } from '../database/index.ts'
 import { countLimit, type TimePlace } from '../http/index.ts'
+import { nameSql } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 import type { ScaleReading } from './schema.ts'
 
@@ -52,8 +53,8 @@ export type ReadingFilter = {
   hidden: readonly number[]
 }
 
-const opened = `SELECT s.*, a.value AS actor FROM main.scale_reading s
-  LEFT JOIN opening a ON a.commitment = s.actor_commitment`
+const opened = `SELECT s.*, ${nameSql('scale_reading', 's.id', 'actor', 's.actor_commitment')} AS actor
+  FROM main.scale_reading s`
 
 /** One page, newest first, and whether there is more; `total` up to the limit of counting. */
 export function listReadings(

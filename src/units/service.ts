@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type Reply } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { type Asked, type Asking, callerMark, type Photos, type Recorder, requestHash } from '../ledger/index.ts'
-import type { Log, Openings } from '../log/index.ts'
+import type { Log, Openings, People } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { notificationsOf } from './events.ts'
 import {
@@ -59,6 +59,7 @@ export class UnitService {
   readonly #work: UnitOfWork
   readonly #log: Log
   readonly #openings: Openings
+  readonly #people: People
   readonly #recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
   readonly #warehouse: WarehouseService
   readonly #photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
@@ -72,6 +73,7 @@ export class UnitService {
     work: UnitOfWork
     log: Log
     openings: Openings
+    people: People
     recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
     warehouse: WarehouseService
     photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
@@ -84,6 +86,7 @@ export class UnitService {
     this.#work = options.work
     this.#log = options.log
     this.#openings = options.openings
+    this.#people = options.people
     this.#recorder = options.recorder
     this.#warehouse = options.warehouse
     this.#photos = options.photos
@@ -301,7 +304,9 @@ export class UnitService {
     const when = this.#recorder.timeOf({ timestampMs: words.timestamp, deviceTimeMs }, newestMs)
     const end = store.endOfHistory(tx)
     const { vehicle, ...columns } = change
-    const operator = words.operator ?? by.caller.username
+    const actor = this.#people.ofCaller(tx, by.caller)
+    const operator = this.#people.ofOperator(tx, words.operator, by.caller)
+    const place = this.#log.next()
     const photos = this.#photosOf(tx, evidence?.photo_urls ?? [], by.caller)
     const unsealed: UnsealedHistoryRow = {
       ...{ reference: null, sscc: null, direction: null, warehouse_id: null, carrier: null },
@@ -311,8 +316,8 @@ export class UnitService {
       ...weight,
       row: end.row + 1,
       event_id: this.#makeId(),
-      operator_commitment: this.#openings.person(tx, operator),
-      actor_commitment: this.#openings.person(tx, by.caller.username),
+      operator_commitment: operator.inLeaf(place, 'operator'),
+      actor_commitment: actor.inLeaf(place, 'actor'),
       note_commitment: this.#text(tx, words.note),
       reason_commitment: this.#text(tx, words.reason),
       timestamp_ms: when.timestampMs,
@@ -325,12 +330,14 @@ export class UnitService {
       client_event_id: words.client_event_id ?? null,
     }
     const leaf = this.#log.append(tx, 'unit-history', String(unsealed.row), unitHistoryFacts(unsealed))
-    const row: UnitHistoryRow = { ...unsealed, leaf_seq: leaf.seq, evidence_hash: leaf.evidenceHash }
+    const row: UnitHistoryRow = { ...unsealed, ...leaf }
     store.append(tx, row)
+    this.#people.link(tx, operator, { subject: 'unit_history', row: row.row, field: 'operator' })
+    this.#people.link(tx, actor, { subject: 'unit_history', row: row.row, field: 'actor' })
     const unit = unitRecord(store.historyOf(tx, row.unit_id), this.#stages())
     for (const { sha256, evidence: has } of photos)
       if (sha256 && has === 'held') store.keepPhoto(tx, sha256, unit.warehouseId)
-    for (const event of notificationsOf(row, unit, operator, this.#makeId)) {
+    for (const event of notificationsOf(row, unit, operator.name, this.#makeId)) {
       if ('eventId' in event) this.#outbox.publish(tx, event)
       else this.#outbox.created(tx, event)
     }

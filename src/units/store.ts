@@ -1,9 +1,12 @@
 import type { ReadTx, Tx, UnitHistoryRow } from '../database/index.ts'
+import { nameSql } from '../log/index.ts'
 
 const columns = [
   'row',
   'event_id',
+  'log_id',
   'leaf_seq',
+  'leaf_version',
   'unit_id',
   'action',
   'from_stage',
@@ -67,10 +70,10 @@ export type OpenedRow = UnitHistoryRow & {
 /** All that happened to a unit, in its order; empty for one that is not there. */
 export function historyOf(tx: ReadTx, unitId: string): OpenedRow[] {
   return tx.allOf<OpenedRow>(
-    `SELECT h.*, o.value AS operator, a.value AS actor, n.value AS note, r.value AS reason, v.value AS vehicle
+    `SELECT h.*, ${nameSql('unit_history', 'h.row', 'operator', 'h.operator_commitment')} AS operator,
+       ${nameSql('unit_history', 'h.row', 'actor', 'h.actor_commitment')} AS actor,
+       n.value AS note, r.value AS reason, v.value AS vehicle
      FROM main.unit_history h
-     LEFT JOIN opening o ON o.commitment = h.operator_commitment
-     LEFT JOIN opening a ON a.commitment = h.actor_commitment
      LEFT JOIN opening n ON n.commitment = h.note_commitment
      LEFT JOIN opening r ON r.commitment = h.reason_commitment
      LEFT JOIN opening v ON v.commitment = h.vehicle_commitment

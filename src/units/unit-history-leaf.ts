@@ -1,12 +1,12 @@
-import type { UnitHistoryRow } from '../database/index.ts'
+import type { Stated, UnitHistoryRow } from '../database/index.ts'
 import type { Json, LeafFacts } from '../log/index.ts'
 import { isoTime } from '../world/index.ts'
 
 /** A row before its leaf is appended: everything but what comes from the leaf. */
-export type UnsealedHistoryRow = Omit<UnitHistoryRow, 'leaf_seq' | 'evidence_hash'>
+export type UnsealedHistoryRow = Omit<UnitHistoryRow, keyof Stated>
 
 /**
- * The facts of a unit-history leaf, version 1, made from the row alone. Absent where the row has nothing to say. Never
+ * The facts of a unit-history leaf, made from the row alone. Absent where the row has nothing to say. Never
  * changes; new columns become new keys, when present.
  */
 export function unitHistoryFacts(row: UnsealedHistoryRow): LeafFacts {

@@ -38,9 +38,9 @@ function audited(
     const rows = db
       .prepare(
         `SELECT action, changes, auth_mode AS mode, address,
-           (SELECT value FROM opening WHERE commitment = actor_commitment) AS actor,
-           (SELECT value FROM opening WHERE commitment = operator_commitment) AS operator
-         FROM audit_entry WHERE entity = 'caller' ORDER BY id`,
+           (SELECT name FROM person WHERE id = p.actor_id) AS actor,
+           (SELECT name FROM person WHERE id = p.operator_id) AS operator
+         FROM audit_entry a LEFT JOIN audit_person p ON p.entry_id = a.id WHERE entity = 'caller' ORDER BY id`,
       )
       .all() as { action: string; actor: string | null; operator: string | null; changes: string | null }[]
     return rows.map((row) => ({ ...row, changes: row.changes === null ? null : JSON.parse(row.changes) }))

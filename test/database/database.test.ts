@@ -61,6 +61,7 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
       ...ofCounts,
       'detection_event',
       'incident_change',
+      'log_identity',
       'report',
       'scale_reading',
       'slot',
@@ -70,7 +71,8 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   )
   db.exec(`INSERT INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'a', 'slot')`)
   db.exec(`INSERT INTO media VALUES (1, 'aa', 'photo', 'image/png', 1, 1, NULL)`)
-  db.exec(`INSERT INTO log_leaf VALUES (1, 'placement', '1', x'00', zeroblob(32))`)
+  db.exec(`INSERT INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, 'log-1', 'dc-7', 1)`)
+  db.exec(`INSERT INTO log_leaf VALUES (1, 1, 1, 'placement', '1', x'00', zeroblob(32))`)
   const outsider = new BetterSqlite3(databaseFile(dataDir))
   t.teardown(() => outsider.close())
   const attacks = [
@@ -84,7 +86,15 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
     `INSERT OR REPLACE INTO media VALUES (2, 'aa', 'photo', 'image/png', 1, 1, NULL)`,
     `UPDATE log_leaf SET bytes = x'01'`,
     `DELETE FROM log_leaf`,
-    `REPLACE INTO log_leaf VALUES (1, 'placement', '1', x'01', zeroblob(32))`,
+    `REPLACE INTO log_leaf VALUES (1, 1, 1, 'placement', '1', x'01', zeroblob(32))`,
+    `REPLACE INTO log_leaf VALUES (2, 1, 1, 'placement', '1', x'01', zeroblob(32))`,
+    `REPLACE INTO log_leaf VALUES (1, 1, 2, 'placement', '1', x'01', zeroblob(32))`,
+    `INSERT INTO log_leaf VALUES (2, 1, 3, 'placement', '1', x'01', zeroblob(32))`,
+    `INSERT INTO log_leaf VALUES (2, 2, 1, 'placement', '1', x'01', zeroblob(32))`,
+    `UPDATE log_identity SET log_id = 'log-2'`,
+    'DELETE FROM log_identity',
+    `REPLACE INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, 'log-2', 'dc-7', 1)`,
+    `REPLACE INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (2, 'log-1', 'dc-7', 1)`,
   ]
   for (const attack of attacks) t.throws(() => outsider.exec(attack), /append-only/, attack)
   t.same(outsider.prepare('SELECT action FROM audit_entry').pluck().all(), ['a'], 'nothing has changed')
@@ -96,12 +106,13 @@ t.test('an event can not be slipped in under a leaf that another one has, or beh
   db.exec(`INSERT INTO warehouse (id, name, timezone, created_at_ms, updated_at_ms) VALUES (1, 'Hall', 'UTC', 1, 1)`)
   db.exec(`INSERT INTO slot (id, slot_id, warehouse_id, zone, floor_plan_polygon, created_at_ms, updated_at_ms)
     VALUES (1, 'A', 1, 'S', '[]', 1, 1)`)
+  db.exec(`INSERT INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, 'log-1', 'dc-7', 1)`)
   for (const seq of [1, 2, 3])
-    db.exec(`INSERT INTO log_leaf VALUES (${seq}, 'placement', '${seq}', x'00', zeroblob(32))`)
-  const columns = `id, event_id, leaf_seq, event_type, slot_id, slot_code, asset_barcode, asset_key, operator_commitment,
+    db.exec(`INSERT INTO log_leaf VALUES (${seq}, 1, ${seq}, 'placement', '${seq}', x'00', zeroblob(32))`)
+  const columns = `id, event_id, log_id, leaf_seq, leaf_version, event_type, slot_id, slot_code, asset_barcode, asset_key, operator_commitment,
     actor_commitment, timestamp_ms, received_at_ms, time_quality, warnings, evidence_hash`
-  const event = (id: number, leafSeq: number, how = 'INSERT') =>
-    `${how} INTO placement_event (${columns}) VALUES (${id}, 'e${id}', ${leafSeq}, 'REMOVED', 1, 'A', 'P', 'P', 'o', 'a', 1, 1, 'synced', '[]', 'h')`
+  const event = (id: number, leafSeq: number, how = 'INSERT', log = 1) =>
+    `${how} INTO placement_event (${columns}) VALUES (${id}, 'e${id}', ${log}, ${leafSeq}, 2, 'REMOVED', 1, 'A', 'P', 'P', 'o', 'a', 1, 1, 'synced', '[]', 'h')`
   db.exec(event(1, 2))
   const outsider = new BetterSqlite3(databaseFile(dataDir))
   t.teardown(() => outsider.close())
@@ -110,6 +121,15 @@ t.test('an event can not be slipped in under a leaf that another one has, or beh
   }
   outsider.exec(event(2, 3))
   t.same(outsider.prepare('SELECT leaf_seq FROM placement_event ORDER BY id').pluck().all(), [2, 3])
+  // A log that goes on from the first one begins at 1 again, and the first one has come to its end.
+  outsider.exec(`INSERT INTO log_identity VALUES (2, 'log-2', 'dc-7', 'log-1', 3, 1)`)
+  const leaf = (row: number, log: number, seq: number) =>
+    outsider.exec(`INSERT INTO log_leaf VALUES (${row}, ${log}, ${seq}, 'placement', '${row}', x'00', zeroblob(32))`)
+  t.throws(() => leaf(4, 1, 4), /append-only: the newest log grows/)
+  t.throws(() => leaf(4, 2, 4), /append-only: the newest log grows/)
+  leaf(4, 2, 1)
+  outsider.exec(event(3, 1, 'INSERT', 2))
+  t.throws(() => outsider.exec(event(4, 1, 'INSERT', 2)), /append-only: leaf_seq must be higher/)
 })
 
 t.test(

@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { stringify } from 'yaml'
+import { databaseFile } from '../../src/database/index.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { gatehouse, runToEnd, startDaemon } from '../support/process.ts'
-
-const shown = /^erased-[0-9a-f]{8}$/
 
 t.test('the command works with the daemon and without it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-erase-'))
@@ -34,13 +34,45 @@ t.test('the command works with the daemon and without it', async (t) => {
   })
   t.equal(made.status, 201)
   const viaDaemon = await erase('ada')
-  t.match(viaDaemon, { code: 0, stdout: /shown as by erased-[0-9a-f]{8}/ })
+  t.match(viaDaemon, { code: 0, stdout: /shown as by erased\n/ })
   t.match(viaDaemon.stdout, /The config has an account of this name/)
   t.match(await erase('nobody'), { code: 1, stderr: /nobody is known as "nobody"/ })
   t.equal(await daemon.end('SIGTERM'), 0)
   const offline = await erase('ada', '--json')
   t.equal(offline.code, 0)
-  t.match(JSON.parse(offline.stdout), { outcome: 'erased-before', shownAs: shown, accountInConfig: true })
+  t.match(JSON.parse(offline.stdout), { outcome: 'erased-before', shownAs: 'erased', accountInConfig: true })
   const unknown = await erase('nobody', '--json')
   t.match({ code: unknown.code, told: JSON.parse(unknown.stdout) }, { code: 1, told: { outcome: 'unknown' } })
+
+  const known = (name: string) => {
+    const db = new BetterSqlite3(databaseFile(join(folder, 'state')), { readonly: true })
+    const instances = db.prepare('SELECT instance FROM person WHERE name = ? ORDER BY instance').pluck().all(name)
+    db.close()
+    return instances
+  }
+  const db = new BetterSqlite3(databaseFile(join(folder, 'state')))
+  const insert = db.prepare(`INSERT INTO person (name, instance, salt) VALUES ('dana', ?, zeroblob(32))`)
+  for (const instance of ['https://a.example', 'https://b.example', null]) insert.run(instance)
+  db.close()
+  const which = await erase('dana')
+  t.match(which, { code: 1, stdout: '' })
+  t.match(
+    which.stderr,
+    /2 people are called "dana": dana@https:\/\/a.example, dana@https:\/\/b.example\. Nothing was erased/,
+  )
+  t.strictSame(known('dana'), [null, 'https://a.example', 'https://b.example'])
+  const asked = await erase('dana', '--json')
+  t.equal(asked.code, 1)
+  t.match(JSON.parse(asked.stdout), {
+    outcome: 'ambiguous',
+    identities: ['dana@https://a.example', 'dana@https://b.example'],
+  })
+  t.match(await erase('dana@https://a.example'), {
+    code: 0,
+    stdout: /Rows that know the name alone .* stay as they are/,
+  })
+  t.strictSame(known('dana'), [null, 'https://b.example'])
+  t.match(await erase('dana@https://a.example'), { code: 0, stdout: /erased already, at / })
+  t.match(await erase('dana'), { code: 0 })
+  t.strictSame(known('dana'), [])
 })

@@ -421,8 +421,8 @@ t.test('nobody who has the file changes what was reported', async (t) => {
   await act(gateway, 1, 'resolve', { resolution: 'x' })
   const db = database(gateway)
   const again = (id: number, incident: number, status: string) =>
-    `INSERT INTO incident_change SELECT ${id}, 'other', (SELECT max(seq) FROM log_leaf), ${incident}, '${status}', NULL, NULL,
-       NULL, NULL, NULL, NULL, NULL, actor_commitment, timestamp_ms, evidence_hash FROM incident_change WHERE id = 1`
+    `INSERT INTO incident_change SELECT ${id}, 'other', 1, (SELECT max(seq) FROM log_leaf), 2, ${incident}, '${status}', NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, actor_commitment, timestamp_ms, evidence_hash FROM incident_change WHERE id = 1`
   for (const [sql, says] of [
     [`UPDATE incident_change SET severity = 'low' WHERE id = 1`, /no UPDATE/],
     ['DELETE FROM incident_change', /no DELETE/],

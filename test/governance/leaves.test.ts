@@ -6,7 +6,7 @@ import {
   type UnsealedIncidentChange,
   type UnsealedReport,
 } from '../../src/evidence/index.ts'
-import { canonicalJson, commitmentOf, type LeafFacts, leafHash, leafV1, sha256 } from '../../src/log/index.ts'
+import { canonicalJson, commitmentOf, type LeafFacts, leafHash, leafOf, Person, sha256 } from '../../src/log/index.ts'
 
 // The golden leaves were written by hand and hashed with sha256sum; nothing here may be regenerated from the code.
 const salt = (from: number) => Buffer.from(Array.from({ length: 16 }, (_, i) => from + i))
@@ -103,7 +103,48 @@ t.test('leaves of incidents and reports have the bytes and hashes that they have
     },
   ]
   for (const { name, kind, seq, facts, hashes } of golden) {
-    const bytes = canonicalJson(leafV1({ ...head, kind, seq }, facts))
+    const bytes = canonicalJson(leafOf({ v: 1, ...head, kind, seq }, facts))
+    t.equal(bytes, leafFile(name), `${name}: the bytes`)
+    const found = [sha256(bytes), leafHash(Buffer.from(bytes))].map((hash) => hash.toString('hex'))
+    t.strictSame(found, hashes, `${name}: as sha256sum says`)
+  }
+})
+
+t.test('in version 2 they hold people as commitments of their own', async (t) => {
+  const bytesFrom = (from: number) => Buffer.from(Array.from({ length: 32 }, (_, i) => from + i))
+  const person = new Person({ id: 1, name: 'olga', instance: 'https://cloud.example.com', salt: bytesFrom(0) })
+  const by = (seq: number) => ({ actor_commitment: person.inLeaf({ logId: head.logId, seq }, 'actor') })
+  const resolution_commitment = commitmentOf(bytesFrom(128), 'Regal repariert')
+  const golden: {
+    name: string
+    kind: 'incident-change' | 'report'
+    seq: number
+    facts: LeafFacts
+    hashes: string[]
+  }[] = [
+    {
+      name: 'incident-resolved-v2',
+      kind: 'incident-change',
+      seq: 45,
+      facts: incidentFacts({ ...resolved, resolution_commitment, ...by(45) }),
+      hashes: [
+        'ba0333a57f1f23e6ec8b0c3249abb464fb8cdfc9fddf1f8d44ed014b4dd7034b',
+        '7943767205995e491eabef52edcdfd1ee773acba3477159d96681d48aaa65542',
+      ],
+    },
+    {
+      name: 'report-v2',
+      kind: 'report',
+      seq: 46,
+      facts: reportFacts({ ...report, ...by(46) }),
+      hashes: [
+        '01ce61676c48261a069c870cf497ad82c5dc45ff2e7698c2e81418c410273ccf',
+        'bde0bf3ce10e382a1214e3ea27fc92e02488a132d8a8b3bdaf0c627d97d46b8e',
+      ],
+    },
+  ]
+  for (const { name, kind, seq, facts, hashes } of golden) {
+    const bytes = canonicalJson(leafOf({ v: 2, ...head, kind, seq }, facts))
     t.equal(bytes, leafFile(name), `${name}: the bytes`)
     const found = [sha256(bytes), leafHash(Buffer.from(bytes))].map((hash) => hash.toString('hex'))
     t.strictSame(found, hashes, `${name}: as sha256sum says`)

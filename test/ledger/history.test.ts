@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { executor, openWriter, type ReadTx, UnitOfWork } from '../../src/database/index.ts'
+import { executor, openWriter, type ReadTx, type Tx, UnitOfWork } from '../../src/database/index.ts'
 import { judgementsAfter, moveBefore } from '../../src/ledger/around.ts'
 import { type HistoryPage, pageOfHistory, type SlotsMeant } from '../../src/ledger/history.ts'
 import { assetIsKnown, type HistoryFilter, slotState, slotStates } from '../../src/ledger/index.ts'
 import { placementIdOf, scenesAround } from '../../src/ledger/scene.ts'
-import { judgedAfter, lastIdUpTo, newestOfAsset, newestTimestampMs } from '../../src/ledger/state.ts'
+import { judgedAfter, lastIdReceivedBy, newestOfAsset, newestTimestampMs } from '../../src/ledger/state.ts'
 import { stepsOf } from '../../src/ledger/stays.ts'
 import { wholeSight } from '../../src/warehouse/index.ts'
 import { sightWithout } from '../../src/warehouse/sight.ts'
@@ -24,7 +24,7 @@ function plansOf(t: Ending, work: (tx: ReadTx) => void): string[] {
 type Ending = { teardown(work: () => void): void }
 
 /** A transaction on an empty ledger that notes what SQLite would do. */
-function explaining(t: Ending): { tx: ReadTx; plans: string[] } {
+function explaining(t: Ending, prepare: (tx: Tx) => void = () => {}): { tx: ReadTx; plans: string[] } {
   const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-plans-'))
   const { db, close } = openWriter({ dataDir, nowMs: 1 })
   t.teardown(() => {
@@ -32,6 +32,7 @@ function explaining(t: Ending): { tx: ReadTx; plans: string[] } {
     rmSync(dataDir, { recursive: true })
   })
   const tx = executor(db)
+  prepare(tx)
   const plans: string[] = []
   const explain = (sql: string, parameters: readonly unknown[] = []) => {
     const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]
@@ -59,8 +60,9 @@ async function plansOfHistory(
   filter: HistoryFilter,
   page: Partial<HistoryPage> = {},
   slots: Partial<SlotsMeant> = {},
+  prepare?: (tx: Tx) => void,
 ): Promise<string[]> {
-  const { tx, plans } = explaining(t)
+  const { tx, plans } = explaining(t, prepare)
   const work = { read: (look) => look(tx), readInSlices: UnitOfWork.prototype.readInSlices } as UnitOfWork
   await pageOfHistory(work, filter, { hiddenWarehouses: [], ...slots }, { limit: 50, offset: 0, ...page })
   return plans.filter((plan) => /\be\b/.test(plan) && !plan.includes('json_each'))
@@ -148,12 +150,13 @@ t.test('what was known at a time is found in a few looks, whatever the times are
   fc.assert(
     fc.property(times, fc.integer({ min: -2, max: 45 }), (receivedAt, limit) => {
       let looks = 0
-      const oneOf = (sql: string, [id]: readonly number[] = []) => {
+      const oneOf = (sql: string, [limitMs = 0, id]: readonly number[] = []) => {
         looks += 1
         if (sql.includes('max(id)')) return { id: receivedAt.length }
-        return id === undefined || id < 1 ? undefined : { value: receivedAt[id - 1] }
+        const ms = id === undefined ? undefined : receivedAt[id - 1]
+        return ms === undefined ? undefined : { is: Number(ms <= limitMs) }
       }
-      const found = lastIdUpTo({ oneOf } as unknown as ReadTx, 'received_at_ms', limit)
+      const found = lastIdReceivedBy({ oneOf } as unknown as ReadTx, limit)
       t.equal(found, receivedAt.filter((ms) => ms <= limit).length)
       t.ok(looks <= 9, `${looks} looks in ${receivedAt.length} events`)
     }),
@@ -240,12 +243,19 @@ t.test('the history answers what an auditor asks: whose, for which order, where 
 t.test('what one person did and what belongs to a work order are found by an index', async (t) => {
   const asked: [HistoryFilter, string][] = [
     [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'placement_event_operator (operator_commitment=? AND timestamp_ms'],
+    [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'placement_person_operator (operator_id=? AND timestamp_ms'],
+    [{ operator: 'olga@https://b.example' }, 'placement_person_operator (operator_id=?'],
     [{ workOrderRef: 'WO-1', operator: 'olga' }, 'placement_event_work_order (work_order_ref=?'],
     [{ correctsEventId: 1 }, 'placement_event_corrects (corrects_event_id=?'],
     [{ fromMs: 1, toMs: 9 }, 'placement_event_history (timestamp_ms>? AND timestamp_ms<?'],
   ]
   for (const [filter, index] of asked) {
-    const [plan] = await plansOfHistory(t, filter)
-    t.ok(plan?.includes(index), `${index} | ${plan}`)
+    const plans = await plansOfHistory(t, filter, {}, {}, (tx) => {
+      const known = `INSERT INTO person (name, instance, salt) VALUES ('olga', ?, zeroblob(32))`
+      for (const instance of ['https://a.example', 'https://b.example', null]) tx.runOf(known, [instance])
+    })
+    const [plan = ''] = plans
+    t.ok(plan.includes(index), `${index} | ${plan}`)
+    if (filter.operator !== undefined) t.notMatch(plan, /SCAN (e|l)\b|TEMP B-TREE.*\|/, plan)
   }
 })

@@ -3,7 +3,16 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { UnsealedRow } from '../../src/ledger/placement-leaf.ts'
 import { placementFacts } from '../../src/ledger/placement-leaf.ts'
-import { canonicalJson, commitmentOf, leafHash, leafV1, MerkleFrontier, sha256 } from '../../src/log/index.ts'
+import {
+  canonicalJson,
+  commitmentOf,
+  leafHash,
+  leafOf,
+  leafPath,
+  MerkleFrontier,
+  Person,
+  sha256,
+} from '../../src/log/index.ts'
 
 // The golden leaves were written by hand and hashed with sha256sum; nothing here may be regenerated from the code.
 const golden = {
@@ -106,7 +115,7 @@ t.test('a placement leaf has the bytes and hashes that it has always had', async
     { name: 'placement-opening', row: opening, seq: 1, hash: golden.opening, leaf: golden.openingLeaf },
     { name: 'placement-counted', row: counted, seq: 1, hash: golden.counted, leaf: golden.countedLeaf },
   ]) {
-    const bytes = canonicalJson(leafV1({ ...head, seq }, placementFacts(row)))
+    const bytes = canonicalJson(leafOf({ v: 1, ...head, seq }, placementFacts(row)))
     t.equal(bytes, leafFile(name).toString('utf8'), `${name}: the bytes`)
     t.equal(sha256(bytes).toString('hex'), hash, `${name}: evidence hash, as sha256sum says`)
     t.equal(
@@ -115,6 +124,58 @@ t.test('a placement leaf has the bytes and hashes that it has always had', async
       `${name}: leaf hash, as (printf '\\0'; cat) | sha256sum says`,
     )
   }
+})
+
+// Made with openssl and sha256sum from what the README beside them says.
+const goldenOfVersion2 = {
+  'placement-full-v2': [
+    '337bc2fd3f42b16a2cfc537bcd3c700b9a11c895b378480e40a2f8681f5b862a',
+    '80aca3e1a97f295af3ca9d96340d22568775f82229c785caa6c9fd2441cf8c02',
+  ],
+  'placement-small-v2': [
+    '44ce9bfdebe35422ee6bbd73629313cb99f2543944d8e8a10a783994e1e0bfad',
+    '88d199058f8e45b03c89e2210ad766aefa197ba9a71fa096a8bcb77d86d29f23',
+  ],
+}
+
+t.test('a placement leaf of version 2 holds people as commitments of its own', async (t) => {
+  const person = (name: string, instance: string | null, from: number) =>
+    new Person({ id: 1, name, instance, salt: Buffer.from(Array.from({ length: 32 }, (_, i) => from + i)) })
+  const olga2 = person('olga', 'https://cloud.example.com', 0)
+  const scanner = person('scanner-1', 'https://gatehouse.dc7.example', 32)
+  const ruben = person('Ruben (Zeitarbeit)', null, 64)
+  const noteSalt = Buffer.from(Array.from({ length: 32 }, (_, i) => 96 + i))
+  for (const { name, row, seq, operator, actor } of [
+    {
+      name: 'placement-full-v2' as const,
+      row: { ...full, notes_commitment: commitmentOf(noteSalt, 'Ecke oben eingedrückt') },
+      seq: 42,
+      operator: ruben,
+      actor: scanner,
+    },
+    { name: 'placement-small-v2' as const, row: small, seq: 43, operator: olga2, actor: olga2 },
+  ]) {
+    const place = { logId: head.logId, seq }
+    const people = {
+      operator_commitment: operator.inLeaf(place, 'operator'),
+      actor_commitment: actor.inLeaf(place, 'actor'),
+    }
+    t.not(people.operator_commitment, people.actor_commitment, 'also when both are the same person')
+    const bytes = canonicalJson(leafOf({ v: 2, ...head, seq }, placementFacts({ ...row, ...people })))
+    t.equal(bytes, leafFile(name).toString('utf8'), `${name}: the bytes`)
+    const hashes = [sha256(bytes), leafHash(Buffer.from(bytes))].map((hash) => hash.toString('hex'))
+    t.strictSame(hashes, goldenOfVersion2[name], `${name}: as sha256sum says`)
+  }
+})
+
+t.test('whoever is shown the salt of a row opens that one and no other', async (t) => {
+  const olga2 = new Person({ id: 1, name: 'olga', instance: 'https://cloud.example.com', salt: Buffer.alloc(32, 7) })
+  const path = (seq: number, key: string, logId = 'log-1') => leafPath({ logId, seq }, key)
+  const salt = olga2.rowSalt(path(7, 'actor'))
+  t.equal(commitmentOf(salt, 'olga@https://cloud.example.com'), olga2.commitment(path(7, 'actor')))
+  const others = [path(8, 'actor'), path(7, 'operator'), path(7, 'actor', 'log-2')]
+  for (const other of others) t.notSame(olga2.rowSalt(other), salt, other)
+  t.equal(new Set([path(7, 'actor'), ...others].map((one) => olga2.commitment(one))).size, 4)
 })
 
 t.test('canonical JSON is that of RFC 8785', async (t) => {

@@ -102,9 +102,9 @@ export async function auditOfCallers(gateway: TestGateway): Promise<AuditedCalle
   const rows = inFile<AuditedCaller & { changes: string | null }>(
     gateway,
     `SELECT action, changes, auth_mode AS mode, address,
-       (SELECT value FROM opening WHERE commitment = actor_commitment) AS actor,
-       (SELECT value FROM opening WHERE commitment = operator_commitment) AS operator
-     FROM audit_entry WHERE entity = 'caller' ORDER BY id`,
+       (SELECT name FROM person WHERE id = p.actor_id) AS actor,
+       (SELECT name FROM person WHERE id = p.operator_id) AS operator
+     FROM audit_entry a LEFT JOIN audit_person p ON p.entry_id = a.id WHERE entity = 'caller' ORDER BY id`,
   )
   return rows.map((row) => ({ ...row, changes: row.changes === null ? null : JSON.parse(row.changes) }))
 }

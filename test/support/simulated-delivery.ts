@@ -1,5 +1,5 @@
 import { AuditTrail } from '../../src/journal/index.ts'
-import { Openings } from '../../src/log/index.ts'
+import { People } from '../../src/log/index.ts'
 import { Pacing } from '../../src/webhooks/pacing.ts'
 import type { Abandoned, Outcome } from '../../src/webhooks/sender.ts'
 import type { SignedMessage } from '../../src/webhooks/signature.ts'
@@ -115,7 +115,10 @@ export class SimulatedDelivery {
       site: { siteId: 'dc-7', warehouseId: 1 },
       box: secretBox(key, systemRandom),
       outbox,
-      audit: new AuditTrail({ openings: new Openings({ random: systemRandom }), clock }),
+      audit: new AuditTrail({
+        people: new People({ random: systemRandom, log: { number: 1, logId: 'a-log', siteId: 'a-site' } }),
+        clock,
+      }),
       pacing: new Pacing({ clock, settings: () => settings }),
       settings: () => settings,
       log: silentLogger(),

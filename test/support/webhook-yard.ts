@@ -7,7 +7,7 @@ import { databaseFile, openReader, openWriter, UnitOfWork } from '../../src/data
 import type { AppError } from '../../src/errors/index.ts'
 import { type Api, type Caller, jsonBodies, newRoot, type Permission, permissions } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, type Inspect, Outbox, type PublishedEvent } from '../../src/journal/index.ts'
-import { Openings } from '../../src/log/index.ts'
+import { People } from '../../src/log/index.ts'
 import {
   type AttemptReport,
   createWebhooks,
@@ -205,8 +205,8 @@ export class WebhookYard {
 
   #build(): void {
     const { clock, work } = this
-    const openings = new Openings({ random: systemRandom })
-    const audit = new AuditTrail({ openings, clock })
+    const people = new People({ random: systemRandom, log: { number: 1, logId: 'a-log', siteId: 'dc-7' } })
+    const audit = new AuditTrail({ people, clock })
     const site = { siteId: 'dc-7', warehouseId: 1 }
     const { inspect } = this.#options
     this.outbox = new Outbox({ ...site, makeId: this.#makeId, isOwed: () => true, ...(inspect && { inspect }) })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { canonicalJson, commitmentOf, leafV1, sha256 } from '../../src/log/index.ts'
+import { canonicalJson, commitmentOf, leafOf, Person, sha256 } from '../../src/log/index.ts'
 import { type UnsealedHistoryRow, unitHistoryFacts } from '../../src/units/unit-history-leaf.ts'
 
 // Written by hand and hashed with sha256sum; nothing here may be regenerated from the code.
@@ -87,9 +87,23 @@ t.test(
       { name: 'unit-history-small' as const, row: small, seq: 3 },
       { name: 'unit-history-full' as const, row: full, seq: 9 },
     ]) {
-      const bytes = canonicalJson(leafV1({ ...head, seq }, unitHistoryFacts(row)))
+      const bytes = canonicalJson(leafOf({ v: 1, ...head, seq }, unitHistoryFacts(row)))
       t.equal(bytes, readFileSync(new URL(`../fixtures/leaves/${name}.json`, import.meta.url), 'utf8'), name)
       t.equal(sha256(bytes).toString('hex'), golden[name], `${name}: as sha256sum says`)
     }
   },
 )
+
+t.test('a leaf of version 2 holds people as commitments of its own', async (t) => {
+  const salt = Buffer.from(Array.from({ length: 32 }, (_, i) => i))
+  const person = new Person({ id: 1, name: 'olga', instance: 'https://cloud.example.com', salt })
+  const place = { logId: '0190a5c4-3c00-7000-8000-000000000001', seq: 44 }
+  const row = {
+    ...small,
+    operator_commitment: person.inLeaf(place, 'operator'),
+    actor_commitment: person.inLeaf(place, 'actor'),
+  }
+  const bytes = canonicalJson(leafOf({ v: 2, kind: 'unit-history', siteId: 'dc-7', ...place }, unitHistoryFacts(row)))
+  t.equal(bytes, readFileSync(new URL('../fixtures/leaves/unit-history-small-v2.json', import.meta.url), 'utf8'))
+  t.equal(sha256(bytes).toString('hex'), 'a0f04fd84a442e93bea15f1fa123335a287fe185d6277bfdbb89c792ebd90d17')
+})
