@@ -276,7 +276,6 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     dataDir: config.dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => live.config.site.url,
-    names,
   })
   const recorder = new Recorder({
     clock,

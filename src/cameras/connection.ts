@@ -38,6 +38,8 @@ export type ConnectionEvent =
   | { readonly kind: 'credentials' }
   /** A picture has arrived. */
   | { readonly kind: 'picture' }
+  /** What arrives makes no sense: the process is of no use any more. */
+  | { readonly kind: 'broken'; readonly problem: Problem }
   /** The process is gone, or could not be started. */
   | { readonly kind: 'ended'; readonly problem: Problem }
   /** Time has passed. */
@@ -79,6 +81,8 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
       return credentials(connection, nowMs)
     case 'picture':
       return picture(connection, nowMs)
+    case 'broken':
+      return broken(connection, event.problem)
     case 'ended':
       return ended(connection, event.problem, nowMs, chance)
     case 'tick':
@@ -171,6 +175,13 @@ function picture(connection: Connection, nowMs: number): Step {
   if (phase.kind !== 'live') return stay(connection)
   const steady = nowMs - phase.sinceMs >= times.steadyMs
   return stay({ ...connection, phase: { ...phase, lastPictureMs: nowMs }, failures: steady ? 0 : connection.failures })
+}
+
+/** Killed, not asked to end: it may be busy for minutes with what it made of the stream. */
+function broken(connection: Connection, problem: Problem): Step {
+  const { kind } = connection.phase
+  if (kind !== 'connecting' && kind !== 'live') return stay(connection)
+  return { connection: { ...connection, phase: { kind: 'stalled', problem, killAtMs: Infinity } }, commands: ['kill'] }
 }
 
 function ended(connection: Connection, problem: Problem, nowMs: number, chance: number): Step {

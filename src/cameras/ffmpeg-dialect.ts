@@ -8,15 +8,28 @@ export type FfmpegDialect = {
    * frame watchdog alone.
    */
   readonly listOptions: boolean
+  /** Whether the times of packets can be set, which the `setts` filter does: from 4.4 on. */
+  readonly setsTimes: boolean
 }
 
 /** Asks the program itself. Rejects when it does not start. */
-export function ffmpegDialect(path: string, timeoutMs = 10_000): Promise<FfmpegDialect> {
-  const args = ['-hide_banner', '-h', 'demuxer=rtsp']
+export async function ffmpegDialect(path: string, timeoutMs = 10_000): Promise<FfmpegDialect> {
+  const [rtsp, filters] = await Promise.all([
+    answer(path, ['-h', 'demuxer=rtsp'], timeoutMs),
+    answer(path, ['-bsfs'], timeoutMs),
+  ])
+  return {
+    listOptions: /^\s*-timeout\s/m.test(rtsp) && !/^\s*-stimeout\s/m.test(rtsp),
+    setsTimes: /^setts$/m.test(filters),
+  }
+}
+
+function answer(path: string, question: readonly string[], timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(path, args, { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout) => {
+    const options = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
+    execFile(path, ['-hide_banner', ...question], options, (error, stdout) => {
       if (error) reject(error)
-      else resolve({ listOptions: /^\s*-timeout\s/m.test(stdout) && !/^\s*-stimeout\s/m.test(stdout) })
+      else resolve(stdout)
     })
   })
 }

@@ -6,7 +6,12 @@ import { type Problem, problemOf } from './problems.ts'
 import { concatList, redactor, resolveHost, type StreamSource } from './stream-source.ts'
 
 /** What is taken from a stream: the compressed video, small raw pictures, or both. */
-export type Outputs = { readonly video: boolean; readonly frames: boolean }
+export type Outputs = {
+  readonly video: boolean
+  readonly frames: boolean
+  /** The video comes in another order than it is shown: it gets times by which it can be written. */
+  readonly reordered?: boolean
+}
 
 export type Ended = {
   readonly problem: Problem
@@ -116,16 +121,28 @@ export class Ingest {
   }
 }
 
+/**
+ * RTP says when a picture is shown, a transport stream also when it is decoded. ffmpeg can't tell that of the first picture
+ * of a stream with B-frames, and writes none at all. A second earlier than it is shown, and never before the one in front
+ * of it, is early enough for all of them. The first gets any time: the ring begins behind it.
+ */
+const shown = 'if(eq(PTS,NOPTS),0,PTS)'
+const reorderedFilter = `setts=pts='${shown}':dts='max(PREV_OUTDTS+1,${shown}-1/TB)'`
+/** Times of first pictures may have to be set back; they stay over zero with this. */
+const beginsAtSeconds = 10
+
 /** The arguments hold nothing about the camera. `-timeout` and the transport stand in the list, where it can have them. */
-export function ingestArgs({ video, frames }: Outputs): string[] {
+export function ingestArgs({ video, frames, reordered = false }: Outputs): string[] {
   const size = `${frameSize.width}:${frameSize.height}`
   const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'error'],
     ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtsps,rtp,udp,tcp,tls'],
-    ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1'],
+    // Small pictures do not show what the loop filter does, and it takes a quarter of the decoder's time.
+    ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1', '-skip_loop_filter', 'all'],
     ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0'],
-    ...(video ? ['-map', '0:v:0', '-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),
+    ...(video ? ['-map', '0:v:0', '-c', 'copy', ...(reordered ? ['-bsf:v', reorderedFilter] : [])] : []),
+    ...(video ? ['-output_ts_offset', `${beginsAtSeconds}`, '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),
     ...(video ? ['-flush_packets', '1', 'pipe:3'] : []),
     // fps comes before scale: five pictures a second are scaled then, not all of them.
     ...(frames ? ['-map', '0:v:0', '-an', '-vf', filter, '-pix_fmt', 'rgba', '-f', 'rawvideo', 'pipe:1'] : []),

@@ -127,17 +127,27 @@ export type StoredFile = {
 export type ClipClosed = DetectionFacts &
   StoredFile & {
     readonly type: 'clipClosed'
+    /** Of the first and the last picture that the finished file shows. */
     readonly startedAt: number
     readonly endedAt: number
-    /** What the clip shows before the motion, as measured: less than asked for when the ring did not reach back so far. */
+    /** From the first picture to the motion. */
     readonly preRollSeconds: number
+    /** What the settings asked for; null for a clip that was begun by an older gatehouse. */
+    readonly askedPreRollSeconds: number | null
+    /** From the first picture to the last. A player shows the last one for a little longer. */
     readonly durationSeconds: number
+    /** How many the file shows, and the longest time between two of them. */
+    readonly pictures: number
+    readonly longestGapSeconds: number
+    /** Whether the video is the camera's, bit by bit; else it was encoded again, because no browser plays the camera's. */
+    readonly original: boolean
     readonly width: number
     readonly height: number
     /** The largest score during the clip; null for a clip that was finished after a restart. */
     readonly peakScore: number | null
     /** A picture at the moment of motion, in the size of the stream; null when none could be taken. */
     readonly snapshot: StoredFile | null
+    /** Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should. */
     readonly closedBy: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'
   }
 

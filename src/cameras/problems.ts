@@ -9,6 +9,9 @@ export type Problem =
   | 'not-a-stream'
   | 'no-picture'
   | 'frozen'
+  | 'time-jump'
+  | 'reordered'
+  | 'motion-jpeg'
   | 'closed'
   | 'password-unreadable'
   | 'program-failed'
@@ -53,6 +56,18 @@ const words: Record<Problem, PlainWords> = {
     what: 'The stream is frozen: it is open, but pictures have stopped.',
     hint: 'It is opened anew; if this goes on, restart the camera or look at the network.',
   },
+  'time-jump': {
+    what: 'The clock inside the stream of the camera jumped.',
+    hint: 'It is opened anew; if this goes on, check the time server that the camera is set to, or restart the camera.',
+  },
+  reordered: {
+    what: 'The camera sends its pictures in another order than they are shown (B-frames), and this ffmpeg can not record that.',
+    hint: 'Switch B-frames off in the camera, or install ffmpeg 4.4 or later. Motion is detected, but there are no clips.',
+  },
+  'motion-jpeg': {
+    what: 'The camera sends Motion JPEG, which browsers do not play.',
+    hint: 'Clips are encoded again as H.264. Set the camera to H.264, if it can, to keep its own video.',
+  },
   closed: {
     what: 'The camera ended the stream.',
     hint: 'It is opened anew; if this goes on, look at the log of the camera.',
@@ -79,6 +94,7 @@ const signs: readonly (readonly [RegExp, Problem])[] = [
   [/\b(453 |503 Service Unavailable|Server returned 5XX|failed: 5\d\d )/i, 'busy'],
   [/Failed to resolve hostname|Name or service not known|Temporary failure in name resolution/i, 'name-unknown'],
   [/Connection refused|No route to host|Network is unreachable|Host is unreachable|timed out/i, 'unreachable'],
+  [/first pts and dts value must be set|first pts value must be set/i, 'reordered'],
   [/matches no streams|does not contain any stream/i, 'no-video'],
   [/Invalid data found|Could not find codec parameters|Protocol not found|unexpected TLS packet/i, 'not-a-stream'],
 ]

@@ -10,10 +10,11 @@ export type RingListener = {
 
 /** A piece of the past that a decoder can play. */
 export type Cut = {
-  /** Program tables, then units from a key frame on. */
-  readonly bytes: readonly Buffer[]
-  readonly sizeBytes: number
-  /** Presentation time of its first picture, and that of the wanted moment or of the first picture if that is later. */
+  /** Program tables, which come first. */
+  readonly tables: Buffer
+  /** From a key frame on. */
+  readonly units: readonly Unit[]
+  /** Presentation time of its first picture, and of the picture that is to be shown first. */
   readonly firstPtsMs: number
   readonly startPtsMs: number
   readonly codec: Codec
@@ -23,12 +24,16 @@ export type RingOptions = {
   /** How much of the past must be there, in milliseconds; one group of pictures and a little more are kept. */
   readonly keepMs: number
   readonly maxBytes?: number
+  /** The clock of the stream has jumped. What was held is forgotten, and listeners have been told that it is broken. */
+  readonly onJump?: () => void
 }
 
 const defaultMaxBytes = 48 * 1024 * 1024
 const slackMs = 1500
-/** More than this between the times of two pictures that arrive one after the other is a jump, not a gap. */
-const jumpMs = 10_000
+/** Pictures are reordered by less than this, and network and decoder are never so much too early. */
+const jumpMs = 1500
+/** Times are computed from others; a picture that is due at a moment is not missed for that. */
+const roundingMs = 1
 
 /**
  * The newest part of a camera's compressed stream, in memory. Indexed by arrival (monotonic, as everything else in the
@@ -45,10 +50,13 @@ export class Ring {
   readonly #offset = new SmallestOffset()
   #newestKey: Unit | undefined
   #groupMs: number | undefined
+  #reordered = false
+  readonly #onJump: () => void
 
   constructor(options: RingOptions) {
     this.#keepMs = options.keepMs
     this.#maxBytes = options.maxBytes ?? defaultMaxBytes
+    this.#onJump = options.onJump ?? (() => {})
   }
 
   set keepMs(ms: number) {
@@ -65,6 +73,13 @@ export class Ring {
 
   get newest(): Unit | undefined {
     return this.#units.at(-1)
+  }
+
+  /** Monotonic time at which the newest picture came from the camera, as near as can be told. */
+  get newestMs(): number | undefined {
+    const newest = this.newest
+    const offsetMs = this.#offset.ms
+    return newest === undefined || offsetMs === undefined ? undefined : newest.ptsMs + offsetMs
   }
 
   /** Time between the newest two key frames, in milliseconds; undefined before there were two. */
@@ -90,6 +105,7 @@ export class Ring {
   /** Another process begins: what is held can't be joined to what comes. */
   restart(): void {
     this.#splitter = new UnitSplitter()
+    this.#reordered = false
     this.#forget()
   }
 
@@ -101,13 +117,16 @@ export class Ring {
 
   /**
    * All from the key frame at or before `fromMs` (monotonic) to the newest picture; from the oldest key frame when the
-   * ring does not reach back so far. Undefined before the first key frame.
+   * ring does not reach back so far. It starts with the picture that was to be seen at `fromMs`, or with the next one when
+   * that was taken before `notBeforeMs`. Undefined before the first key frame.
    */
-  since(fromMs: number): Cut | undefined {
+  since(fromMs: number, notBeforeMs = -Infinity): Cut | undefined {
     const wanted = this.ptsAt(fromMs)
     if (wanted === undefined) return undefined
-    const before = this.#units.findLastIndex((unit) => unit.key && unit.ptsMs <= wanted)
-    return this.#cut(before >= 0 ? before : this.#units.findIndex((unit) => unit.key), wanted)
+    const before = this.#units.findLastIndex((unit) => unit.key && unit.ptsMs <= wanted + roundingMs)
+    const first = before >= 0 ? before : this.#units.findIndex((unit) => unit.key)
+    const earliest = wanted + notBeforeMs - fromMs
+    return this.#cut(first, this.#pictureAt(first, wanted, earliest))
   }
 
   /** From the newest key frame on: what a new viewer, or a still picture, begins with. */
@@ -126,13 +145,20 @@ export class Ring {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Time of the picture that is shown at `wantedPtsMs`, among those from `first` on; never one before `earliestPtsMs`. */
+  #pictureAt(first: number, wantedPtsMs: number, earliestPtsMs: number): number {
+    const times = this.#units.slice(Math.max(first, 0)).map((unit) => unit.ptsMs)
+    const shown = times.reduce((found, ms) => (ms <= wantedPtsMs + roundingMs ? Math.max(found, ms) : found), -Infinity)
+    if (shown >= earliestPtsMs) return shown
+    return times.reduce((found, ms) => (ms >= earliestPtsMs ? Math.min(found, ms) : found), Infinity)
+  }
+
   #cut(index: number, wantedPtsMs: number): Cut | undefined {
     const first = this.#units[index]
     if (!first) return undefined
-    const bytes = [this.#splitter.tables, ...this.#units.slice(index).map((unit) => unit.bytes)]
     return {
-      bytes,
-      sizeBytes: bytes.reduce((sum, part) => sum + part.length, 0),
+      tables: this.#splitter.tables,
+      units: this.#units.slice(index),
       firstPtsMs: first.ptsMs,
       startPtsMs: Math.max(first.ptsMs, wantedPtsMs),
       codec: this.#splitter.codec,
@@ -140,13 +166,34 @@ export class Ring {
   }
 
   #append(unit: Unit): void {
-    const before = this.#units.at(-1)
-    if (before && Math.abs(unit.ptsMs - before.ptsMs - (unit.arrivedMs - before.arrivedMs)) > jumpMs) this.#forget()
+    const jumped = this.#isJump(unit)
+    if (jumped || this.#beginsReordering(unit)) this.#forget()
     this.#units.push(unit)
     this.#sizeBytes += unit.bytes.length
     this.#offset.note(unit.ptsMs, unit.arrivedMs)
     if (unit.key) this.#noteKey(unit)
     for (const listener of [...this.#listeners]) listener.unit(unit)
+    if (jumped) this.#onJump()
+  }
+
+  /** Time never runs back in a stream, and no picture comes before it was taken. A gap is no jump: time passed in it. */
+  #isJump(unit: Unit): boolean {
+    const before = this.#units.at(-1)
+    if (!before) return false
+    const stepMs = unit.ptsMs - before.ptsMs
+    const earlyMs = (this.#offset.ms ?? 0) - (unit.arrivedMs - unit.ptsMs)
+    return stepMs < -jumpMs || (earlyMs > jumpMs && stepMs - (unit.arrivedMs - before.arrivedMs) > jumpMs)
+  }
+
+  /**
+   * The first time that a picture comes after one that is shown later: there are B-frames. ffmpeg did not know that, and
+   * the times of the pictures before are wrong.
+   */
+  #beginsReordering(unit: Unit): boolean {
+    const before = this.#units.at(-1)
+    if (this.#reordered || !before || unit.ptsMs >= before.ptsMs) return false
+    this.#reordered = true
+    return true
   }
 
   #noteKey(unit: Unit): void {

@@ -9,6 +9,7 @@ import {
   step,
 } from './connection.ts'
 import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.ts'
+import { PictureRate } from './picture-rate.ts'
 import type { Problem } from './problems.ts'
 import type { StreamSource } from './stream-source.ts'
 
@@ -17,7 +18,7 @@ export type StreamState = 'offline' | 'connecting' | 'live' | 'stalled' | 'backi
 /** What the world may know of a stream. */
 export type StreamView = {
   readonly state: StreamState
-  /** Why it has no pictures, or had none until it is live again. */
+  /** Why it has no pictures, or had none until it is live again; while it is live, what is wrong nevertheless. */
   readonly problem: Problem | null
 }
 
@@ -54,6 +55,10 @@ export class Stream {
   #problem: Problem | null = null
   #view: StreamView = { state: 'offline', problem: null }
   #spawned = 0
+  #rate = new PictureRate()
+  /** What it takes to write the video down, as far as was found out. */
+  #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
+  #remark: Problem | null = null
   #idle: (() => void)[] = []
   /** What the newest attempt came with; undefined before the first, and when its password could not be read. */
   #tried: StreamSource | undefined
@@ -103,7 +108,20 @@ export class Stream {
   reconfigure(plan: StreamPlan): void {
     this.#plan = plan
     this.#problem = null
+    this.#order = 'plain'
     this.#step({ kind: 'reconfigured' })
+  }
+
+  /** Something that an admin should know although the stream is live. Forgotten with the process. */
+  remark(problem: Problem): void {
+    if (this.#remark === problem) return
+    this.#remark = problem
+    this.#publish()
+  }
+
+  /** The pictures that come make no sense, as who looks into them has found: the stream is opened anew. */
+  broken(problem: Problem): void {
+    this.#step({ kind: 'broken', problem })
   }
 
   /** Reads the password again. If it is another than that of the newest attempt, a wait for the next one ends. */
@@ -149,23 +167,51 @@ export class Stream {
     const source = this.#source()
     this.#tried = source
     if (!source) return
-    const { outputs } = this.#plan
+    const outputs = this.#outputs()
+    this.#remark = this.#order === 'not-recorded' ? 'reordered' : null
     this.#spawned += 1
+    this.#rate = new PictureRate()
     this.#o.onBegin()
     this.#ingest = new Ingest({
       ffmpeg: this.#o.ffmpeg,
       source,
       outputs,
       onVideo: (bytes) => {
-        this.#o.onVideo(bytes)
+        if (!this.#isBroken) this.#o.onVideo(bytes)
         if (!outputs.frames) this.#step({ kind: 'picture' })
       },
-      onFrames: (bytes) => {
-        this.#o.onFrames(bytes)
-        this.#step({ kind: 'picture' })
-      },
+      onFrames: (bytes) => this.#frames(bytes),
       onEnded: (ended) => this.#ended(ended),
     })
+  }
+
+  #outputs(): Outputs {
+    const { video, frames } = this.#plan.outputs
+    return { video: video && this.#order !== 'not-recorded', frames, reordered: this.#order === 'reordered' }
+  }
+
+  /** What is tried next when ffmpeg could not write down pictures that come out of order. */
+  #noteReordering(): void {
+    const canSet = this.#order === 'plain' && this.#o.ffmpeg.dialect.setsTimes
+    if (canSet) this.#order = 'reordered'
+    else if (this.#plan.outputs.frames) this.#order = 'not-recorded'
+  }
+
+  /** After a jump of its time ffmpeg fills the gap with thousands of copies: scoring them would see nothing move. */
+  #frames(bytes: Buffer): void {
+    if (this.#isBroken) return
+    if (this.#rate.isFlood(bytes.length, this.#o.clock.monotonic())) {
+      this.broken('time-jump')
+      return
+    }
+    this.#o.onFrames(bytes)
+    this.#step({ kind: 'picture' })
+  }
+
+  /** What a process still sends that was told to end belongs to nothing. */
+  get #isBroken(): boolean {
+    const { kind } = this.#connection.phase
+    return kind === 'stalled' || kind === 'stopping'
   }
 
   /** Without a password there is no attempt; that it failed is told after this step is done. */
@@ -183,6 +229,7 @@ export class Stream {
     this.#ingest = undefined
     const wanted = this.#connection.phase.kind !== 'stopping'
     this.#o.log[wanted ? 'warn' : 'debug']({ problem, code, signal, said }, 'ffmpeg of a camera has ended')
+    if (problem === 'reordered') this.#noteReordering()
     this.#o.onEnd()
     this.#failed(problem)
   }
@@ -206,7 +253,8 @@ export class Stream {
   #publish(): void {
     const { phase } = this.#connection
     if (phase.kind === 'stalled' || phase.kind === 'backing-off') this.#problem = phase.problem
-    if (phase.kind === 'live' || phase.kind === 'offline') this.#problem = null
+    if (phase.kind === 'live') this.#problem = this.#remark
+    if (phase.kind === 'offline') this.#problem = null
     const stopping = phase.kind === 'stopping' ? (phase.again ? 'connecting' : 'offline') : undefined
     const view = { state: stopping ?? (phase.kind as StreamState), problem: this.#problem }
     if (view.state === this.#view.state && view.problem === this.#view.problem) return

@@ -4,8 +4,12 @@ export const packetBytes = 188
 const syncByte = 0x47
 const wrap = 2 ** 33
 const ticksPerMs = 90
+/** No camera takes pictures so close together: ffmpeg did not know their times, and counted. */
+const uncertainMs = 1
+/** Of so many at most the times are guessed; a stream that has no times at all goes through as it is. */
+const mostUncertain = 50
 
-export type Codec = 'h264' | 'hevc' | 'other'
+export type Codec = 'h264' | 'hevc' | 'mjpeg' | 'other'
 
 /** One picture with all packets up to the next one, and what stands between them. */
 export type Unit = {
@@ -32,6 +36,8 @@ export class UnitSplitter {
   #pmtPid = -1
   #videoPid = -1
   #codec: Codec = 'other'
+  /** The first pictures, while their times are not known; undefined once they are. */
+  #uncertain: Unit[] | undefined = []
 
   /** Program tables as they came last; a file that begins with them and a key unit can be played. */
   get tables(): Buffer {
@@ -53,15 +59,40 @@ export class UnitSplitter {
         continue
       }
       const unit = this.#packet(all.subarray(at, at + packetBytes), arrivedMs)
-      if (unit) units.push(unit)
+      if (unit) units.push(...this.#certain(unit))
       at += packetBytes
     }
     this.#rest = Buffer.from(all.subarray(at))
     return units
   }
 
+  /** What is left when nothing follows any more: the last picture, as far as it came. */
+  flush(): Unit[] {
+    const last = this.#open && { ...this.#open, bytes: Buffer.concat(this.#packets) }
+    this.#open = undefined
+    return [...(this.#uncertain ?? []), ...(last ? [last] : [])]
+  }
+
+  /**
+   * ffmpeg does not know when the first pictures of a connection were taken, and gives them times one tick apart. They get
+   * even times before the first one that is known.
+   */
+  #certain(unit: Unit): Unit[] {
+    if (!this.#uncertain) return [unit]
+    const known = this.#uncertain.at(-1)
+    this.#uncertain.push(unit)
+    if (!known) return []
+    if (this.#uncertain.length < mostUncertain && Math.abs(unit.ptsMs - known.ptsMs) <= uncertainMs) return []
+    const stepMs = unit.ptsMs - known.ptsMs
+    const last = this.#uncertain.length - 2
+    const certain = this.#uncertain.map((one, i) => (i >= last ? one : retimed(one, known.ptsMs - (last - i) * stepMs)))
+    this.#uncertain = undefined
+    // Times that run back are those of B-frames: what comes before them can't be placed.
+    return stepMs > 0 ? certain : [unit]
+  }
+
   #packet(packet: Buffer, arrivedMs: number): Unit | undefined {
-    const pid = packet.readUInt16BE(1) & 0x1fff
+    const pid = pidOf(packet)
     const starts = (packet.readUInt8(1) & 0x40) !== 0
     if (pid === 0 && starts) this.#readPat(packet)
     else if (pid === this.#pmtPid && starts) this.#readPmt(packet)
@@ -79,6 +110,7 @@ export class UnitSplitter {
       return undefined
     }
     const unit = this.#open && { ...this.#open, bytes: Buffer.concat(this.#packets) }
+    if (this.#codec === 'other' && beginsJpeg(packet)) this.#codec = 'mjpeg'
     this.#lastPts = unwrapped(pts, this.#lastPts)
     this.#open = { ptsMs: this.#lastPts / ticksPerMs, key: isRandomAccess(packet), arrivedMs }
     this.#packets = [packet]
@@ -98,7 +130,9 @@ export class UnitSplitter {
     const stream = 12 + (section.readUInt16BE(10) & 0x0fff)
     if (section.length < stream + 3) return
     this.#pmt = Buffer.from(packet)
-    this.#codec = codecOf(section.readUInt8(stream))
+    const codec = codecOf(section.readUInt8(stream))
+    // That it is Motion JPEG the pictures say, not the table, which comes again and again.
+    if (codec !== 'other' || this.#codec !== 'mjpeg') this.#codec = codec
     this.#videoPid = section.readUInt16BE(stream + 1) & 0x1fff
   }
 }
@@ -124,6 +158,47 @@ function presentationTime(packet: Buffer): number | undefined {
   if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || (pes.readUInt8(7) & 0x80) === 0) return undefined
   const high = (pes.readUInt8(9) >> 1) & 0x07
   return high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1)
+}
+
+/** What a unit's packets carry: the bytes of the picture, without headers of packets. */
+export function payloadOf(unit: Unit): Buffer {
+  const pid = pidOf(unit.bytes)
+  const parts: Buffer[] = []
+  for (let at = 0; at + packetBytes <= unit.bytes.length; at += packetBytes) {
+    const packet = unit.bytes.subarray(at, at + packetBytes)
+    if (pidOf(packet) !== pid || (packet.readUInt8(3) & 0x10) === 0) continue
+    const payload = packet.subarray(payloadAt(packet))
+    parts.push(at === 0 ? payload.subarray(9 + payload.readUInt8(8)) : payload)
+  }
+  return Buffer.concat(parts)
+}
+
+function pidOf(packet: Buffer): number {
+  return packet.readUInt16BE(1) & 0x1fff
+}
+
+/** Motion JPEG has no number of its own in a transport stream; ffmpeg writes it as private data. */
+function beginsJpeg(packet: Buffer): boolean {
+  const pes = packet.subarray(payloadAt(packet))
+  const picture = pes.subarray(9 + (pes[8] ?? 0))
+  return picture.length >= 3 && picture.readUIntBE(0, 3) === 0xffd8ff
+}
+
+/** The same picture at another time, also in its bytes. */
+export function retimed(unit: Unit, ptsMs: number): Unit {
+  const bytes = Buffer.from(unit.bytes)
+  const pes = bytes.subarray(payloadAt(bytes))
+  const ticks = (Math.round(ptsMs * ticksPerMs) + wrap) % wrap
+  writeTime(pes, 9, ticks)
+  if ((pes.readUInt8(7) & 0x40) !== 0) writeTime(pes, 14, ticks)
+  return { ...unit, bytes, ptsMs }
+}
+
+/** Five bytes of which the upper four bits of the first say what time it is. */
+function writeTime(pes: Buffer, at: number, ticks: number): void {
+  pes.writeUInt8((pes.readUInt8(at) & 0xf0) | (Math.floor(ticks / 2 ** 30) << 1) | 1, at)
+  pes.writeUInt16BE((Math.floor(ticks / 2 ** 15) % 2 ** 15) * 2 + 1, at + 1)
+  pes.writeUInt16BE((ticks % 2 ** 15) * 2 + 1, at + 3)
 }
 
 /** The time nearest to the one before among those that end in the same 33 bits. */

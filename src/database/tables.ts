@@ -259,6 +259,11 @@ export type DetectionEventRow = Stated & {
   pre_roll_seconds: number | null
   duration_seconds: number | null
   recorded_at_ms: number
+  asked_pre_roll_seconds: number | null
+  clip_pictures: number | null
+  longest_gap_seconds: number | null
+  clip_original: number | null
+  closed_by: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | null
 }
 
 export type IncidentChangeRow = Stated & {

@@ -52,7 +52,7 @@ export class CameraWorker {
     const { settings, clock } = options
     this.#o = options
     this.#settings = settings
-    this.#ring = new Ring({ keepMs: ringKeepMs(settings) })
+    this.#ring = new Ring({ keepMs: ringKeepMs(settings), onJump: () => this.#main.broken('time-jump') })
     this.#watch = new MotionWatch({
       clock,
       masks: settings.motion.masks,
@@ -135,7 +135,7 @@ export class CameraWorker {
       },
       // Without video there is nothing to record, even if detection has a stream of its own.
       onEnd: () => {
-        this.#watch.interrupt('stream-ended')
+        this.#watch.interrupt('stream-ended', this.#ring.newestMs)
         this.#ring.restart()
       },
     })
@@ -154,7 +154,7 @@ export class CameraWorker {
     const { ffmpeg, clock, random, log } = this.#o
     return {
       ...{ plan, ffmpeg, clock, random, log },
-      onVideo: (bytes) => this.#ring.push(bytes, clock.monotonic()),
+      onVideo: (bytes) => this.#video(bytes),
       onFrames: (bytes) => this.#frames(bytes),
       onView: () => this.#tellState(),
     }
@@ -175,6 +175,11 @@ export class CameraWorker {
     return { source: () => ({ url, username, password: password() }), outputs }
   }
 
+  #video(bytes: Buffer): void {
+    this.#ring.push(bytes, this.#o.clock.monotonic())
+    if (this.#ring.codec === 'mjpeg') this.#main.remark('motion-jpeg')
+  }
+
   /** What a process that is about to be replaced still sends is nobody's any more. */
   #frames(bytes: Buffer): void {
     if (this.#settings.detecting) this.#watch.push(bytes)
@@ -193,7 +198,7 @@ export class CameraWorker {
   }
 
   /** The pre-roll is taken as soon as there is an id; the ring holds it for a while longer than it must. */
-  async #fire({ motionMs, score, sceneChange, clipFromMs }: Fired): Promise<Recording | undefined> {
+  async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Recording | undefined> {
     const { clock, tools, reserveId, emit, log } = this.#o
     const { cameraId } = this.#settings
     const wallOffsetMs = clock.now() - clock.monotonic()
@@ -202,7 +207,9 @@ export class CameraWorker {
       const facts = { detectionId, cameraId, motionAt: Math.round(motionMs + wallOffsetMs), score, sceneChange }
       emit({ type: 'motionFired', ...facts, clip: clipFromMs !== null })
       if (clipFromMs === null) return undefined
-      return new Recording(tools, { facts, ring: this.#ring, fromMs: clipFromMs, wallOffsetMs })
+      const askedPreRollMs = this.#settings.motion.preRecordSeconds * 1000
+      const from = { fromMs: clipFromMs, notBeforeMs, askedPreRollMs }
+      return new Recording(tools, { facts, ring: this.#ring, ...from, wallOffsetMs })
     } catch (err) {
       log.error({ err, cameraId }, 'motion could not be recorded')
       return undefined

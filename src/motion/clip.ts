@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ClipClosed, ClipLost, ClipLostReason, Codec, DetectionFacts, Ring } from '../cameras/index.ts'
 import type { Logger } from '../world/index.ts'
-import { probe, remux, stored, takePicture } from './cutting.ts'
+import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
+import type { Shown } from './shown.ts'
 import { type Beginning, Spool } from './spool.ts'
 
 export type ClipResult = ClipClosed | ClipLost
@@ -25,33 +26,48 @@ export type ClipRequest = {
   readonly facts: DetectionFacts
   readonly ring: Ring
   readonly fromMs: number
+  /** The cooldown since the last clip. */
+  readonly notBeforeMs: number
+  /** What the settings ask for; a cooldown or a short past may give less. */
+  readonly askedPreRollMs: number
   /** Wall clock minus monotonic clock at the moment of motion. One for the whole clip, so that its labels fit together. */
   readonly wallOffsetMs: number
 }
 
 /** What stands beside a clip until the database has it. */
-type Sidecar = {
-  readonly facts: DetectionFacts
+type Sidecar = Beginnings & { readonly facts: DetectionFacts }
+
+/** What is known of a clip as soon as its spool has a beginning. */
+type Beginnings = {
+  /** Wall clock of the picture that is to be shown first. */
   readonly startedAt: number
   readonly leadMs: number
   readonly codec: Codec
+  /** Absent in what an older gatehouse left. */
+  readonly askedPreRollMs?: number
 }
 
-/** What is known of a clip's bounds once its spool is closed; null: as much as there is. */
-type Bounds = {
-  readonly startedAt: number
-  readonly leadMs: number
-  readonly durationMs: number | null
-  readonly codec: Codec
+/** What is wanted of a clip once its spool is closed. */
+type Bounds = Beginnings & {
+  /** Wall clock at which it is to end; null: as much as there is. */
+  readonly endAt: number | null
 }
 
 type Ending = { readonly closedBy: ClipClosed['closedBy']; readonly peakScore: number | null }
+
+/**
+ * So much less than the lead is hidden, because rounding of times would else hide the first picture too. Who reads the
+ * file (ffmpeg, and browsers with its demuxer) puts its zero at the first picture that is not hidden.
+ */
+const marginMs = 1
+/** Pictures that end this much before a clip should, or three times their distance, mean that the stream had ended. */
+const endedEarlyMs = 1000
 
 /** A little after motion begins, there is more of it to see. */
 const snapshotDelayMs = 400
 
 const lostWords: Record<ClipLostReason, string> = {
-  'no-video': 'The camera sent no video that could be recorded.',
+  'no-video': 'The camera sent no video that could be recorded. Its state says more.',
   'disk-full': 'The disk is full, or all that is left is reserved for events.',
   'disk-too-slow': 'The disk was slower than the camera for too long.',
   'disk-failed': 'The disk refused to write or to read the clip.',
@@ -69,12 +85,13 @@ export class Recording {
   constructor(tools: ClipTools, request: ClipRequest) {
     this.#tools = tools
     this.#request = request
-    const { facts, ring, fromMs } = request
+    const { facts, ring, fromMs, notBeforeMs } = request
     const path = spoolPath(tools, facts.detectionId)
     this.#spool = new Spool({
       path,
       ring,
       fromMs,
+      notBeforeMs,
       hasRoom: tools.hasRoom,
       prepare: (beginning) => this.#note(beginning),
     })
@@ -84,21 +101,24 @@ export class Recording {
   async close(endMs: number, ending: Ending): Promise<ClipResult> {
     const { facts, wallOffsetMs } = this.#request
     try {
-      const { startMs, leadMs, codec } = await this.#spool.close()
-      const durationMs = Math.max(endMs - startMs, 0)
-      const bounds = { startedAt: startMs + wallOffsetMs, leadMs, durationMs, codec }
-      return await finish(this.#tools, facts, bounds, ending)
+      const beginning = this.#beginnings(await this.#spool.close(endMs))
+      return await finish(this.#tools, facts, { ...beginning, endAt: endMs + wallOffsetMs }, ending)
     } catch (error) {
       return lost(this.#tools, facts, error)
     }
   }
 
   /** The facts are on disk before the first byte of video is, so no video is ever without its facts. */
-  async #note({ startMs, leadMs, codec }: Beginning): Promise<void> {
-    const { facts, wallOffsetMs } = this.#request
-    const sidecar: Sidecar = { facts, startedAt: startMs + wallOffsetMs, leadMs, codec }
+  async #note(beginning: Beginning): Promise<void> {
+    const { facts } = this.#request
+    const sidecar: Sidecar = { facts, ...this.#beginnings(beginning) }
     await mkdir(this.#tools.folder, { recursive: true })
     await writeDurably(sidecarPath(this.#tools, facts.detectionId), JSON.stringify(sidecar))
+  }
+
+  #beginnings({ startMs, leadMs, codec }: Beginning): Beginnings {
+    const { wallOffsetMs, askedPreRollMs } = this.#request
+    return { startedAt: startMs + wallOffsetMs, leadMs, codec, askedPreRollMs }
   }
 }
 
@@ -124,7 +144,7 @@ export async function* finishLeftovers(tools: ClipTools): AsyncGenerator<ClipRes
 async function finishLeftover(tools: ClipTools, id: number, names: readonly string[]): Promise<ClipResult> {
   const sidecar = JSON.parse(await readFile(sidecarPath(tools, id), 'utf8')) as Sidecar
   const { facts, ...rest } = sidecar
-  const bounds = { ...rest, durationMs: null }
+  const bounds = { ...rest, endAt: null }
   const ending = { closedBy: 'restart', peakScore: null } as const
   try {
     if (names.includes(`${id}.ts.part`)) return await finish(tools, facts, bounds, ending)
@@ -139,34 +159,50 @@ async function finishLeftover(tools: ClipTools, id: number, names: readonly stri
 async function finish(tools: ClipTools, facts: DetectionFacts, bounds: Bounds, ending: Ending): Promise<ClipResult> {
   const { detectionId } = facts
   return tools.inTurn(async () => {
-    await remux(tools.ffmpeg, spoolPath(tools, detectionId), clipPath(tools, detectionId), bounds)
+    const [spool, clip] = [spoolPath(tools, detectionId), clipPath(tools, detectionId)]
+    const { leadMs, codec } = bounds
+    if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
+    else await remux(tools.ffmpeg, spool, clip, { hiddenMs: Math.max(leadMs - marginMs, 0), codec })
     const closed = await describe(tools, facts, bounds, ending)
     await rm(spoolPath(tools, detectionId), { force: true })
     return closed
   })
 }
 
+/** All that is said of what a clip shows is read from the file; `startedAt` says only when its zero was. */
 async function describe(
   tools: ClipTools,
   facts: DetectionFacts,
-  { startedAt }: Bounds,
-  ending: Ending,
+  bounds: Bounds,
+  { closedBy, peakScore }: Ending,
 ): Promise<ClipClosed> {
   const path = clipPath(tools, facts.detectionId)
-  const { durationSeconds, width, height } = await probe(tools.ffmpeg, path)
+  const { width, height, codec, ...shown } = await probe(tools.ffmpeg, path)
+  const original = bounds.codec !== 'mjpeg' || codec === 'mjpeg'
   const file = await stored(path, `${facts.detectionId}.mp4`)
-  const preRollMs = Math.min(Math.max(facts.motionAt - startedAt, 0), durationSeconds * 1000)
+  const startedAt = Math.round(bounds.startedAt + shown.firstMs)
+  const endedAt = Math.round(bounds.startedAt + shown.lastMs)
+  const preRollMs = Math.min(Math.max(facts.motionAt - startedAt, 0), endedAt - startedAt)
+  const { askedPreRollMs } = bounds
+  const snapshotMs = Math.min(shown.firstMs + preRollMs + snapshotDelayMs, shown.lastMs - 1)
   return {
     type: 'clipClosed',
     ...facts,
     ...file,
-    ...ending,
-    ...{ durationSeconds, width, height },
-    startedAt: Math.round(startedAt),
-    endedAt: Math.round(startedAt + durationSeconds * 1000),
-    preRollSeconds: Math.round(preRollMs) / 1000,
-    snapshot: await snapshot(tools, facts.detectionId, Math.min(preRollMs + snapshotDelayMs, durationSeconds * 900)),
+    ...{ startedAt, endedAt, width, height, peakScore, pictures: shown.pictures, original },
+    preRollSeconds: preRollMs / 1000,
+    askedPreRollSeconds: askedPreRollMs === undefined ? null : askedPreRollMs / 1000,
+    durationSeconds: (endedAt - startedAt) / 1000,
+    longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
+    closedBy: closedBy !== 'stopped' && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
+    snapshot: await snapshot(tools, facts.detectionId, snapshotMs),
   }
+}
+
+function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boolean {
+  if (bounds.endAt === null) return false
+  const distanceMs = (lastMs - firstMs) / Math.max(pictures - 1, 1)
+  return bounds.endAt - (bounds.startedAt + lastMs) > Math.max(endedEarlyMs, 3 * distanceMs)
 }
 
 /** A clip without its picture is still a clip. */

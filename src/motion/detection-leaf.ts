@@ -23,6 +23,11 @@ export function detectionFacts(row: UnsealedDetection): LeafFacts {
     clipEnd: timeOf(row.clip_end_ms),
     preRollSeconds: row.pre_roll_seconds,
     durationSeconds: row.duration_seconds,
+    askedPreRollSeconds: row.asked_pre_roll_seconds,
+    pictures: row.clip_pictures,
+    longestGapSeconds: row.longest_gap_seconds,
+    original: row.clip_original === null ? null : row.clip_original === 1,
+    closedBy: row.closed_by,
     recordedAt: isoTime(row.recorded_at_ms),
   }
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as LeafFacts

@@ -42,8 +42,8 @@ export type DetectorEvent =
   | { readonly kind: 'scored'; readonly frame: FrameScore }
   /** Time has passed without a frame. */
   | { readonly kind: 'tick' }
-  /** The stream ended, or detection was stopped: an open clip ends with what there is. */
-  | { readonly kind: 'interrupted'; readonly why: Interruption }
+  /** The stream ended, or detection was stopped: an open clip ends at `endMs`, with what there is. */
+  | { readonly kind: 'interrupted'; readonly why: Interruption; readonly endMs: number }
 
 export type ClosedBy = 'post-roll' | 'longest' | Interruption
 
@@ -56,6 +56,8 @@ export type Fired = {
   readonly sceneChange: boolean
   /** The clip shows everything from here; null: none, because of the cooldown. */
   readonly clipFromMs: number | null
+  /** The cooldown since the last clip: this one shows nothing earlier. */
+  readonly notBeforeMs: number
 }
 
 export type Outcome = Fired | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
@@ -123,7 +125,7 @@ function react(detector: Detector, event: DetectorEvent, nowMs: number, settings
     case 'tick':
       return stay(detector)
     case 'interrupted':
-      return interrupted(detector, event.why, nowMs)
+      return interrupted(detector, event.why, event.endMs)
   }
 }
 
@@ -185,11 +187,12 @@ function duringCooldown(
 ): DetectorStep {
   const cooling = { ...detector, state: { ...state, lastMotionMs: nowMs, lastScore: score } }
   if (nowMs - state.lastMotionMs <= Math.max(presentMs, settings.postRecordMs)) return stay(cooling)
-  const fired = { kind: 'fired', motionMs: nowMs, score, sceneChange: false, clipFromMs: null } as const
+  const notBeforeMs = earliestClipMs(detector, settings)
+  const fired = { kind: 'fired', motionMs: nowMs, score, sceneChange: false, clipFromMs: null, notBeforeMs } as const
   return { detector: cooling, outcomes: [fired] }
 }
 
-function interrupted(detector: Detector, why: Interruption, nowMs: number): DetectorStep {
+function interrupted(detector: Detector, why: Interruption, endMs: number): DetectorStep {
   const { state } = detector
   switch (state.kind) {
     case 'quiet':
@@ -197,7 +200,7 @@ function interrupted(detector: Detector, why: Interruption, nowMs: number): Dete
     case 'settling':
       return become(detector, { kind: 'quiet' })
     case 'active':
-      return close(detector, { ...state, lastMotionMs: -Infinity }, { endMs: nowMs, by: why })
+      return close(detector, { ...state, lastMotionMs: -Infinity }, { endMs, by: why })
     case 'cooling':
       return become(detector, { ...state, lastMotionMs: -Infinity })
   }
@@ -209,10 +212,11 @@ function fire(
   nowMs: number,
   settings: DetectorSettings,
 ): DetectorStep {
-  const clipFromMs = Math.max(motion.motionMs - settings.preRecordMs, earliestClipMs(detector, settings))
+  const notBeforeMs = earliestClipMs(detector, settings)
+  const clipFromMs = Math.max(motion.motionMs - settings.preRecordMs, notBeforeMs)
   return {
     detector: { ...detector, state: { kind: 'active', motionMs: motion.motionMs, lastMotionMs: nowMs } },
-    outcomes: [{ kind: 'fired', ...motion, clipFromMs }],
+    outcomes: [{ kind: 'fired', ...motion, clipFromMs, notBeforeMs }],
   }
 }
 

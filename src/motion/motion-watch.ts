@@ -78,10 +78,11 @@ export class MotionWatch {
     setImmediate(() => this.#drain())
   }
 
-  /** An open clip ends now. */
-  interrupt(why: Interruption): void {
+  /** An open clip ends: at `lastPictureMs` (monotonic), when it is known that nothing came after that; else now. */
+  interrupt(why: Interruption, lastPictureMs = Infinity): void {
     this.#queue.clear()
-    this.#step({ kind: 'interrupted', why }, this.#o.clock.monotonic())
+    const nowMs = this.#o.clock.monotonic()
+    this.#step({ kind: 'interrupted', why, endMs: Math.min(nowMs, lastPictureMs) }, nowMs)
   }
 
   counts(): WatchCounts {

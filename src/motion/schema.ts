@@ -81,11 +81,11 @@ export const detectionShape = {
   seq: z.int().openapi({ description: 'number of its leaf in the log' }),
   cctvId: rowId(),
   timestamp: timeOut(),
-  duration: z.number().nullable().openapi({ description: 'seconds' }),
+  duration: z.number().nullable().openapi({ description: 'seconds from the first picture of the clip to its last' }),
   score: z.number(),
   sceneChange: z.boolean(),
   clipStatus: z.enum(['recorded', 'cooldown', 'lost']),
-  reason: z.string().nullable(),
+  reason: z.string().nullable().openapi({ description: 'why there is no clip, or what the clip does not show' }),
   clipUrls: z.object({
     playback: z.string().nullable(),
     storage: z.string().nullable(),
@@ -96,9 +96,21 @@ export const detectionShape = {
   evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
   anchor: z.enum(['hashed']).openapi({ description: 'hashed: in the log of this box, and nowhere else yet' }),
   uploadStatus: z.enum(['not_configured', 'pending']),
-  clipStart: timeOut().nullable(),
-  clipEnd: timeOut().nullable(),
-  preRollSeconds: z.number().nullable().openapi({ description: 'as measured' }),
+  clipStart: timeOut().nullable().openapi({ description: 'time of the first picture that the file shows' }),
+  clipEnd: timeOut().nullable().openapi({ description: 'time of the last picture that the file shows' }),
+  preRollSeconds: z.number().nullable().openapi({ description: 'from the first picture to the motion, as measured' }),
+  askedPreRollSeconds: z.number().nullable().openapi({ description: 'what the settings asked for' }),
+  pictures: z.int().nullable().openapi({ description: 'how many the file shows' }),
+  longestGapSeconds: z
+    .number()
+    .nullable()
+    .openapi({ description: 'the longest time between two pictures of the file' }),
+  original: z.boolean().nullable().openapi({
+    description: "true: the video is the camera's, bit by bit; false: it was encoded again",
+  }),
+  closedBy: z.enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart']).nullable().openapi({
+    description: 'why the clip ends where it ends; stream-ended: the pictures ended before the clip should',
+  }),
 }
 export const DetectionEvent = z.object(detectionShape).openapi('DetectionEvent')
 export type DetectionEvent = z.infer<typeof DetectionEvent>

@@ -20,6 +20,7 @@ import { type Clock, isoTime, type Logger } from '../world/index.ts'
 import { type CameraHealth, CameraHealthBook } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
 import { CamerasView, demandControl, maySee } from './cameras-view.ts'
+import { clipReason } from './clip-words.ts'
 import { detectionFacts } from './detection-leaf.ts'
 import { detectionRecorded, motionDetected } from './events.ts'
 import type { DetectionEvent, MotionAction, MotionSettings } from './schema.ts'
@@ -435,8 +436,7 @@ export class MotionService {
       }
       this.#keep(tx, message, 'clip', 'video/mp4')
       if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
-      const reason = message.closedBy === 'post-roll' ? null : `closed by ${message.closedBy}`
-      this.#append(tx, fired, { clip_status: 'recorded', reason }, message)
+      this.#append(tx, fired, { clip_status: 'recorded', reason: clipReason(message) }, message)
     })
     this.#link.send({ type: 'recorded', detectionId: message.detectionId })
   }
@@ -500,6 +500,11 @@ export class MotionService {
       clip_end_ms: clip?.endedAt ?? null,
       pre_roll_seconds: clip?.preRollSeconds ?? null,
       duration_seconds: clip?.durationSeconds ?? null,
+      asked_pre_roll_seconds: clip?.askedPreRollSeconds ?? null,
+      clip_pictures: clip?.pictures ?? null,
+      longest_gap_seconds: clip?.longestGapSeconds ?? null,
+      clip_original: clip ? Number(clip.original) : null,
+      closed_by: clip?.closedBy ?? null,
       recorded_at_ms: this.#clock.now(),
     }
     const leaf = this.#log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))

@@ -8,14 +8,18 @@ export type SpoolOptions = {
   readonly fromMs: number
   /** Asked before each write. */
   readonly hasRoom: () => boolean
+  /** No picture from before this (monotonic) is to be shown. */
+  readonly notBeforeMs: number
   /** Called once there is a beginning; nothing is written before it resolves. */
   readonly prepare: (beginning: Beginning) => Promise<void>
 }
 
 /** Where a spool begins. */
 export type Beginning = {
-  /** Monotonic time of what is to be shown first. */
+  /** Monotonic time of the picture that is to be shown first. */
   readonly startMs: number
+  /** The same in the time of the stream. */
+  readonly startPtsMs: number
   /** How much of the spool lies before that: the rest of its group of pictures. */
   readonly leadMs: number
   readonly codec: Codec
@@ -42,6 +46,7 @@ export class Spool {
   readonly #path: string
   readonly #ring: Ring
   readonly #fromMs: number
+  readonly #notBeforeMs: number
   readonly #unsubscribe: () => void
   readonly #hasRoom: () => boolean
   readonly #prepare: SpoolOptions['prepare']
@@ -51,41 +56,75 @@ export class Spool {
   #file: FileHandle | undefined
   #error: unknown
   #begin: Beginning | undefined
+  /** Of each picture that was taken: its time, and where it ends in the file. */
+  readonly #pictures: { readonly ptsMs: number; readonly endByte: number }[] = []
+  #takenBytes = 0
 
   /** Takes hold of the past at once; the file follows. */
-  constructor({ path, ring, fromMs, hasRoom, prepare }: SpoolOptions) {
+  constructor({ path, ring, fromMs, notBeforeMs, hasRoom, prepare }: SpoolOptions) {
     this.#path = path
     this.#ring = ring
     this.#fromMs = fromMs
+    this.#notBeforeMs = notBeforeMs
     this.#hasRoom = hasRoom
     this.#prepare = prepare
     this.#takePast()
     this.#unsubscribe = ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#unsubscribe() })
   }
 
-  /** Takes nothing more; resolves when all is in the file. Rejects with SpoolError or the disk's error. */
-  async close(): Promise<Beginning> {
+  /**
+   * Takes nothing more, and cuts off what was taken after `endMs` (monotonic); resolves when all is in the file. Rejects
+   * with SpoolError or the disk's error.
+   */
+  async close(endMs: number): Promise<Beginning> {
     this.#unsubscribe()
-    await this.#writing.catch(() => {})
-    await this.#file?.close()
+    try {
+      await this.#writing.catch(() => {})
+      if (this.#begin && !this.#error) await this.#file?.truncate(this.#bytesUntil(endMs, this.#begin))
+    } finally {
+      await this.#file?.close()
+    }
     if (this.#error) throw this.#error
     if (!this.#begin) throw new SpoolError('no-video')
     return this.#begin
   }
 
+  /** Up to the first picture that is shown later: what follows it in the file may need it. One is left in any case. */
+  #bytesUntil(endMs: number, { startMs, startPtsMs }: Beginning): number {
+    const endPtsMs = startPtsMs + endMs - startMs
+    const later = this.#pictures.findIndex(({ ptsMs }) => ptsMs > endPtsMs)
+    const count = later < 0 ? this.#completeCount() : later
+    return this.#pictures[Math.max(count - 1, 0)]?.endByte ?? this.#takenBytes
+  }
+
+  /** Without the last picture that B-frames come after: some of them may not have come. */
+  #completeCount(): number {
+    const times = this.#pictures.map(({ ptsMs }) => ptsMs)
+    const isReordered = times.some((ms, i) => ms < (times[i - 1] ?? ms))
+    return isReordered ? times.indexOf(Math.max(...times)) : times.length
+  }
+
   #takePast(): void {
-    const cut = this.#ring.since(this.#fromMs)
+    const cut = this.#ring.since(this.#fromMs, this.#notBeforeMs)
     const wantedPtsMs = this.#ring.ptsAt(this.#fromMs)
     if (!cut || wantedPtsMs === undefined) return
-    // The past may not reach back so far; then the clip starts later than wanted.
+    // A little before the wanted moment, or later when the past does not reach back so far.
     const startMs = this.#fromMs + cut.startPtsMs - wantedPtsMs
-    this.#begin = { startMs, leadMs: cut.startPtsMs - cut.firstPtsMs, codec: cut.codec }
-    this.#append(cut.bytes)
+    const { startPtsMs, codec } = cut
+    this.#begin = { startMs, startPtsMs, leadMs: startPtsMs - cut.firstPtsMs, codec }
+    this.#append([cut.tables])
+    this.#takenBytes = cut.tables.length
+    for (const unit of cut.units) this.#take(unit)
   }
 
   #take(unit: Unit): void {
-    if (this.#begin) this.#append([unit.bytes])
-    else if (unit.key) this.#takePast()
+    if (!this.#begin) {
+      if (unit.key) this.#takePast()
+      return
+    }
+    this.#takenBytes += unit.bytes.length
+    this.#pictures.push({ ptsMs: unit.ptsMs, endByte: this.#takenBytes })
+    this.#append([unit.bytes])
   }
 
   #append(bytes: readonly Buffer[]): void {

@@ -67,6 +67,11 @@ const columns = [
   'clip_end_ms',
   'pre_roll_seconds',
   'duration_seconds',
+  'asked_pre_roll_seconds',
+  'clip_pictures',
+  'longest_gap_seconds',
+  'clip_original',
+  'closed_by',
   'recorded_at_ms',
   'evidence_hash',
 ] as const satisfies readonly (keyof DetectionEventRow)[]
@@ -168,6 +173,11 @@ export function toDetectionEvent(
     clipStart: time(row.clip_start_ms),
     clipEnd: time(row.clip_end_ms),
     preRollSeconds: row.pre_roll_seconds,
+    askedPreRollSeconds: row.asked_pre_roll_seconds,
+    pictures: row.clip_pictures,
+    longestGapSeconds: row.longest_gap_seconds,
+    original: row.clip_original === null ? null : row.clip_original === 1,
+    closedBy: row.closed_by,
   }
 }
 

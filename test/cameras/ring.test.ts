@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
-import { Ring } from '../../src/cameras/ring.ts'
-import { packetBytes, type Unit, UnitSplitter } from '../../src/cameras/transport-stream.ts'
+import { type Cut, Ring } from '../../src/cameras/ring.ts'
+import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/cameras/transport-stream.ts'
 import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
 import { footage } from '../support/footage.ts'
 
@@ -45,6 +45,10 @@ function filledRing(options: ConstructorParameters<typeof Ring>[0], rounds = 1):
     })
   }
   return ring
+}
+
+function bytesOf(cut: Cut | undefined): Buffer {
+  return cut ? Buffer.concat([cut.tables, ...cut.units.map((unit) => unit.bytes)]) : Buffer.alloc(0)
 }
 
 t.test('a transport stream is cut into its pictures, and key frames are known', async (t) => {
@@ -104,8 +108,10 @@ t.test('time goes on when the clock of the stream wraps after 26.5 hours', async
 t.test('a cut begins with the tables and the key frame at or before the moment', async (t) => {
   const ring = filledRing({ keepMs: 60_000 })
   const cut = ring.since(1_000_000 + 2500)
-  t.equal(Math.round((cut?.startPtsMs ?? 0) - (cut?.firstPtsMs ?? 0)), 500, 'half a second of the group lies before it')
-  const again = new UnitSplitter().push(Buffer.concat(cut?.bytes ?? []), 0)
+  t.equal(Math.round((cut?.startPtsMs ?? 0) - (cut?.firstPtsMs ?? 0)), 467, 'it starts with what was to be seen then')
+  const next = ring.since(1_000_000 + 2500, 1_000_000 + 2500)
+  t.equal(Math.round((next?.startPtsMs ?? 0) - (next?.firstPtsMs ?? 0)), 533, 'or with the next picture')
+  const again = new UnitSplitter().push(bytesOf(cut), 0)
   t.equal(again[0]?.key, true)
   t.equal(again.length, pictures - 3 - 2 * perSecond, 'the newest picture is never complete')
   t.equal(cut?.codec, 'h264')
@@ -137,20 +143,57 @@ t.test('it keeps what was asked for, one group and a little more, and no more by
 
   const small = filledRing({ keepMs: 60_000, maxBytes: 60_000 })
   t.ok(small.sizeBytes <= 60_000)
-  t.equal(new UnitSplitter().push(Buffer.concat(small.since(-Infinity)?.bytes ?? []), 0)[0]?.key, true)
+  t.equal(new UnitSplitter().push(bytesOf(small.since(-Infinity)), 0)[0]?.key, true)
 })
 
 t.test('who subscribes in the turn of a cut misses nothing and gets nothing twice', async (t) => {
   const ring = new Ring({ keepMs: 60_000 })
   const half = Math.floor(stream.length / 3)
   ring.push(stream.subarray(0, half), 0)
-  const got = [...(ring.since(-Infinity)?.bytes ?? [])]
+  const got = [bytesOf(ring.since(-Infinity))]
   const unsubscribe = ring.subscribe({ unit: (unit) => got.push(unit.bytes), broken: () => {} })
   ring.push(stream.subarray(half, 2 * half), 100)
   unsubscribe()
   ring.push(stream.subarray(2 * half), 200)
   const expected = new UnitSplitter().push(stream.subarray(0, 2 * half), 0)
   t.same(Buffer.concat(got).subarray(2 * packetBytes), Buffer.concat(expected.map((unit) => unit.bytes)))
+})
+
+t.test('the first pictures of a connection, whose times ffmpeg does not know, get even ones', async (t) => {
+  const unknown = new UnitSplitter().push(transportStream(passer, '10'), 0)
+  // As ffmpeg 4 does it: the first six have times one tick apart.
+  const counted = unknown.slice(0, 20).map((unit, i) => retimed(unit, i < 6 ? 10_333.3 - 0.011 * (6 - i) : unit.ptsMs))
+  const tables = transportStream(passer, '10').subarray(0, 3 * packetBytes)
+  const again = new UnitSplitter().push(Buffer.concat([tables, ...counted.map((unit) => unit.bytes)]), 0)
+  t.equal(again.length, 19)
+  const off = again.map((unit, i) => Math.abs(unit.ptsMs - (unknown[i]?.ptsMs ?? 0)))
+  t.ok(Math.max(...off) < 1, `${Math.max(...off)} ms`)
+  const written = new UnitSplitter().push(Buffer.concat([tables, ...again.map((unit) => unit.bytes)]), 0)
+  t.same(
+    written.map((unit) => Math.round(unit.ptsMs)),
+    again.slice(0, -1).map((unit) => Math.round(unit.ptsMs)),
+    'and their bytes say so',
+  )
+})
+
+t.test('a jump of two seconds is one, back or forth; a gap, a burst and reordered pictures are none', async (t) => {
+  const jumps = (steps: readonly (readonly [ptsMs: number, arrivedMs: number])[]) => {
+    let count = 0
+    const ring = new Ring({ keepMs: 60_000, onJump: () => (count += 1) })
+    const units = new UnitSplitter().push(stream, 0)
+    ring.push(stream.subarray(0, 3 * packetBytes), 0)
+    for (const [i, [ptsMs, arrivedMs]] of steps.entries()) {
+      ring.push(retimed(units[i] as Unit, 10_000 + ptsMs).bytes, arrivedMs)
+    }
+    return count
+  }
+  const steady = Array.from({ length: 10 }, (_, i) => [i * 100, i * 100] as const)
+  t.equal(jumps([...steady, [1000, 1000], [1100, 1100]]), 0)
+  t.equal(jumps([...steady, [3100, 1000], [3200, 1100]]), 1, 'two seconds ahead')
+  t.equal(jumps([...steady, [-1100, 1000], [-1000, 1100]]), 1, 'two seconds back')
+  t.equal(jumps([...steady, [5000, 5000], [5100, 5100]]), 0, 'nothing came for four seconds')
+  t.equal(jumps([...steady, [1000, 5000], [1100, 5001], [1200, 5002]]), 0, 'four seconds late, all at once')
+  t.equal(jumps([...steady, [1300, 1300], [1100, 1300], [1200, 1300], [1600, 1600]]), 0, 'B-frames')
 })
 
 t.test('another process, or a jump of the clock, ends what is being recorded', async (t) => {

@@ -25,10 +25,10 @@ t.test('the rest of the URL is handed on as it was written', async (t) => {
 t.test('the list quotes what has quotes, and has options only for an ffmpeg that knows them', async (t) => {
   const quoting = { url: "rtsp://cam/it's", username: null, password: null }
   t.equal(
-    concatList(quoting, undefined, { listOptions: false }),
+    concatList(quoting, undefined, { listOptions: false, setsTimes: false }),
     "ffconcat version 1.0\nfile 'rtsp://cam/it'\\''s?tcp'\n",
   )
-  t.match(concatList(source, undefined, { listOptions: true }), /\noption timeout 5000000\n/)
+  t.match(concatList(source, undefined, { listOptions: true, setsTimes: true }), /\noption timeout 5000000\n/)
 })
 
 t.test('nothing that is said keeps a password, however it is written there', async (t) => {

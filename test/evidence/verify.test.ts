@@ -288,6 +288,10 @@ t.test('a detection is held to its leaf and its clip to its hash, as an event is
     peakScore: 0.5,
     snapshot: null,
     closedBy: 'post-roll',
+    askedPreRollSeconds: 2,
+    pictures: 45,
+    longestGapSeconds: 0.07,
+    original: true,
   })
   await gateway.audit('test.settled', {})
   t.match(verifyLedger(dataDir), { ok: true, size: 1, events: 0, detections: 1, media: 1 })

@@ -247,6 +247,10 @@ function clip(detectionId: number, from: number, to: number): FromCameras {
     peakScore: 0.8,
     snapshot: null,
     closedBy: 'post-roll',
+    askedPreRollSeconds: 3,
+    pictures: 45,
+    longestGapSeconds: 0.07,
+    original: true,
   }
 }
 

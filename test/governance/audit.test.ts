@@ -221,6 +221,7 @@ t.test('whoever signed in by the console is told apart from whoever sent a heade
   t.equal((await gateway.ask('POST', '/api/whms/warehouses', { headers, body })).status, 201)
   t.equal((await gateway.ask('DELETE', '/api/session', { headers })).status, 204)
   gateway.clock.advance(10 * 60_000)
+  await gateway.audit('test.settled', {})
   t.match((await gateway.ask('GET', `${auditPath}?operator=ada`, { headers: signedIn(people.sven) })).body.data, [
     { action: 'caller.signed_out', actor: 'ada', authMode: 'session' },
     { action: 'caller.signed_in', actor: 'ada', authMode: 'session', changes: { count: 1 } },

@@ -346,6 +346,10 @@ async function detection(gateway: TestGateway, { id, cctvId, clip }: { id: numbe
       preRollSeconds: 0,
       durationSeconds: 1,
       closedBy: 'post-roll',
+      askedPreRollSeconds: 0,
+      pictures: 45,
+      longestGapSeconds: 0.07,
+      original: true,
       snapshot: null,
     } as never)
   }

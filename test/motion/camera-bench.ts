@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CameraSettings, type FromCameras, ffmpegDialect } from '../../src/cameras/index.ts'
+import { type CameraSettings, type FfmpegDialect, type FromCameras, ffmpegDialect } from '../../src/cameras/index.ts'
 import { CamerasThread } from '../../src/motion/index.ts'
 import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
 import { createLogger, systemClock, systemRandom } from '../../src/world/index.ts'
@@ -13,9 +13,11 @@ export type BenchOptions = {
   readonly ffmpeg?: string
   /** What a password file holds, by its name. */
   readonly secrets?: Record<string, string>
+  /** As if the program could do less than it can. */
+  readonly dialect?: Partial<FfmpegDialect>
 }
 
-const longestWaitMs = 25_000
+const longestWaitMs = 60_000
 
 /** The cameras thread without its thread: messages in, messages out, clips in a folder of its own, log in a file. */
 export class CameraBench {
@@ -28,14 +30,14 @@ export class CameraBench {
   #watchers: (() => void)[] = []
   #lastId = 0
 
-  private constructor(program: string, listOptions: boolean, options: BenchOptions) {
+  private constructor(program: string, dialect: FfmpegDialect, options: BenchOptions) {
     this.folder = mkdtempSync(join(tmpdir(), 'gatehouse-cameras-'))
     this.secrets = options.secrets ?? {}
     this.#logFile = join(this.folder, 'log')
     this.#logFd = openSync(this.#logFile, 'w')
     this.#thread = new CamerasThread({
       freeBytes: () => Number.POSITIVE_INFINITY,
-      ffmpeg: { path: program, dialect: { listOptions } },
+      ffmpeg: { path: program, dialect },
       clipsFolder: join(this.folder, 'clips'),
       clock: systemClock,
       random: systemRandom,
@@ -47,7 +49,7 @@ export class CameraBench {
 
   static async open(options: BenchOptions = {}): Promise<CameraBench> {
     const program = options.ffmpeg ?? locateFfmpeg().path
-    return new CameraBench(program, (await ffmpegDialect(program)).listOptions, options)
+    return new CameraBench(program, { ...(await ffmpegDialect(program)), ...options.dialect }, options)
   }
 
   /** All that was logged. */

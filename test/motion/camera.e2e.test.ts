@@ -96,8 +96,10 @@ for (const [name, program] of [
       motionAt: fired?.motionAt,
       closedBy: 'post-roll',
       file: '1.mp4',
-      preRollSeconds: 2,
+      original: true,
     })
+    // The picture that was to be seen two seconds before the motion was taken up to a picture's length earlier.
+    t.ok(clip && clip.preRollSeconds >= 2 && clip.preRollSeconds <= 2.1, `${clip?.preRollSeconds} s`)
     if (!clip) return
     const file = join(b.folder, 'clips', clip.file)
     t.equal(clip.sha256, sha256(file))
@@ -208,7 +210,12 @@ t.test('a corrected password ends the half hour of waiting, and a reload without
   b.camera(1, cam.url('hall'), { username: 'viewer', passwordFile: 'one' })
   await b.until(() => cam.clients('hall').refused >= 3 && b.pids(1).length === 0, 'three tries')
   const tries = cam.clients('hall').total
+  const nextStatus = async () => {
+    const seen = b.of('status', 1).length
+    await b.until(() => b.of('status', 1).length > seen + 1)
+  }
   b.reloadSecrets()
+  await nextStatus()
   b.secrets['one'] = 'right'
   b.reloadSecrets()
   await b.state(1, 'live')
@@ -216,8 +223,7 @@ t.test('a corrected password ends the half hour of waiting, and a reload without
   const [pid] = b.pids(1)
   b.secrets['one'] = 'another'
   b.reloadSecrets()
-  const seen = b.of('status', 1).length
-  await b.until(() => b.of('status', 1).length > seen + 1)
+  await nextStatus()
   t.same(b.pids(1), [pid], 'a stream that runs goes on')
 })
 

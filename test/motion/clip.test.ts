@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { type ClipClosed, type DetectionFacts, Ring } from '../../src/cameras/index.ts'
-import { packetBytes, UnitSplitter } from '../../src/cameras/transport-stream.ts'
+import { packetBytes, type Unit, UnitSplitter } from '../../src/cameras/transport-stream.ts'
 import { type ClipResult, type ClipTools, finishLeftovers, forget, Recording } from '../../src/motion/clip.ts'
 import { IdPool } from '../../src/motion/id-pool.ts'
 import { Turns } from '../../src/motion/turns.ts'
 import { assetPath } from '../../src/world/bundle.ts'
 import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
 import { silentLogger } from '../../src/world/index.ts'
-import { footage } from '../support/footage.ts'
+import { countersIn } from '../support/footage/counter.ts'
+import { type Footage, footage } from '../support/footage.ts'
 
 const ffmpeg = locateFfmpeg().path
 const crossing = await footage('crossing-long-gop')
@@ -20,19 +21,27 @@ const startMs = 1_000_000
 const wallMs = Date.UTC(2026, 2, 2, 8)
 const wallOffsetMs = wallMs - startMs
 
-const input = ['-nostdin', '-loglevel', 'error', '-r', String(crossing.fps), '-f', 'h264', '-i', crossing.file]
-const output = ['-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
-const stream = execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
+type Tape = { readonly units: readonly Unit[]; readonly tables: Buffer }
 
-const units = new UnitSplitter().push(stream, 0)
-const tables = stream.subarray(0, stream.length - units.reduce((sum, unit) => sum + unit.bytes.length, 0))
+/** The footage as the ingest's ffmpeg writes it. */
+function tapeOf(clip: Footage): Tape {
+  const input = ['-nostdin', '-loglevel', 'error', '-r', String(clip.fps), '-f', clip.codec, '-i', clip.file]
+  const output = ['-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
+  const stream = execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
+  const units = new UnitSplitter().push(stream, 0)
+  return { units, tables: stream.subarray(0, stream.length - units.reduce((sum, unit) => sum + unit.bytes.length, 0)) }
+}
+
+const hall = tapeOf(crossing)
 
 /** A camera whose pictures arrive when they are taken, on a clock that is moved by hand. */
 class Camera {
   readonly ring = new Ring({ keepMs: 60_000 })
+  readonly #units: readonly Unit[]
   #next = 0
 
-  constructor() {
+  constructor({ units, tables } = hall) {
+    this.#units = units
     this.ring.push(tables.subarray(0, 3 * packetBytes), startMs)
   }
 
@@ -43,7 +52,7 @@ class Camera {
 
   /** Lets time pass until `untilMs` after the start of the stream. */
   play(untilMs: number): void {
-    for (let unit = units[this.#next]; unit && unit.ptsMs <= untilMs; unit = units[this.#next]) {
+    for (let unit = this.#units[this.#next]; unit && unit.ptsMs <= untilMs; unit = this.#units[this.#next]) {
       this.ring.push(unit.bytes, startMs + unit.ptsMs)
       this.#next += 1
     }
@@ -57,6 +66,11 @@ function tools(folder: string, program = ffmpeg): ClipTools {
 
 function facts(detectionId: number, motionMs: number): DetectionFacts {
   return { detectionId, cameraId: 1, motionAt: Math.round(motionMs + wallOffsetMs), score: 0.5, sceneChange: false }
+}
+
+/** So much pre-roll is asked for, and no cooldown stands against it. */
+function from(motionMs: number, askedPreRollMs: number) {
+  return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
 }
 
 const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
@@ -84,7 +98,7 @@ for (const [name, program] of [
     const recording = new Recording(tools(folder, program), {
       facts: facts(7, motionMs),
       ring: camera.ring,
-      fromMs: motionMs - 3000,
+      ...from(motionMs, 3000),
       wallOffsetMs,
     })
     camera.play(16_000)
@@ -106,27 +120,71 @@ for (const [name, program] of [
   })
 }
 
+for (const [name, motionAtMs, preRollMs, endMs] of [
+  ['counted-8mbit', 5000, 3500, 7000],
+  ['counted-4k', 2800, 1500, 3500],
+] as const) {
+  t.test(
+    `${name}: a clip of a heavy stream has its beginning, and the row names its first and last picture`,
+    async (t) => {
+      const heavy = await footage(name)
+      const tape = tapeOf(heavy)
+      for (const program of [ffmpeg, assetPath('ffmpeg')]) {
+        const folder = t.testdir()
+        const camera = new Camera(tape)
+        const offsetMs = tape.units[0]?.ptsMs ?? 0
+        camera.play(offsetMs + motionAtMs + 400)
+        const motionMs = startMs + offsetMs + motionAtMs
+        const recording = new Recording(tools(folder, program), {
+          ...{ facts: facts(1, motionMs), ring: camera.ring, ...from(motionMs, preRollMs), wallOffsetMs },
+        })
+        camera.play(offsetMs + 60_000)
+        const result = await recording.close(startMs + offsetMs + endMs, ending)
+        if (!isClosed(result)) return t.fail(JSON.stringify(result))
+        const shown = await countersIn(join(folder, '1.mp4'), ffmpeg)
+        const [first = -1, last = -1] = [shown[0], shown.at(-1)]
+        t.same(
+          shown,
+          Array.from({ length: last - first + 1 }, (_, i) => first + i),
+          'no picture is missing',
+        )
+        t.equal(result.pictures, shown.length)
+        const takenAt = (n: number) => startMs + offsetMs + (n * 1000) / heavy.fps + wallOffsetMs
+        t.ok(Math.abs(result.startedAt - takenAt(first)) <= 2, `${result.startedAt} is picture ${first}`)
+        t.ok(Math.abs(result.endedAt - takenAt(last)) <= 2, `${result.endedAt} is picture ${last}`)
+        const pictureMs = 1000 / heavy.fps
+        t.ok(result.preRollSeconds * 1000 >= preRollMs && result.preRollSeconds * 1000 <= preRollMs + pictureMs + 2)
+        t.ok(takenAt(last) <= endMs + startMs + offsetMs + wallOffsetMs + 2, 'not longer than asked for')
+        t.match(result, { closedBy: 'post-roll', original: true, askedPreRollSeconds: preRollMs / 1000 })
+      }
+      return undefined
+    },
+  )
+}
+
 t.test('a ring that does not reach back so far gives less pre-roll, and the clip says how much', async (t) => {
   const camera = new Camera()
   camera.play(6000)
   const { newestMs } = camera
-  const request = { facts: facts(1, newestMs), ring: camera.ring, fromMs: newestMs - 30_000, wallOffsetMs }
+  const request = { facts: facts(1, newestMs), ring: camera.ring, ...from(newestMs, 30_000), wallOffsetMs }
   const recording = new Recording(tools(t.testdir()), request)
   camera.play(9000)
   const result = await recording.close(newestMs + 1000, ending)
   t.ok(isClosed(result) && Math.abs(result.preRollSeconds * 1000 - (newestMs - startMs)) < 150, JSON.stringify(result))
 })
 
-t.test('a stream that breaks off leaves a clip with what there is', async (t) => {
+t.test('a stream that breaks off leaves a clip with what there is, and the clip says so', async (t) => {
   const camera = new Camera()
   camera.play(6000)
   const { newestMs } = camera
-  const request = { facts: facts(1, newestMs), ring: camera.ring, fromMs: newestMs - 2000, wallOffsetMs }
+  const request = { facts: facts(1, newestMs), ring: camera.ring, ...from(newestMs, 2000), wallOffsetMs }
   const recording = new Recording(tools(t.testdir()), request)
   camera.ring.restart()
   camera.play(9000)
-  const result = await recording.close(newestMs + 10_000, { ...ending, closedBy: 'stream-ended' })
+  const result = await recording.close(newestMs + 10_000, ending)
+  t.match(result, { closedBy: 'stream-ended' })
   t.ok(isClosed(result) && Math.abs(result.durationSeconds - 2) < 0.2, JSON.stringify(result))
+  t.ok(isClosed(result) && Math.abs(result.endedAt - newestMs - wallOffsetMs) < 100, JSON.stringify(result))
 })
 
 t.test('a clip stops where the reserve of the ledger begins, and that is said', async (t) => {
@@ -136,7 +194,7 @@ t.test('a clip stops where the reserve of the ledger begins, and that is said', 
   let isFull = false
   const recording = new Recording(
     { ...tools(folder), hasRoom: () => !isFull },
-    { facts: facts(1, camera.newestMs), ring: camera.ring, fromMs: camera.newestMs - 2000, wallOffsetMs },
+    { facts: facts(1, camera.newestMs), ring: camera.ring, ...from(camera.newestMs, 2000), wallOffsetMs },
   )
   isFull = true
   camera.play(9000)
@@ -153,7 +211,7 @@ t.test('a camera without a key frame has no clip, and that is said', async (t) =
   const recording = new Recording(tools(t.testdir()), {
     facts: facts(1, startMs),
     ring: new Ring({ keepMs: 1000 }),
-    fromMs: startMs,
+    ...from(startMs, 0),
     wallOffsetMs,
   })
   t.match(await recording.close(startMs + 1000, ending), { type: 'clipLost', reason: 'no-video', words: /no video/ })
@@ -163,7 +221,7 @@ t.test('a disk that refuses loses the clip, with the reason', async (t) => {
   const folder = join(t.testdir({ file: '' }), 'file')
   const camera = new Camera()
   camera.play(6000)
-  const request = { facts: facts(1, startMs + 5000), ring: camera.ring, fromMs: startMs + 3000, wallOffsetMs }
+  const request = { facts: facts(1, startMs + 5000), ring: camera.ring, ...from(startMs + 5000, 2000), wallOffsetMs }
   const recording = new Recording(tools(folder), request)
   t.match(await recording.close(startMs + 6000, ending), { type: 'clipLost', reason: 'disk-failed', detectionId: 1 })
 })
@@ -177,7 +235,7 @@ t.test('what a killed gateway has left is finished at the next start, and told u
   const camera = new Camera()
   camera.play(8000)
   const motionMs = startMs + 5000
-  const request = { facts: facts(9, motionMs), ring: camera.ring, fromMs: motionMs - 2000, wallOffsetMs }
+  const request = { facts: facts(9, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
   // Never closed, as if the process had been killed once the spool was on disk.
   new Recording(tools(folder), request)
   while (!existsSync(join(folder, '9.ts.part')) || readFileSync(join(folder, '9.ts.part')).length < 300_000) {

@@ -152,8 +152,10 @@ t.test('without a post-roll a clip still shows all of one motion', async (t) => 
 
 t.test('a stream that ends, or a stop, closes the clip with what there is', async (t) => {
   for (const why of ['stream-ended', 'stopped'] as const) {
-    const bench = new Bench().see(motion, 1000).give({ kind: 'interrupted', why })
-    t.match(bench.closed, [{ endMs: bench.nowMs, by: why }])
+    const bench = new Bench().see(motion, 1000)
+    const endMs = bench.nowMs - 300
+    bench.give({ kind: 'interrupted', why, endMs })
+    t.match(bench.closed, [{ endMs, by: why }])
     t.equal(bench.see(none, 60_000).closed.length, 1)
     t.equal(bench.fired.length, 1, 'and what was moving then fires nothing afterwards')
   }
@@ -177,7 +179,7 @@ t.test('whatever moves: clips are the cooldown apart, never open together, never
     fc.property(seen, anySettings, (history, settings) => {
       const bench = new Bench(settings)
       for (const [one, ms] of history) bench.see(one, ms)
-      bench.give({ kind: 'interrupted', why: 'stopped' })
+      bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
       let open: number | undefined
       let lastEnd = -Infinity
       for (const outcome of bench.outcomes) {

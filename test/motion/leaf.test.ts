@@ -19,6 +19,11 @@ const lost: UnsealedDetection = {
   clip_end_ms: null,
   pre_roll_seconds: null,
   duration_seconds: null,
+  asked_pre_roll_seconds: null,
+  clip_pictures: null,
+  longest_gap_seconds: null,
+  clip_original: null,
+  closed_by: null,
   recorded_at_ms: Date.parse('2026-03-02T08:00:09Z'),
 }
 

@@ -8,7 +8,7 @@ const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', motion: {
 const motionAt = Date.UTC(2026, 2, 2, 8)
 const facts = { cameraId: 7, motionAt, score: 0.42, sceneChange: false }
 
-const closed: FromCameras = {
+const closed: Extract<FromCameras, { type: 'clipClosed' }> = {
   ...facts,
   type: 'clipClosed',
   detectionId: 1,
@@ -24,6 +24,10 @@ const closed: FromCameras = {
   peakScore: 0.8,
   snapshot: { file: '1.png', sha256: 'cd'.repeat(32), sizeBytes: 10 },
   closedBy: 'post-roll',
+  askedPreRollSeconds: 3,
+  pictures: 121,
+  longestGapSeconds: 0.07,
+  original: true,
 }
 
 /** Everything that the thread's message led to is committed when the next write is. */
@@ -134,6 +138,39 @@ t.test('a clip of which nobody was told before the crash is told now, with its m
     { type: 'motion.detected' },
     { type: 'event.created', data: { event: { id: 5, clipStatus: 'lost', reason: 'The disk was full.' } } },
   ])
+})
+
+t.test('a clip that shows less than was asked for says what, in the row and in the log', async (t) => {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  await hear(
+    gateway,
+    closed,
+    { ...closed, detectionId: 2, preRollSeconds: 1.24, startedAt: motionAt - 1240, closedBy: 'stream-ended' },
+    { ...closed, detectionId: 3, preRollSeconds: 0, startedAt: motionAt + 1700 },
+    { ...closed, detectionId: 4, longestGapSeconds: 3.04, original: false },
+    { ...closed, detectionId: 5, preRollSeconds: 2.95, askedPreRollSeconds: null, closedBy: 'restart' },
+  )
+  const [restart, gap, late, short, whole] = await detections(gateway)
+  t.match(whole, { reason: null, closedBy: 'post-roll', original: true, pictures: 121, askedPreRollSeconds: 3 })
+  t.match(short, {
+    reason: 'closed by stream-ended; begins 1.2 s before the motion, not 3 s',
+    closedBy: 'stream-ended',
+  })
+  t.match(late, { reason: 'begins 1.7 s after the motion did', preRollSeconds: 0 })
+  t.match(gap, { reason: /^no picture for 3 s in the middle; encoded again as H.264/, original: false })
+  t.match(gap, { longestGapSeconds: 3.04 })
+  t.match(restart, { reason: 'closed by restart', askedPreRollSeconds: null })
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
+  const leaves = db
+    .prepare("SELECT bytes FROM log_leaf WHERE kind = 'detection' ORDER BY seq")
+    .pluck()
+    .all() as Buffer[]
+  db.close()
+  t.match(JSON.parse(String(leaves[3])), {
+    ...{ id: 4, reason: gap.reason, askedPreRollSeconds: 3, pictures: 121, longestGapSeconds: 3.04 },
+    ...{ original: false, closedBy: 'post-roll' },
+  })
 })
 
 t.test('ids that were given out are never given out again, also after a restart', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Pictures of a warehouse hall with known truth, drawn here and encoded by ffmpeg as a camera would: no B-frames,
- * parameter sets before every keyframe, a limited bit rate. Made at first use and kept in `.cache/footage`.
+ * Pictures of a warehouse hall with known truth, drawn here and encoded by ffmpeg as a camera would: no B-frames (but for
+ * one), parameter sets before every keyframe, a limited bit rate. Made at first use and kept in `.cache/footage`.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
-import { type Act, type Format, type LightStep, pictures, type Scene } from './footage/scene.ts'
+import { type Act, type Format, type LightStep, pictures, pictureTimes, type Scene } from './footage/scene.ts'
 import type { Clip } from './rtsp/server.ts'
 
 /** A clip for a camera, and what is to be seen in it. */
@@ -18,6 +18,8 @@ export type Footage = Clip & {
   readonly height: number
   /** Of one round; it is then repeated. */
   readonly durationMs: number
+  /** When each picture of the file is shown, from the beginning of a round. */
+  readonly timesMs: readonly number[]
   /** Distance of the keyframes. */
   readonly gopMs: number
   /** When something moves; at all other times nothing does. In order, without overlap. */
@@ -26,7 +28,16 @@ export type Footage = Clip & {
   readonly lightSteps: readonly LightStep[]
 }
 
-type Recipe = Scene & Format & { readonly codec: Clip['codec']; readonly gopMs: number; readonly kbps: number }
+type Recipe = Scene &
+  Format & {
+    readonly codec: Clip['codec']
+    readonly gopMs: number
+    readonly kbps: number
+    /** The encoder fills up to the bit rate, as many cameras do. */
+    readonly filled?: boolean
+    /** Two B-frames between others: the file is in another order than the pictures are seen. */
+    readonly reordered?: boolean
+  }
 
 const root = resolve(import.meta.dirname, '../..')
 const small = { width: 640, height: 360, fps: 15, codec: 'h264', gopMs: 1000, kbps: 900 } as const
@@ -52,6 +63,10 @@ const lightSwitch: Scene = {
 }
 const passer: Scene = { durationMs: 4000, acts: [{ what: 'person', fromMs: 1000, toMs: 3600 }], lightSteps: [] }
 
+const late: Scene = { durationMs: 8000, acts: [{ what: 'person', fromMs: 5000, toMs: 7000 }], lightSteps: [] }
+const soon: Scene = { durationMs: 4000, acts: [{ what: 'person', fromMs: 2800, toMs: 3800 }], lightSteps: [] }
+const walker: Scene = { durationMs: 9000, acts: [{ what: 'person', fromMs: 6000, toMs: 8000 }], lightSteps: [] }
+
 const recipes = {
   /** 20 s: a person 8-12 s, a forklift 15-18.4 s. */
   crossing: { ...small, ...crossing },
@@ -66,6 +81,16 @@ const recipes = {
   'empty-1080p': { ...large, ...nobody },
   /** 4 s in 320x180: a person 1-3.6 s. */
   passer: { ...small, ...passer, width: 320, height: 180, kbps: 300 },
+  /** 8 s in 1080p at 8 Mb/s, numbered: a person 5-7 s. */
+  'counted-8mbit': { ...large, ...late, kbps: 8000, filled: true, counted: true },
+  /** 4 s in 4K at 25 Mb/s, numbered: a person 2.8-3.8 s. */
+  'counted-4k': { ...large, ...soon, width: 3840, height: 2160, fps: 15, kbps: 25_000, filled: true, counted: true },
+  /** 9 s, numbered, a person 6-8 s, at a rate that changes: six pictures a second, up to 0.44 s apart. */
+  'counted-uneven': { ...small, ...walker, stepsMs: [40, 440, 67, 67, 40, 346], counted: true },
+  /** 9 s with B-frames, numbered, a person 6-8 s. */
+  'counted-reordered': { ...small, ...walker, reordered: true, counted: true },
+  /** 9 s of Motion JPEG, numbered, a person 6-8 s. */
+  'counted-mjpeg': { ...small, ...walker, codec: 'mjpeg', counted: true },
   'passer-hevc': { ...small, ...passer, width: 320, height: 180, kbps: 300, codec: 'hevc' },
 } as const satisfies Record<string, Recipe>
 
@@ -81,7 +106,22 @@ export async function footage(name: FootageName, ffmpeg: string = locateFfmpeg()
     await encode(recipe, file, ffmpeg)
   }
   const { codec, width, height, fps, durationMs, gopMs, acts, lightSteps } = recipe
-  return { file, codec, width, height, fps, durationMs, gopMs, motion: acts, lightSteps }
+  const timesMs = inFileOrder(pictureTimes(recipe, recipe), recipe)
+  return { file, codec, width, height, fps, durationMs, timesMs, gopMs, motion: acts, lightSteps }
+}
+
+/** With two B-frames every third picture of a group comes first, and then the two before it. */
+function inFileOrder(times: readonly number[], { reordered, gopMs, fps }: Recipe): number[] {
+  if (!reordered) return [...times]
+  const group = (gopMs * fps) / 1000
+  const order = times.map((_, i) => {
+    const [begin, at] = [i - (i % group), i % group]
+    if (at === 0) return i
+    const firstOfThree = at - ((at - 1) % 3)
+    const anchor = Math.min(firstOfThree + 2, group - 1)
+    return begin + (at === firstOfThree ? anchor : at - 1)
+  })
+  return order.map((shown) => times[shown] ?? 0)
 }
 
 /** Whether this ffmpeg has the encoder for a codec. */
@@ -90,7 +130,7 @@ export function canEncode(codec: Clip['codec'], ffmpeg: string = locateFfmpeg().
   return encoders.includes(` ${encoderOf[codec]} `)
 }
 
-const encoderOf = { h264: 'libx264', hevc: 'libx265' } as const
+const encoderOf = { h264: 'libx264', hevc: 'libx265', mjpeg: 'mjpeg' } as const
 
 /** Changes with the recipe and with what draws and encodes it. */
 function keyOf(recipe: Recipe): string {
@@ -110,21 +150,24 @@ async function encode(recipe: Recipe, file: string, ffmpeg: string): Promise<voi
   }
 }
 
-function encoderArguments({ codec, width, height, fps, gopMs, kbps }: Recipe): string[] {
+function encoderArguments({ codec, width, height, fps, gopMs, kbps, filled, reordered }: Recipe): string[] {
   const gop = Math.round((gopMs * fps) / 1000)
   const rate = ['-b:v', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${kbps}k`]
   const input = ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', `${width}x${height}`, '-r', String(fps), '-i', 'pipe:0']
   const hevc = `keyint=${gop}:min-keyint=${gop}:scenecut=0:bframes=0:open-gop=0:repeat-headers=1:pools=2:log-level=none`
+  const bFrames = reordered ? ['-bf', '2', '-b_strategy', '0'] : ['-bf', '0']
+  const x264 = [
+    ...(reordered ? ['b-pyramid=none', 'open-gop=0'] : []),
+    ...(filled ? ['nal-hrd=cbr', 'filler=1'] : []),
+  ].join(':')
   const encoder = {
-    h264: ['-preset', 'veryfast', '-profile:v', 'main', '-bf', '0', '-g', `${gop}`, '-keyint_min', `${gop}`].concat([
-      '-sc_threshold',
-      '0',
-      '-threads',
-      '2',
-      '-f',
-      'h264',
-    ]),
+    h264: [
+      ...['-preset', 'veryfast', '-profile:v', 'main', ...bFrames, '-g', `${gop}`, '-keyint_min', `${gop}`],
+      ...(x264 === '' ? [] : ['-x264-params', x264]),
+      ...['-sc_threshold', '0', '-threads', '2', '-f', 'h264'],
+    ],
     hevc: ['-preset', 'ultrafast', '-x265-params', hevc, '-f', 'hevc'],
+    mjpeg: ['-pix_fmt', 'yuvj420p', '-huffman', 'default', '-f', 'mjpeg'],
   }[codec]
   return ['-nostdin', '-hide_banner', '-loglevel', 'error', ...input, '-c:v', encoderOf[codec], ...rate, ...encoder]
 }

@@ -1,4 +1,5 @@
 import { type Canvas, canvasOn } from './canvas.ts'
+import { paintCounter } from './counter.ts'
 import { type Figure, forklift, person } from './figures.ts'
 import { sensorNoise } from './grain.ts'
 import { paintHall } from './hall.ts'
@@ -16,7 +17,25 @@ export type Scene = {
   readonly lightSteps: readonly LightStep[]
 }
 
-export type Format = { readonly width: number; readonly height: number; readonly fps: number }
+export type Format = {
+  readonly width: number
+  readonly height: number
+  readonly fps: number
+  /** Steps from one picture to the next, in milliseconds, over and over; default: evenly. */
+  readonly stepsMs?: readonly number[]
+  /** Whether each picture has its number in it. */
+  readonly counted?: boolean
+}
+
+/** When the pictures of a round are taken. */
+export function pictureTimes({ durationMs }: Pick<Scene, 'durationMs'>, { fps, stepsMs }: Format): number[] {
+  const times: number[] = []
+  for (let i = 0, ms = 0; Math.round(ms) < durationMs; i += 1) {
+    times.push(ms)
+    ms = stepsMs === undefined ? ((i + 1) * 1000) / fps : ms + (stepsMs[i % stepsMs.length] ?? 0)
+  }
+  return times
+}
 
 const figures: Record<Act['what'], Figure> = { person, forklift }
 const lumaNoise = sensorNoise(1 << 18, 2.5)
@@ -24,17 +43,18 @@ const colourNoise = sensorNoise(1 << 16, 1.2)
 const black = 16
 
 /** The pictures of a scene in rawvideo's yuv420p. */
-export function* pictures(scene: Scene, { width, height, fps }: Format): Generator<Uint8Array> {
+export function* pictures(scene: Scene, format: Format): Generator<Uint8Array> {
+  const { width, height, counted = false } = format
   const hall = new Uint8Array((width * height * 3) / 2).fill(128)
   paintHall(canvasOn(hall, width, height))
   const clean = new Uint8Array(hall.length)
-  for (let i = 0; i < (scene.durationMs * fps) / 1000; i += 1) {
-    const ms = (i * 1000) / fps
+  for (const [i, ms] of pictureTimes(scene, format).entries()) {
     clean.set(hall)
     paintActs(scene.acts, ms, canvasOn(clean, width, height))
     // Of its own bytes: who takes it may still be writing it while the next one is painted.
     const seen = new Uint8ClampedArray(hall.length)
     expose(clean, seen, { luma: width * height, light: lightAt(scene, ms), nth: i })
+    if (counted) paintCounter(seen, width, height, i)
     yield new Uint8Array(seen.buffer)
   }
 }

@@ -14,6 +14,7 @@ export type VideoCodec = NalSyntax & {
   fragment(nal: Buffer, limit: number): Buffer[]
 }
 
-export type CodecName = 'h264' | 'hevc'
+export type CodecName = 'h264' | 'hevc' | 'mjpeg'
 
-export const codecs: Record<CodecName, VideoCodec> = { h264, hevc: h265 }
+/** Those that consist of NAL units. */
+export const codecs: Record<Exclude<CodecName, 'mjpeg'>, VideoCodec> = { h264, hevc: h265 }

@@ -4,27 +4,46 @@ import { type CodecName, codecs } from './codec.ts'
 import { type Damage, damaged, noise } from './damage.ts'
 import { keepPace } from './pace.ts'
 import { payloadsOf } from './rtp.ts'
+import { jpegPayloads, jpegPayloadType } from './rtp-jpeg.ts'
 import { firstTimestamp, type Track, type Viewer, wrapped } from './track.ts'
 
 /** A file that a stream plays for ever. */
 export type Clip = {
-  /** An Annex B byte stream that begins with a keyframe and has no B-frames: pictures are shown in file order. */
+  /** An Annex B byte stream that begins with a keyframe; or JPEG pictures, one after the other. */
   readonly file: string
   readonly codec: CodecName
   readonly fps: number
+  /** When each picture of the file is shown, in milliseconds; out of order with B-frames. Default: evenly. */
+  readonly timesMs?: readonly number[]
+  /** Of one round; needed beside `timesMs`. */
+  readonly durationMs?: number
 }
 
 /** Where a client that comes in the middle of a group of pictures begins. */
 export type Join = 'keyframe' | 'anywhere'
 
-type Picture = { readonly keyframe: boolean; readonly payloads: readonly Buffer[] }
-type Reel = { readonly clip: Clip; readonly pictures: readonly Picture[]; readonly parameterSets: readonly Buffer[] }
+type Picture = {
+  readonly keyframe: boolean
+  readonly payloads: readonly Buffer[]
+  /** When it is sent: not before those that stand in front of it in the file. */
+  readonly sentMs: number
+  /** How much earlier than that it is shown. */
+  readonly earlierMs: number
+  /** From when it is sent until the next one is. */
+  readonly stepMs: number
+}
+type Reel = {
+  readonly clip: Clip
+  readonly pictures: readonly Picture[]
+  readonly formatParameters: string | undefined
+}
 
-const ticksPerSecond = 90_000
+const ticksPerMs = 90
+/** As many are remembered: minutes. */
+const mostSent = 5000
 
 /** One camera's picture: it goes on whether anybody looks or not, and all who look see the same. */
 export class LiveVideo implements Track {
-  readonly payloadType = 96
   readonly #join: Join
   #reel: Reel
   /** Index of the picture that comes next. */
@@ -32,6 +51,8 @@ export class LiveVideo implements Track {
   /** Timestamp of the picture that comes next, not wrapped. */
   #ticks = firstTimestamp
   #damage: Damage | undefined
+  /** What was sent, and when by the wall clock. */
+  readonly #sent: { readonly picture: Picture; readonly at: number }[] = []
   readonly #viewers = new Set<Viewer>()
   /** Those of them that get nothing before the next keyframe. */
   readonly #waiting = new Set<Viewer>()
@@ -47,18 +68,35 @@ export class LiveVideo implements Track {
     return this.#reel.clip
   }
 
+  get payloadType(): number {
+    return this.clip.codec === 'mjpeg' ? jpegPayloadType : 96
+  }
+
   /** Where in the clip the picture now is. */
   get positionMs(): number {
-    return (this.#next * 1000) / this.clip.fps
+    return this.#reel.pictures[this.#next]?.sentMs ?? 0
+  }
+
+  /** When the picture that is shown at this time of the clip was taken, in each round, by the wall clock. */
+  takenAt(positionMs: number): number[] {
+    const isIt = ({ sentMs, earlierMs }: Picture) => Math.abs(sentMs - earlierMs - positionMs) < 1
+    return this.#sent.filter(({ picture }) => isIt(picture)).map(({ picture, at }) => at - picture.earlierMs)
+  }
+
+  /** The timestamps of what comes are this much further on. */
+  jump(ms: number): void {
+    this.#ticks += ms * ticksPerMs
   }
 
   description(): string[] {
-    const codec = codecs[this.clip.codec]
+    const { codec, fps } = this.clip
+    const encoding = codec === 'mjpeg' ? 'JPEG' : codecs[codec].encoding
+    const { formatParameters } = this.#reel
     return [
       `m=video 0 RTP/AVP ${this.payloadType}`,
-      `a=rtpmap:${this.payloadType} ${codec.encoding}/${ticksPerSecond}`,
-      `a=fmtp:${this.payloadType} ${codec.formatParameters(this.#reel.parameterSets)}`,
-      `a=framerate:${this.clip.fps}`,
+      `a=rtpmap:${this.payloadType} ${encoding}/${1000 * ticksPerMs}`,
+      ...(formatParameters === undefined ? [] : [`a=fmtp:${this.payloadType} ${formatParameters}`]),
+      `a=framerate:${fps}`,
     ]
   }
 
@@ -66,7 +104,7 @@ export class LiveVideo implements Track {
     this.#viewers.add(viewer)
     if (this.#join === 'anywhere') return wrapped(this.#ticks)
     this.#waiting.add(viewer)
-    return wrapped(this.#ticks + this.#picturesToKeyframe() * this.#ticksPerPicture)
+    return wrapped(this.#ticks + this.#msToKeyframe() * ticksPerMs)
   }
 
   leave(viewer: Viewer): void {
@@ -77,7 +115,10 @@ export class LiveVideo implements Track {
   /** Goes to the last keyframe at or before this time of the clip; timestamps go on evenly. */
   seek(positionMs: number): void {
     const { pictures } = this.#reel
-    this.#next = Math.floor((positionMs * this.clip.fps) / 1000) % pictures.length
+    this.#next = Math.max(
+      pictures.findLastIndex((picture) => picture.sentMs <= positionMs),
+      0,
+    )
     while (this.#next > 0 && !pictures[this.#next]?.keyframe) this.#next -= 1
   }
 
@@ -97,16 +138,15 @@ export class LiveVideo implements Track {
     this.#pace.stop()
   }
 
-  get #ticksPerPicture(): number {
-    return ticksPerSecond / this.clip.fps
-  }
-
   #beat(): number {
     const picture = this.#reel.pictures[this.#next]
-    if (picture) for (const viewer of this.#viewers) this.#show(picture, viewer)
+    if (!picture) return 1000
+    for (const viewer of this.#viewers) this.#show(picture, viewer)
+    this.#sent.push({ picture, at: Date.now() })
+    if (this.#sent.length > mostSent) this.#sent.shift()
     this.#next = (this.#next + 1) % this.#reel.pictures.length
-    this.#ticks += this.#ticksPerPicture
-    return 1000 / this.clip.fps
+    this.#ticks += picture.stepMs * ticksPerMs
+    return picture.stepMs
   }
 
   #show(picture: Picture, viewer: Viewer): void {
@@ -116,13 +156,23 @@ export class LiveVideo implements Track {
     if (this.#waiting.has(viewer)) return
     const bytes = picture.payloads.reduce((sum, payload) => sum + payload.length, 0)
     if (this.#damage === 'garbage') viewer.sendRaw(noise(bytes, this.#next))
-    else viewer.send(this.#damage === 'corrupt' ? damaged(picture.payloads) : picture.payloads, wrapped(this.#ticks))
+    else {
+      const timestamp = wrapped(this.#ticks - picture.earlierMs * ticksPerMs)
+      viewer.send(this.#damage === 'corrupt' ? damaged(picture.payloads) : picture.payloads, timestamp)
+    }
   }
 
-  #picturesToKeyframe(): number {
+  #msToKeyframe(): number {
     const { pictures } = this.#reel
-    const ahead = pictures.findIndex((_, i) => pictures[(this.#next + i) % pictures.length]?.keyframe)
-    return Math.max(0, ahead)
+    const ahead = [...pictures.slice(this.#next), ...pictures.slice(0, this.#next)]
+    const skipped = ahead.slice(
+      0,
+      Math.max(
+        ahead.findIndex((picture) => picture.keyframe),
+        0,
+      ),
+    )
+    return skipped.reduce((sum, picture) => sum + picture.stepMs, 0)
   }
 }
 
@@ -137,9 +187,30 @@ function load(clip: Clip): Reel {
 }
 
 function read(clip: Clip): Reel {
+  const bytes = readFileSync(clip.file)
+  if (clip.codec === 'mjpeg') {
+    const pictures = jpegPayloads(bytes).map((payloads) => ({ keyframe: true, payloads }))
+    return { clip, pictures: timed(pictures, clip), formatParameters: undefined }
+  }
   const codec = codecs[clip.codec]
-  const pictures = accessUnits(readFileSync(clip.file), codec)
-  if (!pictures[0]?.keyframe) throw new Error(`${clip.file} does not begin with a keyframe of ${clip.codec}`)
+  const units = accessUnits(bytes, codec)
+  if (!units[0]?.keyframe) throw new Error(`${clip.file} does not begin with a keyframe of ${clip.codec}`)
   const picture = (unit: AccessUnit) => ({ keyframe: unit.keyframe, payloads: payloadsOf(unit, codec) })
-  return { clip, pictures: pictures.map(picture), parameterSets: parameterSets(pictures, codec) }
+  const formatParameters = codec.formatParameters(parameterSets(units, codec))
+  return { clip, pictures: timed(units.map(picture), clip), formatParameters }
+}
+
+function timed(pictures: readonly Pick<Picture, 'keyframe' | 'payloads'>[], clip: Clip): Picture[] {
+  const evenly = (i: number) => (i * 1000) / clip.fps
+  const roundMs = clip.durationMs ?? evenly(pictures.length)
+  let latestMs = 0
+  const sent = pictures.map((_, i) => {
+    latestMs = Math.max(latestMs, clip.timesMs?.[i] ?? evenly(i))
+    return latestMs
+  })
+  return pictures.map((picture, i) => {
+    const sentMs = sent[i] ?? 0
+    const earlierMs = sentMs - (clip.timesMs?.[i] ?? evenly(i))
+    return { ...picture, sentMs, earlierMs, stepMs: (sent[i + 1] ?? roundMs) - sentMs }
+  })
 }

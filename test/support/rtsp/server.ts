@@ -45,6 +45,10 @@ export type RtspServer = {
   positionMs(name: string): number
   /** Goes on at the last keyframe at or before this time of the clip. */
   seek(name: string, positionMs: number): void
+  /** The clock of a stream jumps: its timestamps go on this much later, or earlier when it is negative. */
+  jump(name: string, ms: number): void
+  /** When the picture that is shown at this time of the clip was taken, in each round, by the wall clock. */
+  takenAt(name: string, positionMs: number): number[]
   /** Disconnects everybody and gives up the port: the next connection is refused. */
   unplug(): Promise<void>
   /** Back at the same port. */
@@ -68,6 +72,8 @@ export async function startRtspServer(options: RtspServerOptions): Promise<RtspS
     switchTo: (name, clip) => camera.stream(name).switchTo(clip),
     positionMs: (name) => camera.stream(name).video.positionMs,
     seek: (name, positionMs) => camera.stream(name).video.seek(positionMs),
+    jump: (name, ms) => camera.stream(name).video.jump(ms),
+    takenAt: (name, positionMs) => camera.stream(name).video.takenAt(positionMs),
     unplug: () => camera.unplug(),
     plugIn: () => camera.plugIn(port),
     stop: () => camera.stop(),
