@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi'
 import {
   type Admission,
   type Authenticator,
@@ -25,7 +24,7 @@ import {
 } from '../floor/index.ts'
 import type { Governance } from '../governance/index.ts'
 import { type HealthWatch, healthRoutes, type Metrics } from '../health/index.ts'
-import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot, operation } from '../http/index.ts'
+import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot } from '../http/index.ts'
 import { type IntakeService, intakeRoutes } from '../intake/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
@@ -43,9 +42,8 @@ import { type MotionService, motionRoutes } from '../motion/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
-import { describeNotifications } from '../webhooks/index.ts'
 import type { Clock, Logger } from '../world/index.ts'
-import { notifications } from './notifications.ts'
+import { descriptionRoutes } from './description.ts'
 
 export type ApiParts = {
   readonly log: Logger
@@ -54,6 +52,8 @@ export type ApiParts = {
   readonly makeId: () => string
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
   readonly isOverTls: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
+  readonly isOurHost: (host: string) => boolean
+  readonly servesPlainHttp: () => boolean
   readonly corsOrigins: () => readonly string[]
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Sessions
@@ -97,16 +97,6 @@ const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
 const isPublic = (path: string, method: string) =>
   publicPaths.has(path) || (path === sessionPath && ['GET', 'HEAD', 'POST'].includes(method))
 
-const getDescription = operation({
-  method: 'get',
-  path: '/api/openapi',
-  access: 'whms:read',
-  tag: 'Health',
-  summary: 'This description',
-  input: {},
-  success: { 200: { description: 'OpenAPI 3.1', schema: z.looseObject({ openapi: z.string() }) } },
-})
-
 /** All of the API behind its door. The order matters: who asks, how often, then the body, then the routes. */
 export function buildApi(parts: ApiParts): Api {
   const root = newRoot({
@@ -115,6 +105,8 @@ export function buildApi(parts: ApiParts): Api {
     makeRequestId: parts.makeId,
     addressOf: parts.addressOf,
     isOverTls: parts.isOverTls,
+    isOurHost: parts.isOurHost,
+    servesPlainHttp: parts.servesPlainHttp,
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
   root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
@@ -146,52 +138,6 @@ export function buildApi(parts: ApiParts): Api {
   parts.webhooks.routes(root)
   parts.governance.routes(root)
   consoleRoutes(root, parts)
-  let description: { openapi: string } | undefined
-  root.openapi(getDescription, (c) => {
-    description ??= describeApi(root, parts.version)
-    return c.json(description, 200)
-  })
+  descriptionRoutes(root, parts.version)
   return root
-}
-
-/** The machine-readable description, made from the routes themselves. */
-export function describeApi(api: Api, version: string): { openapi: string } {
-  const registry = api.openAPIRegistry
-  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  registry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
-  const inHeader = (name: string, description: string) => ({
-    type: 'apiKey' as const,
-    in: 'header' as const,
-    name,
-    description,
-  })
-  registry.registerComponent(
-    'securitySchemes',
-    'storageInstance',
-    inHeader('X-Storage-Instance', 'The storage server that vouches for the user, or the address of this gateway.'),
-  )
-  registry.registerComponent(
-    'securitySchemes',
-    'storageUsername',
-    inHeader('X-Storage-Username', 'The user name there.'),
-  )
-  registry.registerComponent('securitySchemes', 'session', {
-    type: 'apiKey',
-    in: 'cookie',
-    name: 'gatehouse',
-    description: 'From POST /api/session; over TLS its name is __Host-gatehouse. Changes need X-CSRF-Token besides.',
-  })
-  describeNotifications(api, notifications)
-  return api.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'gatehouse',
-      version,
-      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
-      description:
-        'Placement ledger, evidence and webhooks of one warehouse. Every operation but health and ping needs Authorization, ' +
-        'X-Storage-Instance and X-Storage-Username, or the session cookie of the console.',
-    },
-    servers: [{ url: '/' }],
-  })
 }

@@ -64,6 +64,7 @@ import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { Cameras } from './cameras.ts'
 import { composeHealth } from './health.ts'
+import { ownHosts } from './host-names.ts'
 import { Jobs } from './jobs.ts'
 import { metricsApi, metricsToken } from './metrics-listener.ts'
 import { notifications } from './notifications.ts'
@@ -460,6 +461,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     addressOf: (raw) => addressResolver(live.config.http.trustedProxies)(raw),
     isOverTls: (raw) => tlsResolver(live.config.http.trustedProxies)(raw),
     corsOrigins: () => live.config.http.corsOrigins,
+    isOurHost: ownHosts(() => live.config),
+    servesPlainHttp: () => live.config.listen.some(({ tls, allowPlainHttp }) => tls === null && allowPlainHttp),
     authenticator,
     sessions,
     admission,

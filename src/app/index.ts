@@ -1,4 +1,3 @@
-export { describeApi } from './api.ts'
 export { compose } from './compose.ts'
 export {
   addWarehouseThroughDaemon,
@@ -8,6 +7,7 @@ export {
   importThroughDaemon,
   verifyThroughDaemon,
 } from './control.ts'
+export { describeApi } from './description.ts'
 export { importer } from './import-command.ts'
 export { type Running, startGateway } from './lifecycle.ts'
 export { type AddedWarehouse, warehouseAdder } from './warehouse-command.ts'

@@ -19,6 +19,9 @@ const signedPerMinute = 600
 /** How a caller came: by the document's headers, by the console's cookie, by a signed address. */
 export type Way = 'headers' | 'session' | 'signed'
 
+/** Told what a bucket allows and what is left in it, also when that is nothing. */
+export type TellRate = (rate: { bucket: string; limit: number; left: number; seconds: number }) => void
+
 /** Who may ask again already. Everything here throws RATE_LIMITED when it is too soon. */
 export class Admission {
   readonly #window: SlidingWindow
@@ -32,8 +35,8 @@ export class Admission {
   }
 
   /** One request for what is public; each kind of it has its own bucket. */
-  anybody(kind: 'public' | 'console', address: string): void {
-    this.#take(`${kind} ${networkOf(address)}`, publicPerMinute)
+  anybody(kind: 'public' | 'console', address: string, tell?: TellRate): void {
+    this.#take(`${kind} ${networkOf(address)}`, publicPerMinute, kind, tell)
   }
 
   /** One refusal. Only those count by address: a stranger's attempts never use up what a colleague behind it has. */
@@ -42,14 +45,14 @@ export class Admission {
   }
 
   /** One request of a verified caller. An open console never takes the rate away from the same user's scanner. */
-  caller(caller: Caller, by: Way): void {
+  caller(caller: Caller, by: Way, tell?: TellRate): void {
     const identity = identityOf(caller)
     if (by === 'signed') {
-      this.#take(`signed ${identity}`, signedPerMinute)
+      this.#take(`signed ${identity}`, signedPerMinute, 'signed', tell)
       return
     }
-    const bucket = by === 'session' ? 'console user' : 'user'
-    this.#take(`${bucket} ${identity}`, this.#limitOf(caller))
+    const [key, bucket] = by === 'session' ? ['console user', 'console-user'] : ['user', 'user']
+    this.#take(`${key} ${identity}`, this.#limitOf(caller), bucket, tell)
   }
 
   #limitOf(caller: Caller): number {
@@ -58,8 +61,9 @@ export class Admission {
     return own?.[1] ?? roles[caller.role] ?? requestsPerMinute
   }
 
-  #take(key: string, limit: number): void {
+  #take(key: string, limit: number, bucket = 'address', tell?: TellRate): void {
     const waitSeconds = this.#window.take(key, limit)
+    tell?.({ bucket, limit, ...this.#window.left(key, limit) })
     if (waitSeconds === 0) return
     throw new AppError('RATE_LIMITED', 'Too many requests', {
       details: `try again in ${waitSeconds} s`,

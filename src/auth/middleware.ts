@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv, Caller } from '../http/index.ts'
-import type { Admission, Way } from './admission.ts'
+import type { Admission, TellRate, Way } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
 import type { FirstUses } from './first-uses.ts'
@@ -30,7 +30,7 @@ export function door(
   const { admission, isPublic } = options
   return async (c, next) => {
     if (isPublic(c.req.path, c.req.method)) {
-      admission.anybody('public', c.get('address'))
+      admission.anybody('public', c.get('address'), tellRate(c))
       return next()
     }
     let known: Recognised
@@ -40,11 +40,19 @@ export function door(
       return refuse(c, error, options)
     }
     c.set('caller', known.caller)
-    admission.caller(known.caller, known.by)
+    admission.caller(known.caller, known.by, tellRate(c))
     await next()
     // What a signed address shows must not outlive it in a browser.
     if (known.by === 'signed') c.header('Cache-Control', 'private, no-store')
     return undefined
+  }
+}
+
+/** The fields of the IETF's draft "RateLimit header fields for HTTP", in its form of structured fields. */
+function tellRate(c: Context<AppEnv>): TellRate {
+  return ({ bucket, limit, left, seconds }) => {
+    c.header('RateLimit-Policy', `"${bucket}";q=${limit};w=60`)
+    c.header('RateLimit', `"${bucket}";r=${left};t=${seconds}`)
   }
 }
 

@@ -34,6 +34,17 @@ export class SlidingWindow {
     return Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000))
   }
 
+  /** What is left of `limit` a minute, and the whole seconds until the oldest request no longer counts. */
+  left(key: string, limit: number): { left: number; seconds: number } {
+    const nowMs = this.#clock.monotonic()
+    const { times, head } = this.#current(key, nowMs)
+    const oldestMs = times[Math.max(head, times.length - limit)] ?? nowMs - windowMs
+    return {
+      left: Math.max(0, limit - (times.length - head)),
+      seconds: Math.max(0, Math.ceil((oldestMs + windowMs - nowMs) / 1000)),
+    }
+  }
+
   #current(key: string, nowMs: number): Passed {
     const passed = this.#passed.get(key) ?? this.#begin(key)
     while ((passed.times[passed.head] ?? nowMs) <= nowMs - windowMs) passed.head += 1

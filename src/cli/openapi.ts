@@ -18,7 +18,7 @@ async function openapi(): Promise<void> {
     const { version } = buildInfo()
     const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }
     const gateway = await compose({ ...loadConfig().config, dataDir }, outside, false)
-    process.stdout.write(`${JSON.stringify(describeApi(gateway.api, version), null, 2)}\n`)
+    process.stdout.write(`${JSON.stringify(await describeApi(gateway.api, version), null, 2)}\n`)
     gateway.close()
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
+import { nearestNames } from '../errors/index.ts'
 import { scrubText } from '../world/index.ts'
 import { isCrossCheck } from './cross-checks.ts'
 import { type Located, locate } from './document.ts'
 import { allowsNull, bare, dotted, facts, fixedKeys, repeated, type Schema, schemaAt } from './keys.ts'
 import { kinds } from './kinds.ts'
-import { nearestNames } from './nearest.ts'
 import type { Place, Problem } from './problems.ts'
 
 type Path = (string | number)[]

@@ -18,17 +18,20 @@ export const sessionPath = '/api/session'
 const tag = 'Console'
 
 const describing = operation({
+  id: 'getSession',
   method: 'get',
   path: sessionPath,
   access: 'public',
   tag,
   summary: 'Who is signed in by the session cookie, and at which gateway',
+  description: 'Needs no sign-in: without a session `caller` is null.',
   input: {},
   success: { 200: { description: 'The session, or null in its place', schema: Session } },
   errors: ['AUTH_BACKEND_UNREACHABLE', 'SIGN_IN_TRIES_SPENT'],
 })
 
 const signingIn = operation({
+  id: 'signIn',
   method: 'post',
   path: sessionPath,
   access: 'public',
@@ -49,11 +52,13 @@ const signingIn = operation({
 })
 
 const signingOut = operation({
+  id: 'signOut',
   method: 'delete',
   path: sessionPath,
   access: 'caller',
   tag,
   summary: 'Sign out',
+  description: 'The cookie ends for this browser; other sessions of the user stay.',
   input: {},
   success: { 204: { description: 'Signed out; the cookie stands for nobody' } },
   errors: ['STORAGE_FULL'],

@@ -38,47 +38,57 @@ const changed = { 200: { description: 'The count', schema: CountResource } }
 const notNow = ['INVALID_TRANSITION', 'VERSION_MISMATCH'] as const
 
 const openCount = operation({
+  id: 'openCount',
   method: 'post',
   path: countsPath,
   access: 'events:verify',
   tag,
   summary: 'Open a count over slots',
+  description:
+    'Over a warehouse, a zone or listed slots, or over a sample of them. The answer says how many slots that are.',
   input: { headers: z.object(onceHeaders), body: NewCount },
   success: { 201: { description: 'The count', schema: CountResource, location: true } },
   errors: ['REFERENCE_NOT_FOUND'],
 })
 
 const listCounts = operation({
+  id: 'listCounts',
   method: 'get',
   path: countsPath,
   access: 'whms:read',
   tag,
   summary: 'All counts, the newest first',
+  description: 'Open ones and those that are over.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The counts', schema: listOf(Count) } },
 })
 
 const getCount = operation({
+  id: 'getCount',
   method: 'get',
   path: `${countsPath}/{id}`,
   access: 'whms:read',
   tag,
   summary: 'A count and how far it is',
+  description: 'With how many slots are done, and how many are left.',
   input: { params: idParam },
   success: { 200: { description: 'The count', schema: CountResource } },
 })
 
 const listCountSlots = operation({
+  id: 'listCountSlots',
   method: 'get',
   path: `${countsPath}/{id}/slots`,
   access: 'whms:read',
   tag,
   summary: 'The slots of a count and which are left to do; not what should stand in them',
+  description: 'Counters do not see what is expected, so that they count what is there.',
   input: { params: idParam, query: z.object(allQuery) },
   success: { 200: { description: 'The slots', schema: listOf(CountSlot) } },
 })
 
 const scanSlot = operation({
+  id: 'recordCountScan',
   method: 'post',
   path: `${countsPath}/{id}/scans`,
   access: 'events:create',
@@ -95,38 +105,45 @@ const scanSlot = operation({
 })
 
 const submitCount = operation({
+  id: 'submitCount',
   method: 'post',
   path: `${countsPath}/{id}/submit`,
   access: 'events:create',
   tag,
   summary: 'Hand a count in for review',
+  description: 'Slots that nobody has scanned are left out of the approval.',
   input: { params: idParam, headers: changing },
   success: changed,
   errors: notNow,
 })
 
 const reviewCount = operation({
+  id: 'reviewCount',
   method: 'get',
   path: `${countsPath}/{id}/review`,
   access: 'events:verify',
   tag,
   summary: 'Found against expected, slot by slot',
+  description: 'Only for those who may verify: counters must not see what is expected.',
   input: { params: idParam },
   success: { 200: { description: 'The count and its lines', schema: resource(reviewShape) } },
 })
 
 const recountSlots = operation({
+  id: 'recountSlots',
   method: 'post',
   path: `${countsPath}/{id}/recount`,
   access: 'events:verify',
   tag,
   summary: 'Have slots counted again, better by somebody else',
+  description: 'Their scans are kept, but no longer decide.',
   input: { params: idParam, headers: changing, body: Recount },
   success: changed,
   errors: [...notNow, 'REFERENCE_NOT_FOUND'],
 })
 
 const approveCount = operation({
+  id: 'approveCount',
   method: 'post',
   path: `${countsPath}/{id}/approve`,
   access: 'events:verify',
@@ -141,11 +158,13 @@ const approveCount = operation({
 })
 
 const cancelCount = operation({
+  id: 'cancelCount',
   method: 'post',
   path: `${countsPath}/{id}/cancel`,
   access: 'events:verify',
   tag,
   summary: 'End a count without consequences',
+  description: 'Scans are kept; the ledger does not change.',
   input: { params: idParam, headers: changing, body: Cancel },
   success: changed,
   errors: notNow,

@@ -43,115 +43,146 @@ const once = z.object(onceHeaders)
 export const enrolPath = `${devicesPath}/enrol`
 
 const createDevice = operation({
+  id: 'createDevice',
   ...managing,
   method: 'post',
   path: devicesPath,
   summary: 'Make a device, and the code that enrols it once within 15 minutes',
+  description:
+    'The answer holds the text of the QR code that the handheld scans. The secret itself is made when the device enrols.',
   input: { headers: once, body: NewDevice },
   success: { 201: { description: 'Waits for its enrolment', schema: Enrolment, location: true } },
   errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
 })
 const listDevices = operation({
+  id: 'listDevices',
   ...managing,
   method: 'get',
   path: devicesPath,
   summary: 'All devices, revoked ones too',
+  description: 'Each with when it enrolled and when and from where it was last seen.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The devices', schema: DeviceList } },
 })
 const getDevice = operation({
+  id: 'getDevice',
   ...managing,
   method: 'get',
   path: `${devicesPath}/{id}`,
   summary: 'One device',
+  description: 'With when it enrolled and when and from where it was last seen.',
   input: { params },
   success: { 200: { description: 'The device', schema: DeviceResource } },
 })
 const renewCode = operation({
+  id: 'renewEnrolment',
   ...managing,
   method: 'post',
   path: `${devicesPath}/{id}/enrolment`,
   summary: 'A new code for a device; its secret serves until the code is used',
+  description: 'For a handheld that was reset or replaced. The old secret ends when the new code is used.',
   input: { params },
   success: { 200: { description: 'The code', schema: Enrolment } },
 })
 const revokeDevice = operation({
+  id: 'revokeDevice',
   ...managing,
   method: 'post',
   path: `${devicesPath}/{id}/revoke`,
   summary: 'Keep a device out from now on, with everybody who is signed in on it',
+  description: 'Its secret and every shift on it end at once. A revoked device stays in the list.',
   input: { params },
   success: { 200: { description: 'The device', schema: DeviceResource } },
 })
 const enrol = operation({
+  id: 'enrolDevice',
   method: 'post',
   path: enrolPath,
   access: 'public',
   tag,
   summary: 'Exchange the code of the QR for the secret of the device, once',
+  description:
+    'Needs no sign-in: the code says which device it is. It works once, for 15 minutes. The secret is shown in this answer only.',
   input: { body: EnrolmentCode },
   success: { 200: { description: 'What the device sends from now on', schema: DeviceCredential } },
   errors: ['INVALID_CREDENTIALS'],
 })
 const signIn = operation({
+  id: 'signInByBadge',
   method: 'post',
   path: `${devicesPath}/sign-in`,
   access: 'caller',
   tag,
   summary: 'Sign somebody in on the handheld that asks, by badge and PIN, until the shift ends',
+  description:
+    'Sent by the handheld with its own credentials. What it gets stands for the person until the shift ends. Wrong PINs are slowed down.',
   input: { body: BadgeSignIn },
   success: { 200: { description: 'What the handheld sends for that one', schema: ShiftSession } },
   errors: ['INVALID_CREDENTIALS', 'PERMISSION_DENIED'],
 })
 const signOut = operation({
+  id: 'endShift',
   method: 'post',
   path: `${devicesPath}/sign-out`,
   access: 'caller',
   tag,
   summary: 'End the shift of whoever is signed in by badge; anybody else stays as they are',
+  description: 'Sent with the credentials of the shift. With any other credentials nothing changes.',
   input: {},
   success: { 204: { description: 'Ended' } },
   errors: ['STORAGE_FULL'],
 })
 const addOperator = operation({
+  id: 'createOperator',
   ...managing,
   method: 'post',
   path: operatorsPath,
   summary: 'Register a badge and its PIN',
+  description:
+    'The PIN is never answered again. No Idempotency-Key is taken, because its record could be used to guess the PIN.',
   input: { body: NewOperator },
   success: { 201: { description: 'Registered', schema: OperatorResource, location: true } },
   errors: ['ALREADY_EXISTS'],
 })
 const listOperators = operation({
+  id: 'listOperators',
   ...managing,
   method: 'get',
   path: operatorsPath,
   summary: 'All who sign in by badge, revoked ones too',
+  description: 'PINs are never answered.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The operators', schema: OperatorList } },
 })
 const changePin = operation({
+  id: 'changeOperatorPin',
   ...managing,
   method: 'put',
   path: `${operatorsPath}/{id}/pin`,
   summary: 'Give a badge another PIN; who is signed in with it has to sign in again',
+  description: 'Whoever is signed in with this badge has to sign in again.',
   input: { params, body: NewPin },
   success: { 200: { description: 'The operator', schema: OperatorResource } },
 })
 const revokeOperator = operation({
+  id: 'revokeOperator',
   ...managing,
   method: 'post',
   path: `${operatorsPath}/{id}/revoke`,
   summary: 'Keep a badge out from now on',
+  description: 'Every shift of this badge ends at once. A revoked badge stays in the list.',
   input: { params },
   success: { 200: { description: 'The operator', schema: OperatorResource } },
 })
 const signUrl = operation({
+  id: 'signAddress',
   method: 'post',
   path: signedUrlsPath,
   access: 'caller',
   tag,
   summary: 'An address that shows one clip, snapshot, photo, label or live view without headers, for a while',
+  description:
+    'The address stands for the caller for this one picture or file, for `seconds`. It ends early when the account, the session or the secret that made it ends.',
   input: { body: NewSignedUrl },
   success: { 200: { description: 'The address', schema: SignedUrl } },
 })

@@ -8,6 +8,7 @@ const tag = 'Ledger'
 const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 
 const exportEvents = operation({
+  id: 'exportEvents',
   method: 'get',
   path: '/api/whms/events/export',
   access: 'whms:read',
@@ -29,6 +30,7 @@ const exportEvents = operation({
 })
 
 const getEpcis = operation({
+  id: 'getEpcisDocument',
   method: 'get',
   path: '/api/whms/epcis',
   access: 'whms:read',

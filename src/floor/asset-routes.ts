@@ -3,6 +3,7 @@ import type { AssetList } from './asset-list.ts'
 import { assetsQuery, ListedAsset } from './asset-schema.ts'
 
 const listAssets = operation({
+  id: 'listAssets',
   method: 'get',
   path: '/api/whms/assets',
   access: 'whms:read',

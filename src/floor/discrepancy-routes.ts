@@ -3,6 +3,7 @@ import type { Discrepancies } from './discrepancies.ts'
 import { Discrepancy, discrepanciesQuery } from './discrepancy-schema.ts'
 
 const listDiscrepancies = operation({
+  id: 'listDiscrepancies',
   method: 'get',
   path: '/api/whms/discrepancies',
   access: 'whms:read',

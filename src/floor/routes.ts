@@ -34,40 +34,49 @@ const idParam = z.object({ id: z.string() })
 const reading = { method: 'get', access: 'whms:read' } as const
 
 const listSlots = operation({
+  id: 'listSlots',
   ...reading,
   path: '/api/whms/slots',
   tag: 'Slots',
   summary: 'All slots with what the ledger says stands in them',
+  description:
+    'Occupancy, verification and dispute are computed from the ledger, now or at `at`. Without `limit` the list is whole, and is streamed.',
   input: { query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
 
 const getSlot = operation({
+  id: 'getSlot',
   ...reading,
   path: '/api/whms/slots/{id}',
   tag: 'Slots',
   summary: 'One slot, by its integer id or its label',
+  description: 'A whole number is the `id`, anything else the label; `by=slot_id` makes a number a label too.',
   input: { params: idParam, query: z.object({ ...byQuery, ...whenQuery }) },
   success: { 200: { description: 'The slot', schema: FloorSlotResource } },
 })
 
 const createSlot = operation({
+  id: 'createSlot',
   method: 'post',
   path: '/api/whms/slots',
   access: 'whms:write',
   tag: 'Slots',
   summary: 'Create a slot',
+  description: 'The label has to be new, without regard to case. Slots are never deleted; they retire.',
   input: { headers: z.object(onceHeaders), body: NewSlot },
   success: { 201: { description: 'The slot', schema: FloorSlotResource, location: true } },
   errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
 })
 
 const changeSlot = operation({
+  id: 'changeSlot',
   method: 'put',
   path: '/api/whms/slots/{id}',
   access: 'whms:write',
   tag: 'Slots',
   summary: 'Change what is named, keep the rest',
+  description: 'Fields that are not sent stay. The label cannot change. `retired` takes a slot out of use.',
   input: {
     params: idParam,
     query: z.object(byQuery),
@@ -79,55 +88,68 @@ const changeSlot = operation({
 })
 
 const listZones = operation({
+  id: 'listZones',
   ...reading,
   path: '/api/whms/zones',
   tag: 'Zones',
   summary: 'All zones with their slots and occupancy',
+  description: 'Counted from the ledger, now or at `at`.',
   input: { query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The zones', schema: listOf(FloorZone) } },
 })
 
 const getZone = operation({
+  id: 'getZone',
   ...reading,
   path: '/api/whms/zones/{id}',
   tag: 'Zones',
   summary: 'One zone with its slots and occupancy, counted',
+  description: 'Counted from the ledger, now or at `at`.',
   input: { params: idParam, query: z.object(whenQuery) },
   success: { 200: { description: 'The zone', schema: FloorZoneResource } },
 })
 
 const listZoneSlots = operation({
+  id: 'listZoneSlots',
   ...reading,
   path: '/api/whms/zones/{id}/slots',
   tag: 'Zones',
   summary: "All of a zone's slots with what stands in them",
+  description: 'As the list of all slots, of one zone.',
   input: { params: idParam, query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
 
 const getWarehouse = operation({
+  id: 'getWarehouse',
   ...reading,
   path: '/api/whms/warehouses/{id}',
   tag: 'Warehouses',
   summary: 'A warehouse with its zones and utilization',
+  description: 'With its zones and how full they are, counted from the ledger.',
   input: { params: idParam, query: z.object(whenQuery) },
   success: { 200: { description: 'The warehouse', schema: WarehouseDetail } },
 })
 
 const getLocation = operation({
+  id: 'getAssetLocation',
   ...reading,
   path: '/api/whms/assets/{barcode}/location',
   tag: 'Assets',
   summary: 'The slot in which an asset stands, derived from the ledger',
+  description:
+    'The newest PLACED or REMOVED of the barcode decides. An asset that stands nowhere has `slot: null`; one that was never seen is 404.',
   input: { params: barcodePath(), query: z.object(whenQuery) },
   success: { 200: { description: 'Its slot; null: it stands in none', schema: AssetLocationResource } },
 })
 
 const getUtilization = operation({
+  id: 'getUtilization',
   ...reading,
   path: '/api/whms/dashboard/utilization',
   tag: 'Dashboard',
   summary: 'How full the warehouse is',
+  description: 'Of the warehouses that the caller may see, now or at `at`.',
   input: { query: z.object(whenQuery) },
   success: { 200: { description: 'Utilization', schema: UtilizationResource } },
 })

@@ -4,6 +4,7 @@ import type { Scanner } from './scan.ts'
 import { ScanAnswer, scannedCode } from './scan-schema.ts'
 
 const scanCode = operation({
+  id: 'scanCode',
   method: 'get',
   path: '/api/whms/scan/{code}',
   access: 'whms:read',

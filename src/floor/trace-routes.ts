@@ -18,24 +18,29 @@ import type { TracePage, Traces } from './traces.ts'
 const reading = { method: 'get', access: 'whms:read' } as const
 
 const slotHistory = operation({
+  id: 'getSlotHistory',
   ...reading,
   path: '/api/whms/slots/{id}/history',
   tag: 'Slots',
   summary: 'What stood in a slot, newest first: each stay with the events that began and ended it',
+  description: 'A stay begins with a PLACED and ends with a REMOVED or with the next PLACED.',
   input: { params: z.object({ id: z.string() }), query: traceQuery.extend(byQuery) },
   success: { 200: { description: 'One page', schema: StayList } },
 })
 
 const assetHistory = operation({
+  id: 'getAssetHistory',
   ...reading,
   path: '/api/whms/assets/{barcode}/history',
   tag: 'Assets',
   summary: 'Where an asset stood, newest first: each stay with the events that began and ended it',
+  description: 'A stay begins with a PLACED and ends with a REMOVED or with a PLACED elsewhere.',
   input: { params: barcodePath(), query: traceQuery },
   success: { 200: { description: 'One page', schema: StayList } },
 })
 
 const assetStory = operation({
+  id: 'getAssetStory',
   ...reading,
   path: '/api/whms/assets/{barcode}/story',
   tag: 'Assets',
@@ -46,10 +51,12 @@ const assetStory = operation({
 })
 
 const eventFootage = operation({
+  id: 'getEventFootage',
   ...reading,
   path: '/api/whms/events/{id}/footage',
   tag: 'Ledger',
   summary: "What the slot's cameras saw around an event, and why there is nothing",
+  description: 'Clips that overlap the time of the event. `reason` says why there are none.',
   input: {
     params: z.object({ id: z.string() }),
     query: z.object({

@@ -36,6 +36,7 @@ const headers = z.object(onceHeaders)
 const unreadable = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
 
 const listAudit = operation({
+  id: 'listAuditEntries',
   method: 'get',
   path: '/api/governance/audit',
   access: 'audit:read',
@@ -47,6 +48,7 @@ const listAudit = operation({
 })
 
 const createIncident = operation({
+  id: 'createIncident',
   method: 'post',
   path: incidentsPath,
   access: 'incidents:create',
@@ -59,48 +61,58 @@ const createIncident = operation({
 })
 
 const listIncidents = operation({
+  id: 'listIncidents',
   method: 'get',
   path: incidentsPath,
   access: 'incidents:create',
   tag,
   summary: 'Incidents, newest first',
+  description: 'Filters are combined.',
   input: { query: IncidentQuery },
   success: { 200: { description: 'One page', schema: IncidentList } },
 })
 
 const getIncident = operation({
+  id: 'getIncident',
   method: 'get',
   path: `${incidentsPath}/{id}`,
   access: 'incidents:create',
   tag,
   summary: 'One incident with its history',
+  description: 'With every change of its status, who made it and when.',
   input: { params },
   success: { 200: { description: 'The incident', schema: IncidentResource } },
 })
 
 const investigateIncident = operation({
+  id: 'investigateIncident',
   method: 'post',
   path: `${incidentsPath}/{id}/investigate`,
   access: 'incidents:resolve',
   tag,
   summary: 'Somebody looks into it',
+  description: 'From `open` to `investigating`. Evidence stays held.',
   input: { params, headers },
   success: { 200: { description: 'Investigating', schema: IncidentResource } },
   errors: ['INVALID_TRANSITION', 'STORAGE_FULL', ...unreadable],
 })
 
 const resolveIncident = operation({
+  id: 'resolveIncident',
   method: 'post',
   path: `${incidentsPath}/{id}/resolve`,
   access: 'incidents:resolve',
   tag,
   summary: 'Resolve it: what it held is no longer held by it',
+  description:
+    'Final. Evidence that nothing else holds falls under the retention again. Receivers get incident.resolved.',
   input: { params, headers, body: Resolution },
   success: { 200: { description: 'Resolved', schema: IncidentResource } },
   errors: ['INVALID_TRANSITION'],
 })
 
 const createReport = operation({
+  id: 'createReport',
   method: 'post',
   path: reportsPath,
   access: 'reports',
@@ -112,31 +124,37 @@ const createReport = operation({
 })
 
 const listReports = operation({
+  id: 'listReports',
   method: 'get',
   path: reportsPath,
   access: 'reports',
   tag,
   summary: 'Reports, newest first',
+  description: 'Reports on warehouses that the caller may not see are left out.',
   input: { query: z.object({ cursor: z.string().max(64).optional(), ...historyQuery }) },
   success: { 200: { description: 'One page', schema: ReportList } },
 })
 
 const getReport = operation({
+  id: 'getReport',
   method: 'get',
   path: `${reportsPath}/{id}`,
   access: 'reports',
   tag,
   summary: 'One report',
+  description: 'With the hash of its file and the size of the log from which it was made.',
   input: { params },
   success: { 200: { description: 'The report', schema: ReportResource } },
 })
 
 const getReportFile = operation({
+  id: 'getReportFile',
   method: 'get',
   path: `${reportsPath}/{id}/file`,
   access: 'reports',
   tag,
   summary: 'The file of a report: RFC 8785 JSON, whose SHA-256 stands in the log',
+  description: 'The same bytes for ever; takes ranges and If-None-Match.',
   input: { params },
   success: {
     200: { description: 'The bytes', schema: z.looseObject({ v: z.literal(1) }), ranges: true },

@@ -34,32 +34,39 @@ const Health = z
   .openapi('Health')
 
 const getHealth = operation({
+  id: 'getHealth',
   method: 'get',
   path: '/api/health',
   access: 'public',
   tag,
   summary: 'How the gateway is; unhealthy answers 503 with the same body',
+  description:
+    'Needs no sign-in. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body.',
   input: {},
   success: { 200: { description: 'healthy or degraded', schema: Health } },
   instead: { 503: Health },
 })
 
 const getPing = operation({
+  id: 'getPing',
   method: 'get',
   path: '/api/ping',
   access: 'public',
   tag,
   summary: "The gateway's time, so that a handheld can measure its clock",
+  description: 'Needs no sign-in and touches no disk.',
   input: {},
   success: { 200: { description: 'Alive', schema: z.object({ status: z.literal('ok'), timestamp: timeOut() }) } },
 })
 
 const getMetrics = operation({
+  id: 'getMetrics',
   method: 'get',
   path: '/api/metrics',
   access: 'metrics:read',
   tag,
   summary: 'Metrics in the Prometheus text format',
+  description: 'For a collector that cannot send the X-Storage headers, the config has `metrics.listen`.',
   input: {},
   success: { 200: { description: 'Text exposition format', schema: z.string(), mediaType: 'text/plain' } },
 })

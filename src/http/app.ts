@@ -27,11 +27,16 @@ export type RootOptions = {
   readonly addressOf: (raw: { peer: string | undefined; forwarded: string | undefined }) => string
   /** Whether the client's connection is encrypted; the default looks at this one only. */
   readonly isOverTls?: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
+  /** Whether the host of a request's address is this gateway; absent: every host is. */
+  readonly isOurHost?: (host: string) => boolean
+  /** Whether other machines are served without TLS too: then a browser must not be told to use nothing else. */
+  readonly servesPlainHttp?: () => boolean
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
 }
 
 type Socket = { readonly remoteAddress?: string; readonly encrypted?: boolean }
 
+const oneYear = 'max-age=31536000'
 const requestIdForm = /^[A-Za-z0-9._-]{8,64}$/
 
 /** Unless an answer says otherwise: it is data for one caller, and no page may show, frame or run it. */
@@ -62,15 +67,29 @@ export function newRoot(options: RootOptions): Api {
     c.set('overTls', options.isOverTls?.({ encrypted, peer, proto }) ?? encrypted)
     await next()
     c.header('X-Request-Id', requestId)
+    if (c.get('overTls') && options.servesPlainHttp?.() === false) c.header('Strict-Transport-Security', oneYear)
     for (const [name, value] of onEveryAnswer) if (!c.res.headers.has(name)) c.header(name, value)
     const seconds = (performance.now() - startedMs) / 1000
     options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
     c.get('log').debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
   })
+  root.use('*', async (c, next) => {
+    const [, host = ''] = c.req.url.match(/^https?:\/\/([^/?#]*)/) ?? []
+    if (options.isOurHost?.(host) !== false) return next()
+    throw new AppError('VALIDATION_ERROR', `"${host}" is not a name of this gateway`, {
+      details: 'Use the address in site.url, or add the name to http.hostNames in the config.',
+    })
+  })
   // Answered, not thrown: what is thrown here would pass the middleware above by.
-  root.notFound((c) => answerRefusal(c, refusalAt(root, c.req.path, c.req.method)))
+  root.notFound((c) => {
+    const methods = methodsAt(root, c.req.path)
+    if (methods.length === 0) return answerRefusal(c, new AppError('NOT_FOUND', 'There is nothing at this path'))
+    c.header('Allow', methods.join(', '))
+    return answerRefusal(c, notAllowed(c.req.method, methods))
+  })
   root.onError((error, c) => {
     const refusal = asAppError(error)
+    if (refusal.status === 405) c.header('Allow', methodsAt(root, c.req.path).join(', '))
     if (refusal.status >= 500) refusals.write(c.get('log'), refusal, error)
     return answerRefusal(c, refusal)
   })
@@ -79,7 +98,6 @@ export function newRoot(options: RootOptions): Api {
 
 function answerRefusal(c: Context<AppEnv>, refusal: AppError) {
   if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
-  if (refusal.status === 405 && refusal.details) c.header('Allow', refusal.details)
   if (refusal.status === 416) c.header('Content-Range', refusal.details)
   if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
   return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
@@ -97,16 +115,29 @@ function asAppError(error: unknown): AppError {
   return new AppError('INTERNAL_ERROR', 'Something went wrong inside the gateway', { cause: error })
 }
 
-function refusalAt(root: Api, path: string, method: string): AppError {
-  const methods = new Set(
-    root.routes.filter((r) => r.method !== 'ALL' && patternOf(r.path).test(path)).map((r) => r.method.toUpperCase()),
-  )
-  if (methods.size > 0 && !methods.has(method)) {
-    return new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, {
-      details: [...methods].sort().join(', '),
-    })
+const notAllowed = (method: string, methods: readonly string[]) =>
+  new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here`, { details: methods.join(', ') })
+
+const refusing = new WeakSet<object>()
+
+/** A handler that only ever refuses: its methods are not in `Allow`. */
+export function always(refusal: () => AppError): () => never {
+  const handler = () => {
+    throw refusal()
   }
-  return new AppError('NOT_FOUND', 'There is nothing at this path')
+  refusing.add(handler)
+  return handler
+}
+
+/**
+ * The methods that can succeed at a path, in alphabetical order. Where a path is spelled out by a route, only that
+ * route counts: `batch` is no id of an event.
+ */
+function methodsAt(root: Api, path: string): string[] {
+  const serving = root.routes.filter((r) => r.method !== 'ALL' && !refusing.has(r.handler))
+  const spelled = serving.filter((r) => r.path === path)
+  const fitting = spelled.length > 0 ? spelled : serving.filter((r) => patternOf(r.path).test(path))
+  return [...new Set(fitting.map((r) => r.method))].sort()
 }
 
 function patternOf(route: string): RegExp {

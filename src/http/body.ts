@@ -42,6 +42,7 @@ export function jsonBodies(
       c.set('rawBody', bytes)
       if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
       const body = bytes.length > 0 ? parseJson(bytes) : {}
+      c.set('jsonBody', body)
       c.req.json = async () => body as never
       // The validators have narrower ideas of what JSON may be called; the question is settled.
       c.req.raw.headers.set('Content-Type', 'application/json')

@@ -15,6 +15,8 @@ export type AppEnv = {
     caller: Caller
     /** The JSON body as received, for idempotency; absent without one. */
     rawBody: Uint8Array
+    /** The same, parsed; `{}` when the request had no body. */
+    jsonBody: unknown
     /** Why the body can't be taken; the operation says so, after it asked for the permission. */
     bodyRefusal: AppError | undefined
   }

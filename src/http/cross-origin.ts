@@ -15,11 +15,21 @@ export function crossOrigin(origins: () => readonly string[]): MiddlewareHandler
       'Content-Type',
       'If-Match',
       'Idempotency-Key',
+      'Prefer',
       'X-Device-Time',
       'X-Storage-Instance',
       'X-Storage-Username',
     ],
-    exposeHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id', 'Idempotency-Replayed'],
+    exposeHeaders: [
+      'ETag',
+      'Idempotency-Replayed',
+      'Location',
+      'Preference-Applied',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'X-Request-Id',
+    ],
     maxAge: 600,
   })
   return (c, next) => (origins().length > 0 ? answer(c, next) : next())

@@ -14,9 +14,18 @@ const factsShape = {
 export const ErrorFacts = z.object(factsShape).openapi('ErrorFacts')
 export type ErrorFacts = z.infer<typeof ErrorFacts>
 
+/** Fields of the body that nothing here knows; part of any answer to a body that has some. */
+export const ignoredFields = z.array(z.string()).optional().openapi({
+  description: 'Paths of the fields of the body that the gateway does not know; absent when there are none',
+})
+
 /** The body of every refusal. */
 export const ErrorBody = z
-  .object({ success: z.literal(false), error: z.object({ ...factsShape, requestId: z.string() }) })
+  .object({
+    success: z.literal(false),
+    error: z.object({ ...factsShape, requestId: z.string() }),
+    ignoredFields,
+  })
   .openapi('Error')
 
 export type ErrorBody = z.infer<typeof ErrorBody>

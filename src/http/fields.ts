@@ -147,18 +147,27 @@ export function optional<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => (value ?? undefined) as z.output<T> | undefined)
 }
 
-/** A whole number in a query string. */
-export function queryInteger(options: { min: number; max?: number; clamp?: boolean }) {
+/**
+ * A whole number in a query string. `clamp`: more than `max` counts as `max`. `unlessSent` is what its absence means, for
+ * the description.
+ */
+export function queryInteger(options: { min: number; max?: number; clamp?: boolean; unlessSent?: number }) {
+  const { min, max = Number.MAX_SAFE_INTEGER, clamp = false, unlessSent } = options
+  const span = options.max === undefined || clamp ? `from ${min}` : `from ${min} to ${max}`
   return z
     .string()
     .transform((value, context) => {
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
-      const max = options.max ?? Number.MAX_SAFE_INTEGER
-      if (number >= options.min && (number <= max || options.clamp)) return Math.min(number, max)
-      context.addIssue({ code: 'custom', message: `expected an integer from ${options.min}` })
+      if (number >= min && (number <= max || clamp)) return Math.min(number, max)
+      context.addIssue({ code: 'custom', message: `expected an integer ${span}` })
       return z.NEVER
     })
-    .openapi({ type: 'integer', minimum: options.min })
+    .openapi({
+      type: 'integer',
+      minimum: min,
+      maximum: max,
+      ...(unlessSent !== undefined && { default: unlessSent }),
+    })
 }
 
 /** The id of a row. */

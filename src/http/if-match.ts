@@ -2,10 +2,18 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
+import { sharedParameter } from './parameters.ts'
 
 /** Headers of every operation that changes what has a `version`. */
 export const ifMatchHeaders = {
-  'if-match': z.string().max(64).optional().openapi({ description: 'the version that was read; another is 412' }),
+  'if-match': sharedParameter(
+    'IfMatch',
+    { in: 'header', name: 'if-match' },
+    z.string().max(64).optional().openapi({
+      description: 'The `version` that was read. Another one is 412; `*` or none takes any.',
+      example: '3',
+    }),
+  ),
 }
 
 /** If-Match: the number that `version` says, with or without quotes; undefined where any will do (`*`, or none). */

@@ -1,10 +1,11 @@
-export { type Api, newApi, newRoot } from './app.ts'
+export { type Api, always, newApi, newRoot } from './app.ts'
 export { jsonBodies, jsonBodyLimitBytes, readBody } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, identityOf, type Permission, permissions } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
 export { crossOrigin } from './cross-origin.ts'
+export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'
 export { ErrorBody, ErrorFacts, errorBody, errorFacts, resource, validationError } from './envelope.ts'
 export {
   barcode,
@@ -27,6 +28,7 @@ export {
 export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
 export { claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
+export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export {
   allQuery,
@@ -38,5 +40,7 @@ export {
   pageOfAll,
   sendAll,
 } from './pagination.ts'
+export { sharedParameter } from './parameters.ts'
 export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'
 export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'
+export { readLater } from './unknown-names.ts'

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
+import canonicalize from 'canonicalize'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import { identityOf } from './caller.ts'
 import type { AppEnv } from './context.ts'
+import { sharedParameter } from './parameters.ts'
 
 /** One use of an Idempotency-Key: what makes two requests the same. */
 export type IdempotencyClaim = {
@@ -11,7 +13,7 @@ export type IdempotencyClaim = {
   readonly method: string
   readonly path: string
   readonly key: string
-  /** Of the body's bytes, hex. */
+  /** Of the body in its canonical form, or of its bytes where it is no JSON; hex. */
   readonly requestSha256: string
 }
 
@@ -26,19 +28,29 @@ export type Reply<Body extends object = object> = {
 
 /** Headers of every operation that takes an Idempotency-Key. */
 export const onceHeaders = {
-  'idempotency-key': z
-    .string()
-    .optional()
-    .openapi({ description: '1 to 255 visible ASCII characters; the reply is kept for 7 days' }),
+  'idempotency-key': sharedParameter(
+    'IdempotencyKey',
+    { in: 'header', name: 'idempotency-key' },
+    z
+      .string()
+      .optional()
+      .openapi({
+        description:
+          '1 to 255 visible ASCII characters, new for each request that is meant to happen. The reply is kept for 7 days: the ' +
+          'same request again answers it with `Idempotency-Replayed: true`, another body is 422.',
+        example: 'scan-7f3a',
+        maxLength: 255,
+      }),
+  ),
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
 /**
- * The claim of this request, or undefined when the client sent no key. `body`: of a route that takes bytes itself.
- * Throws VALIDATION_ERROR on a malformed key.
+ * The claim of this request, or undefined when the client sent no key. JSON is compared by what it says, `bytes` (of a
+ * route that takes its body as it comes) byte by byte. Throws VALIDATION_ERROR on a malformed key.
  */
-export function claimOf(c: Context<AppEnv>, body = c.get('rawBody')): IdempotencyClaim | undefined {
+export function claimOf(c: Context<AppEnv>, bytes?: Uint8Array): IdempotencyClaim | undefined {
   const key = c.req.header('idempotency-key')
   if (key === undefined) return undefined
   if (!keyForm.test(key)) throw AppError.field('Idempotency-Key', 'expected 1 to 255 visible ASCII characters')
@@ -49,8 +61,17 @@ export function claimOf(c: Context<AppEnv>, body = c.get('rawBody')): Idempotenc
     path: c.req.path,
     key,
     requestSha256: createHash('sha256')
-      .update(body ?? '')
+      .update(bytes ? bytes : canonical(c))
       .digest('hex'),
+  }
+}
+
+/** RFC 8785, so that key order and spacing don't make another request; what has no such form counts as it came. */
+function canonical(c: Context<AppEnv>): string | Uint8Array {
+  try {
+    return canonicalize(c.get('jsonBody')) ?? ''
+  } catch {
+    return c.get('rawBody')
   }
 }
 

@@ -1,11 +1,14 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { catalogue, type ErrorCode } from '../errors/index.ts'
-import type { Permission } from './caller.ts'
+import type { Caller, Permission } from './caller.ts'
 import { type AppEnv, demand } from './context.ts'
 import { ErrorBody } from './envelope.ts'
+import { refusal, refusalNames } from './refusals.ts'
+import { listIgnored, prefersStrict, refusalOf, refuseUnknownParameters, unknownFields } from './unknown-names.ts'
 
-export type Access = Permission | 'caller' | 'public'
+/** One permission, or several of which the caller needs one: which, its service decides. */
+export type Access = Permission | readonly [Permission, ...Permission[]] | 'caller' | 'public'
 
 type Input = {
   params?: z.ZodObject
@@ -45,13 +48,8 @@ const withCaller: readonly ErrorCode[] = [
   'AUTH_BACKEND_UNREACHABLE',
   'SIGN_IN_TRIES_SPENT',
 ]
-const withBody: readonly ErrorCode[] = [
-  'VALIDATION_ERROR',
-  'MALFORMED_JSON',
-  'BODY_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'STORAGE_FULL',
-]
+const readingBody: readonly ErrorCode[] = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+const withBody: readonly ErrorCode[] = [...readingBody, 'STORAGE_FULL']
 
 /**
  * Declares one operation of the API: path, who may call it, what goes in and out, and which refusals it can meet.
@@ -64,6 +62,8 @@ export function operation<
   const Status extends 200 | 201 | 204,
   S extends z.ZodType,
 >(spec: {
+  /** The operationId: what generated clients call it. It never changes. */
+  id: string
   method: Method
   path: Path
   access: Access
@@ -77,7 +77,9 @@ export function operation<
   errors?: readonly ErrorCode[]
 }) {
   const { body, bodyOptional, bytes, ...rest } = spec.input
+  const codes = codesOf(spec)
   return createRoute({
+    operationId: spec.id,
     method: spec.method,
     path: spec.path,
     tags: [spec.tag],
@@ -85,13 +87,14 @@ export function operation<
     ...(spec.description && { description: spec.description }),
     security: spec.access === 'public' ? [] : waysIn,
     'x-permission': spec.access,
-    middleware: [permissionCheck(spec.access)] as const,
+    'x-error-codes': [...new Set(codes)].sort(),
+    middleware: [admission(spec)] as const,
     request: {
       ...(rest as Omit<In, 'body' | 'bodyOptional' | 'bytes'>),
       ...(body && { body: { required: !bodyOptional, content: { 'application/json': { schema: body } } } }),
       ...(bytes && { body: { required: true, content: binary(bytes) } }),
     } as RequestOf<In>,
-    responses: { ...successes(spec.success), ...refusals(codesOf(spec), spec.instead) } as unknown as {
+    responses: { ...successes(spec.success), ...refusals(codes, spec.instead) } as unknown as {
       [K in Status]: K extends 204 ? Silence : { description: string; content: { 'application/json': { schema: S } } }
     },
   })
@@ -115,9 +118,10 @@ function codesOf(spec: {
     ...(spec.access === 'public' || spec.method === 'get' ? [] : (['CSRF_TOKEN_WRONG'] as const)),
     ...(spec.access === 'public' || spec.access === 'caller' ? [] : (['PERMISSION_DENIED'] as const)),
     ...(spec.input.body || spec.input.bytes ? withBody : []),
-    ...(spec.input.headers ? (['VALIDATION_ERROR'] as const) : []),
+    // What takes no body ignores one, but it has to be one that can be read.
+    ...(carriesBody(spec.method) ? readingBody : []),
+    'VALIDATION_ERROR',
     ...(spec.input.headers && 'idempotency-key' in spec.input.headers.shape ? (['IDEMPOTENCY_MISMATCH'] as const) : []),
-    ...(spec.input.query ? (['VALIDATION_ERROR'] as const) : []),
     ...(spec.input.params ? (['NOT_FOUND'] as const) : []),
     ...(hasRanges(spec.success) ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
     ...(spec.errors ?? []),
@@ -154,36 +158,63 @@ function withContent(one: Success<z.ZodType>) {
   }
 }
 
-/** The documented envelope for every status that one of the codes has; the codes stand in the description. */
+/**
+ * The documented envelope for every status that one of the codes has: a shared response, unless something else may come
+ * in its place. The codes stand in the description and, for programs, in `x-error-codes`.
+ */
 function refusals(
   codes: readonly ErrorCode[],
   instead: Readonly<Record<number, z.ZodType>> = {},
 ): RouteConfig['responses'] {
   const byStatus = Map.groupBy(new Set(codes), (code) => catalogue[code].status)
   return Object.fromEntries(
-    [...byStatus].map(([status, these]) => [
-      status,
-      {
-        description: these.sort().join(' · '),
-        content: { 'application/json': { schema: bodyOf(instead[status]) } },
-        ...((status === 429 || status === 503) && { headers: { 'Retry-After': { schema: { type: 'integer' } } } }),
-      },
-    ]),
+    [...byStatus].map(([status, these]) => {
+      const description = these.sort().join(' · ')
+      const other = instead[status]
+      return [
+        status,
+        other
+          ? {
+              ...refusal(status, description),
+              content: { 'application/json': { schema: z.union([other, ErrorBody]) } },
+            }
+          : { $ref: `#/components/responses/${refusalNames[status]}`, description },
+      ]
+    }),
   ) as RouteConfig['responses']
 }
-
-const bodyOf = (instead: z.ZodType | undefined) => (instead ? z.union([instead, ErrorBody]) : ErrorBody)
 
 function binary(mediaTypes: readonly string[]) {
   const schema = z.string().openapi({ format: 'binary' })
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]))
 }
 
-function permissionCheck(access: Access): MiddlewareHandler<AppEnv> {
+/** In this order: the permission, a body that could not be read, names that nothing here knows. */
+function admission(spec: { access: Access; input: Input; method: string }): MiddlewareHandler<AppEnv> {
+  const { access, input } = spec
+  const parameters = Object.keys(input.query?.shape ?? {})
+  const takesJson = carriesBody(spec.method) && !input.bytes
+  const body = input.body ?? z.object({})
   return async (c, next) => {
-    if (access !== 'public' && access !== 'caller') demand(c.get('caller'), access)
+    if (access !== 'public' && access !== 'caller') demandOne(c.get('caller'), [access].flat())
     const refusal = c.get('bodyRefusal')
     if (refusal) throw refusal
+    refuseUnknownParameters(c, parameters)
+    if (!takesJson) return next()
+    const isStrict = prefersStrict(c.req.header('prefer'))
+    if (isStrict) c.header('Preference-Applied', 'handling=strict')
+    const unknown = unknownFields(c.get('jsonBody'), body)
+    if (isStrict && unknown.length > 0) throw refusalOf(unknown)
     await next()
+    if (unknown.length > 0) await listIgnored(c, unknown)
+    return undefined
   }
 }
+
+/** Refuses in the words of the first. */
+function demandOne(caller: Caller, permissions: readonly Permission[]): void {
+  const [first] = permissions
+  if (first && !permissions.some((permission) => caller.permissions.has(permission))) demand(caller, first)
+}
+
+const carriesBody = (method: string): boolean => method === 'post' || method === 'put' || method === 'patch'

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { AppEnv } from './context.ts'
 import { queryInteger } from './fields.ts'
+import { sharedParameter } from './parameters.ts'
 
 /** Totals are counted exactly up to here; beyond it `total` is null and `hasMore` says the rest. */
 export const countLimit = 10_000
@@ -22,19 +23,38 @@ export function listOf<T extends z.ZodType>(item: T) {
   return z.object({ success: z.literal(true), data: z.array(item), pagination: Pagination })
 }
 
+/** Rows of a history unless `limit` is sent. */
+export const historyLimit = 50
+
+const offset = sharedParameter(
+  'Offset',
+  { in: 'query', name: 'offset' },
+  queryInteger({ min: 0, unlessSent: 0 })
+    .optional()
+    .openapi({ description: 'How many rows to leave out at the beginning.' }),
+)
+
 /** Query of a history: 50 rows unless asked, at most 500. */
 export const historyQuery = {
-  limit: queryInteger({ min: 0, max: 500, clamp: true }).optional(),
-  offset: queryInteger({ min: 0 }).optional(),
+  limit: sharedParameter(
+    'HistoryLimit',
+    { in: 'query', name: 'limit' },
+    queryInteger({ min: 0, max: 500, clamp: true, unlessSent: historyLimit })
+      .optional()
+      .openapi({ description: `Most rows of this page. Default ${historyLimit}; more than 500 counts as 500.` }),
+  ),
+  offset,
 }
 
 /** Query of a list that the document calls "all": every row unless `limit` is sent. */
 export const allQuery = {
-  limit: queryInteger({ min: 0 }).optional(),
-  offset: queryInteger({ min: 0 }).optional(),
+  limit: sharedParameter(
+    'AllLimit',
+    { in: 'query', name: 'limit' },
+    queryInteger({ min: 0 }).optional().openapi({ description: 'Most rows of this page. Default: every row.' }),
+  ),
+  offset,
 }
-
-export const historyLimit = 50
 
 /** A list of which every row is at hand. */
 export function pageOfAll<T>(rows: readonly T[], query: { limit?: number | undefined; offset?: number | undefined }) {

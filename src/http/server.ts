@@ -1,12 +1,13 @@
-import type { Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { ExitError } from '../errors/index.ts'
+import { AppError, ExitError } from '../errors/index.ts'
+import { Answer } from './answer.ts'
 import type { Api } from './app.ts'
 import { readCertificate, type TlsFiles } from './certificate.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
+import { errorBody } from './envelope.ts'
 
 export type ListenOptions = {
   readonly host: string
@@ -64,10 +65,20 @@ export class HttpListener {
   constructor(options: ListenOptions, api: Pick<Api, 'fetch'>, limits: WireLimits = wireLimits) {
     this.#options = options
     this.#connections = new Connections(limits)
-    const listener = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], {
+    const answer = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], {
       overrideGlobalObjects: false,
+      errorHandler: () => unreadable('The address or the Host header is malformed'),
     })
+    const listener = (request: IncomingMessage, response: Answer) => {
+      // Behind a body that was refused: the client has been told that this connection ends.
+      if (request.socket.writableEnded) return void request.socket.destroy()
+      if (!hasOneHost(request)) return answerNow(response, 'Send exactly one Host header')
+      return answer(request, response)
+    }
     const settings = {
+      ServerResponse: Answer,
+      // Without Host, Node would answer by itself and without a body.
+      requireHostHeader: false,
       requestTimeout: limits.requestMs,
       headersTimeout: limits.headersMs,
       keepAliveTimeout: limits.keepAliveMs,
@@ -84,6 +95,9 @@ export class HttpListener {
     if (options.tls) this.#server.on('secureConnection', (socket: Socket) => this.#connections.opened(socket))
     this.#server.prependListener('request', ({ socket }, response) => this.#connections.busy(socket, response))
     this.#server.on('clientError', answerBrokenRequest)
+    this.#server.on('checkExpectation', (_request, response) =>
+      answerNow(response, 'Send no Expect header but 100-continue'),
+    )
   }
 
   get connections(): number {
@@ -117,6 +131,10 @@ export class HttpListener {
   }
 }
 
+/** Two would mean one thing to a proxy and another to us. */
+const hasOneHost = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length === 1
+
 function contextOf(tls: TlsFiles): { cert: Buffer; key: Buffer } {
   const { cert, key } = readCertificate(tls)
   return { cert, key }
@@ -127,6 +145,24 @@ const brokenness: Readonly<Record<string, { status: string; message: string }>> 
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request took too long to arrive' },
 }
 
+let unread = 0
+
+/** The documented body for a request that never became one. There is nothing in the log under its id. */
+function refusalOf(message: string, details = ''): string {
+  unread += 1
+  return JSON.stringify(errorBody(new AppError('VALIDATION_ERROR', message, { details }), `unread-${unread}`))
+}
+
+function unreadable(message: string): Response {
+  return new Response(refusalOf(message), { status: 400, headers: { 'Content-Type': 'application/json' } })
+}
+
+function answerNow(response: ServerResponse, message: string): void {
+  const body = refusalOf(message)
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
+  response.writeHead(400, headers).end(body)
+}
+
 /** What is not HTTP at all still gets the envelope. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
@@ -134,10 +170,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
     status: '400 Bad Request',
     message: 'This is not an HTTP request',
   }
-  const body = JSON.stringify({
-    success: false,
-    error: { code: 'VALIDATION_ERROR', message, details: error.code ?? '', requestId: '' },
-  })
+  const body = refusalOf(message, error.code)
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

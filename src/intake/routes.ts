@@ -8,17 +8,21 @@ const listsPath = '/api/whms/evidence/opening-lists'
 const reading = { method: 'get', access: 'audit:read', tag: 'Ledger' } as const
 
 const listLists = operation({
+  id: 'listOpeningLists',
   ...reading,
   path: listsPath,
   summary: 'The lists of opening stock that were imported, the newest first',
+  description: 'Each with its SHA-256, which stands in the log with every event that the import recorded.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The lists', schema: listOf(OpeningList) } },
 })
 
 const getList = operation({
+  id: 'getOpeningList',
   ...reading,
   path: `${listsPath}/{sha256}`,
   summary: 'A list of opening stock, byte for byte as it was imported',
+  description: 'Takes ranges and If-None-Match: a list never changes.',
   input: { params: z.object({ sha256: z.string() }) },
   success: {
     200: {

@@ -26,11 +26,13 @@ const label = {
 }
 
 const slotLabel = operation({
+  id: 'getSlotLabel',
   method: 'get',
   path: '/api/whms/slots/{id}/label',
   access: 'whms:read',
   tag,
   summary: 'The label of a slot',
+  description: 'As ZPL for a label printer or as SVG, by `format`.',
   input: {
     params: z.object({ id: z.string() }),
     query: z.object({ ...labelQuery, by: z.enum(['slot_id']).optional() }),
@@ -39,16 +41,19 @@ const slotLabel = operation({
 })
 
 const assetLabel = operation({
+  id: 'getAssetLabel',
   method: 'get',
   path: '/api/whms/assets/{barcode}/label',
   access: 'whms:read',
   tag,
   summary: 'The label of an asset; a GS1 code stays one, so that its scan is the same asset',
+  description: 'As ZPL for a label printer or as SVG, by `format`.',
   input: { params: barcodePath(), query: z.object(labelQuery) },
   success: { 200: label },
 })
 
 const printLabel = operation({
+  id: 'printLabel',
   method: 'post',
   path: '/api/whms/labels/print',
   access: 'events:create',
@@ -63,11 +68,13 @@ const printLabel = operation({
 })
 
 const listJobs = operation({
+  id: 'listPrintJobs',
   method: 'get',
   path: jobsPath,
   access: 'whms:read',
   tag,
   summary: 'Print jobs of the last 30 days, newest first',
+  description: 'With the state of each and the last error of the printer.',
   input: {
     query: z.object({ printer: z.string().max(64).optional(), state: z.enum(jobStates).optional(), ...historyQuery }),
   },
@@ -77,51 +84,62 @@ const listJobs = operation({
 const idParam = z.object({ id: z.string() })
 
 const getJob = operation({
+  id: 'getPrintJob',
   method: 'get',
   path: `${jobsPath}/{id}`,
   access: 'whms:read',
   tag,
   summary: 'One print job',
+  description: '`unconfirmed`: the printer took the label, but did not say that it printed it.',
   input: { params: idParam },
   success: { 200: { description: 'The job', schema: PrintJobResource } },
 })
 
 const reprint = operation({
+  id: 'reprintLabel',
   method: 'post',
   path: `${jobsPath}/{id}/reprint`,
   access: 'events:create',
   tag,
   summary: 'Print the same label once more',
+  description: 'Makes a new job; the old one stays as it is.',
   input: { params: idParam, headers: z.object(onceHeaders) },
   success: { 201: { description: 'The new job', schema: PrintJobResource, location: true } },
 })
 
 const cancel = operation({
+  id: 'cancelPrintJob',
   method: 'post',
   path: `${jobsPath}/{id}/cancel`,
   access: 'events:create',
   tag,
   summary: 'Take a job out of the queue; one that is under way or over stays as it is',
+  description: 'Only a job that still waits can be cancelled.',
   input: { params: idParam, headers: z.object(onceHeaders) },
   success: { 200: { description: 'The job', schema: PrintJobResource } },
 })
 
 const listPrinters = operation({
+  id: 'listPrinters',
   method: 'get',
   path: '/api/whms/labels/printers',
   access: 'whms:read',
   tag,
   summary: 'The printers of the config, and how long their queues are',
+  description: 'Printers are configured by the admin of the box.',
   input: { query: z.object({}) },
   success: { 200: { description: 'The printers', schema: listOf(Printer) } },
 })
 
 const allocateSsccs = operation({
+  id: 'allocateSsccs',
   method: 'post',
   path: '/api/whms/sscc',
   access: 'events:create',
   tag,
   summary: 'Number pallets that have no SSCC: each number is given once and is a registered asset from then on',
+  description:
+    'Numbers come from the range that the config gives to this gateway. A repeat with the same Idempotency-Key answers the same numbers.',
   input: { headers: z.object(onceHeaders), body: NewSsccs },
   success: { 201: { description: 'The numbers', schema: Ssccs, location: true } },
   errors: ['NOT_CONFIGURED'],

@@ -11,6 +11,7 @@ const refusals = ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOU
 const headers = z.object({ ...deviceTimeHeaders, ...onceHeaders })
 
 const recordBatch = operation({
+  id: 'recordBatch',
   method: 'post',
   path: batchPath,
   access: 'events:create',
@@ -28,11 +29,14 @@ const recordBatch = operation({
 })
 
 const recordMove = operation({
+  id: 'recordMove',
   method: 'post',
   path: '/api/whms/moves',
   access: 'events:create',
   tag,
   summary: 'Record that an asset was taken from one slot to another, in one commit',
+  description:
+    'Appends a REMOVED and a PLACED. Without a source the slot is taken in which the asset stands by the ledger.',
   input: { headers, body: NewMove },
   success: {
     200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedMove, location: true },
@@ -42,6 +46,7 @@ const recordMove = operation({
 })
 
 const correctEvent = operation({
+  id: 'correctEvent',
   method: 'post',
   path: '/api/whms/events/{id}/correct',
   access: 'events:create',

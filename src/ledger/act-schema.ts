@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, ErrorFacts, label, lines, optional, optionalTime, resource, rowId } from '../http/index.ts'
+import { barcode, ErrorFacts, label, lines, optional, optionalTime, readLater, resource, rowId } from '../http/index.ts'
 import { AppendedEvent, NewPlacementEvent, PlacementEvent } from './schema.ts'
 
 /** The forms of acts that append several events in one commit. */
@@ -8,7 +8,7 @@ export const batchLimit = 100
 export const batchBytesLimit = 1024 * 1024
 
 // Each is read by itself, so that a malformed one can be refused alone; the description says what it must be.
-const batchItem = z.unknown().openapi({ $ref: '#/components/schemas/NewPlacementEvent' } as never)
+const batchItem = readLater(NewPlacementEvent, 'NewPlacementEvent')
 
 export const NewBatch = z
   .object({

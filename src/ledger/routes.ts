@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { AppError } from '../errors/index.ts'
 import {
   type Api,
+  always,
   barcode,
   claimOf,
   historyLimit,
@@ -37,9 +38,10 @@ const tag = 'Ledger'
 const eventsPath = '/api/whms/events'
 
 const recordEvent = operation({
+  id: 'recordEvent',
   method: 'post',
   path: eventsPath,
-  access: 'whms:read',
+  access: ['events:create', 'events:verify'],
   tag,
   summary: 'Record a placement event',
   description:
@@ -60,11 +62,13 @@ const recordEvent = operation({
 })
 
 const listEvents = operation({
+  id: 'listEvents',
   method: 'get',
   path: eventsPath,
   access: 'whms:read',
   tag,
   summary: 'The history, newest first; with after_seq oldest first and without gaps',
+  description: 'Filters are combined. Corrections are events of their own; nothing is left out or changed later.',
   input: {
     query: z.object({
       slot_id: queryInteger({ min: 1 }).optional(),
@@ -92,32 +96,39 @@ const listEvents = operation({
 })
 
 const getEvent = operation({
+  id: 'getEvent',
   method: 'get',
   path: `${eventsPath}/{id}`,
   access: 'whms:read',
   tag,
   summary: 'One event',
+  description: 'As it was recorded, with the warnings that it got.',
   input: { params: z.object({ id: z.string() }) },
   success: { 200: { description: 'The event', schema: resource(placementEventShape) } },
 })
 
 const storePhoto = operation({
+  id: 'uploadPhoto',
   method: 'post',
   path: photosPath,
   access: 'events:create',
   tag,
   summary: 'Upload photo evidence: the bytes of a JPEG, PNG or WebP file, at most 12 MiB',
+  description:
+    'The body is the file itself, not JSON and not a form. The same file again answers the same photo. Its sha256 goes into the log with the event that names it.',
   input: { headers: z.object(onceHeaders), bytes: ['image/jpeg', 'image/png', 'image/webp'] },
   success: { 201: { description: 'Kept; send its url as photo_url', schema: StoredPhoto, location: true } },
 })
 
 const getPhoto = operation({
+  id: 'getPhoto',
   method: 'get',
   path: `${photosPath}/{sha256}`,
   access: 'whms:read',
   tag,
   summary:
     'A photo that the gateway holds: for who brought it and who may see an event with it; unused ones for supervisors',
+  description: 'Takes ranges and If-None-Match: a photo never changes.',
   input: { params: z.object({ sha256: z.string() }) },
   success: {
     200: {
@@ -160,14 +171,8 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     c.json({ success: true as const, ...ledger.event(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
   )
 
-  for (const [path, allowed] of [
-    [eventsPath, 'GET, POST'],
-    [`${eventsPath}/:id`, 'GET'],
-  ] as const) {
-    api.on(['PUT', 'PATCH', 'DELETE'], path, () => {
-      throw new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted', { details: allowed })
-    })
-  }
+  const immutable = always(() => new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted'))
+  for (const path of [eventsPath, `${eventsPath}/:id`]) api.on(['PUT', 'PATCH', 'DELETE'], path, immutable)
 
   api.openapi(storePhoto, async (c) => {
     const bytes = Buffer.from(await readBody(c.req.raw, photoLimitBytes))

@@ -24,16 +24,19 @@ const idParam = z.object({ id: z.string() })
 const binary = z.string().openapi({ format: 'binary' })
 
 const listCameras = operation({
+  id: 'listCameras',
   method: 'get',
   path: '/api/iot/cctv',
   access: 'cameras:read',
   tag,
   summary: 'The cameras that the caller may see; never with their addresses or passwords',
+  description: 'State, last picture and motion of each, as its owner, its viewers and admins may see it.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The cameras', schema: listOf(Camera) } },
 })
 
 const controlMotion = operation({
+  id: 'controlMotion',
   method: 'post',
   path: '/api/iot/detection/motion-stream',
   access: 'cameras:read',
@@ -47,23 +50,27 @@ const controlMotion = operation({
 })
 
 const getMotion = operation({
+  id: 'getMotionStatus',
   method: 'get',
   path: '/api/iot/detection/motion-stream',
   access: 'cameras:read',
   tag,
   summary: 'How motion detection of one camera goes',
+  description: 'Counts go on through reconnects, and start anew with the start action.',
   input: { query: z.object({ cctvId: queryInteger({ min: 1 }) }) },
   success: { 200: { description: 'State and counts', schema: resource(motionStatusShape) } },
   errors: ['NOT_FOUND'],
 })
 
 const listDetections = operation({
+  id: 'listDetections',
   method: 'get',
   path: '/api/iot/detection-events',
   access: 'cameras:read',
   tag,
   summary:
     'Detections of the cameras that the caller may see, newest first; with after_seq oldest first and without gaps',
+  description: 'With the addresses of clip and snapshot, and what became of the upload.',
   input: {
     query: z.object({
       cctvId: queryInteger({ min: 1 }).optional(),
@@ -81,33 +88,39 @@ const listDetections = operation({
 })
 
 const getDetection = operation({
+  id: 'getDetection',
   method: 'get',
   path: '/api/iot/detection-events/{id}',
   access: 'cameras:read',
   tag,
   summary: 'One detection',
+  description: 'While its clip is still being recorded the answer is 503 with the code CLIP_PENDING.',
   input: { params: idParam },
   success: { 200: { description: 'The detection', schema: resource(detectionShape) } },
   errors: ['CLIP_PENDING'],
 })
 
 const getClip = operation({
+  id: 'getDetectionClip',
   method: 'get',
   path: '/api/iot/detection-events/{id}/clip',
   access: 'cameras:read',
   tag,
   summary: 'The clip of a detection, whole or in ranges',
+  description: 'Takes ranges and If-None-Match, so that players can seek.',
   input: { params: idParam },
   success: { 200: { description: 'MP4', schema: binary, mediaType: 'video/mp4', ranges: true } },
   errors: ['CLIP_PENDING'],
 })
 
 const getSnapshot = operation({
+  id: 'getDetectionSnapshot',
   method: 'get',
   path: '/api/iot/detection-events/{id}/snapshot',
   access: 'cameras:read',
   tag,
   summary: 'A picture of the moment of motion',
+  description: 'The frame in which the motion was found.',
   input: { params: idParam },
   success: { 200: { description: 'PNG', schema: binary, mediaType: 'image/png', ranges: true } },
   errors: ['CLIP_PENDING'],

@@ -19,32 +19,38 @@ import type { ScaleService } from './service.ts'
 const tag = 'Scales'
 
 const recordReading = operation({
+  id: 'recordScaleReading',
   method: 'post',
   path: readingsPath,
   access: 'events:create',
   tag,
   summary: 'Record what a scale reads',
+  description: 'A reading may name a slot, an asset or a transport unit. Receivers get scale.reading.',
   input: { headers: z.object({ ...deviceTimeHeaders, ...onceHeaders }), body: NewScaleReading },
   success: { 201: { description: 'Recorded', schema: ScaleReadingResource, location: true } },
   errors: ['REFERENCE_NOT_FOUND', 'TIMESTAMP_IN_FUTURE'],
 })
 
 const listReadings = operation({
+  id: 'listScaleReadings',
   method: 'get',
   path: readingsPath,
   access: 'whms:read',
   tag,
   summary: 'What the scales have read, newest first',
+  description: 'Filters are combined.',
   input: { query: readingsQuery },
   success: { 200: { description: 'One page', schema: listOf(ScaleReading) } },
 })
 
 const getReading = operation({
+  id: 'getScaleReading',
   method: 'get',
   path: `${readingsPath}/{id}`,
   access: 'whms:read',
   tag,
   summary: 'One reading',
+  description: 'As it was recorded.',
   input: { params: z.object({ id: z.string() }) },
   success: { 200: { description: 'The reading', schema: ScaleReadingResource } },
 })

@@ -21,41 +21,49 @@ const timeErrors = ['TIMESTAMP_IN_FUTURE'] as const
 const changed = { 200: { description: 'The unit after it', schema: TransportUnitResource } }
 
 const listUnits = operation({
+  id: 'listTransportUnits',
   method: 'get',
   path: unitsPath,
   access: 'whms:read',
   tag,
   summary: 'All units with current stage and status',
+  description: 'Filters are combined. Without `limit` the list is whole, and is streamed.',
   input: { query: unitsQuery },
   success: { 200: { description: 'The units', schema: listOf(TransportUnitItem) } },
 })
 
 const getWorkflow = operation({
+  id: 'getUnitWorkflow',
   method: 'get',
   path: `${unitsPath}/workflow`,
   access: 'whms:read',
   tag,
   summary: 'The stages that a unit goes through, as the config has them',
+  description: 'Fixed by the config; a unit never goes back.',
   input: {},
   success: { 200: { description: 'The workflow', schema: WorkflowResource } },
 })
 
 const getUnit = operation({
+  id: 'getTransportUnit',
   method: 'get',
   path: `${unitsPath}/{id}`,
   access: 'whms:read',
   tag,
   summary: 'One unit with its history and evidence',
+  description: 'Every step with time, operator and evidence, oldest first.',
   input: { params },
   success: { 200: { description: 'The unit', schema: TransportUnitResource } },
 })
 
 const createUnit = operation({
+  id: 'createTransportUnit',
   method: 'post',
   path: unitsPath,
   access: 'units:advance',
   tag,
   summary: 'Register a unit',
+  description: 'It starts at the first stage of the workflow. With `client_event_id` a repeat answers the same unit.',
   input: { headers, body: NewTransportUnit },
   success: {
     200: {
@@ -69,34 +77,46 @@ const createUnit = operation({
 })
 
 const advanceUnit = operation({
+  id: 'advanceTransportUnit',
   method: 'post',
   path: `${unitsPath}/{id}/advance`,
   access: 'units:advance',
   tag,
   summary: 'Move a unit to its next stage; skipping one needs units:override and a reason',
+  description:
+    'Without `toStage` it goes to the next stage. Reaching the last stage completes the unit. Receivers get transport_unit.stage_changed.',
   input: { params, headers, body: UnitAdvance },
   success: changed,
   errors: ['INVALID_TRANSITION', ...timeErrors],
 })
 
-const action = (to: 'hold' | 'resume' | 'cancel', access: 'units:advance' | 'units:override', summary: string) =>
+const action = (
+  to: 'hold' | 'resume' | 'cancel',
+  access: 'units:advance' | 'units:override',
+  summary: string,
+  description: string,
+) =>
   operation({
+    id: `${to}TransportUnit`,
     method: 'post',
     path: `${unitsPath}/{id}/${to}`,
     access,
     tag,
     summary,
+    description,
     input: { params, headers, body: UnitAction },
     success: changed,
     errors: ['INVALID_TRANSITION', ...timeErrors],
   })
 
 const addEvidence = operation({
+  id: 'addUnitEvidence',
   method: 'post',
   path: `${unitsPath}/{id}/evidence`,
   access: 'units:advance',
   tag,
   summary: 'Add photos or a weight to a unit, where it stands',
+  description: 'Photos are named by the address that their upload answered.',
   input: { params, headers, body: UnitEvidence },
   success: changed,
   errors: timeErrors,
@@ -121,9 +141,28 @@ export function unitRoutes(api: Api, units: UnitService): void {
     return send(c, await units.advance(c.req.valid('param').id, c.req.valid('json'), asked), 200)
   })
   const actions = [
-    ['hold', action('hold', 'units:advance', 'Put a unit on hold')],
-    ['resume', action('resume', 'units:advance', 'Let a unit on hold go on')],
-    ['cancel', action('cancel', 'units:override', 'Cancel a unit for good')],
+    [
+      'hold',
+      action(
+        'hold',
+        'units:advance',
+        'Put a unit on hold',
+        'It keeps its stage. Nothing advances until it is resumed.',
+      ),
+    ],
+    [
+      'resume',
+      action('resume', 'units:advance', 'Let a unit on hold go on', 'It goes on at the stage at which it was held.'),
+    ],
+    [
+      'cancel',
+      action(
+        'cancel',
+        'units:override',
+        'Cancel a unit for good',
+        'Final: a completed or cancelled unit cannot be cancelled.',
+      ),
+    ],
   ] as const
   for (const [to, route] of actions) {
     api.openapi(route, async (c) => {

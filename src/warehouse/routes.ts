@@ -32,21 +32,25 @@ import type { WarehouseService } from './service.ts'
 const tag = 'Warehouses'
 
 const listWarehouses = operation({
+  id: 'listWarehouses',
   method: 'get',
   path: '/api/whms/warehouses',
   access: 'whms:read',
   tag,
   summary: 'All warehouses that the caller may see',
+  description: 'The config may give a warehouse `viewers`; others do not see it.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The warehouses', schema: listOf(Warehouse) } },
 })
 
 const createWarehouse = operation({
+  id: 'createWarehouse',
   method: 'post',
   path: '/api/whms/warehouses',
   access: 'whms:write',
   tag,
   summary: 'Create a warehouse',
+  description: 'The first warehouse gets id 1, which the config takes as the default of the site.',
   input: { headers: z.object(onceHeaders), body: NewWarehouse },
   success: { 201: { description: 'The warehouse', schema: WarehouseResource, location: true } },
 })
@@ -55,50 +59,61 @@ const idParam = z.object({ id: z.string() })
 const changing = { ...ifMatchHeaders, ...onceHeaders }
 
 const changeWarehouse = operation({
+  id: 'changeWarehouse',
   method: 'put',
   path: '/api/whms/warehouses/{id}',
   access: 'whms:write',
   tag,
   summary: 'Change what is named, keep the rest',
+  description:
+    'Fields that are not sent stay. `If-Match` with the `version` that was read keeps a change by somebody else from being lost.',
   input: { params: idParam, headers: z.object(changing), body: WarehouseChange },
   success: { 200: { description: 'The warehouse', schema: WarehouseResource } },
   errors: ['VERSION_MISMATCH'],
 })
 
 const changeZone = operation({
+  id: 'changeZone',
   method: 'put',
   path: '/api/whms/zones/{id}',
   access: 'whms:write',
   tag: 'Zones',
   summary: 'Change what is named, keep the rest; its slots go with a new name',
+  description: 'Fields that are not sent stay. Slots that name the zone as text are renamed with it.',
   input: { params: idParam, headers: z.object(changing), body: ZoneChange },
   success: { 200: { description: 'The zone', schema: resource(zoneShape) } },
   errors: ['ALREADY_EXISTS', 'VERSION_MISMATCH'],
 })
 
 const createZone = operation({
+  id: 'createZone',
   method: 'post',
   path: '/api/whms/zones',
   access: 'whms:write',
   tag,
   summary: 'Create a zone',
+  description: 'Slots that already name this zone as text are taken into it.',
   input: { headers: z.object(onceHeaders), body: NewZone },
   success: { 201: { description: 'The zone', schema: resource(zoneShape), location: true } },
   errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
 })
 
 const createAsset = operation({
+  id: 'createAsset',
   method: 'post',
   path: '/api/whms/assets',
   access: 'whms:write',
   tag: 'Assets',
   summary: 'Register an asset',
+  description:
+    'Not needed before the first event: a barcode that is seen first in an event becomes a provisional asset.',
   input: { headers: z.object(onceHeaders), body: NewAsset },
   success: { 201: { description: 'The asset', schema: AssetResource, location: true } },
   errors: ['ALREADY_EXISTS'],
 })
 
 const getAsset = operation({
+  id: 'getAsset',
   method: 'get',
   path: '/api/whms/assets/{barcode}',
   access: 'whms:read',
@@ -113,11 +128,13 @@ const getAsset = operation({
 })
 
 const changeAsset = operation({
+  id: 'changeAsset',
   method: 'put',
   path: '/api/whms/assets/{barcode}',
   access: 'whms:write',
   tag: 'Assets',
   summary: 'Change what is named, keep the rest; telling its type registers one that events have only mentioned',
+  description: 'Fields that are not sent stay. Sending the type of a provisional asset registers it.',
   input: { params: barcodePath(), headers: z.object(changing), body: AssetChange },
   success: { 200: { description: 'The asset', schema: AssetResource } },
   errors: ['VERSION_MISMATCH'],

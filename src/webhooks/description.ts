@@ -29,7 +29,7 @@ const delivery = '019cae00-0000-7000-8000-000000000001'
 
 const headersFor = (type: EventType) =>
   z.object({
-    'X-Service-Event': z.literal(type),
+    'X-Service-Event': z.literal(type).openapi({ description: 'The event type' }),
     'X-Service-Delivery': header('The same on every attempt: drop what you have had', delivery),
     'X-Service-Timestamp': header('Of the event', '2026-03-02T08:00:00.000Z'),
     'X-Service-Signature': header(
@@ -70,6 +70,13 @@ function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   }
 }
 
+/** `receiveScaleReading` for scale.reading. */
+const receiverOf = (type: EventType): string =>
+  `receive${type
+    .split(/[._]/)
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+    .join('')}`
+
 /** Adds what receivers are sent to the description (OpenAPI 3.1 `webhooks`), one entry a type. */
 export function describeNotifications(api: Api, schemas: NotificationSchemas): void {
   for (const type of eventTypes) {
@@ -78,8 +85,10 @@ export function describeNotifications(api: Api, schemas: NotificationSchemas): v
     api.openAPIRegistry.registerWebhook({
       method: 'post',
       path: type,
+      operationId: receiverOf(type),
       tags: ['Notifications'],
       summary: eventTypeFacts[type].trigger,
+      description: `Posted to every active webhook that subscribes to ${type}. Answer 2xx within 30 s, else it is sent again.`,
       security: [],
       request: {
         headers: headersFor(type),

@@ -44,6 +44,7 @@ const unreadable = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'
 const urlErrors = ['WEBHOOK_URL_NOT_HTTPS', 'WEBHOOK_URL_FORBIDDEN'] as const
 
 const registering = operation({
+  id: 'createWebhook',
   method: 'post',
   path: '/api/webhooks',
   access: 'webhooks:manage',
@@ -57,16 +58,19 @@ const registering = operation({
 })
 
 const listing = operation({
+  id: 'listWebhooks',
   method: 'get',
   path: '/api/webhooks',
   access: 'webhooks:manage',
   tag,
   summary: 'List webhooks',
+  description: 'Secrets are never answered.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'Webhooks, oldest first', schema: WebhookList } },
 })
 
 const listingEventTypes = operation({
+  id: 'listEventTypes',
   method: 'get',
   path: '/api/webhooks/event-types',
   access: 'whms:read',
@@ -79,16 +83,19 @@ const listingEventTypes = operation({
 })
 
 const reading = operation({
+  id: 'getWebhook',
   method: 'get',
   path: '/api/webhooks/{id}',
   access: 'webhooks:manage',
   tag,
   summary: 'Read a webhook',
+  description: 'With its status and its failures. The secret is never answered.',
   input: { params: byId },
   success: { 200: { description: 'The webhook', schema: WebhookOut } },
 })
 
 const changing = operation({
+  id: 'changeWebhook',
   method: 'patch',
   path: '/api/webhooks/{id}',
   access: 'webhooks:manage',
@@ -102,6 +109,7 @@ const changing = operation({
 })
 
 const enabling = operation({
+  id: 'enableWebhook',
   method: 'post',
   path: '/api/webhooks/{id}/enable',
   access: 'webhooks:manage',
@@ -115,6 +123,7 @@ const enabling = operation({
 })
 
 const removing = operation({
+  id: 'deleteWebhook',
   method: 'delete',
   path: '/api/webhooks/{id}',
   access: 'webhooks:manage',
@@ -127,6 +136,7 @@ const removing = operation({
 })
 
 const testing = operation({
+  id: 'testWebhook',
   method: 'post',
   path: '/api/webhooks/{id}/test',
   access: 'webhooks:manage',
@@ -140,6 +150,7 @@ const testing = operation({
 })
 
 const rotating = operation({
+  id: 'rotateWebhookSecret',
   method: 'post',
   path: '/api/webhooks/{id}/rotate-secret',
   access: 'webhooks:manage',
@@ -152,6 +163,7 @@ const rotating = operation({
 })
 
 const redelivering = operation({
+  id: 'redeliver',
   method: 'post',
   path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
   access: 'webhooks:manage',
@@ -165,6 +177,7 @@ const redelivering = operation({
 })
 
 const recovering = operation({
+  id: 'recoverWebhook',
   method: 'post',
   path: '/api/webhooks/{id}/recover',
   access: 'webhooks:manage',
@@ -177,11 +190,13 @@ const recovering = operation({
 })
 
 const listingDeliveries = operation({
+  id: 'listDeliveries',
   method: 'get',
   path: '/api/webhooks/{id}/deliveries',
   access: 'webhooks:manage',
   tag,
   summary: 'List the deliveries of a webhook',
+  description: 'With every attempt: when, how long, which status.',
   input: { params: byId, query: DeliveryQuery },
   success: {
     200: {
@@ -192,21 +207,25 @@ const listingDeliveries = operation({
 })
 
 const listingAlerts = operation({
+  id: 'listAlerts',
   method: 'get',
   path: '/api/alerts',
   access: 'alerts:manage',
   tag: 'Alerts',
   summary: 'List alerts',
+  description: '`acknowledged` filters those that somebody has seen.',
   input: { query: AlertQuery },
   success: { 200: { description: 'Newest first', schema: AlertList } },
 })
 
 const acknowledging = operation({
+  id: 'acknowledgeAlert',
   method: 'post',
   path: '/api/alerts/{id}/acknowledge',
   access: 'alerts:manage',
   tag: 'Alerts',
   summary: 'Acknowledge an alert',
+  description: 'The alert stays in the list, with who acknowledged it and when.',
   input: { params: byId },
   success: { 200: { description: 'The alert', schema: AlertOut } },
   errors: [...unreadable, 'STORAGE_FULL'],

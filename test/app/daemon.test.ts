@@ -77,7 +77,7 @@ t.test('SIGTERM lets a request under way finish, and ends with 0', async (t) => 
   const socket: Socket = connect(Number(new URL(daemon.url).port), '127.0.0.1')
   const lines = Object.entries(ada).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(
-    `POST /api/whms/warehouses HTTP/1.1\r\nHost: x\r\n${lines.join('')}Expect: 100-continue\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+    `POST /api/whms/warehouses HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}Expect: 100-continue\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
   )
   await new Promise((resolve) => socket.once('data', resolve))
   const ended = daemon.end('SIGTERM')

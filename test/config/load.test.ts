@@ -55,7 +55,7 @@ t.test('a config of nothing but its site.id has the documented defaults', async 
     ledger: { maxAge: null, enforce: [] },
     units: { stages: ['registered', 'receiving', 'inspecting', 'storing', 'staging', 'loading', 'departed'] },
     warehouses: [],
-    http: { corsOrigins: [], trustedProxies: [] },
+    http: { corsOrigins: [], hostNames: [], trustedProxies: [] },
     retention: {
       clips: { maxAgeDays: 30 },
       photos: { keepLocalDays: 90 },

@@ -12,7 +12,7 @@ import {
   parseDuration,
   parseSize,
 } from '../../src/config/index.ts'
-import { nearestNames, slipsBetween } from '../../src/config/nearest.ts'
+import { nearestNames, slipsBetween } from '../../src/errors/nearest.ts'
 
 t.test('durations are read with their unit and written in the largest that keeps them whole', async (t) => {
   const read = ['0s', '500ms', '30s', '5m', '12h', '7d', '90s', '036m'].map(parseDuration)

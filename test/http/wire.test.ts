@@ -38,7 +38,7 @@ async function restOf(socket: Socket): Promise<string> {
   return text
 }
 
-const head = (extra: string) => `POST /api/whms/events HTTP/1.1\r\nHost: gate\r\n${extra}`
+const head = (extra: string) => `POST /api/whms/events HTTP/1.1\r\nHost: 127.0.0.1\r\n${extra}`
 const who = Object.entries(signedIn(people.olga))
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
@@ -68,7 +68,7 @@ t.test('a client that takes no byte of its answer is cut off', async (t) => {
   const socket = await open(t, port)
   socket.pause()
   const closed = once(socket, 'close')
-  const request = `GET /api/openapi HTTP/1.1\r\nHost: gate\r\n${who}\r\n`
+  const request = `GET /api/openapi HTTP/1.1\r\nHost: 127.0.0.1\r\n${who}\r\n`
   for (let i = 0; i < 400; i++) socket.write(request)
   while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   t.equal((await floor()).status, 200)
@@ -78,7 +78,7 @@ t.test('a client that takes no byte of its answer is cut off', async (t) => {
 
 t.test('a flood of headers, or of their size, is refused', async (t) => {
   const { port, floor } = await listening(t)
-  const large = await open(t, port, `GET / HTTP/1.1\r\nHost: gate\r\nX-Large: ${'a'.repeat(20_000)}\r\n\r\n`)
+  const large = await open(t, port, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Large: ${'a'.repeat(20_000)}\r\n\r\n`)
   t.match(await restOf(large), /^HTTP\/1\.1 400 [\s\S]*The headers are too large/)
   const many = Array.from({ length: 500 }, (_, i) => `X-${i}: a\r\n`).join('')
   const flood = await open(t, port, head(`${many}${who}Connection: close\r\nContent-Length: 0\r\n\r\n`))
@@ -114,11 +114,14 @@ t.test('a body without end is refused as soon as it is too large, a compressed o
 
 t.test('a thousand connections that say nothing cost nobody a request; the oldest make room', async (t) => {
   const { port, listener, floor } = await listening(t, { most: 600, mostOfAddress: 600 })
-  const all = await Promise.all(Array.from({ length: 1000 }, () => open(t, port)))
+  const all: Socket[] = []
+  // In groups, because the system keeps only some hundred waiting that nobody has accepted yet.
+  for (let i = 0; i < 10; i++) all.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, port)))))
   for (let i = 0; i < 20; i++) t.equal((await floor()).status, 200)
   t.ok(listener.connections <= 601, `${listener.connections} are left`)
-  const closed = all.filter((socket) => socket.closed || socket.readableEnded || socket.destroyed).length
-  t.ok(closed >= 390, `${closed} made room`)
+  const closed = () => all.filter((socket) => socket.closed || socket.readableEnded || socket.destroyed).length
+  while (closed() < 390) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.ok(closed() >= 390, `${closed()} made room`)
 })
 
 t.test('a request under way is not cut off for newcomers', async (t) => {

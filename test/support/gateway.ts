@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { compose, type Gateway } from '../../src/app/compose.ts'
 import type { Role } from '../../src/auth/index.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { type Logger, silentLogger, systemRandom } from '../../src/world/index.ts'
+import { type Logger, type RandomBytes, silentLogger, systemRandom } from '../../src/world/index.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export const siteUrl = 'http://127.0.0.1:8480'
@@ -69,6 +69,8 @@ export type TestGatewayOptions = {
   readonly log?: Logger
   /** Notifications are written only while an endpoint is registered, as outside of tests; else always. */
   readonly onlyWhenOwed?: boolean
+  /** Chance; the system's unless a test needs to know what comes. */
+  readonly random?: RandomBytes
 }
 
 /** A gateway without listeners and workers, on a real database in a folder of its own, under a simulated clock. */
@@ -96,7 +98,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   }
   const outside = {
     clock,
-    random: systemRandom,
+    random: options.random ?? systemRandom,
     log: options.log ?? silentLogger(),
     version: '0.0.0-test',
     onMismatch,

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { z } from '@hono/zod-openapi'
+import { type Api, asOpenApi30, type Description, describeRoutes, newApi, operation } from '../http/index.ts'
+import { describeNotifications } from '../webhooks/index.ts'
+import { notifications } from './notifications.ts'
+
+const versions = ['3.1', '3.0'] as const
+export type DescriptionVersion = (typeof versions)[number]
+
+const getDescription = operation({
+  id: 'getApiDescription',
+  method: 'get',
+  path: '/api/openapi',
+  access: 'whms:read',
+  tag: 'Health',
+  summary: 'Get this description',
+  description: 'The same for every caller, until the daemon is another version: ask with If-None-Match.',
+  input: {
+    query: z.object({
+      version: z.enum(versions).optional().openapi({
+        description: 'Of OpenAPI. 3.0 is for tools that read no 3.1; it leaves out the notifications. Default 3.1.',
+        default: '3.1',
+      }),
+    }),
+  },
+  success: { 200: { description: 'OpenAPI 3.1 or 3.0', schema: z.looseObject({ openapi: z.string() }) } },
+})
+
+type Rendered = { readonly text: string; readonly etag: string }
+
+/** Adds GET /api/openapi. The description is made when it is first asked for, and kept. */
+export function descriptionRoutes(root: Api, version: string): void {
+  let description: Promise<Description> | undefined
+  const rendered = new Map<DescriptionVersion, Rendered>()
+  root.openapi(getDescription, async (c) => {
+    const { version: wanted = '3.1' } = c.req.valid('query')
+    description ??= describeApi(root, version)
+    const { text, etag } = rendered.get(wanted) ?? render(inVersion(await description, wanted))
+    rendered.set(wanted, { text, etag })
+    c.header('ETag', etag)
+    c.header('Cache-Control', 'private, no-cache')
+    if (c.req.header('if-none-match') === etag) return c.body(null, 304) as never
+    return c.body(text, 200, { 'Content-Type': 'application/json' }) as never
+  })
+}
+
+/** Weak, because gzip makes other bytes of the same description. */
+function render(description: object): Rendered {
+  const text = JSON.stringify(description)
+  return { text, etag: `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` }
+}
+
+export const inVersion = (description: Description, version: DescriptionVersion): object =>
+  version === '3.0' ? asOpenApi30(description) : description
+
+const tags: Readonly<Record<string, string>> = {
+  Ledger: 'Placement events, their evidence and their corrections. Nothing here is ever changed or deleted.',
+  Scan: 'What a scanned code is.',
+  Assets: 'Pallets, containers and other goods, where they are and where they were.',
+  Slots: 'Storage places with what stands in them.',
+  Zones: 'Areas of a warehouse.',
+  Warehouses: 'The warehouses of this gateway.',
+  Dashboard: 'Figures, and what the ledger contradicts.',
+  'Transport units': 'Trucks and containers on their way through the yard, stage by stage.',
+  Scales: 'Weights.',
+  Counts: 'Stock counts, their review and their approval.',
+  Labels: 'Labels of slots and assets, printing, and numbers for new pallets (SSCC).',
+  Cameras: 'Cameras, motion detection, detections and their clips.',
+  Governance: 'Audit trail, incidents and reports.',
+  Webhooks: 'Endpoints that receive notifications, and their deliveries.',
+  Alerts: 'What needs the attention of an admin.',
+  Devices: 'Handhelds, badges and signed addresses.',
+  Console: 'The session of the web console.',
+  Health: 'Health, metrics and this description.',
+  Notifications: 'What is posted to webhooks.',
+}
+
+/** The machine-readable description (OpenAPI 3.1), made from the routes themselves. */
+export async function describeApi(api: Api, version: string): Promise<Description> {
+  // Read when it is needed: it is long.
+  const { default: examples } = await import('./api-examples.json', { with: { type: 'json' } })
+  const besides = newApi()
+  registerSecurity(besides)
+  describeNotifications(besides, notifications)
+  const info = {
+    openapi: '3.1.0',
+    info: {
+      title: 'gatehouse',
+      version,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      description:
+        'Placement ledger, evidence and webhooks of one warehouse. Every operation but health and ping needs Authorization, ' +
+        'X-Storage-Instance and X-Storage-Username, or the session cookie of the console.',
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+  }
+  return describeRoutes([api.openAPIRegistry, besides.openAPIRegistry], info, examples)
+}
+
+function registerSecurity({ openAPIRegistry: registry }: Api): void {
+  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  registry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
+  const inHeader = (name: string, description: string) => ({
+    type: 'apiKey' as const,
+    in: 'header' as const,
+    name,
+    description,
+  })
+  registry.registerComponent(
+    'securitySchemes',
+    'storageInstance',
+    inHeader('X-Storage-Instance', 'The storage server that vouches for the user, or the address of this gateway.'),
+  )
+  registry.registerComponent(
+    'securitySchemes',
+    'storageUsername',
+    inHeader('X-Storage-Username', 'The user name there.'),
+  )
+  registry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gatehouse',
+    description: 'From POST /api/session; over TLS its name is __Host-gatehouse. Changes need X-CSRF-Token besides.',
+  })
+}

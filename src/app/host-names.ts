@@ -1,0 +1,51 @@
+import { X509Certificate } from 'node:crypto'
+import { hostname } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import type { Config } from '../config/index.ts'
+import { readCertificate, type TlsFiles } from '../http/index.ts'
+
+/**
+ * Whether a host, as the Host header names it, is this gateway. Addresses always are: a page that makes its own name
+ * point here (DNS rebinding) can send no other Host than that name.
+ */
+export function hostChecker(names: readonly string[]): (host: string) => boolean {
+  const ours = new Set(['localhost', ...names.map(folded)])
+  return (host) => {
+    const name = folded(host.replace(/:\d*$/, ''))
+    if (ours.has(name) || name.endsWith('.localhost')) return true
+    if (ipaddr.isValid(name.replace(/^\[|\]$/g, ''))) return true
+    const [, above = ''] = name.match(/^[^.]+\.(.+)$/) ?? []
+    return ours.has(`*.${above}`)
+  }
+}
+
+const folded = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+
+/** As `hostChecker`, for the config as it is now. */
+export function ownHosts(config: () => Config): (host: string) => boolean {
+  let seen: Config | undefined
+  let check = hostChecker([])
+  return (host) => {
+    const now = config()
+    if (now !== seen) check = hostChecker(hostNames(now))
+    seen = now
+    return check(host)
+  }
+}
+
+/** The names by which a config lets the gateway be asked: its own address, its certificates, the machine, and `http.hostNames`. */
+function hostNames({ site, listen, http }: Config): string[] {
+  const machine = hostname()
+  const certified = listen.flatMap(({ tls }) => (tls ? namesOf(tls) : []))
+  return [new URL(site.url).hostname, machine, `${machine}.local`, ...certified, ...http.hostNames]
+}
+
+/** None while the files cannot be used; the listener says so. */
+function namesOf(tls: TlsFiles): string[] {
+  try {
+    const { subjectAltName = '' } = new X509Certificate(readCertificate(tls).cert)
+    return [...subjectAltName.matchAll(/DNS:([^,\s"]+)/g)].map(([, name = '']) => name)
+  } catch {
+    return []
+  }
+}

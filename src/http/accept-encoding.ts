@@ -1,0 +1,22 @@
+/**
+ * Whether gzip is the coding that an Accept-Encoding header wants (RFC 9110, 12.5.3): named or covered by `*`, not with
+ * weight 0, and not below an `identity` that is named itself.
+ */
+export function takesGzip(header: string | string[] | undefined): boolean {
+  const weights = new Map(
+    [header ?? []]
+      .flat()
+      .join(',')
+      .toLowerCase()
+      .split(',')
+      .map((part) => weighted(part)),
+  )
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0
+  return gzip > 0 && gzip >= (weights.get('identity') ?? 0)
+}
+
+function weighted(part: string): [coding: string, weight: number] {
+  const [coding = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+  const weight = parameters.map((p) => p.match(/^q\s*=\s*([\d.]+)$/)?.[1]).find((q) => q !== undefined)
+  return [coding, weight === undefined ? 1 : Number(weight)]
+}

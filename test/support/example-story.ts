@@ -1,0 +1,435 @@
+import { createHash } from 'node:crypto'
+import BetterSqlite3 from 'better-sqlite3'
+import type { FromCameras } from '../../src/cameras/index.ts'
+import { databaseFile } from '../../src/database/index.ts'
+import type { Example } from '../../src/http/index.ts'
+import { type Answer, type Ask, people, type TestGateway, testGateway, tinyPng } from './gateway.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
+type Json = any
+
+/** One thing that was asked and what came back. */
+export type Exchange = { readonly operationId: string; readonly request: Json; readonly answer: Answer }
+
+type Described = { readonly method: string; readonly pattern: RegExp; readonly operationId: string }
+
+const { ada, olga, sven } = people
+const morning = Date.UTC(2026, 2, 2, 8)
+const photo_url = 'https://photos.example/dock-3/0815.jpg'
+const polygon = [
+  { x: 0, y: 0 },
+  { x: 1.2, y: 0 },
+  { x: 1.2, y: 0.8 },
+  { x: 0, y: 0.8 },
+]
+
+/**
+ * A day at a small warehouse that uses every operation of the API once. Where the examples of the description come
+ * from: chance and time are made up, so a second run answers the same.
+ */
+export async function playDay(): Promise<Exchange[]> {
+  let drawn = 0
+  const random = (size: number) => {
+    drawn += 1
+    return createHash('shake256', { outputLength: size }).update(`day ${drawn}`).digest()
+  }
+  const gateway = await testGateway({
+    random,
+    config: {
+      labels: { sscc: { companyPrefix: '0614141', extensionDigit: 1 } },
+      printers: [{ name: 'dock', host: '127.0.0.1', port: 9 }],
+      webhooks: { timeout: '1ms' },
+      cameras: [{ id: 7, name: 'Dock door 1', url: 'rtsp://192.0.2.7/main', owner: 'ada', slots: ['A-01-01'] }],
+    },
+  })
+  try {
+    const day = new Day(gateway, await operationsOf(gateway))
+    await day.furnish()
+    await day.moveGoods()
+    await day.printLabels()
+    await day.receiveTruck()
+    await day.count()
+    await day.watch()
+    await day.govern()
+    await day.notify()
+    await day.signIn()
+    return day.exchanges
+  } finally {
+    gateway.end()
+  }
+}
+
+async function operationsOf(gateway: TestGateway): Promise<Described[]> {
+  const { body } = await gateway.ask('GET', '/api/openapi', { by: ada })
+  return Object.entries(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId }]) => ({
+      method: method.toUpperCase(),
+      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      operationId,
+    })),
+  )
+}
+
+class Day {
+  readonly exchanges: Exchange[] = []
+  readonly #gateway: TestGateway
+  readonly #operations: readonly Described[]
+
+  constructor(gateway: TestGateway, operations: readonly Described[]) {
+    this.#gateway = gateway
+    this.#operations = operations
+  }
+
+  /** Asks, notes what came of it, and throws when it was refused. */
+  async #ask(method: string, path: string, ask: Ask = {}): Promise<Answer> {
+    this.#gateway.clock.advance(60_000)
+    const answer = await this.#gateway.ask(method, path, { ...(!ask.headers && { by: ada }), ...ask })
+    const said = `${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 500)}`
+    if (answer.status >= 300) throw new Error(said)
+    const asked = path.split('?')[0] ?? path
+    const fitting = this.#operations.filter((one) => one.method === method && one.pattern.test(asked))
+    const operation = fitting.find(({ pattern }) => !pattern.source.includes('[^/]+')) ?? fitting[0]
+    if (!operation) throw new Error(`nothing describes ${method} ${path}`)
+    this.exchanges.push({ operationId: operation.operationId, request: ask.body, answer })
+    return answer
+  }
+
+  #get = (path: string, ask: Ask = {}) => this.#ask('GET', path, ask)
+  #post = (path: string, body?: Json, ask: Ask = {}) => this.#ask('POST', path, { ...ask, body })
+  #put = (path: string, body: Json) => this.#ask('PUT', path, { body })
+
+  async furnish(): Promise<void> {
+    await this.#get('/api/ping')
+    await this.#get('/api/health')
+    await this.#get('/api/openapi')
+    await this.#post('/api/whms/warehouses', {
+      name: 'North hall',
+      timezone: 'Europe/Berlin',
+      location: { lat: 53.55, lng: 9.99 },
+    })
+    await this.#put('/api/whms/warehouses/1', { name: 'North hall 1' })
+    await this.#post('/api/whms/zones', { name: 'A', zone_type: 'storage', color: '#2b6cb0', warehouseId: 1 })
+    await this.#put('/api/whms/zones/1', { color: '#2c7a7b' })
+    for (const slot_id of ['A-01-01', 'A-01-02', 'A-01-03'])
+      await this.#post('/api/whms/slots', {
+        slot_id,
+        zone: 'A',
+        floor_plan_polygon: polygon,
+        constraints: { max_weight: 1200, allowed_types: ['pallet'] },
+      })
+    await this.#put('/api/whms/slots/A-01-03', { constraints: { max_weight: 1500 } })
+    await this.#post('/api/whms/assets', {
+      asset_id: 'P-4711',
+      type: 'pallet',
+      weight_kg: 480,
+      dimensions: { length: 120, width: 80, height: 145 },
+      lot: 'L7',
+    })
+    await this.#put('/api/whms/assets/P-4711', { bestBefore: '2026-12-31' })
+  }
+
+  async moveGoods(): Promise<void> {
+    const image = { 'Content-Type': 'image/png' }
+    const { body: photo } = await this.#ask('POST', '/api/whms/evidence/photos', {
+      by: olga,
+      bytes: tinyPng,
+      headers: image,
+    })
+    await this.#get(`/api/whms/evidence/photos/${photo.sha256}`)
+    await this.#post(
+      '/api/whms/events',
+      {
+        event_type: 'PLACED',
+        slot_code: 'A-01-01',
+        asset_barcode: 'P-4711',
+        operator: 'olga',
+        photo_url: photo.url,
+        scale_weight_kg: 481.5,
+        work_order_ref: 'WO-2026-0815',
+        scan: { slot: 'A-01-01', asset: 'P-4711' },
+      },
+      { by: olga },
+    )
+    await this.#post(
+      '/api/whms/events',
+      { event_type: 'VERIFIED', slot_code: 'A-01-01', asset_barcode: 'P-4711' },
+      { by: sven },
+    )
+    await this.#post(
+      '/api/whms/moves',
+      { asset_barcode: 'P-4711', to_slot_code: 'A-01-02', photo_url, operator: 'olga' },
+      { by: olga },
+    )
+    await this.#post(
+      '/api/whms/events/batch',
+      {
+        mode: 'proceed',
+        events: [
+          { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-4712', photo_url },
+          { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-4713' },
+        ],
+      },
+      { by: olga },
+    )
+    await this.#post(
+      '/api/whms/events/5/correct',
+      { slot_code: 'A-01-03', reason: 'The wrong slot was scanned.' },
+      { by: olga },
+    )
+    for (const path of [
+      'events?limit=2',
+      'events/1',
+      'events/1/footage',
+      'events/export?format=csv',
+      'events/export?format=ndjson',
+      'epcis',
+      'warehouses',
+      'warehouses/1',
+      'zones',
+      'zones/1',
+      'zones/1/slots',
+      'slots',
+      'slots/A-01-01',
+      'slots/A-01-01/history',
+      'assets',
+      'assets/P-4711',
+      'assets/P-4711/location',
+      'assets/P-4711/history',
+      'assets/P-4711/story',
+      'scan/A-01-01',
+      'dashboard/utilization',
+      'discrepancies',
+    ])
+      await this.#get(`/api/whms/${path}`)
+  }
+
+  async printLabels(): Promise<void> {
+    await this.#post('/api/whms/sscc', { count: 1, type: 'pallet', lot: 'L8' })
+    await this.#get('/api/whms/labels/printers')
+    const { body: job } = await this.#post('/api/whms/labels/print', { printer: 'dock', slot_code: 'A-01-01' })
+    await this.#get('/api/whms/labels/jobs')
+    await this.#get(`/api/whms/labels/jobs/${job.id}`)
+    await this.#post(`/api/whms/labels/jobs/${job.id}/cancel`)
+    await this.#post(`/api/whms/labels/jobs/${job.id}/reprint`)
+    for (const format of ['svg', 'zpl']) {
+      await this.#get(`/api/whms/slots/A-01-01/label?format=${format}`)
+      await this.#get(`/api/whms/assets/P-4711/label?format=${format}`)
+    }
+  }
+
+  async receiveTruck(): Promise<void> {
+    const units = '/api/whms/transport-units'
+    await this.#get(`${units}/workflow`)
+    const { body: unit } = await this.#post(units, {
+      reference: 'TRUCK-88',
+      direction: 'inbound',
+      carrier: 'Nordfracht',
+      vehicle: 'HH-NF 204',
+    })
+    const one = `${units}/${unit.id}`
+    await this.#post(`${one}/advance`, {
+      operator: 'olga',
+      evidence: { photo_urls: [photo_url], scale_weight_kg: 18240 },
+    })
+    await this.#post(`${one}/hold`, { reason: 'The seal is broken.' })
+    await this.#post(`${one}/resume`, { reason: 'The seal was replaced.' })
+    await this.#post(`${one}/evidence`, { photo_urls: ['https://photos.example/dock-3/seal.jpg'] })
+    await this.#post('/api/iot/scale-readings', {
+      scaleId: 'dock-3',
+      weightKg: 18240,
+      stable: true,
+      transportUnitId: unit.id,
+    })
+    await this.#get('/api/iot/scale-readings')
+    await this.#get('/api/iot/scale-readings/1')
+    await this.#post(`${one}/cancel`, { reason: 'It was the wrong delivery.' })
+    await this.#get(units)
+    await this.#get(one)
+  }
+
+  async count(): Promise<void> {
+    const counts = '/api/whms/counts'
+    await this.#post(counts, { slot_codes: ['A-01-01', 'A-01-02'], reference: 'March count' }, { by: sven })
+    await this.#post(`${counts}/1/scans`, { slot_code: 'A-01-01', empty: true }, { by: olga })
+    await this.#post(`${counts}/1/scans`, { slot_code: 'A-01-02', barcodes: ['P-4711'] }, { by: olga })
+    await this.#get(counts)
+    await this.#get(`${counts}/1`)
+    await this.#get(`${counts}/1/slots`)
+    await this.#post(`${counts}/1/submit`, undefined, { by: olga })
+    await this.#get(`${counts}/1/review`)
+    await this.#post(`${counts}/1/recount`, { slot_codes: ['A-01-01'], reason: 'Counted too fast.' }, { by: sven })
+    await this.#post(`${counts}/1/scans`, { slot_code: 'A-01-01', empty: true }, { by: olga })
+    await this.#post(`${counts}/1/submit`, undefined, { by: olga })
+    await this.#post(`${counts}/1/approve`, undefined, { by: sven })
+    await this.#post(counts, { zoneId: 1 }, { by: sven })
+    await this.#post(`${counts}/2/cancel`, { reason: 'Opened by mistake.' }, { by: sven })
+  }
+
+  async watch(): Promise<void> {
+    for (const message of motion) this.#gateway.motion.heard(message)
+    await this.#gateway.audit('test.settled', {})
+    await this.#get('/api/iot/cctv')
+    await this.#post('/api/iot/detection/motion-stream', { cctvId: 7, action: 'start', sensitivity: 0.25 })
+    await this.#get('/api/iot/detection/motion-stream?cctvId=7')
+    await this.#get('/api/iot/detection-events')
+    await this.#get('/api/iot/detection-events/1')
+  }
+
+  async govern(): Promise<void> {
+    const governance = '/api/governance'
+    await this.#post(`${governance}/incidents`, {
+      severity: 'high',
+      category: 'damaged goods',
+      title: 'Pallet P-4711 is wet',
+      evidenceReferences: [{ type: 'event', id: '1' }],
+    })
+    await this.#get(`${governance}/incidents`)
+    await this.#get(`${governance}/incidents/1`)
+    await this.#post(`${governance}/incidents/1/investigate`)
+    await this.#post(`${governance}/incidents/1/resolve`, { resolution: 'Repacked. The roof above A-01 was mended.' })
+    await this.#post(`${governance}/reports`, { from: '2026-03-02T00:00:00Z', to: '2026-03-03T00:00:00Z' })
+    await this.#get(`${governance}/reports`)
+    await this.#get(`${governance}/reports/1`)
+    await this.#get(`${governance}/reports/1/file`)
+    await this.#get(`${governance}/audit?limit=2`)
+    await this.#get('/api/whms/evidence/opening-lists')
+    await this.#get('/api/metrics')
+  }
+
+  async notify(): Promise<void> {
+    const hooks = '/api/webhooks'
+    await this.#get(`${hooks}/event-types`)
+    const { body: hook } = await this.#post(hooks, {
+      url: 'https://erp.invalid/gatehouse',
+      events: ['whms.placement'],
+      secret: 'a secret of both sides',
+    })
+    const one = `${hooks}/${hook.id}`
+    await this.#post(
+      '/api/whms/events',
+      { event_type: 'PLACED', slot_code: 'A-01-03', asset_barcode: 'P-4714', photo_url },
+      { by: olga },
+    )
+    await this.#get(hooks)
+    await this.#get(one)
+    await this.#ask('PATCH', one, { body: { active: false } })
+    await this.#post(`${one}/enable`)
+    await this.#post(`${one}/rotate-secret`, { secret: 'another secret of both' })
+    await this.#post(`${one}/test`)
+    const worker = this.#gateway.webhooks.worker
+    worker.start()
+    const started = async () => (await this.#gateway.ask('GET', `${one}/deliveries`, { by: ada })).body.data.length > 0
+    while (!(await started())) await new Promise((resolve) => setImmediate(resolve))
+    await worker.stop()
+    const { body: deliveries } = await this.#get(`${one}/deliveries`)
+    await this.#post(`${one}/deliveries/${deliveries.data.at(-1).id}/redeliver`)
+    await this.#post(`${one}/recover`, { since: '2026-03-02T08:00:00Z' })
+    this.#raiseAlert(hook.id)
+    await this.#get('/api/alerts')
+    await this.#post('/api/alerts/1/acknowledge')
+    await this.#ask('DELETE', one)
+  }
+
+  #raiseAlert(webhookId: string): void {
+    const db = new BetterSqlite3(databaseFile(this.#gateway.live.config.dataDir))
+    db.prepare('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)').run(
+      'webhook.failing',
+      webhookId,
+      'Webhook https://erp.invalid/gatehouse is failing: 6 attempts in a row.',
+      this.#gateway.clock.now(),
+    )
+    db.close()
+  }
+
+  async signIn(): Promise<void> {
+    const nobody: Ask = { headers: {} }
+    const { body: made } = await this.#post('/api/devices', { name: 'handheld-7', warehouseIds: [1] })
+    const { body: device } = await this.#post('/api/devices/enrol', { code: made.enrolment.code }, nobody)
+    await this.#get('/api/devices')
+    await this.#get('/api/devices/1')
+    const { body: operator } = await this.#post('/api/operators', { username: 'otto', badge: 'B-0042', pin: '4826' })
+    await this.#get('/api/operators')
+    await this.#put(`/api/operators/${operator.id}/pin`, { pin: '7193' })
+    const byDevice = headersOf(device)
+    const { body: shift } = await this.#ask('POST', '/api/devices/sign-in', {
+      headers: byDevice,
+      body: { badge: 'B-0042', pin: '7193' },
+    })
+    await this.#ask('POST', '/api/devices/sign-out', { headers: headersOf(shift) })
+    await this.#post(`/api/operators/${operator.id}/revoke`)
+    await this.#post('/api/devices/1/enrolment')
+    await this.#post('/api/devices/1/revoke')
+    await this.#post('/api/signed-urls', { path: '/api/iot/detection-events/1/snapshot', seconds: 300 })
+    const signed = await this.#post('/api/session', { username: 'ada', secret: 'ada-secret' }, nobody)
+    const cookie = signed.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const bySession = { Cookie: cookie, 'X-CSRF-Token': signed.body.csrfToken }
+    await this.#get('/api/session', { headers: { Cookie: cookie } })
+    await this.#ask('DELETE', '/api/session', { headers: bySession })
+  }
+}
+
+function headersOf(credential: Json): Record<string, string> {
+  return {
+    Authorization: `Bearer ${credential.secret}`,
+    'X-Storage-Instance': credential.instance,
+    'X-Storage-Username': credential.username,
+  }
+}
+
+const facts = { cameraId: 7, motionAt: morning, score: 0.42, sceneChange: false }
+const motion: FromCameras[] = [
+  { ...facts, type: 'motionFired', detectionId: 1, clip: true },
+  {
+    ...facts,
+    type: 'clipClosed',
+    detectionId: 1,
+    file: '1.mp4',
+    sha256: createHash('sha256').update('clip').digest('hex'),
+    sizeBytes: 1_482_110,
+    startedAt: morning - 5000,
+    endedAt: morning + 12_000,
+    preRollSeconds: 5,
+    askedPreRollSeconds: 5,
+    pictures: 425,
+    longestGapSeconds: 0.04,
+    original: true,
+    durationSeconds: 17,
+    width: 1280,
+    height: 720,
+    peakScore: 0.71,
+    snapshot: { file: '1.png', sha256: createHash('sha256').update('snapshot').digest('hex'), sizeBytes: 48_211 },
+    closedBy: 'post-roll',
+  },
+]
+
+/** Of each operation what was asked first and what came back, short enough to read. */
+export function examplesOf(exchanges: readonly Exchange[]): Record<string, Example> {
+  const examples: Record<string, { request?: Json; answers: Json[] }> = {}
+  for (const { operationId, request, answer } of exchanges) {
+    const mediaType = answer.headers.get('content-type')?.split(';')[0]
+    const example = examples[operationId] ?? { answers: [] }
+    examples[operationId] = example
+    if (request !== undefined) example.request ??= request
+    const body = answer.body === undefined ? textOf(mediaType, answer.text) : short(answer.body)
+    if (mediaType === undefined || body === undefined) continue
+    if (example.answers.some((one) => one.status === answer.status && one.mediaType === mediaType)) continue
+    example.answers.push({ status: answer.status, mediaType, body })
+  }
+  return examples
+}
+
+function textOf(mediaType: string | undefined, text: string): Json {
+  if (mediaType?.endsWith('+json')) return short(JSON.parse(text))
+  if (!mediaType?.startsWith('text/') && !mediaType?.startsWith('application/')) return undefined
+  return text.split('\n').slice(0, 4).join('\n').slice(0, 600)
+}
+
+/** Lists with the first two entries; the description itself, and JSON Schemas, without what is in them. */
+function short(value: Json): Json {
+  if (Array.isArray(value)) return value.slice(0, 2).map(short)
+  if (typeof value !== 'object' || value === null) return value
+  if ('openapi' in value)
+    return { openapi: value.openapi, info: { title: value.info.title, version: value.info.version }, paths: {} }
+  if ('$schema' in value) return { type: 'object' }
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, short(inner)]))
+}
