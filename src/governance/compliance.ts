@@ -111,7 +111,7 @@ function logNumberOf(tx: ReadTx, { logId }: ReportSpec): number {
 function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpec, log: number) {
   const tree = new MerkleFrontier()
   const elsewhere = new Set<unknown>()
-  const byAction: Record<string, number> = {}
+  const byAction = noCounts()
   const last = lastLeafRow(tx, log, logSize)
   for (let row = 0; row < last; row += batch) {
     const rows = tx.allOf<{ log_id: number; hash: Buffer; bytes: Buffer | null }>(
@@ -198,11 +198,11 @@ function identityOf(tx: ReadTx, id: number | null, name: string | null): Pick<Re
 }
 
 class EventTally {
-  readonly #byType: Record<string, number> = {}
-  readonly #byQuality: Record<string, number> = {}
-  readonly #photos: Record<string, number> = {}
-  readonly #warnings: Record<string, number> = {}
-  readonly #byCode: Record<string, number> = {}
+  readonly #byType = noCounts()
+  readonly #byQuality = noCounts()
+  readonly #photos = noCounts()
+  readonly #warnings = noCounts()
+  readonly #byCode = noCounts()
   readonly #selfVerifications: { eventId: number; person: string }[] = []
   readonly #people = new Map<string, Met>()
   readonly #listed: Discrepancy[] = []
@@ -314,7 +314,8 @@ function countIncidents(
     [log, logSize, toMs],
   )
   const states = new Map<number, string>()
-  const counts = { opened: 0, resolved: 0, byState: {}, bySeverity: {}, byCategory: {} }
+  const counts = { opened: 0, resolved: 0 }
+  const [byState, bySeverity, byCategory] = [noCounts(), noCounts(), noCounts()]
   for (const change of changes) {
     const isCovered = change.warehouse_id === null || warehouses.includes(change.warehouse_id)
     if (change.status === 'open' ? !isCovered : !states.has(change.incident_id)) continue
@@ -323,14 +324,17 @@ function countIncidents(
     if (change.status === 'resolved') counts.resolved += 1
     if (change.status !== 'open') continue
     counts.opened += 1
-    add(counts.bySeverity, change.severity ?? '')
-    add(counts.byCategory, change.category ?? '')
+    add(bySeverity, change.severity ?? '')
+    add(byCategory, change.category ?? '')
   }
-  for (const state of states.values()) add(counts.byState, state)
-  return counts
+  for (const state of states.values()) add(byState, state)
+  return { ...counts, byState: sorted(byState), bySeverity: sorted(bySeverity), byCategory: sorted(byCategory) }
 }
 
 const isWithin = (ms: number, fromMs: number, toMs: number) => ms >= fromMs && ms < toMs
+
+/** Without a prototype: a category may be called `valueOf`. */
+const noCounts = (): Record<string, number> => Object.create(null)
 
 function add(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1

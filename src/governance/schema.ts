@@ -149,7 +149,7 @@ export type NewReport = z.output<typeof NewReport>
 const count = () => z.int().min(0)
 const counted = () => z.record(z.string(), count())
 
-/** What a report counts, as its file holds it; people stand there as commitments. */
+/** What a report counts. All but `operators` is as the file holds it. */
 export const Counts = z
   .object({
     events: z.object({
@@ -160,7 +160,7 @@ export const Counts = z
       corrected: count().openapi({ description: 'times corrected by the device’s clock' }),
       corrections: count().openapi({ description: 'events that correct others' }),
       photos: z.object({ held: count(), claimed: count() }),
-      operators: count().openapi({ description: 'different people' }),
+      operators: count().openapi({ description: 'different people, as known when it was made; not in the file' }),
     }),
     warnings: counted(),
     slots: z

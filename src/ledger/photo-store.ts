@@ -36,11 +36,14 @@ export function hasBrought(tx: ReadTx, sha256: string, person: Person): boolean 
 
 /** Whether any event or transport unit holds the photo (naming a hash is not enough), and whether one of them is in a warehouse that is not hidden. */
 export function useOf(tx: ReadTx, sha256: string, hidden: readonly number[]): { isUsed: boolean; isShown: boolean } {
-  const row = tx.oneOf<{ uses: number; shown: number | null }>(
-    `SELECT count(*) AS uses, max(s.warehouse_id NOT IN (SELECT value FROM json_each(?))) AS shown
-     FROM (SELECT l.warehouse_id FROM placement_event e JOIN slot l ON l.id = e.slot_id WHERE e.photo_sha256 = +? AND e.photo_evidence = 'held'
-       UNION ALL SELECT warehouse_id FROM unit_photo WHERE sha256 = +?) s`,
-    [JSON.stringify(hidden), sha256, sha256],
+  // The first that is found decides: a photo that somebody sends with every event has thousands.
+  const uses = `SELECT l.warehouse_id FROM placement_event e CROSS JOIN slot l ON l.id = e.slot_id
+       WHERE e.photo_sha256 = +? AND e.photo_evidence = 'held'
+     UNION ALL SELECT warehouse_id FROM unit_photo WHERE sha256 = +?`
+  const row = tx.oneOf<{ used: number; shown: number }>(
+    `SELECT EXISTS (${uses}) AS used,
+       EXISTS (SELECT 1 FROM (${uses}) WHERE warehouse_id NOT IN (SELECT value FROM json_each(?))) AS shown`,
+    [sha256, sha256, sha256, sha256, JSON.stringify(hidden)],
   )
-  return { isUsed: (row?.uses ?? 0) > 0, isShown: row?.shown === 1 }
+  return { isUsed: row?.used === 1, isShown: row?.shown === 1 }
 }

@@ -75,8 +75,10 @@ export const placementEventShape = {
   slot_code: z.string(),
   asset_barcode: z.string(),
   asset_key: z.string().openapi({ description: 'the barcode as it is matched' }),
-  operator: z.string().openapi({ description: 'erased- and 8 digits after the person was erased' }),
-  actor: z.string().openapi({ description: 'the verified caller; erased- and 8 digits after the person was erased' }),
+  operator: z.string().openapi({
+    description: 'erased after the person was; in events of an earlier version erased- and 8 digits',
+  }),
+  actor: z.string().openapi({ description: 'the verified caller; after the person was erased as operator' }),
   timestamp: timeOut(),
   device_timestamp: timeOut().nullable(),
   received_at: timeOut(),

@@ -30,6 +30,9 @@ const erasedForm = /^erased-([0-9a-f]{8})$/
 const identityForm = /^(.+)@(https?:\/\/[^\s@]+)$/s
 const saltBytes = 32
 const blockBytes = 64
+const hashBytes = 32
+/** Characters of a path: a UUID, a table or a number, a field. */
+const longestPath = 192
 /** Persons kept in memory. Clients may name anybody as operator. */
 const keptPersons = 2000
 
@@ -63,31 +66,38 @@ export class Person implements Identity {
   readonly id: number
   readonly name: string
   readonly instance: string | null
-  readonly #text: Buffer
-  /** The key of HMAC, padded as RFC 2104 says. By hand it is four times as fast as `createHmac`. */
-  readonly #inner: Uint8Array
-  readonly #outer: Uint8Array
+  /**
+   * Room for what is hashed: the key of HMAC, padded as RFC 2104 says, and behind it the path, or the inner hash; a row's
+   * salt, and behind it the identity. By hand and in place this takes a fifth of the time of `createHmac`.
+   */
+  readonly #inner: Buffer
+  readonly #outer: Buffer
+  readonly #salted: Buffer
 
   constructor({ id, name, instance, salt }: PersonRow) {
     this.id = id
     this.name = name
     this.instance = instance
-    this.#text = Buffer.from(identityText({ name, instance }), 'utf8')
     const key = new Uint8Array(blockBytes)
     key.set(salt)
-    this.#inner = key.map((byte) => byte ^ 0x36)
-    this.#outer = key.map((byte) => byte ^ 0x5c)
+    this.#inner = Buffer.alloc(blockBytes + 3 * longestPath)
+    this.#inner.set(key.map((byte) => byte ^ 0x36))
+    this.#outer = Buffer.concat([key.map((byte) => byte ^ 0x5c), Buffer.alloc(hashBytes)])
+    this.#salted = Buffer.concat([Buffer.alloc(hashBytes), Buffer.from(identityText({ name, instance }), 'utf8')])
   }
 
   /** The salt of one row's column: HMAC-SHA-256 of the path under the person's salt. */
   rowSalt(path: string): Buffer {
-    const inner = hash('sha256', Buffer.concat([this.#inner, Buffer.from(path, 'utf8')]), 'buffer')
-    return hash('sha256', Buffer.concat([this.#outer, inner]), 'buffer')
+    if (path.length > longestPath) throw new RangeError(`a path of ${path.length} characters is too long`)
+    const length = this.#inner.write(path, blockBytes, 'utf8')
+    this.#outer.set(hash('sha256', this.#inner.subarray(0, blockBytes + length), 'buffer'), blockBytes)
+    return hash('sha256', this.#outer, 'buffer')
   }
 
   /** SHA-256(rowSalt ‖ identity), hex. */
   commitment(path: string): string {
-    return hash('sha256', Buffer.concat([this.rowSalt(path), this.#text]), 'hex')
+    this.#salted.set(this.rowSalt(path))
+    return hash('sha256', this.#salted, 'hex')
   }
 
   /** What the key of a leaf holds. Link the leaf's row to the person besides. */

@@ -61,7 +61,7 @@ function readText(raw: string, asset: string | undefined): Barcode {
   const prefix = text.match(aimPrefix)?.[0] ?? ''
   const rest = text.slice(prefix.length).trim()
   // Of a prefix with nothing behind it, the prefix is all there is to match.
-  const body = rest.replace(/^\x1d+|\x1d+$/g, '') || text
+  const body = rest.replace(/^[\x1d\s]+|[\x1d\s]+$/g, '') || text
   if (/^\(\d{2,4}\)/.test(body)) return ofElements(body, bracketedElements(body))
   if (gs1Prefixes.has(prefix) || rest.startsWith(GS)) return ofElements(body, cutElements(body))
   if (isAddress(body)) return ofAddress(body)

@@ -157,11 +157,12 @@ async function check(
     ...(request.body !== undefined && { body: request.body }),
   })
   const described = operation.responses[String(answer.status)]
-  if (!described) throw new Error(`${answer.status} is not described: ${answer.text}`)
-  if (answer.status >= 500 && answer.status !== 503) throw new Error(`${answer.status}: ${answer.text}`)
+  const at = `${method} ${path} answered ${answer.status}`
+  if (!described) throw new Error(`${at}, which is not described: ${answer.text}`)
+  if (answer.status >= 500 && answer.status !== 503) throw new Error(`${at}: ${answer.text}`)
   const schema = described.content?.['application/json']?.schema
   const wrong = schema && answer.body !== undefined ? differs(answer.body, inline(schema, components)) : undefined
-  if (wrong !== undefined) throw new Error(`${answer.status} has another body: ${wrong}\n${answer.text.slice(0, 2000)}`)
+  if (wrong !== undefined) throw new Error(`${at} with another body: ${wrong}\n${answer.text.slice(0, 2000)}`)
   return answer.status
 }
 

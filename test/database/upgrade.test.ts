@@ -136,3 +136,37 @@ t.test(
     t.match((await admin('/api/operators')).data, [{ username: 'piet', role: 'operator' }])
   },
 )
+
+t.test('the ledger of schema 16 holds rows of both versions, what scans proved, and an erased person', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v16/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  const { ok, events, reports, mismatches } = verifyLedger(gateway.live.config.dataDir)
+  t.strictSame({ ok, events, reports, mismatches }, { ok: true, events: 6, reports: 1, mismatches: [] })
+  const get = async (path: string) => (await gateway.ask('GET', path, { by: people.sven })).body
+  const shown = (await get('/api/whms/events')).data.map((e: Record<string, unknown>) => [
+    e['id'],
+    e['operator'],
+    e['actor'],
+    e['scanEvidence'],
+  ])
+  t.strictSame(shown, [
+    [6, 'sven', 'sven', 'claimed'],
+    [5, 'erased', 'sven', 'mismatched'],
+    [4, 'olga', 'olga', 'matched'],
+    [3, 'olga', 'olga', 'claimed'],
+    [2, 'olga', 'olga', 'claimed'],
+    [1, 'olga', 'olga', 'claimed'],
+  ])
+  const ids = async (query: string) => (await get(`/api/whms/events?${query}`)).data.map((e: { id: number }) => e.id)
+  t.strictSame(await ids('operator=olga'), [4, 3, 2, 1], 'one person in rows of both versions')
+  t.strictSame(await ids('operator=nina'), [])
+  const warned = (await get('/api/whms/events/5')).warnings.map(({ code }: { code: string }) => code)
+  t.strictSame(warned, ['UNKNOWN_ASSET', 'SCAN_MISMATCH', 'OPERATOR_DIFFERS'])
+  t.match(await get('/api/governance/reports/1'), { counts: { events: { total: 3 } } })
+})

@@ -1,11 +1,12 @@
 import { createHash, createHmac } from 'node:crypto'
-import { cpSync, mkdtempSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import { verifyLedger } from '../../src/evidence/index.ts'
+import { reportFacts, verifyLedger } from '../../src/evidence/index.ts'
+import { canonicalJson, leafHash, leafOf } from '../../src/log/index.ts'
 import { byCloud, cloudFor, cloudUsers, inFile } from '../support/cloud.ts'
 import { cheapHash, furnish, people, siteUrl, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -240,16 +241,18 @@ t.test(
   },
 )
 
+type LogHead = { logId: string; siteId: string }
+
 /** A copy of a data folder of an earlier schema, opened by this program. */
 async function earlier(
   t: { teardown(work: () => unknown): void },
   version: string,
-  prepare: (db: BetterSqlite3.Database) => void = () => {},
+  prepare: (db: BetterSqlite3.Database, dataDir: string) => void = () => {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-people-'))
   cpSync(new URL(`../fixtures/db/${version}/`, import.meta.url), join(folder, 'state'), { recursive: true })
   const db = new BetterSqlite3(join(folder, 'state', 'gatehouse.db'))
-  prepare(db)
+  prepare(db, join(folder, 'state'))
   db.close()
   const gateway = await testGateway({
     folder,
@@ -310,6 +313,46 @@ t.test('the accounts of the config are not told as new or gone because they have
   t.strictSame(await told(), added, 'olga is known by her name')
   await gateway.noteAccounts('start')
   t.strictSame(await told(), added)
+})
+
+t.test('a report of an earlier version still says who, from its own file, until the name is erased', async (t) => {
+  const counts = { events: { total: 1, operators: 1 } }
+  const gateway = await earlier(t, 'v15', (db, dataDir) => {
+    const olga = db.prepare(`SELECT commitment FROM opening WHERE kind = 'person' AND value = 'olga'`).pluck().get()
+    const head = db.prepare('SELECT log_id AS logId, site_id AS siteId FROM log_identity').get() as LogHead
+    const size = db.prepare('SELECT max(seq) FROM log_leaf').pluck().get() as number
+    const checkpoint = { logId: head.logId, size, root: 'ab'.repeat(32) }
+    const people = { counts, selfVerifications: [{ person: String(olga), count: 1 }], discrepancies: [] }
+    const file = canonicalJson({ v: 1, type: 'compliance', siteId: head.siteId, checkpoint, ...people })
+    const hash = createHash('sha256').update(file).digest('hex')
+    mkdirSync(join(dataDir, 'reports'), { recursive: true })
+    writeFileSync(join(dataDir, 'reports', `${hash}.json`), file)
+    const row = {
+      id: 1,
+      event_id: '0190a5c4-3c01-7000-8000-00000000000e',
+      type: 'compliance' as const,
+      from_ms: 0,
+      to_ms: 1,
+      warehouses: '[]',
+      log_size: size,
+      log_root: checkpoint.root,
+      sha256: hash,
+      size_bytes: Buffer.byteLength(file),
+      actor_commitment: String(olga),
+      created_at_ms: Date.UTC(2026, 4, 1),
+    }
+    const bytes = Buffer.from(canonicalJson(leafOf({ v: 1, kind: 'report', ...head, seq: size + 1 }, reportFacts(row))))
+    db.prepare(`INSERT INTO log_leaf VALUES (?, 'report', '1', ?, ?)`).run(size + 1, bytes, leafHash(bytes))
+    const whole = { ...row, leaf_seq: size + 1, evidence_hash: createHash('sha256').update(bytes).digest('hex') }
+    const columns = Object.keys(whole)
+    db.prepare(`INSERT INTO report (${columns}) VALUES (${columns.map(() => '?')})`).run(...Object.values(whole))
+  })
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, reports: 1, mismatches: [] })
+  const report = () => get(gateway, '/api/governance/reports/1')
+  t.match(await report(), { createdBy: 'olga', counts, selfVerifications: [{ person: 'olga', count: 1 }] })
+  await gateway.erasePerson({ name: 'olga', texts: false }, 'root')
+  const shown = /^erased-[0-9a-f]{8}$/
+  t.match(await report(), { createdBy: shown, counts, selfVerifications: [{ person: shown, count: 1 }] })
 })
 
 t.test('a leaf of an event opens by a salt of its own, as the README of the log says', async (t) => {

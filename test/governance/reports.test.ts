@@ -58,6 +58,23 @@ function recompute(gateway: TestGateway, spec: ReportSpec): Buffer {
   }
 }
 
+t.test('categories are counted by whatever name they have', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  for (const category of ['valueOf', 'constructor', 'valueOf', '__proto__']) {
+    const body = { severity: 'low', category }
+    t.equal((await gateway.ask('POST', '/api/governance/incidents', { by: people.olga, body })).status, 201)
+  }
+  const { status, body } = await generate(gateway)
+  t.equal(status, 201)
+  t.strictSame(Object.entries(body.counts.incidents.byCategory), [
+    ['__proto__', 1],
+    ['constructor', 1],
+    ['valueOf', 2],
+  ])
+})
+
 t.test('a report counts what the log says of its period, and contradictions with it', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

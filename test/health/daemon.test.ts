@@ -178,7 +178,7 @@ t.test('the log format is chosen, documented, and json where nobody reads along'
   const help = await runToEnd(gatehouse, ['serve', '--help'])
   t.match(help, { code: 0, stdout: /--log-format <format>.*text.*json/s })
   const wrong = await runToEnd(gatehouse, ['serve', '--log-format', 'xml'])
-  t.match(wrong, { code: 1, stderr: /Allowed choices are text, json/ })
+  t.match(wrong, { code: 2, stderr: /Allowed choices are text, json/ })
   const daemon = await start(t, newFolder(t), '')
   t.match(daemon.log(), /^\{"level":"info".*"msg":"gatehouse is up"/m)
 })

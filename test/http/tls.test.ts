@@ -106,7 +106,7 @@ listen: [{ host: 0.0.0.0, port: 0, tls: { certFile: tls/cert.pem, keyFile: tls/k
 
     await tlsInit(cwd, '--config', config)
     daemon.child.kill('SIGHUP')
-    await daemon.logged('the config has not changed')
+    await daemon.logged('config reloaded')
     const second = await handshake(port, { ca })
     t.equal(second.fingerprint, new X509Certificate(readFileSync(made.certFile)).fingerprint256, 'the new one')
     t.not(second.fingerprint, first.fingerprint)

@@ -12,6 +12,12 @@ import { type ReplayedEvent, replayLocation, replaySlot } from '../support/repla
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { type ActStep, loadStories, type PostStep, type Story, type StoryCheck } from '../support/stories.ts'
 
+type PeopleCheck = Extract<StoryCheck, { kind: 'operator' | 'step' }>
+type FloorCheck = Exclude<StoryCheck, PeopleCheck>
+
+/** Stands for a step that asks nothing of the API. */
+const nothing: Answer = { status: 0, headers: new Headers(), body: {}, text: '' }
+
 /** Each story is played through the API; every answer, and the plain replay of what was recorded, must agree with it. */
 for (const story of loadStories()) {
   t.test(`${story.name}: ${story.title}`, async (t) => {
@@ -19,6 +25,13 @@ for (const story of loadStories()) {
     t.teardown(() => gateway.end())
     const recorded: Answer[] = []
     for (const [index, step] of story.steps.entries()) {
+      if (step.kind === 'erase') {
+        gateway.clock.setWall(Date.parse(step.received))
+        const { outcome } = await gateway.erasePerson({ name: step.erase, texts: false }, 'root')
+        t.strictSame({ outcome }, step.expect, `step ${index + 1}`)
+        recorded.push(nothing)
+        continue
+      }
       if (step.kind === 'act') {
         const answer = await playAct(gateway, step, recorded)
         recorded.push(answer)
@@ -35,6 +48,14 @@ for (const story of loadStories()) {
     }
     const events = await replayed(gateway)
     for (const check of story.then) {
+      if (check.kind === 'operator' || check.kind === 'step') {
+        t.strictSame(
+          await lookAtPeople(gateway, check, recorded),
+          peopleWanted(check),
+          `the gateway: ${JSON.stringify(check)}`,
+        )
+        continue
+      }
       t.strictSame(await look(gateway, check), wanted(check), `the gateway: ${JSON.stringify(check)}`)
       t.strictSame(replayCheck(events, check, story), wanted(check), `the replay: ${JSON.stringify(check)}`)
     }
@@ -42,7 +63,8 @@ for (const story of loadStories()) {
 }
 
 async function open(story: Story): Promise<TestGateway> {
-  const named = story.steps.map((step) => ({ username: step.by.user, role: step.by.role }))
+  const acts = story.steps.filter((step) => step.kind !== 'erase')
+  const named = acts.map((step) => ({ username: step.by.user, role: step.by.role }))
   const everybody = new Map<string, Person>([...named, people.ada].map((p) => [`${p.username} ${p.role}`, p]))
   const gateway = await testGateway({
     clock: new SimulatedClock(Date.parse(story.steps[0]?.received ?? '') - 60_000),
@@ -162,7 +184,7 @@ function stateOf({ isOccupied, assetBarcode, isVerified, isDisputed }: Record<st
   return { isOccupied, assetBarcode, ...(isVerified !== undefined && { isVerified, isDisputed }) }
 }
 
-const query = (check: StoryCheck) => {
+const query = (check: FloorCheck) => {
   const asked = new URLSearchParams({
     ...(check.at && { at: check.at }),
     ...(check.known_at && { known_at: check.known_at }),
@@ -170,7 +192,7 @@ const query = (check: StoryCheck) => {
   return asked.size > 0 ? `?${asked}` : ''
 }
 
-async function look(gateway: TestGateway, check: StoryCheck): Promise<unknown> {
+async function look(gateway: TestGateway, check: FloorCheck): Promise<unknown> {
   if (check.kind === 'slot') {
     const slot = await gateway.ask('GET', `/api/whms/slots/${encodeURIComponent(check.slot)}${query(check)}`, {
       by: people.ada,
@@ -182,7 +204,7 @@ async function look(gateway: TestGateway, check: StoryCheck): Promise<unknown> {
   return status === 404 ? 'unknown' : (body.slot?.slot_id ?? null)
 }
 
-const wanted = (check: StoryCheck) => (check.kind === 'slot' ? check.is : check.location)
+const wanted = (check: FloorCheck) => (check.kind === 'slot' ? check.is : check.location)
 
 async function replayed(gateway: TestGateway): Promise<ReplayedEvent[]> {
   const { body } = await gateway.ask('GET', '/api/whms/events?limit=500&after_seq=0', { by: people.ada })
@@ -197,7 +219,7 @@ async function replayed(gateway: TestGateway): Promise<ReplayedEvent[]> {
   }))
 }
 
-function replayCheck(events: readonly ReplayedEvent[], check: StoryCheck, story: Story): unknown {
+function replayCheck(events: readonly ReplayedEvent[], check: FloorCheck, story: Story): unknown {
   const labels = story.given.slots.map((slot) => slot.slot_id)
   const when = {
     ...(check.at && { atMs: Date.parse(check.at) }),
@@ -210,3 +232,20 @@ function replayCheck(events: readonly ReplayedEvent[], check: StoryCheck, story:
   if (location) return location.slotId === null ? null : labels[location.slotId - 1]
   return story.given.assets.some((asset) => asset.asset_id === check.asset) ? null : 'unknown'
 }
+
+async function lookAtPeople(gateway: TestGateway, check: PeopleCheck, recorded: readonly Answer[]): Promise<unknown> {
+  if (check.kind === 'step') {
+    const { body } = await gateway.ask('GET', `/api/whms/events/${recorded[check.step - 1]?.body.id}`, {
+      by: people.ada,
+    })
+    return { operator: body.operator, actor: body.actor }
+  }
+  const found = await gateway.ask('GET', `/api/whms/events?operator=${encodeURIComponent(check.operator)}`, {
+    by: people.ada,
+  })
+  return found.body.data
+    .map(({ id }: { id: number }) => recorded.findIndex((answer) => answer.body.id === id) + 1)
+    .toReversed()
+}
+
+const peopleWanted = (check: PeopleCheck): unknown => (check.kind === 'step' ? check.shows : check.steps)

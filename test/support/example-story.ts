@@ -318,11 +318,14 @@ class Day {
     await this.#post(`${one}/test`)
     const worker = this.#gateway.webhooks.worker
     worker.start()
-    const started = async () => (await this.#gateway.ask('GET', `${one}/deliveries`, { by: ada })).body.data.length > 0
-    while (!(await started())) await new Promise((resolve) => setImmediate(resolve))
+    const sent = async () =>
+      (await this.#gateway.ask('GET', `${one}/deliveries`, { by: ada })).body.data.filter(
+        (delivery: { test: boolean }) => !delivery.test,
+      )
+    while ((await sent()).length === 0) await new Promise((resolve) => setImmediate(resolve))
     await worker.stop()
-    const { body: deliveries } = await this.#get(`${one}/deliveries`)
-    await this.#post(`${one}/deliveries/${deliveries.data.at(-1).id}/redeliver`)
+    await this.#get(`${one}/deliveries`)
+    await this.#post(`${one}/deliveries/${(await sent()).at(-1).id}/redeliver`)
     await this.#post(`${one}/recover`, { since: '2026-03-02T08:00:00Z' })
     this.#raiseAlert(hook.id)
     await this.#get('/api/alerts')

@@ -185,17 +185,45 @@ const actStep = z
     return { kind: 'act' as const, received, by: caller, deviceTime, expect, act: read.data ?? {} }
   })
 
+/** A person is forgotten at the box. */
+const eraseStep = z
+  .strictObject({
+    received: instant,
+    erase: label,
+    expect: z.strictObject({ outcome: z.enum(['erased', 'erased-before', 'unknown']) }),
+  })
+  .transform((value) => ({ ...value, kind: 'erase' as const }))
+
+const readStep = (value: unknown) => {
+  if (isRecord(value) && 'post' in value) return postStep.safeParse(value)
+  return isRecord(value) && 'erase' in value ? eraseStep.safeParse(value) : actStep.safeParse(value)
+}
+
 const step = z.unknown().transform((value, context) => {
-  const read = isRecord(value) && 'post' in value ? postStep.safeParse(value) : actStep.safeParse(value)
+  const read = readStep(value)
   if (read.success) return read.data
   for (const issue of read.error.issues) context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
   return z.NEVER
 })
 
+const kinds = ['slot', 'asset', 'operator', 'step'] as const
+
 /** What is looked at after the last step. `kind` is set here, from the key that is there. */
 const check = z.preprocess(
-  (value) => (isRecord(value) ? { ...value, kind: 'slot' in value ? 'slot' : 'asset' } : value),
+  (value) => (isRecord(value) ? { ...value, kind: kinds.find((kind) => kind in value) } : value),
   z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('operator'),
+      /** A name, or `name@<instance URL>`. */
+      operator: label,
+      /** Numbers of the steps whose events are found, in their order of time. */
+      steps: z.array(z.int().positive()),
+    }),
+    z.strictObject({
+      kind: z.literal('step'),
+      step: z.int().positive(),
+      shows: z.strictObject({ operator: label, actor: label }),
+    }),
     z.strictObject({
       kind: z.literal('slot'),
       slot: label,
@@ -213,6 +241,13 @@ const check = z.preprocess(
     }),
   ]),
 )
+
+type ReadStep = z.output<typeof step>
+
+/** Whether the step records exactly one event. */
+function isRecorded(told: ReadStep | undefined): boolean {
+  return told?.kind === 'post' && told.expect.status === 201
+}
 
 const storyFile = z
   .strictObject({
@@ -237,17 +272,24 @@ const storyFile = z
         if (!isEarlier) complain(['steps', index, 'correct', 'step'], 'expected an earlier step that posts an event')
         continue
       }
+      if (step.kind === 'erase') continue
       const { post, expect } = step
       const unknownSlot =
         post.slot_code === undefined ? Number(post.slot_id) > slots.length : !slots.includes(post.slot_code)
       if (unknownSlot && expect.status === 201) complain(['steps', index, 'post'], 'no such slot is given')
       const corrected = post.corrects_step
-      if (corrected !== undefined && (corrected > index || story.steps[corrected - 1]?.expect.status !== 201)) {
+      if (corrected !== undefined && (corrected > index || !isRecorded(story.steps[corrected - 1]))) {
         complain(['steps', index, 'post', 'corrects_step'], 'expected an earlier step that is recorded')
       }
     }
 
     for (const [index, looked] of story.then.entries()) {
+      if (looked.kind === 'operator' || looked.kind === 'step') {
+        const named = looked.kind === 'operator' ? looked.steps : [looked.step]
+        if (!named.every((nth) => isRecorded(story.steps[nth - 1])))
+          complain(['then', index], 'expected steps that record one event')
+        continue
+      }
       const named = looked.kind === 'slot' ? looked.slot : looked.location
       if (named !== null && named !== 'unknown' && !slots.includes(named)) {
         complain(['then', index], `no slot ${named} is given`)

@@ -180,3 +180,8 @@ t.test('one pallet is one key, however its label was read', async (t) => {
   for (const raw of [sscc, `]C1${sscc}`, `${GS}${sscc}`, '(00)106141412345678908', `]d2${sscc}10LOT7`])
     t.match(readBarcode(raw), { key: sscc, warnings: [] }, JSON.stringify(raw))
 })
+
+t.test('blanks and separators at the ends are not part of a code, in whatever order', async (t) => {
+  for (const raw of ['P 7 \x1d', ' \x1dP 7', 'P 7\x1d \x1d\n'])
+    t.equal(readBarcode(raw).key, 'P 7', JSON.stringify(raw))
+})

@@ -41,21 +41,24 @@ const logs = [
     'log_leaf',
     `(
   row INTEGER PRIMARY KEY,               -- 1, 2, 3 … over all logs, in the order of commits
-  log_id INTEGER NOT NULL REFERENCES log_identity (id),
+  log_id INTEGER NOT NULL,               -- log_identity.id; log_leaf_next asks for the newest
   seq INTEGER NOT NULL,                  -- 1, 2, 3 … of its log; the leaf's index in the RFC 6962 tree is seq - 1
   kind TEXT NOT NULL,                    -- placement, detection, …
   ref TEXT NOT NULL,                     -- id of the row that the leaf states
   bytes BLOB NOT NULL,                   -- RFC 8785 JSON, exactly as hashed
   hash BLOB NOT NULL CHECK (length(hash) = 32),  -- SHA-256(0x00 || bytes)
-  UNIQUE (log_id, seq)                   -- what rows refer to; log_leaf_next_seq keeps REPLACE from deleting through it
+  UNIQUE (log_id, seq)                   -- what rows refer to; log_leaf_next keeps REPLACE from deleting through it
 ) STRICT`,
     'row, log_id, seq, kind, ref, bytes, hash',
     'seq, 1, seq, kind, ref, bytes, hash FROM log_leaf ORDER BY seq',
   ),
-  ...appendOnlyTriggers('log_leaf', 'row'),
-  `CREATE TRIGGER log_leaf_next_seq BEFORE INSERT ON log_leaf
+  // Instead of the usual guard of the id: one look at the newest leaf, since every append asks.
+  ...appendOnlyTriggers('log_leaf', 'row').filter((trigger) => !trigger.includes('_next_id ')),
+  `CREATE TRIGGER log_leaf_next BEFORE INSERT ON log_leaf
 WHEN NEW.log_id IS NOT (SELECT max(id) FROM log_identity)
-  OR NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM log_leaf WHERE log_id = NEW.log_id)
+  OR coalesce((SELECT NEW.row IS l.row + 1 AND
+      (NEW.log_id IS l.log_id AND NEW.seq IS l.seq + 1 OR NEW.log_id > l.log_id AND NEW.seq IS 1)
+    FROM log_leaf l ORDER BY l.row DESC LIMIT 1), NEW.row IS 1 AND NEW.seq IS 1) IS NOT 1
 BEGIN SELECT RAISE(ABORT, 'log_leaf is append-only: the newest log grows, by its next seq'); END`,
 ]
 
