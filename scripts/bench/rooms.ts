@@ -57,7 +57,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   work.follow(head)
   const openings = new Openings({ random: systemRandom })
   const audit = new AuditTrail({ people, clock })
-  const idempotency = new Idempotency({ clock })
+  const idempotency = new Idempotency({ clock, visibleTo: (caller) => warehouse.visibleTo(caller) })
   const inspect = inspector(notifications, (type, problem) => {
     throw new Error(`${type} is not as documented: ${problem}`)
   })

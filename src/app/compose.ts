@@ -163,7 +163,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
 
   const openings = new Openings({ random })
   const audit = new AuditTrail({ people, clock })
-  const idempotency = new Idempotency({ clock })
+  const idempotency = new Idempotency({ clock, visibleTo: (caller) => warehouse.visibleTo(caller) })
   const onMismatch =
     outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
   const outbox = new Outbox({

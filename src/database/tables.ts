@@ -160,6 +160,7 @@ export type Tables = {
     location: string | null
     body: string
     created_at_ms: number
+    visible_warehouses: string | null
   }
   known_caller: { instance: string; username: string; groups: string; role: string; updated_at_ms: number }
   known_credential: { id: Buffer; instance: string; username: string; as_bearer: number; verified_at_ms: number }

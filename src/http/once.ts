@@ -3,13 +3,15 @@ import { z } from '@hono/zod-openapi'
 import canonicalize from 'canonicalize'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
-import { identityOf } from './caller.ts'
+import { type Caller, identityOf } from './caller.ts'
 import type { AppEnv } from './context.ts'
 import { sharedParameter } from './parameters.ts'
 
 /** One use of an Idempotency-Key: what makes two requests the same. */
 export type IdempotencyClaim = {
   readonly caller: string
+  /** Who asks: what was answered once may be hidden from the same person later. */
+  readonly by: Caller
   readonly method: string
   readonly path: string
   readonly key: string
@@ -57,6 +59,7 @@ export function claimOf(c: Context<AppEnv>, bytes?: Uint8Array): IdempotencyClai
   const caller = c.get('caller')
   return {
     caller: identityOf(caller),
+    by: caller,
     method: c.req.method,
     path: c.req.path,
     key,

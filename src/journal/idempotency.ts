@@ -1,11 +1,25 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { IdempotencyClaim, Reply } from '../http/index.ts'
+import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Clock } from '../world/index.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
+type StoredReply = {
+  request_sha256: string
+  status: 200 | 201
+  location: string | null
+  body: string
+  visible_warehouses: string | null
+}
+
 type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined; replayed?: boolean }
+
+export type IdempotencyOptions = {
+  readonly clock: Pick<Clock, 'now'>
+  /** Ids of the warehouses that a caller may see. */
+  readonly visibleTo: (caller: Caller) => readonly number[]
+}
 
 /**
  * Replies by Idempotency-Key, written in the transaction of what they answer: an event and its reply are there
@@ -13,15 +27,18 @@ type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undef
  */
 export class Idempotency {
   readonly #clock: Pick<Clock, 'now'>
+  readonly #visibleTo: IdempotencyOptions['visibleTo']
 
-  constructor(options: { clock: Pick<Clock, 'now'> }) {
-    this.#clock = options.clock
+  constructor({ clock, visibleTo }: IdempotencyOptions) {
+    this.#clock = clock
+    this.#visibleTo = visibleTo
   }
 
   /**
    * Answers what is stored under the claim, else produces and stores. Without a claim it just produces. `toStore`
    * says what is kept when that must be less than what is sent (a secret that is shown once).
-   * Throws IDEMPOTENCY_MISMATCH when the key was used with another body.
+   * Throws IDEMPOTENCY_MISMATCH when the key was used with another body, PERMISSION_DENIED when a warehouse that the
+   * caller could see then is hidden now: the reply may tell of it.
    */
   once<Body extends object>(
     tx: Tx,
@@ -35,7 +52,7 @@ export class Idempotency {
     if (stored) return stored as Reply<Body>
     const made = produce()
     tx.runOf('DELETE FROM idempotency WHERE created_at_ms < +?', [oldestMs])
-    tx.runOf('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+    tx.runOf('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
       claim.caller,
       claim.method,
       claim.path,
@@ -45,24 +62,32 @@ export class Idempotency {
       made.location ?? null,
       JSON.stringify(toStore(made.body)),
       this.#clock.now(),
+      JSON.stringify(this.#visibleTo(claim.by)),
     ])
     return { replayed: false, ...made }
   }
 
-  /** The stored reply, for what would be much work to produce again. Throws IDEMPOTENCY_MISMATCH. */
+  /** The stored reply, for what would be much work to produce again. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
   replay(tx: ReadTx, claim: IdempotencyClaim | undefined): Reply | undefined {
     return claim && this.#find(tx, claim, this.#clock.now() - keptMs)
   }
 
   #find(tx: ReadTx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
-    const row = tx.oneOf<{ request_sha256: string; status: 200 | 201; location: string | null; body: string }>(
-      `SELECT request_sha256, status, location, body FROM idempotency
+    const row = tx.oneOf<StoredReply>(
+      `SELECT request_sha256, status, location, body, visible_warehouses FROM idempotency
        WHERE caller = ? AND method = ? AND path = ? AND key = ? AND created_at_ms >= ?`,
       [claim.caller, claim.method, claim.path, claim.key, oldestMs],
     )
     if (!row) return undefined
     if (row.request_sha256 !== claim.requestSha256) {
       throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
+    }
+    const visible = new Set(this.#visibleTo(claim.by))
+    const then = JSON.parse(row.visible_warehouses ?? '[]') as number[]
+    if (then.some((id) => !visible.has(id))) {
+      throw new AppError('PERMISSION_DENIED', 'What this Idempotency-Key was answered may be hidden from you now', {
+        details: 'A warehouse that you could see then is hidden from you. The request was carried out then, once.',
+      })
     }
     return {
       status: row.status,

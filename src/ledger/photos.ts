@@ -83,7 +83,7 @@ export class Photos {
         details: `it begins as ${type.damaged}, and the rest does not fit or is missing`,
       })
     }
-    refuseHuge(type.size)
+    refuseStrange(type.size)
     const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
     const known = this.#work.read((tx) => findMedia(tx, hash))
     const media: Media = known ?? {
@@ -171,9 +171,12 @@ export class Photos {
   }
 }
 
-function refuseHuge(size: PictureSize | undefined): void {
+function refuseStrange(size: PictureSize | undefined): void {
   if (!size) return
   const { width, height } = size
+  if (width === 0 || height === 0) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The photo has no pixels', { details: `${width} x ${height}` })
+  }
   if (width <= longestSidePx && height <= longestSidePx && width * height <= mostPixels) return
   throw new AppError('BODY_TOO_LARGE', 'The photo has too many pixels', {
     details: `${width} x ${height}; at most ${longestSidePx} on a side and ${mostPixels} in all`,

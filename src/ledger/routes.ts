@@ -7,6 +7,7 @@ import {
   claimOf,
   historyLimit,
   historyQuery,
+  identityOf,
   listOf,
   numericPath,
   onceHeaders,
@@ -33,6 +34,7 @@ import {
   StoredPhoto,
 } from './schema.ts'
 import type { LedgerService } from './service.ts'
+import { UploadPlaces } from './upload-places.ts'
 
 const tag = 'Ledger'
 const eventsPath = '/api/whms/events'
@@ -141,6 +143,7 @@ const getPhoto = operation({
 })
 
 export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
+  const uploads = new UploadPlaces()
   api.openapi(recordEvent, async (c) => {
     const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
     const reply = await ledger.record(c.req.valid('json'), asked)
@@ -175,8 +178,12 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
   for (const path of [eventsPath, `${eventsPath}/:id`]) api.on(['PUT', 'PATCH', 'DELETE'], path, immutable)
 
   api.openapi(storePhoto, async (c) => {
-    const bytes = Buffer.from(await readBody(c.req.raw, photoLimitBytes))
-    return send(c, await ledger.storePhoto(bytes, { by: originOf(c), claim: claimOf(c, bytes) }), 201)
+    const reply = await uploads.use(identityOf(c.get('caller')), async () => {
+      const { buffer, byteOffset, byteLength } = await readBody(c.req.raw, photoLimitBytes)
+      const bytes = Buffer.from(buffer, byteOffset, byteLength)
+      return ledger.storePhoto(bytes, { by: originOf(c), claim: claimOf(c, bytes) })
+    })
+    return send(c, reply, 201)
   })
 
   api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256, c.get('caller'))) as never)

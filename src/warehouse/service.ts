@@ -119,6 +119,11 @@ export class WarehouseService {
     return narrowed.filter((id) => !this.isVisible(caller, id))
   }
 
+  /** Ids of the warehouses that the caller may see. */
+  visibleTo(caller: Caller): number[] {
+    return this.warehouses(caller).map(({ id }) => id)
+  }
+
   /** What the caller may see of the ledger. */
   sightOf(caller: Caller): Sight {
     return sightWithout(this.hiddenFrom(caller))

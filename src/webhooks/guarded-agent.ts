@@ -51,6 +51,12 @@ async function addressesOf(host: string, named: readonly Network[], resolve: Res
   return known.length > 0 ? known : ['127.0.0.1']
 }
 
+/** A name without an address is one that is not found. Node ends the process over an empty list. */
+function someOf(found: readonly string[], host: string): readonly string[] {
+  if (found.length > 0) return found
+  throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
+}
+
 /**
  * A `lookup` for connections that asks for a name once at a time: each look-up holds a thread of the pool until the
  * resolver answers, and there are four.
@@ -60,7 +66,9 @@ export function sharedLookup(resolve: Resolve): LookupFunction {
   const addresses = (host: string) => {
     const known = underWay.get(host)
     if (known) return known
-    const asked = resolve(host).finally(() => underWay.delete(host))
+    const asked = resolve(host)
+      .then((found) => someOf(found, host))
+      .finally(() => underWay.delete(host))
     underWay.set(host, asked)
     return asked
   }

@@ -100,6 +100,8 @@ t.test('what no phone takes and no reader could unfold is refused', async (t) =>
       body: { error: { code: 'BODY_TOO_LARGE', message: /pixels/ } },
     })
   }
+  for (const empty of [png(0, 0), png(0, 8), png(8, 0)])
+    t.match(await upload(gateway, empty), { status: 415, body: { error: { message: /no pixels/ } } })
   t.equal((await upload(gateway, png(16_384, 6000))).status, 201)
   const flipped = (at: number) => Buffer.from(tinyPng.map((byte, i) => (i === at ? byte ^ 1 : byte)))
   for (const at of [16, 20, 30, 45, 50])

@@ -219,7 +219,7 @@ export class WebhookYard {
       outbox: this.outbox,
       notifications,
       audit,
-      idempotency: new Idempotency({ clock }),
+      idempotency: new Idempotency({ clock, visibleTo: () => [] }),
       settings: () => this.settings,
       site,
       version: '1.2.3',

@@ -169,6 +169,12 @@ t.test(
       await yard.attempted(1)
       t.match(await yard.webhook(id), { consecutiveFailures: 1 }, code)
     }
+    const nowhere = openYard(t, { resolve: async () => [] })
+    const body = { url: 'https://erp.example/hook', events: ['whms.placement'] }
+    const { id } = (await nowhere.call('POST', '/api/webhooks', body)).body
+    await nowhere.publish()
+    await nowhere.attempted(1)
+    t.match(await nowhere.deliveries(id), [{ attempts: [{ error: /erp\.example has no address/ }] }])
   },
 )
 

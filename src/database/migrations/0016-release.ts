@@ -4,6 +4,7 @@ import { camerasStatements } from './0016/cameras.ts'
 import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
 import { peopleStatements } from './0016/people.ts'
+import { repliesStatements } from './0016/replies.ts'
 import { signInStatements } from './0016/sign-in.ts'
 
 /** The last step before the first release: what can never change later gets its final form. */
@@ -18,5 +19,6 @@ export const release: Migration = {
     ...camerasStatements,
     ...signInStatements,
     ...healthStatements,
+    ...repliesStatements,
   ],
 }
