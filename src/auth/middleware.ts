@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '../errors/index.ts'
-import type { AppEnv, Caller } from '../http/index.ts'
+import { type AppEnv, type Caller, noteKnown } from '../http/index.ts'
 import type { Admission, TellRate, Way } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
@@ -40,6 +40,7 @@ export function door(
       return refuse(c, error, options)
     }
     c.set('caller', known.caller)
+    noteKnown((c.env as { incoming?: { socket?: object } } | undefined)?.incoming?.socket)
     admission.caller(known.caller, known.by, tellRate(c))
     await next()
     // What a signed address shows must not outlive it in a browser.

@@ -24,6 +24,20 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
 }
 
+/** Somebody who is not known yet has to send a name and a password, which takes no minutes. */
+const strangersBodyMs = 5000
+
+async function readInTime(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = () => reject(new AppError('VALIDATION_ERROR', 'The request took too long to arrive'))
+  const timer = setTimeout(late, strangersBodyMs)
+  try {
+    return await Promise.race([readBody(request, limitBytes), promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /**
  * For every request that carries JSON: reads it within the limit, insists on the media type and on UTF-8, and leaves
  * it to the validators. A body that can't be taken is refused by the operation, not here: where nothing takes a body,
@@ -38,7 +52,8 @@ export function jsonBodies(
     const { method } = c.req
     if (method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)) return next()
     try {
-      const bytes = await readBody(c.req.raw, limitOf(c.req.path))
+      const isKnown = c.get('caller') !== undefined
+      const bytes = await (isKnown ? readBody : readInTime)(c.req.raw, limitOf(c.req.path))
       c.set('rawBody', bytes)
       if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
       const body = bytes.length > 0 ? parseJson(bytes) : {}

@@ -7,12 +7,23 @@ export type ConnectionLimits = {
   readonly mostOfAddress: number
 }
 
-type Connection = { socket: Socket; readonly address: string; isBusy: boolean }
+type Connection = { socket: Socket; readonly address: string; isBusy: boolean; busySinceMs: number }
+
+/** A request that takes longer than this, by nobody known, may have to make room. */
+const patienceMs = 1000
+
+const known = new WeakSet<object>()
+
+/** Says that the caller of the request under way on this socket is known. */
+export function noteKnown(socket: object | undefined): void {
+  if (socket) known.add(socket)
+}
 
 /**
  * The open connections of a listener, kept within bounds: where there is one too many, the one that has waited longest
- * without a request makes room, of the same address where that has too many. Somebody with a request under way is
- * never cut off for a newcomer.
+ * without a request makes room, of the same address where that has too many. Where all have a request under way, it is
+ * the oldest whose caller is not known yet, such as a body that trickles in at the sign-in. A known caller with a
+ * request under way is never cut off for a newcomer.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
@@ -37,12 +48,12 @@ export class Connections {
       return
     }
     const address = socket.remoteAddress ?? ''
-    const connection = { socket, address, isBusy: false }
+    const connection = { socket, address, isBusy: false, busySinceMs: 0 }
     this.#all.set(key, connection)
     this.#ofAddress.set(address, (this.#ofAddress.get(address) ?? 0) + 1)
     socket.once('close', () => this.#forget(key, connection))
-    if (this.#ofThis(address) > this.#limits.mostOfAddress) this.#makeRoom((c) => c.address === address)
-    if (this.#all.size > this.#limits.most) this.#makeRoom(() => true)
+    if (this.#ofThis(address) > this.#limits.mostOfAddress) this.#makeRoom(key, (c) => c.address === address)
+    if (this.#all.size > this.#limits.most) this.#makeRoom(key, () => true)
   }
 
   /** A request is under way until its response is closed. */
@@ -51,6 +62,8 @@ export class Connections {
     const connection = this.#all.get(key)
     if (!connection) return
     connection.isBusy = true
+    connection.busySinceMs = performance.now()
+    known.delete(socket)
     response.once('close', () => {
       connection.isBusy = false
       if (this.#all.get(key) !== connection) return
@@ -80,14 +93,17 @@ export class Connections {
     return isThisMachine(address) ? 0 : (this.#ofAddress.get(address) ?? 0)
   }
 
-  /** The newcomer is the last of those that wait, so it goes only when everybody else is busy. */
-  #makeRoom(among: (connection: Connection) => boolean): void {
-    for (const [key, connection] of this.#all) {
-      if (connection.isBusy || !among(connection)) continue
-      connection.socket.destroy()
-      this.#forget(key, connection)
-      return
-    }
+  /** The newcomer goes only when everybody else is busy and known, or has just begun. */
+  #makeRoom(newcomer: string, among: (connection: Connection) => boolean): void {
+    const others = [...this.#all].filter(([key, connection]) => key !== newcomer && among(connection))
+    const startedBefore = performance.now() - patienceMs
+    const chosen =
+      others.find(([, { isBusy }]) => !isBusy) ??
+      others.find(([, { socket, busySinceMs }]) => !known.has(socket) && busySinceMs < startedBefore)
+    const connection = chosen?.[1] ?? this.#all.get(newcomer)
+    if (!connection) return
+    connection.socket.destroy()
+    this.#forget(chosen?.[0] ?? newcomer, connection)
   }
 }
 

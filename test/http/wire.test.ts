@@ -34,7 +34,7 @@ async function restOf(socket: Socket): Promise<string> {
   socket.setEncoding('utf8').on('data', (part: string) => {
     text += part
   })
-  await once(socket, 'close')
+  await new Promise((resolve) => socket.once('close', resolve))
   return text
 }
 
@@ -138,6 +138,36 @@ t.test('a request under way is not cut off for newcomers', async (t) => {
   const answer = restOf(busy)
   busy.write(body.slice(9))
   t.match(await answer, /^HTTP\/1\.1 201 Created\r\n/)
+})
+
+const signIn =
+  'POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'
+
+t.test('bodies that trickle in from nobody known make room, and end within seconds', async (t) => {
+  const { port, floor } = await listening(t, { most: 20, mostOfAddress: 20 })
+  const body = '{"event_type":"REMOVED","slot_code":"A-01","asset_barcode":"P-1"}'
+  const start = `${who}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`
+  const known = await open(t, port, head(`${start}${body.slice(0, 9)}`))
+  const slow = await Promise.all(Array.from({ length: 19 }, () => open(t, port, signIn)))
+  const drip = setInterval(() => {
+    for (const socket of slow) if (socket.writable) socket.write(' ')
+  }, 100)
+  t.teardown(() => clearInterval(drip))
+  const ended = slow.map(restOf)
+  // Until their heads are read they are connections that say nothing.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const served = async () => (await floor().catch(() => undefined))?.status === 200
+  while (!(await served())) await new Promise((resolve) => setTimeout(resolve, 50))
+  t.notOk(
+    slow.some((socket) => socket.bytesRead > 0),
+    'some made room, before their time was over',
+  )
+  const answer = restOf(known)
+  known.write(body.slice(9))
+  t.match(await answer, /^HTTP\/1\.1 201 Created\r\n/, 'who is known keeps the place')
+  const texts = await Promise.all(ended)
+  const late = texts.filter((text) => text !== '')
+  for (const text of late) t.match(text, /^HTTP\/1\.1 400 [\s\S]*took too long to arrive/)
 })
 
 t.test('a client that vanishes in the middle of a request leaves nothing behind', async (t) => {
