@@ -12,11 +12,12 @@ type Connection = { socket: Socket; readonly address: string; isBusy: boolean; b
 /** A request that takes longer than this, by nobody known, may have to make room. */
 const patienceMs = 1000
 
-const known = new WeakSet<object>()
+/** Sockets whose request under way comes from somebody known. */
+const ofKnownCallers = new WeakSet<object>()
 
 /** Says that the caller of the request under way on this socket is known. */
 export function noteKnown(socket: object | undefined): void {
-  if (socket) known.add(socket)
+  if (socket) ofKnownCallers.add(socket)
 }
 
 /**
@@ -63,7 +64,7 @@ export class Connections {
     if (!connection) return
     connection.isBusy = true
     connection.busySinceMs = performance.now()
-    known.delete(socket)
+    ofKnownCallers.delete(socket)
     response.once('close', () => {
       connection.isBusy = false
       if (this.#all.get(key) !== connection) return
@@ -99,7 +100,7 @@ export class Connections {
     const startedBefore = performance.now() - patienceMs
     const chosen =
       others.find(([, { isBusy }]) => !isBusy) ??
-      others.find(([, { socket, busySinceMs }]) => !known.has(socket) && busySinceMs < startedBefore)
+      others.find(([, { socket, busySinceMs }]) => !ofKnownCallers.has(socket) && busySinceMs < startedBefore)
     const connection = chosen?.[1] ?? this.#all.get(newcomer)
     if (!connection) return
     connection.socket.destroy()

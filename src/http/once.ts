@@ -39,7 +39,8 @@ export const onceHeaders = {
       .openapi({
         description:
           '1 to 255 visible ASCII characters, new for each request that is meant to happen. The reply is kept for 7 days: the ' +
-          'same request again answers it with `Idempotency-Replayed: true`, another body is 422.',
+          'same request again answers it with `Idempotency-Replayed: true`, another body is 422. It is 403 once a warehouse is ' +
+          'hidden that the caller could see then.',
         example: 'scan-7f3a',
         maxLength: 255,
       }),

@@ -108,7 +108,7 @@ const prefixDigits = fc.integer({ min: 6, max: 12 })
 const checked = (body: string) => `${body}${checkDigit(body)}`
 const escaped = (text: string) => text.replaceAll(/["%&/<>?]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
-t.test('a thing has one key as element strings, in brackets, as Digital Link and as EPC', async (t) => {
+t.test('a thing has one key as element strings, in brackets, as Digital Link and as EPC', async () => {
   const item = fc.tuple(digits(12), digits(1), serial, prefixDigits).map(([body, first, text, cut]) => {
     const gtin = checked(`${first}${body}`)
     const urn = `${body.slice(0, cut)}.${first}${body.slice(cut)}.${escaped(text)}`
@@ -160,7 +160,6 @@ t.test('a thing has one key as element strings, in brackets, as Digital Link and
       { numRuns: 300 },
     )
   }
-  t.pass()
 })
 
 t.test('whatever a scanner sends has a key that is not empty, and reads as the same again', async () => {
