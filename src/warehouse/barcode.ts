@@ -34,14 +34,16 @@ export function explainBarcode({ warnings }: Barcode): { code: BarcodeWarning; m
   return warnings.map((code) => ({ code, message: barcodeWarningText[code] }))
 }
 
-const aimPrefix = /^\][A-Za-z][0-9A-Za-z]/
+const aimPrefix = /\][A-Za-z][0-9A-Za-z]/g
+/** What stands in front of a code: the prefix of its symbology, seldom more than one, with FNC1 as GS around it. */
+const front = /^(?:[\x1d\s]*\][A-Za-z][0-9A-Za-z])*[\x1d\s]*/
 /** GS1-128, GS1 DataBar and composite, GS1 DataMatrix, GS1 QR, GS1 DotCode. */
 const gs1Prefixes = new Set([']C1', ']e0', ']e1', ']e2', ']d2', ']Q3', ']J1'])
 /** EAN-13 and UPC (always read as 13 digits), EAN-8: their 8, 12 or 13 digits are a GTIN. */
 const eanPrefixes = new Set([']E0', ']E4'])
 
 /** The symbology that a scanner sends in front of a code: `]C1`; undefined where it sends none. */
-export const symbologyOf = (raw: string): string | undefined => matchedText(raw).match(aimPrefix)?.[0]
+export const symbologyOf = (raw: string): string | undefined => splitFront(matchedText(raw)).prefixes[0]
 
 /**
  * Reads a code as a scanner, a phone, another system or a person gives it. Pure; never throws.
@@ -58,17 +60,22 @@ export function readBarcode(raw: string): Barcode {
 function readText(raw: string, asset: string | undefined): Barcode {
   if (asset !== undefined) return readText(asset, undefined)
   const text = matchedText(raw)
-  const prefix = text.match(aimPrefix)?.[0] ?? ''
-  const rest = text.slice(prefix.length).trim()
+  const { prefixes, hasFnc1, rest } = splitFront(text)
   // Of a prefix with nothing behind it, the prefix is all there is to match.
-  const body = rest.replace(/^[\x1d\s]+|[\x1d\s]+$/g, '') || text
+  const body = rest.replace(/[\x1d\s]+$/, '') || text
   if (/^\(\d{2,4}\)/.test(body)) return ofElements(body, bracketedElements(body))
-  if (gs1Prefixes.has(prefix) || rest.startsWith(GS)) return ofElements(body, cutElements(body))
+  // Before the prefixes: a label of plain text carries its key, which must read as itself.
   if (isAddress(body)) return ofAddress(body)
   if (/^urn:epc:/i.test(body)) return ofUrn(body)
-  if (eanPrefixes.has(prefix) && /^(\d{8}|\d{12,13})$/.test(body)) return ofItem(body)
+  if (hasFnc1 || prefixes.some((prefix) => gs1Prefixes.has(prefix))) return ofElements(body, cutElements(body))
+  if (prefixes.some((prefix) => eanPrefixes.has(prefix)) && /^(\d{8}|\d{12,13})$/.test(body)) return ofItem(body)
   if (/^00\d{18}$/.test(body) || body.includes(GS)) return ofElements(body, cutElements(body))
   return plain(body)
+}
+
+function splitFront(text: string): { prefixes: readonly string[]; hasFnc1: boolean; rest: string } {
+  const before = text.match(front)?.[0] ?? ''
+  return { prefixes: before.match(aimPrefix) ?? [], hasFnc1: before.includes(GS), rest: text.slice(before.length) }
 }
 
 function plain(key: string, ...warnings: BarcodeWarning[]): Barcode {
@@ -146,6 +153,7 @@ const assetPath = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/api\/whms\/assets\/([^/?#]+
 /** The barcode of an asset that is named by its address at a gateway, as labels and exports do; undefined otherwise. */
 function assetAddress(raw: string): string | undefined {
   const text = matchedText(raw)
-  const encoded = text.slice(text.match(aimPrefix)?.[0].length ?? 0).match(assetPath)?.[1]
-  return encoded === undefined ? undefined : decodedSegment(encoded)
+  const encoded = splitFront(text).rest.match(assetPath)?.[1]
+  const asset = encoded === undefined ? undefined : decodedSegment(encoded)
+  return asset?.trim() ? asset : undefined
 }
