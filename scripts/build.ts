@@ -6,7 +6,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Arch } from '../src/world/bundle.ts'
+import type { Arch } from '../src/platform/bundle.ts'
 import { bundleSources } from './build/bundle-sources.ts'
 import { buildFolder, distFolder, packagesFor, say } from './build/inputs.ts'
 import { withLock } from './build/lock.ts'

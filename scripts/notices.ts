@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readFileIfThere } from '../src/world/files.ts'
+import { readFileIfThere } from '../src/platform/files.ts'
 import { type LockedPackage, productionPackages } from './notices/locked-packages.ts'
 
 const root = join(import.meta.dirname, '..')

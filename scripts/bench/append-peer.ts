@@ -1,7 +1,7 @@
 /** The peer of the HTTP appends: a gateway like any other, but once it is up its SQL is left out. */
 import { startGateway } from '../../src/app/index.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { createLogger, systemClock, systemRandom } from '../../src/world/index.ts'
+import { createLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
 import { leaveSqlOut } from './sql-left-out.ts'
 import { answering } from './workshop.ts'
 

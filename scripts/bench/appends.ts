@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs'
-import { systemClock } from '../../src/world/index.ts'
+import { systemClock } from '../../src/platform/index.ts'
 import type { PeerStart } from './append-peer.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
 import type { Load, LoadResult } from './load.ts'

@@ -17,7 +17,7 @@ import {
 } from '../../src/auth/index.ts'
 import { floorRoutes } from '../../src/floor/index.ts'
 import { type Api, type AppEnv, HttpListener, newRoot } from '../../src/http/index.ts'
-import { silentLogger, systemClock, systemRandom } from '../../src/world/index.ts'
+import { silentLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
 import { StorageServer } from '../../test/support/storage-server.ts'
 import { type Figure, rounded } from './figure.ts'
 import type { Load, LoadResult } from './load.ts'

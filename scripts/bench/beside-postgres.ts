@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { PlacementEventRow } from '../../src/database/index.ts'
-import { pageOfHistory } from '../../src/ledger/history.ts'
+import { pageOfHistory } from '../../src/ledger/derive/history.ts'
 import { slotState, slotStates } from '../../src/ledger/index.ts'
 import { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { type Figure, millis, thousands } from './figure.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashSecret, type LocalAccount } from '../../src/auth/index.ts'
-import { systemRandom } from '../../src/world/index.ts'
+import { systemRandom } from '../../src/platform/index.ts'
 import { type Description, everyRead, type Span } from '../../test/support/every-read.ts'
 import { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { type Figure, millis, thousands } from './figure.ts'

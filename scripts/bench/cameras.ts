@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { footage } from '../../test/support/footage.ts'
 import { startRtspServer } from '../../test/support/rtsp/server.ts'
 import { type Figure, millis, rounded } from './figure.ts'

@@ -1,6 +1,6 @@
-import { pageOfHistory } from '../../src/ledger/history.ts'
+import { pageOfHistory } from '../../src/ledger/derive/history.ts'
+import { walk } from '../../src/ledger/derive/walk.ts'
 import { type HistoryFilter, slotState, slotStates } from '../../src/ledger/index.ts'
-import { walk } from '../../src/ledger/walk.ts'
 import type { Rooms } from './rooms.ts'
 import { median, timed, timedUntilDone } from './statistics.ts'
 

@@ -5,10 +5,11 @@ import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../.
 import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, inspector, Outbox } from '../../src/journal/index.ts'
-import { assetIsSeen, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../../src/ledger/index.ts'
+import { assetIsSeen, headOf, LedgerHead, LedgerService, Recorder } from '../../src/ledger/index.ts'
 import { identifyLog, Log, Openings, People } from '../../src/log/index.ts'
+import { Photos } from '../../src/photos/index.ts'
+import { type Clock, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { WarehouseService } from '../../src/warehouse/index.ts'
-import { type Clock, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
 
 export const siteId = 'bench'
 export const siteUrl = 'http://127.0.0.1:8480'

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { hashSecret, type LocalAccount } from '../../src/auth/index.ts'
-import { systemRandom } from '../../src/world/index.ts'
+import { systemRandom } from '../../src/platform/index.ts'
 import { siteId, siteUrl } from './rooms.ts'
 
 const secret = 'the-secret-of-ada'

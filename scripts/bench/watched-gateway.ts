@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { startGateway } from '../../src/app/index.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { createLogger, systemClock, systemRandom } from '../../src/world/index.ts'
+import { createLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
 import { answering } from './workshop.ts'
 
 export type Watch = { readonly start: string } | { readonly readOff: true }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { systemClock } from '../../src/world/index.ts'
+import { systemClock } from '../../src/platform/index.ts'
 import { type Received, startReceiver } from '../../test/support/receiver.ts'
 import { type Figure, millis, thousands } from './figure.ts'
 import { openRooms } from './rooms.ts'

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, formatMessages } from 'esbuild'
-import { type Arch, type AssetName, assets, sourceBuildInfo, workers } from '../../src/world/bundle.ts'
+import { type Arch, type AssetName, assets, sourceBuildInfo, workers } from '../../src/platform/bundle.ts'
 import { buildConsole } from './console.ts'
 import { refuseForeignPackages } from './foreign-packages.ts'
 import { required, root, say } from './inputs.ts'
@@ -63,7 +63,7 @@ function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): Build
     alias: { 'better-sqlite3': `better-sqlite3/linux-${arch}` },
     loader: { '.node': 'copy' },
     assetNames: '[name]',
-    inject: [fileURLToPath(import.meta.resolve('../../src/world/process-shim.ts'))],
+    inject: [fileURLToPath(import.meta.resolve('../../src/platform/process-shim.ts'))],
     define: {
       GATEHOUSE_BUILD: JSON.stringify({ ...sourceBuildInfo(root), sha256 }),
       'import.meta.url': 'bundleUrl',

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Arch } from '../../src/world/bundle.ts'
+import type { Arch } from '../../src/platform/bundle.ts'
 
 /** The source tree. */
 export const root = join(import.meta.dirname, '..', '..')

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
-import type { Arch } from '../../src/world/bundle.ts'
+import type { Arch } from '../../src/platform/bundle.ts'
 import { required, say } from './inputs.ts'
 
 export type PackOrder = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Arch, assets, sourceBuildInfo } from '../../src/world/bundle.ts'
+import { type Arch, assets, sourceBuildInfo } from '../../src/platform/bundle.ts'
 import { buildFolder, root } from './inputs.ts'
 
 /**

@@ -30,14 +30,14 @@ const rules: readonly Rule[] = [
     name: 'the clock comes in',
     files: 'src/**/*.ts',
     // In the browser there is no clock but its own.
-    except: /^src\/(world|cli|console\/page)\//,
+    except: /^src\/(platform|cli|console\/page)\//,
     forbidden: /\bDate\.now\(\)|\bnew Date\(\)/,
     why: 'time is a capability; take a Clock',
   },
   {
     name: 'chance comes in',
     files: 'src/**/*.ts',
-    except: /^src\/world\//,
+    except: /^src\/platform\//,
     forbidden: /\bMath\.random\(\)|\brandomUUID\(|\brandomBytes\(/,
     why: 'chance is a capability; take RandomBytes',
   },
@@ -45,7 +45,7 @@ const rules: readonly Rule[] = [
     name: 'a key comes from the ledger',
     files: 'src/**/*.ts',
     // Lines of one list are compared with each other alone.
-    except: /^src\/(warehouse|intake)\//,
+    except: /^src\/(warehouse|imports)\//,
     forbidden: /(?<![.\w])readBarcode\([^()]*\)\.key\b|\bkey\b[^=]*= readBarcode\(/,
     why: 'the ledger may know a thing by an older key; ask WarehouseService.readBarcode(tx, raw)',
   },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { canEncode, type Footage, footage } from '../../test/support/footage.ts'
 import { type RtspServer, startRtspServer } from '../../test/support/rtsp/server.ts'
 

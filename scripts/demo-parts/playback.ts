@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 
 const limitMs = 60_000
 

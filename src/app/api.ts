@@ -6,6 +6,7 @@ import {
   type Refusals,
   type Sessions,
 } from '../auth/index.ts'
+import { type CamerasService, cameraRoutes } from '../cameras/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
@@ -25,7 +26,7 @@ import {
 import type { Governance } from '../governance/index.ts'
 import { type HealthWatch, healthRoutes, type Metrics } from '../health/index.ts'
 import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot } from '../http/index.ts'
-import { type IntakeService, intakeRoutes } from '../intake/index.ts'
+import { type ImportService, importRoutes } from '../imports/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
   type Acts,
@@ -35,14 +36,12 @@ import {
   type Corrections,
   type LedgerService,
   ledgerRoutes,
-  type Photos,
-  photosPath,
 } from '../ledger/index.ts'
-import { type MotionService, motionRoutes } from '../motion/index.ts'
+import { type Photos, photosPath } from '../photos/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
 import { descriptionRoutes } from './description.ts'
 
 export type ApiParts = {
@@ -84,9 +83,9 @@ export type ApiParts = {
   readonly photos: Photos
   readonly units: UnitService
   readonly scales: ScaleService
-  readonly intake: IntakeService
+  readonly imports: ImportService
   readonly counts: CountsService
-  readonly motion: MotionService
+  readonly cameras: CamerasService
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
 }
@@ -132,9 +131,9 @@ export function buildApi(parts: ApiParts): Api {
   ledgerRoutes(root, parts.ledger, parts.photos)
   unitRoutes(root, parts.units)
   scaleRoutes(root, parts.scales)
-  intakeRoutes(root, parts.intake)
+  importRoutes(root, parts.imports)
   countRoutes(root, parts.counts)
-  motionRoutes(root, parts.motion)
+  cameraRoutes(root, parts.cameras)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
   consoleRoutes(root, parts)

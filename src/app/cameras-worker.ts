@@ -2,14 +2,14 @@
 import { mkdirSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readSecretFile } from '../config/index.ts'
-import { CamerasThread } from '../motion/index.ts'
-import { createLogger, freeSpace, systemClock, systemRandom } from '../world/index.ts'
-import type { CamerasWorkerData } from './cameras.ts'
+import { createLogger, freeSpace, systemClock, systemRandom } from '../platform/index.ts'
+import { CameraSet } from '../video/index.ts'
+import type { CamerasThreadData } from './cameras-thread.ts'
 
-const { clipsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasWorkerData
+const { clipsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
 
 mkdirSync(clipsFolder, { recursive: true, mode: 0o750 })
-const thread = new CamerasThread({
+const thread = new CameraSet({
   ffmpeg,
   clipsFolder,
   freeBytes: () => freeSpace(clipsFolder).bytes,

@@ -22,6 +22,7 @@ import {
   storeFirstAdmin,
   Tally,
 } from '../auth/index.ts'
+import { CamerasService } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { CountsService } from '../counts/index.ts'
 import {
@@ -40,16 +41,12 @@ import { AssetList, Discrepancies, FloorService, Scanner, Traces } from '../floo
 import { createGovernance, type ErasureRequest, type ErasureResult } from '../governance/index.ts'
 import { boxSampler, type HealthWatch, Metrics } from '../health/index.ts'
 import { type Api, numericPath } from '../http/index.ts'
-import { IntakeService } from '../intake/index.ts'
+import { ImportService } from '../imports/index.ts'
 import { AuditTrail, type EventType, Idempotency, inspector, Outbox } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
-import { Acts, assetIsSeen, Corrections, headOf, LedgerHead, LedgerService, Photos, Recorder } from '../ledger/index.ts'
+import { Acts, assetIsSeen, Corrections, headOf, LedgerHead, LedgerService, Recorder } from '../ledger/index.ts'
 import { identifyLog, Log, Openings, People } from '../log/index.ts'
-import { MotionService } from '../motion/index.ts'
-import { ScaleService } from '../scales/index.ts'
-import { UnitService } from '../units/index.ts'
-import { WarehouseService } from '../warehouse/index.ts'
-import { createWebhooks } from '../webhooks/index.ts'
+import { Photos } from '../photos/index.ts'
 import {
   type Clock,
   ClockSync,
@@ -59,10 +56,14 @@ import {
   type RandomBytes,
   secretBox,
   uuidv7Maker,
-} from '../world/index.ts'
+} from '../platform/index.ts'
+import { ScaleService } from '../scales/index.ts'
+import { UnitService } from '../units/index.ts'
+import { WarehouseService } from '../warehouse/index.ts'
+import { createWebhooks } from '../webhooks/index.ts'
 import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
-import { Cameras } from './cameras.ts'
+import { CamerasThread } from './cameras-thread.ts'
 import { composeHealth } from './health.ts'
 import { ownHosts } from './host-names.ts'
 import { Jobs } from './jobs.ts'
@@ -95,8 +96,8 @@ export type Gateway = {
   readonly metricsApi: Api | undefined
   readonly live: { config: Config }
   readonly jobs: Jobs
-  readonly cameras: Cameras
-  readonly motion: MotionService
+  readonly camerasThread: CamerasThread
+  readonly cameras: CamerasService
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly storageUsers: StorageUsers
   /** Tells the trail what was done to the config at the box. */
@@ -106,7 +107,7 @@ export type Gateway = {
   readonly clockSync: ClockSync
   /** Reads the token of the collector again. Throws ExitError; the old one then stays valid. */
   readonly renewMetricsToken: () => void
-  readonly intake: IntakeService
+  readonly imports: ImportService
   readonly warehouse: WarehouseService
   readonly makeId: () => string
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
@@ -311,7 +312,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const scales = new ScaleService({ work, people, recorder, warehouse, units, outbox, audit, idempotency, makeId })
   const acts = new Acts({ work, recorder, warehouse, idempotency })
   const corrections = new Corrections({ work, recorder, warehouse, idempotency, audit })
-  const intake = new IntakeService({
+  const imports = new ImportService({
     work,
     warehouse,
     ledger,
@@ -380,11 +381,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     onAttempt: ({ outcome }) => metrics.attempted(outcome),
     unwrittenAlerts: () => health.unwritten,
   })
-  const cameras = new Cameras({
+  const camerasThread = new CamerasThread({
     ...{ clipsFolder: join(config.dataDir, 'clips'), ffmpeg: config.ffmpeg.path, log, clock },
     logFormat: outside.logFormat ?? 'json',
   })
-  const motion = new MotionService({
+  const cameras = new CamerasService({
     work,
     clock,
     logger: log,
@@ -400,11 +401,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       uploads: live.config.storage.upload !== null,
       reserveBytes: live.config.retention.ledgerReserveBytes,
     }),
-    link: cameras,
+    link: camerasThread,
     names,
   })
-  cameras.listen(motion)
-  const traces = new Traces({ work, warehouse, motion })
+  camerasThread.listen(cameras)
+  const traces = new Traces({ work, warehouse, cameras })
   const metrics: Metrics = new Metrics({
     logSize: () => logRoom.size,
     webhooks: () => webhooks.status(),
@@ -415,7 +416,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     version,
   })
   const health: HealthWatch = composeHealth({
-    ...{ work, clock, log, config: () => live.config, room, storageUsers, motion, webhooks, outbox, clockSync },
+    ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, webhooks, outbox, clockSync },
     metrics: () => metrics,
   })
   const jobs = new Jobs({ log })
@@ -431,7 +432,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     idempotency,
     makeId,
     warehouse,
-    motion,
+    cameras,
     photos,
     room,
     dataDir: config.dataDir,
@@ -492,9 +493,9 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     photos,
     units,
     scales,
-    intake,
+    imports,
     counts,
-    motion,
+    cameras,
     webhooks,
     governance,
   })
@@ -503,7 +504,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   let collectorToken = readToken()
   return {
     api,
-    intake,
+    imports,
     warehouse,
     makeId,
     metricsApi: collector
@@ -517,8 +518,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       : undefined,
     live,
     jobs,
+    camerasThread,
     cameras,
-    motion,
     webhooks,
     storageUsers,
     printWorker,

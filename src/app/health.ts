@@ -1,4 +1,5 @@
 import type { StorageUsers } from '../auth/index.ts'
+import type { CamerasService } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import {
@@ -12,9 +13,8 @@ import {
   storageObservations,
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
-import type { MotionService } from '../motion/index.ts'
+import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
-import type { Clock, ClockSync, FreeSpace, Logger } from '../world/index.ts'
 
 /** The health of the gateway: what is looked at, and who is told of a change. */
 export function composeHealth(needs: {
@@ -24,16 +24,16 @@ export function composeHealth(needs: {
   config: () => Config
   room: DiskRoom
   storageUsers: StorageUsers
-  motion: MotionService
+  cameras: CamerasService
   webhooks: Webhooks
   outbox: Outbox
   metrics: () => Metrics
   clockSync: ClockSync
 }): HealthWatch {
-  const { work, clock, log, config, room, storageUsers, motion, webhooks, outbox, metrics, clockSync } = needs
+  const { work, clock, log, config, room, storageUsers, cameras, webhooks, outbox, metrics, clockSync } = needs
   const camera = (id: number) => {
-    const seen = motion.cameraHealth().find((one) => one.id === id)
-    return { name: seen?.name ?? `Camera ${id}`, problem: seen?.problem ?? null, warehouseId: motion.warehouseOf(id) }
+    const seen = cameras.cameraHealth().find((one) => one.id === id)
+    return { name: seen?.name ?? `Camera ${id}`, problem: seen?.problem ?? null, warehouseId: cameras.warehouseOf(id) }
   }
   return new HealthWatch({
     work,
@@ -48,7 +48,7 @@ export function composeHealth(needs: {
       ],
       clock: () => [clockObservation(clockSync.isTrusted())],
       storage: () => storageObservations(storageUsers.wellness()),
-      cameras: () => cameraObservations(motion.cameraHealth(), clock.now()),
+      cameras: () => cameraObservations(cameras.cameraHealth(), clock.now()),
     },
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {

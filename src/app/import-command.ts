@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { permissionsOf } from '../auth/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import { type ImportOptions, type ImportResult, listKinds, listLimitBytes } from '../intake/index.ts'
+import { type ImportOptions, type ImportResult, listKinds, listLimitBytes } from '../imports/index.ts'
 import type { Gateway } from './compose.ts'
 
 /** `by`: who is signed in at the box; the file system has let that one in. */
@@ -12,8 +12,8 @@ export const importPath = '/import/'
 const importerHeader = 'x-gatehouse-importer'
 
 /** Takes lists in the name of somebody at the box, who may do all that an admin may. */
-export function importer(gateway: Pick<Gateway, 'intake' | 'live' | 'makeId'>): Import {
-  return (bytes, options, by) => gateway.intake.import(bytes, options, atTheBox(gateway, by, 'import'))
+export function importer(gateway: Pick<Gateway, 'imports' | 'live' | 'makeId'>): Import {
+  return (bytes, options, by) => gateway.imports.import(bytes, options, atTheBox(gateway, by, 'import'))
 }
 
 /** Somebody at the box, who may do all that an admin may. `authMode`: what the audit trail says of how they came in. */

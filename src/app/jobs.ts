@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
 import type { ComposedReport, ReportSpec } from '../governance/index.ts'
-import { workerEntry } from '../world/bundle.ts'
-import type { Logger } from '../world/index.ts'
+import { workerEntry } from '../platform/bundle.ts'
+import type { Logger } from '../platform/index.ts'
 
 /** What each job is told, besides the data folder, and what comes of it. */
 type JobKinds = {

@@ -1,7 +1,7 @@
 import { applyLive, type Config, changedFiles, type FileMarks, fileMarks, loadConfig, plan } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { HttpListener, readCertificate } from '../http/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import { compose, type Gateway, type Outside } from './compose.ts'
 import { ControlSocket } from './control.ts'
 import { importer } from './import-command.ts'
@@ -30,8 +30,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
   try {
     started.push(() => gateway.jobs.stop())
     // Last to stop: what its clips still have to tell must find the database open.
-    started.push(() => gateway.cameras.stop())
-    if (config.cameras.length > 0) gateway.cameras.start()
+    started.push(() => gateway.camerasThread.stop())
+    if (config.cameras.length > 0) gateway.camerasThread.start()
     gateway.storageUsers.start()
     started.push(async () => gateway.storageUsers.stop())
     gateway.webhooks.worker.start()
@@ -141,9 +141,9 @@ async function reload(reloading: Reloading): Promise<void> {
   }
   const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
-  if (gateway.live.config.cameras.length > 0) gateway.cameras.start()
+  if (gateway.live.config.cameras.length > 0) gateway.camerasThread.start()
   gateway.printWorker.wake()
-  gateway.motion.tellCameras()
+  gateway.cameras.tellCameras()
   renewMetricsToken(gateway, log)
   log.info(
     { live: changes.live, restart: changes.restart, files },

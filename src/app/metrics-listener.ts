@@ -5,7 +5,7 @@ import { AppError, EXIT_CONFIG, ExitError } from '../errors/index.ts'
 import type { Metrics } from '../health/index.ts'
 import { type Api, newRoot } from '../http/index.ts'
 import { sha256 } from '../log/index.ts'
-import { type Logger, type RandomBytes, randomSecret, readFileIfThere, writeFileDurably } from '../world/index.ts'
+import { type Logger, type RandomBytes, randomSecret, readFileIfThere, writeFileDurably } from '../platform/index.ts'
 import { within } from './addresses.ts'
 
 export type MetricsListener = NonNullable<Config['metrics']['listen']>

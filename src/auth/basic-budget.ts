@@ -1,4 +1,4 @@
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { countedForMs, type KeptTry, type TryRecord } from './basic-tries.ts'
 import { networkOf } from './network-of.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { UnitOfWork } from '../database/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 
 /** The server counts failures this long. */
 export const countedForMs = 30 * 60_000

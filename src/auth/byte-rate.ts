@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { Recent } from './recent.ts'
 
 const windowMs = 60_000

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Tx } from '../database/index.ts'
-import { type RandomBytes, randomSecret, writeFileDurably } from '../world/index.ts'
+import { type RandomBytes, randomSecret, writeFileDurably } from '../platform/index.ts'
 import type { LocalAccount } from './local-accounts.ts'
 import type { Role } from './roles.ts'
 import { hashSecret } from './secret-hash.ts'

@@ -1,6 +1,6 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { Recent } from './recent.ts'
 import type { Role } from './roles.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { type Caller, identityOf } from '../http/index.ts'
-import type { Clock, RandomBytes } from '../world/index.ts'
+import type { Clock, RandomBytes } from '../platform/index.ts'
 import { invalidCredentials, normaliseInstance, type Presented, twoNames } from './credentials.ts'
 import { Recent } from './recent.ts'
 import { permissionsOf, type Role } from './roles.ts'

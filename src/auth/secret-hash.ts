@@ -1,5 +1,5 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
-import type { RandomBytes } from '../world/index.ts'
+import type { RandomBytes } from '../platform/index.ts'
 import { networkOf } from './network-of.ts'
 import { Turns } from './turns.ts'
 

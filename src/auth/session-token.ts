@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { AppEnv } from '../http/index.ts'
-import { type RandomBytes, randomSecret, secretBox } from '../world/index.ts'
+import { type RandomBytes, randomSecret, secretBox } from '../platform/index.ts'
 
 /** Over TLS the prefix keeps siblings of the host and plain HTTP from setting it (RFC 6265bis, 4.1.3.2). */
 const cookieName = (overTls: boolean) => (overTls ? '__Host-gatehouse' : 'gatehouse')

@@ -1,7 +1,7 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
-import type { Clock, RandomBytes } from '../world/index.ts'
+import type { Clock, RandomBytes } from '../platform/index.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import type { Presented } from './credentials.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 
 const windowMs = 60_000
 /** More at once is an attack from many places; then those that came first are forgotten first. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
 import { Turns } from './turns.ts'

@@ -3,7 +3,7 @@ import { Agent as PlainAgent } from 'node:http'
 import { Agent } from 'node:https'
 import { z } from '@hono/zod-openapi'
 import got, { type Request } from 'got'
-import { type Clock, readFileIfThere } from '../world/index.ts'
+import { type Clock, readFileIfThere } from '../platform/index.ts'
 
 /** What the storage server says of a credential. */
 export type StorageAnswer =

@@ -1,4 +1,4 @@
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { BasicBudget, type BasicTry, type TryEnd } from './basic-budget.ts'
 import type { TryRecord } from './basic-tries.ts'
 import { admit, afterFailure, type Breaker, closedBreaker } from './breaker.ts'

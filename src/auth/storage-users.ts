@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import type { Standing } from './basic-budget.ts'
 import type { BasicTries } from './basic-tries.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'

@@ -1,6 +1,6 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { AuditFacts, AuditOrigin, AuditTrail } from '../journal/index.ts'
-import { type Clock, isoTime } from '../world/index.ts'
+import { type Clock, isoTime } from '../platform/index.ts'
 
 /** What is counted together: all of it goes into one row. */
 type Counted = {

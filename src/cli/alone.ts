@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { compose } from '../app/index.ts'
 import type { Config } from '../config/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
-import { buildInfo } from '../world/bundle.ts'
-import { createLogger, systemClock, systemRandom } from '../world/index.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { createLogger, systemClock, systemRandom } from '../platform/index.ts'
 
 type Gateway = Awaited<ReturnType<typeof compose>>
 

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { hashSecret, type Role, roles } from '../auth/index.ts'
 import { loadConfig, username as usernameKind } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { randomSecret, systemRandom } from '../world/index.ts'
+import { randomSecret, systemRandom } from '../platform/index.ts'
 
 export function credentialCommand(): Command {
   return new Command('credential')

@@ -10,7 +10,7 @@ import {
   type ListKind,
   listKinds,
   listLimitBytes,
-} from '../intake/index.ts'
+} from '../imports/index.ts'
 import { alone } from './alone.ts'
 import { whoRunsThis } from './who.ts'
 

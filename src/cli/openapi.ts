@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { compose, describeApi } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
-import { buildInfo } from '../world/bundle.ts'
-import { silentLogger, systemClock, systemRandom } from '../world/index.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { silentLogger, systemClock, systemRandom } from '../platform/index.ts'
 
 export function openapiCommand(): Command {
   return new Command('openapi').description('print the OpenAPI description').action(openapi)

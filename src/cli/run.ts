@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { nearestNames } from '../config/index.ts'
-import { EXIT_USAGE, ExitError } from '../errors/index.ts'
+import { EXIT_USAGE, ExitError, nearestNames } from '../errors/index.ts'
 import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
 import { importCommand } from './import.ts'

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
 import { startGateway } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
-import { buildInfo } from '../world/bundle.ts'
-import { createLogger, type LogFormat, logFormats, systemClock, systemRandom } from '../world/index.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { createLogger, type LogFormat, logFormats, systemClock, systemRandom } from '../platform/index.ts'
 
 export function serveCommand(): Command {
   return new Command('serve')

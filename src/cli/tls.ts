@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { type Config, isLoopback, loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { initTls, type TlsMade, takeTls } from '../http/index.ts'
-import { systemClock } from '../world/index.ts'
+import { systemClock } from '../platform/index.ts'
 
 export function tlsCommand(): Command {
   const init = new Command('init')

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { Command } from 'commander'
-import { buildInfo } from '../world/bundle.ts'
-import { ffmpegVersion, locateFfmpeg } from '../world/ffmpeg.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
 
 export function versionCommand(): Command {
   return new Command('version')

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { nearestNames } from '../errors/index.ts'
-import { scrubText } from '../world/index.ts'
+import { scrubText } from '../platform/index.ts'
 import { isCrossCheck } from './cross-checks.ts'
 import { type Located, locate } from './document.ts'
 import { allowsNull, bare, dotted, facts, fixedKeys, repeated, type Schema, schemaAt } from './keys.ts'

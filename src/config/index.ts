@@ -7,13 +7,6 @@ export { type ConfigName, type Identity, identitiesOf, type Namespace, readName 
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
 export { configExample, configReference } from './reference.ts'
-export {
-  type CameraConfig,
-  type Config,
-  motionRanges,
-  roleNames,
-  username,
-  warningCodes,
-} from './schema.ts'
+export { type CameraConfig, type Config, motionRanges, roleNames, username, warningCodes } from './schema.ts'
 export { readSecretFile, SecretFileError, type SecretFileErrorCode } from './secret-file.ts'
 export { formatSize, parseSize } from './size.ts'

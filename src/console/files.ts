@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { assetPath, makeAsset } from '../world/bundle.ts'
+import { assetPath, makeAsset } from '../platform/bundle.ts'
 
 export type ConsoleFile = {
   /** Content-Type. */

@@ -1,6 +1,6 @@
 import type { CountScanRow } from '../database/index.ts'
 import { canonicalJson, type Json, sha256 } from '../log/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 
 /**
  * Hash of what a scan states, hex: SHA-256 over RFC 8785 JSON, made from the row alone. Events that rest on the scan

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.ts'
-import { type FreeSpace, freeSpace } from '../world/index.ts'
+import { type FreeSpace, freeSpace } from '../platform/index.ts'
 import { keepStartRoom } from './start-room.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freeSpace } from '../world/index.ts'
+import { freeSpace } from '../platform/index.ts'
 
 /** What opening the database needs besides the files that are there: its lock, its shared memory, the first pages. */
 const neededBytes = 256 * 1024

@@ -1,7 +1,7 @@
 import { permissionsOf, type Role, type Verified } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Permission } from '../http/index.ts'
-import { type Clock, isoTime, type SecretBox } from '../world/index.ts'
+import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
 /** What an address without headers may stand for: what a browser shows in an element of its own. */
 const signable = [

@@ -1,5 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { Device, DeviceRole, Operator } from './schema.ts'
 
 export type DeviceRow = {

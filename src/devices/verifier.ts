@@ -3,7 +3,7 @@ import { type CredentialVerifier, type Presented, permissionsOf, twoNames, type 
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { type DeviceRole, deviceRoles } from './schema.ts'
 import * as store from './store.ts'
 

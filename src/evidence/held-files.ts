@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileOf } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
-import { listFile } from '../intake/index.ts'
-import { photoFile } from '../ledger/index.ts'
-import { fileOf } from '../motion/index.ts'
+import { listFile } from '../imports/index.ts'
+import { photoFile } from '../photos/index.ts'
 import type { Findings } from './findings.ts'
 import { reportFile } from './report-leaf.ts'
 

@@ -1,3 +1,4 @@
+import { detectionFacts } from '../cameras/index.ts'
 import { scanSha256 } from '../counts/index.ts'
 import type {
   CountScanRow,
@@ -10,7 +11,6 @@ import type {
 } from '../database/index.ts'
 import { placementFacts } from '../ledger/index.ts'
 import type { LeafFacts, LeafVersion } from '../log/index.ts'
-import { detectionFacts } from '../motion/index.ts'
 import { photosIn, unitHistoryFacts } from '../units/index.ts'
 import type { Findings } from './findings.ts'
 import { incidentFacts } from './incident-leaf.ts'

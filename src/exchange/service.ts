@@ -10,8 +10,8 @@ import {
   type PlacementEvent,
   toPlacementEvent,
 } from '../ledger/index.ts'
+import { type Clock, isoTime, zoneOffset } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
-import { type Clock, isoTime, zoneOffset } from '../world/index.ts'
 import { byteOrderMark, csvHead, csvLines } from './csv.ts'
 import { epcisContext, epcisId, objectEvent } from './epcis.ts'
 

@@ -3,8 +3,8 @@ import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { assetIsSeen, assetLocation, settle, type When } from '../ledger/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
-import { isoTime } from '../world/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
 
 /** Assets that are listed in one go: some 2 ms with their places. */

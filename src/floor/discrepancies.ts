@@ -16,8 +16,8 @@ import {
   settle,
   type When,
 } from '../ledger/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { Sight, Slot, WarehouseService } from '../warehouse/index.ts'
-import { isoTime } from '../world/index.ts'
 import {
   type AroundSlot,
   type Contradiction,

@@ -1,5 +1,5 @@
+import type { CamerasService, DetectionEvent } from '../cameras/index.ts'
 import type { Caller } from '../http/index.ts'
-import type { DetectionEvent, MotionService } from '../motion/index.ts'
 import type { Footage, FootageReason } from './trace-schema.ts'
 
 export const footageWindowSeconds = 60
@@ -8,35 +8,35 @@ const longestClipMs = 10 * 60 * 1000
 const clipsTold = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
-type Watching = Pick<MotionService, 'watching' | 'detections' | 'isRecording'>
+type Watching = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
 
 /** What the cameras of a slot saw around a time, as far as the caller may see it, and why there is nothing. */
-export function footageOf(motion: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
-  const { visible, hidden } = motion.watching(moment.slotCode, caller)
-  const cameras = visible.map(({ id, name }) => ({
+export function footageOf(cameras: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
+  const { visible, hidden } = cameras.watching(moment.slotCode, caller)
+  const watching = visible.map(({ id, name }) => ({
     cctvId: id,
     name,
-    ...ofCamera(motion, id, moment.timestampMs, windowSeconds, caller),
+    ...ofCamera(cameras, id, moment.timestampMs, windowSeconds, caller),
   }))
   const none: FootageReason = hidden > 0 ? 'camera_not_visible' : 'no_camera'
   return {
     cctv_clip_url: moment.clipUrl,
     windowSeconds,
-    cameras,
-    reason: cameras.length === 0 ? none : strongest(cameras.map((camera) => camera.reason)),
+    cameras: watching,
+    reason: watching.length === 0 ? none : strongest(watching.map((camera) => camera.reason)),
   }
 }
 
-function ofCamera(motion: Watching, cctvId: number, atMs: number, windowSeconds: number, caller: Caller) {
+function ofCamera(cameras: Watching, cctvId: number, atMs: number, windowSeconds: number, caller: Caller) {
   const windowMs = windowSeconds * 1000
   const span = { from: atMs - windowMs - longestClipMs, to: atMs + windowMs + 1 }
-  const { rows } = motion.detections({ cctvId, ...span }, { limit: 500, offset: 0 }, caller)
+  const { rows } = cameras.detections({ cctvId, ...span }, { limit: 500, offset: 0 }, caller)
   const near = rows.filter((detection) => overlaps(detection, atMs - windowMs, atMs + windowMs))
   const clips = near
     .map((detection) => ({ detection, offsetSeconds: offsetIn(detection, atMs) }))
     .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
     .slice(0, clipsTold)
-  const isPending = motion.isRecording(cctvId, span.from, span.to)
+  const isPending = cameras.isRecording(cctvId, span.from, span.to)
   return {
     clips,
     reason: strongest([...near.map(reasonOf), ...(isPending ? ['pending' as const] : ['no_motion' as const])]),

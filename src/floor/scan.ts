@@ -1,8 +1,8 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
 import { assetLocation, explain, slotState } from '../ledger/index.ts'
+import { isoTime } from '../platform/index.ts'
 import { type Barcode, gtin14, type Slot, symbologyOf, type WarehouseService } from '../warehouse/index.ts'
-import { isoTime } from '../world/index.ts'
 import type { ReadCode, ScanMatch } from './scan-schema.ts'
 
 /** What a scanner gave. */

@@ -15,8 +15,8 @@ import {
   stateIn,
   type When,
 } from '../ledger/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { Ask, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
-import { isoTime } from '../world/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
+import { DetectionEvent } from '../cameras/index.ts'
 import { historyQuery, listOf, resource, rowId, sha256Hex, timeOut } from '../http/index.ts'
 import { PlacementEvent } from '../ledger/index.ts'
-import { DetectionEvent } from '../motion/index.ts'
 import { slotNameShape } from './discrepancy-schema.ts'
 import { whenQuery } from './schema.ts'
 

@@ -1,3 +1,4 @@
+import type { CamerasService } from '../cameras/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, type TimePlace, timeCursor } from '../http/index.ts'
@@ -16,27 +17,26 @@ import {
   toPlacementEvent,
   type When,
 } from '../ledger/index.ts'
-import type { MotionService } from '../motion/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
-import { isoTime } from '../world/index.ts'
 import { nameOf } from './discrepancies.ts'
 import { footageOf, footageWindowSeconds } from './footage.ts'
 import type { endings, Stay, StoryStep } from './trace-schema.ts'
 
 export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
 type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
-type Motion = Pick<MotionService, 'watching' | 'detections' | 'isRecording'>
+type Motion = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
 
 /** What happened to a slot or an asset, one stay after the other, with all that proves it. */
 export class Traces {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
-  readonly #motion: Motion
+  readonly #cameras: Motion
 
-  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; motion: Motion }) {
+  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; cameras: Motion }) {
     this.#work = options.work
     this.#warehouse = options.warehouse
-    this.#motion = options.motion
+    this.#cameras = options.cameras
   }
 
   /** Who stood in a slot, newest first. Throws NOT_FOUND. */
@@ -72,7 +72,7 @@ export class Traces {
         slotCode: event.slot_code,
         clipUrl: event.cctv_clip_url,
       }
-      return { ...step, footage: footageOf(this.#motion, moment, footageWindowSeconds, caller) }
+      return { ...step, footage: footageOf(this.#cameras, moment, footageWindowSeconds, caller) }
     })
     return { data, ...rest }
   }
@@ -86,7 +86,7 @@ export class Traces {
     })
     const { timestamp, slot_code, cctv_clip_url } = event
     const moment = { timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
-    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#motion, moment, windowSeconds, caller) }
+    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#cameras, moment, windowSeconds, caller) }
   }
 
   #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {

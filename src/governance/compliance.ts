@@ -1,7 +1,7 @@
 import type { DetectionEventRow, IncidentChangeRow, ReadTx } from '../database/index.ts'
 import { type EventPlace, isPending, lastIdUpToSeq, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
 import { canonicalJson, erasedName, type Identity, type Json, MerkleFrontier } from '../log/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { Counts, Discrepancy } from './schema.ts'
 
 /** Everything that a report is made from besides the log: the same again gives the same bytes again. */

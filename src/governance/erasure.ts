@@ -11,7 +11,7 @@ import {
   readIdentity,
   version1Of,
 } from '../log/index.ts'
-import { type Clock, isoTime } from '../world/index.ts'
+import { type Clock, isoTime } from '../platform/index.ts'
 import { type Forgotten, scrubbed } from './scrub.ts'
 import { linkedEvents, unlinkEvents, unlinkRest } from './unlinking.ts'
 

@@ -1,11 +1,11 @@
+import type { CamerasService } from '../cameras/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import type { Photos } from '../ledger/index.ts'
 import type { Log, Openings, People } from '../log/index.ts'
-import type { MotionService } from '../motion/index.ts'
+import type { Photos } from '../photos/index.ts'
+import type { Clock } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
-import type { Clock } from '../world/index.ts'
 import { AccountWatch, type ConfigAccount } from './accounts.ts'
 import { AuditReader } from './audit.ts'
 import type { ComposedReport, ReportSpec } from './compliance.ts'
@@ -33,7 +33,7 @@ export type GovernanceOptions = {
   readonly idempotency: Idempotency
   readonly makeId: () => string
   readonly warehouse: WarehouseService
-  readonly motion: MotionService
+  readonly cameras: CamerasService
   readonly photos: Photos
   readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
@@ -57,10 +57,10 @@ export type Governance = {
 
 /** Builds the room. */
 export function createGovernance(options: GovernanceOptions): Governance {
-  const { warehouse, motion, photos, elsewhere, transportUnit } = options
-  const sight = new Sight({ warehouse, motion, photos, ...(elsewhere && { elsewhere }) })
+  const { warehouse, cameras, photos, elsewhere, transportUnit } = options
+  const sight = new Sight({ warehouse, cameras, photos, ...(elsewhere && { elsewhere }) })
   const siteUrl = () => options.site().siteUrl
-  const references = new References({ warehouse, motion, photos, siteUrl, transportUnit })
+  const references = new References({ warehouse, cameras, photos, siteUrl, transportUnit })
   const audit = new AuditReader({ ...options, sight })
   const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
   const reports = new Reports({ ...options, siteUrl, sight })

@@ -1,9 +1,10 @@
+import type { CamerasService } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
-import { findEvent, type Photos } from '../ledger/index.ts'
+import { findEvent } from '../ledger/index.ts'
 import { clipToCome, findMedia } from '../log/index.ts'
-import type { MotionService } from '../motion/index.ts'
+import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 
 /** What an incident can refer to, in the words of the API. */
@@ -41,7 +42,7 @@ export type FindElsewhere = (
 
 export type ReferencesOptions = {
   readonly warehouse: WarehouseService
-  readonly motion: MotionService
+  readonly cameras: CamerasService
   readonly photos: Photos
   readonly siteUrl: () => string
   readonly transportUnit?: FindElsewhere | undefined
@@ -120,7 +121,7 @@ export class References {
 
   #detection(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
-    const evidence = number === undefined ? undefined : this.#options.motion.evidenceOf(tx, number, caller)
+    const evidence = number === undefined ? undefined : this.#options.cameras.evidenceOf(tx, number, caller)
     if (number === undefined || !evidence) return undefined
     const media = evidence.isClosed ? evidence.files : [clipToCome(number)]
     return { type: 'detection_event', id, warehouseId: evidence.warehouseId, media }
@@ -155,9 +156,9 @@ export class References {
 
   #camera(id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
-    const { motion } = this.#options
-    if (number === undefined || !motion.isVisible(number, caller)) return undefined
-    return { type: 'camera', id, warehouseId: motion.warehouseOf(number), media: [] }
+    const { cameras } = this.#options
+    if (number === undefined || !cameras.isVisible(number, caller)) return undefined
+    return { type: 'camera', id, warehouseId: cameras.warehouseOf(number), media: [] }
   }
 
   #transportUnit(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {

@@ -21,8 +21,8 @@ import {
   sha256,
   shownWithout,
 } from '../log/index.ts'
+import { isoTime, writeFileDurablyAside } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
-import { isoTime, writeFileDurablyAside } from '../world/index.ts'
 import type { ComposedReport, ReportContent, ReportContentV1, ReportSpec } from './compliance.ts'
 import { reportGenerated } from './events.ts'
 import * as store from './report-store.ts'

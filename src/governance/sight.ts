@@ -1,9 +1,9 @@
+import type { CamerasService } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
-import { listIsHidden } from '../intake/index.ts'
+import { listIsHidden } from '../imports/index.ts'
 import type { AuditEntity } from '../journal/index.ts'
-import type { Photos } from '../ledger/index.ts'
-import type { MotionService } from '../motion/index.ts'
+import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 
 /** What the trail is about, in the words of the API. */
@@ -37,7 +37,7 @@ export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
 
 export type SightOptions = {
   readonly warehouse: WarehouseService
-  readonly motion: MotionService
+  readonly cameras: CamerasService
   readonly photos: Pick<Photos, 'isVisible'>
   /** Of transport units and scale readings, where there are any. */
   readonly elsewhere?: Partial<Record<'transport_unit' | 'scale_reading', Whereabouts>>
@@ -51,12 +51,12 @@ const everybody: Rule = () => true
  */
 export class Sight {
   readonly #warehouse: WarehouseService
-  readonly #motion: MotionService
+  readonly #cameras: CamerasService
   readonly #rules: Readonly<Record<AuditEntity, Rule>>
 
-  constructor({ warehouse, motion, photos, elsewhere = {} }: SightOptions) {
+  constructor({ warehouse, cameras, photos, elsewhere = {} }: SightOptions) {
     this.#warehouse = warehouse
-    this.#motion = motion
+    this.#cameras = cameras
     const inWarehouse =
       (where: Whereabouts): Rule =>
       (tx, id, caller) => {
@@ -98,7 +98,7 @@ export class Sight {
 
   /** No camera at all: a detection that is not there is nobody's secret. */
   mayKnowCamera(caller: Caller, cctvId: number | undefined): boolean {
-    return cctvId === undefined || caller.role === 'admin' || this.#motion.isVisible(cctvId, caller)
+    return cctvId === undefined || caller.role === 'admin' || this.#cameras.isVisible(cctvId, caller)
   }
 
   mayKnowAll(caller: Caller, warehouses: readonly number[]): boolean {

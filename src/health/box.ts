@@ -1,5 +1,5 @@
 import si from 'systeminformation'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 
 /** How the machine is: load and memory, and its temperature where it has a sensor. */
 export type BoxSample = {

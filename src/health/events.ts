@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { rowId, timeOut } from '../http/index.ts'
 import type { CreatedEvent, CreatedSchemas } from '../journal/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { Change } from './troubles.ts'
 
 const camera = {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type Api, operation, timeOut } from '../http/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import { overall } from './checks.ts'
 import type { Metrics } from './metrics.ts'
 import type { HealthWatch } from './watch.ts'

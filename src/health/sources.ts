@@ -1,4 +1,4 @@
-import type { FreeSpace } from '../world/index.ts'
+import type { FreeSpace } from '../platform/index.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
 

@@ -1,5 +1,5 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import { levelOf } from './checks.ts'
 import {
   type AlertWords,

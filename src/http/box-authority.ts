@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import * as x509 from '@peculiar/x509'
 import { ExitError } from '../errors/index.ts'
-import { readFileIfThere, writeFileDurably } from '../world/index.ts'
+import { readFileIfThere, writeFileDurably } from '../platform/index.ts'
 import { readCertificate } from './certificate.ts'
 
 export type TlsMade = {

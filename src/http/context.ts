@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
-import type { Logger } from '../world/index.ts'
+import type { Logger } from '../platform/index.ts'
 import type { Caller } from './caller.ts'
 
 /** Set before any handler runs. `caller` is there on every route that is not public. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { nearestNames } from '../config/index.ts'
+import { nearestNames } from '../errors/index.ts'
 
 /** The field forms that every room's schema is made of. */
 

@@ -1,5 +1,5 @@
 import type { AppError } from '../errors/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 
 const togetherMs = 10 * 60_000
 

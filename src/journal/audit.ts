@@ -1,7 +1,7 @@
 import type { Tx } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Identity, People, Person } from '../log/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { redacted } from './redact.ts'
 
 export type AuditEntity =

@@ -1,7 +1,7 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 

@@ -1,5 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { CreatedKind, EventType } from './event-types.ts'
 import type { Inspect } from './notifications.ts'
 

@@ -1,6 +1,6 @@
 import type { PrintJobRow, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import { afterAttempt, isDue, longestDelayMs, type Outcome } from './print-state.ts'
 import { sendRaw } from './raw-port.ts'
 import type { LabelSettings } from './settings.ts'

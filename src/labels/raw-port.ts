@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import type { Outcome } from './print-state.ts'
 
 /** A printer that ends the connection right after taking the data has thrown it away; its answer is here by then. */

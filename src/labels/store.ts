@@ -1,6 +1,6 @@
 import type { PrintJobRow, ReadTx, Tx } from '../database/index.ts'
 import { nameSql } from '../log/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { AfterAttempt, Outcome } from './print-state.ts'
 import type { JobState, PrintJob } from './schema.ts'
 

@@ -1,23 +1,8 @@
-export { actRoutes, batchPath } from './act-routes.ts'
-export { batchBytesLimit } from './act-schema.ts'
-export { Acts } from './acts.ts'
-export { assetKeys, judgementsAfter, moveBefore } from './around.ts'
-export { Corrections } from './corrections.ts'
-export { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
-export { ledgerNotifications } from './events.ts'
-export { LedgerHead } from './head.ts'
-export { eventsInSlices } from './history.ts'
-export { misfits } from './judge.ts'
-export type { EventPlace, HistoryFilter } from './look.ts'
-export { type Occupant, occupantOf, standingIn } from './occupants.ts'
-export { eventOfOpeningLine } from './opening.ts'
-export { proofOf } from './photo-reuse.ts'
-export { Photos, photoFile, photosPath } from './photos.ts'
-export { placementFacts } from './placement-leaf.ts'
-export { type Appended, type Asking, type Grounds, type LedgerSettings, Recorder, requestHash } from './recorder.ts'
-export { ledgerRoutes } from './routes.ts'
-export { NewPlacementEvent, PlacementEvent, placementEventTypes, slotStateShape, Warning } from './schema.ts'
-export { type Asked, LedgerService } from './service.ts'
+export { assetKeys, judgementsAfter, moveBefore } from './derive/around.ts'
+export { eventsInSlices } from './derive/history.ts'
+export type { EventPlace, HistoryFilter } from './derive/look.ts'
+export { occupantOf, standingIn } from './derive/occupants.ts'
+export { proofOf } from './derive/photo-reuse.ts'
 export {
   assetIsKnown,
   assetIsSeen,
@@ -29,8 +14,6 @@ export {
   newestInSlot,
   newestOfAsset,
   newestTimestampMs,
-  type Placement,
-  type SlotState,
   type SlotUse,
   settle,
   slotState,
@@ -38,9 +21,28 @@ export {
   slotUse,
   stateIn,
   type When,
-} from './state.ts'
-export { type Step, type Steps, type StepsOf, stepsOf } from './stays.ts'
+} from './derive/state.ts'
+export { type Step, type Steps, type StepsOf, stepsOf } from './derive/stays.ts'
+export { correctionsOf, walk } from './derive/walk.ts'
+export { ledgerNotifications } from './events.ts'
+export { misfits } from './judge.ts'
+export { actRoutes, batchPath } from './record/act-routes.ts'
+export { batchBytesLimit } from './record/act-schema.ts'
+export { Acts } from './record/acts.ts'
+export { Corrections } from './record/corrections.ts'
+export { deviceTimeHeaders, deviceTimeOf } from './record/device-time.ts'
+export { LedgerHead } from './record/head.ts'
+export { eventOfOpeningLine } from './record/opening.ts'
+export { placementFacts } from './record/placement-leaf.ts'
+export { type Asking, Recorder, requestHash } from './record/recorder.ts'
+export { ledgerRoutes } from './routes.ts'
+export {
+  NewPlacementEvent,
+  PlacementEvent,
+  placementEventTypes,
+  slotStateShape,
+  Warning,
+} from './schema.ts'
+export { type Asked, LedgerService } from './service.ts'
 export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
-export { correctionsOf, walk } from './walk.ts'
-export { explain, type WarningCode } from './warnings.ts'
-export type { DecidedTime } from './when.ts'
+export { explain } from './warnings.ts'

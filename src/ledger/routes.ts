@@ -23,18 +23,10 @@ import {
   time,
   timeCursor,
 } from '../http/index.ts'
-import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
-import { type Photos, photoLimitBytes, photosPath } from './photos.ts'
-import {
-  NewPlacementEvent,
-  PlacementEvent,
-  placementEventShape,
-  placementEventTypes,
-  RecordedEvent,
-  StoredPhoto,
-} from './schema.ts'
+import { type Photos, photoLimitBytes, photosPath, StoredPhoto, UploadPlaces } from '../photos/index.ts'
+import { deviceTimeHeaders, deviceTimeOf } from './record/device-time.ts'
+import { NewPlacementEvent, PlacementEvent, placementEventShape, placementEventTypes, RecordedEvent } from './schema.ts'
 import type { LedgerService } from './service.ts'
-import { UploadPlaces } from './upload-places.ts'
 
 const tag = 'Ledger'
 const eventsPath = '/api/whms/events'

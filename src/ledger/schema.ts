@@ -136,20 +136,3 @@ export type RecordedEvent = z.infer<typeof RecordedEvent>
 /** A recorded event inside the answer to an act of several. */
 export const AppendedEvent = z.object(recordedShape).openapi('AppendedEvent')
 export type AppendedEvent = z.infer<typeof AppendedEvent>
-
-export const StoredPhoto = z
-  .object({
-    success: z.literal(true),
-    sha256: z.string(),
-    url: z.string().openapi({ format: 'uri', description: 'goes into photo_url of an event' }),
-    mediaType: z.string(),
-    sizeBytes: z.int(),
-    width: z.int().nullable().openapi({ description: 'pixels, before any turning' }),
-    height: z.int().nullable(),
-    takenAt: z
-      .string()
-      .nullable()
-      .openapi({ description: "as its EXIF says: the camera's local time, with its offset when the camera tells it" }),
-  })
-  .openapi('StoredPhoto')
-export type StoredPhoto = z.infer<typeof StoredPhoto>

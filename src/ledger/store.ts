@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type Identity, type Person, shownWithout } from '../log/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { PlacementEvent } from './schema.ts'
 import { explain, type WarningCode } from './warnings.ts'
 

@@ -1,5 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
-import type { RandomBytes } from '../world/index.ts'
+import type { RandomBytes } from '../platform/index.ts'
 import { sha256 } from './merkle.ts'
 
 const saltBytes = 32

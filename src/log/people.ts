@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Head, ReadTx, Tx } from '../database/index.ts'
 import { type Caller, identityOf } from '../http/index.ts'
-import type { RandomBytes } from '../world/index.ts'
+import type { RandomBytes } from '../platform/index.ts'
 import type { LeafPlace, LogIdentity } from './log.ts'
 
 /** Who somebody is: a name, and the instance that vouched for it; null when a client only named the person. */

@@ -1,7 +1,7 @@
 import type { ReadTx, ScaleReadingRow, Tx } from '../database/index.ts'
 import { countLimit, type TimePlace } from '../http/index.ts'
 import { nameSql } from '../log/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { ScaleReading } from './schema.ts'
 
 const columns = [

@@ -3,8 +3,9 @@ import type { ReadTx, Tx, UnitHistoryRow, UnitOfWork } from '../database/index.t
 import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type Reply } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import { type Asked, type Asking, callerMark, type Photos, type Recorder, requestHash } from '../ledger/index.ts'
+import { type Asked, type Asking, callerMark, type Recorder, requestHash } from '../ledger/index.ts'
 import type { Log, Openings, People } from '../log/index.ts'
+import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { notificationsOf } from './events.ts'
 import {

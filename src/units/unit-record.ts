@@ -1,5 +1,5 @@
 import type { UnitHistoryRow } from '../database/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { EvidenceItem, TransportUnit, TransportUnitItem } from './schema.ts'
 import type { OpenedRow, UnitRow } from './store.ts'
 import { nextStage, type UnitState } from './workflow.ts'

@@ -1,5 +1,5 @@
 import { type Query, type ReadTx, sql, type Tables, type Tx } from '../database/index.ts'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 import { matchedName } from './matched-text.ts'
 import type { AssetType, NewSlot, NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
 

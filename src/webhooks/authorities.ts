@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { type Logger, readFileIfThere } from '../world/index.ts'
+import { type Logger, readFileIfThere } from '../platform/index.ts'
 import type { WebhookSettings } from './settings.ts'
 
 export type Trust = {

@@ -1,5 +1,5 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 
 /** Less than this is drift, or the clock being slewed. */
 const leastStepMs = 1000

@@ -2,7 +2,7 @@ import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { type Clock, isoTime } from '../world/index.ts'
+import { type Clock, isoTime } from '../platform/index.ts'
 import {
   type AttemptRow,
   attemptsOf,

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.ts'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { hostOf, type Network } from './address-guard.ts'
 import { allowedAddresses, ForbiddenAddress, type Resolve } from './guarded-agent.ts'
 

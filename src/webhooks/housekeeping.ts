@@ -1,5 +1,5 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
-import type { Clock, Logger } from '../world/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import { pullForward } from './delivery-store.ts'
 import { longestDelayMs } from './retry-schedule.ts'
 import { removeRetired } from './secrets.ts'

@@ -1,7 +1,7 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditTrail, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
-import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
+import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
 import { Alerts, type NewAlert, raiseAlert } from './alerts.ts'
 import { Authorities } from './authorities.ts'
 import { DeliveryLog } from './delivery-log.ts'

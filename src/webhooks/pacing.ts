@@ -1,4 +1,4 @@
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import {
   afterOutcome,
   afterStart,

@@ -1,5 +1,5 @@
 import type { ReadTx, Tx } from '../database/index.ts'
-import type { RandomBytes, SecretBox } from '../world/index.ts'
+import type { RandomBytes, SecretBox } from '../platform/index.ts'
 import type { Secrets } from './signature.ts'
 
 /** How long a secret that a rotation has replaced goes on signing beside its successor. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import got, { type Request } from 'got'
-import type { Clock } from '../world/index.ts'
+import type { Clock } from '../platform/index.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
 import type { Authorities } from './authorities.ts'
 import { excerptOf, excerptSourceBytes } from './excerpt.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { isoTime } from '../world/index.ts'
+import { isoTime } from '../platform/index.ts'
 
 /** The current secret of a webhook, then those that a rotation has retired and that are still valid, newest first. */
 export type Secrets = readonly [current: string, ...retired: string[]]

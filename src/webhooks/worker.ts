@@ -1,7 +1,7 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
-import type { Clock, Logger, RandomBytes, SecretBox } from '../world/index.ts'
+import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
 import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
 import { ClockSteps } from './clock-steps.ts'
 import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, voidLeases } from './delivery-store.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ControlSocket, controlSocketPath, daemonServes } from '../../src/app/control.ts'
 import { ExitError } from '../../src/errors/index.ts'
-import { silentLogger } from '../../src/world/index.ts'
+import { silentLogger } from '../../src/platform/index.ts'
 
 function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-control-'))

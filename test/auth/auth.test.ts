@@ -11,7 +11,7 @@ import {
 import { checkSecret } from '../../src/auth/secret-hash.ts'
 import { Turns } from '../../src/auth/turns.ts'
 import type { AppError } from '../../src/errors/index.ts'
-import { systemRandom } from '../../src/world/index.ts'
+import { systemRandom } from '../../src/platform/index.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { hashSecret } from '../../src/auth/index.ts'
-import { systemRandom } from '../../src/world/index.ts'
+import { systemRandom } from '../../src/platform/index.ts'
 import { auditOfCallers, lookFrom } from '../support/cloud.ts'
 import { people, signedIn, testGateway } from '../support/gateway.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { hashSecret } from '../../src/auth/index.ts'
-import { systemRandom } from '../../src/world/index.ts'
+import { systemRandom } from '../../src/platform/index.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
 
 t.setTimeout(240_000)

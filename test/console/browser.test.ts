@@ -6,7 +6,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 

@@ -269,7 +269,7 @@ t.test('a detection is held to its leaf and its clip to its hash, as an event is
   mkdirSync(`${dataDir}/clips`)
   writeFileSync(`${dataDir}/clips/1.mp4`, 'a clip')
   const motionAt = gateway.clock.now()
-  gateway.motion.heard({
+  gateway.cameras.heard({
     type: 'clipClosed',
     detectionId: 1,
     cameraId: 7,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FromCameras } from '../../src/cameras/index.ts'
+import type { FromCameras } from '../../src/video/index.ts'
 import { furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 const photo_url = 'https://photos.example/1.jpg'
@@ -222,7 +222,7 @@ const cameras = [
 const startMs = Date.UTC(2026, 2, 2, 8)
 
 async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {
-  for (const message of messages) gateway.motion.heard(message)
+  for (const message of messages) gateway.cameras.heard(message)
   await gateway.audit('test.settled', {})
 }
 

@@ -334,9 +334,9 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
 async function detection(gateway: TestGateway, { id, cctvId, clip }: { id: number; cctvId: number; clip?: string }) {
   const at = gateway.clock.now()
   const facts = { detectionId: id, cameraId: cctvId, motionAt: at, score: 0.5, peakScore: 0.6, sceneChange: false }
-  if (clip === undefined) gateway.motion.heard({ type: 'motionFired', ...facts, clip: true } as never)
+  if (clip === undefined) gateway.cameras.heard({ type: 'motionFired', ...facts, clip: true } as never)
   else {
-    gateway.motion.heard({
+    gateway.cameras.heard({
       type: 'clipClosed',
       ...facts,
       sha256: clip,

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { importer } from '../../src/app/import-command.ts'
-import { createLogger } from '../../src/world/index.ts'
+import { createLogger } from '../../src/platform/index.ts'
 import { inFile } from '../support/cloud.ts'
 import { type Answer, furnish, heldPhoto, people, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
 import { noSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createLogger } from '../../src/world/index.ts'
+import { createLogger } from '../../src/platform/index.ts'
 import { byCloud, cloudFor, inFile, look, until } from '../support/cloud.ts'
 import { people, type TestGateway, testGateway } from '../support/gateway.ts'
 
@@ -20,13 +20,13 @@ async function hall(t: Test) {
     config: { cameras: [{ id: 7, name: 'Dock door', url: 'rtsp://192.0.2.7/main' }] },
   })
   t.teardown(() => gateway.end())
-  gateway.motion.threadStarted()
+  gateway.cameras.threadStarted()
   return { gateway, lines: () => lines.map((line) => JSON.parse(line)), say: sayer(gateway) }
 }
 
 function sayer(gateway: TestGateway) {
   return (state: 'live' | 'backing-off' | 'connecting', words: typeof unreachable | null = null) =>
-    gateway.motion.heard({
+    gateway.cameras.heard({
       ...{ type: 'state', cameraId: 7, state, words, problem: words && 'unreachable', at: gateway.clock.now() },
     })
 }
@@ -115,7 +115,7 @@ t.test('a restart neither repeats that a camera is offline nor forgets to tell i
   t.equal((await alerts(before)).length, 1)
   const gateway = await before.restart()
   t.teardown(() => gateway.end())
-  gateway.motion.threadStarted()
+  gateway.cameras.threadStarted()
   await gateway.health.look()
   t.equal((await health(gateway)).status, 'degraded', 'it has given no picture since')
   await unplugged(gateway, sayer(gateway), 3 * minute)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { newRoot, sendFile } from '../../src/http/index.ts'
 import { sha256 } from '../../src/log/index.ts'
-import type { Logger } from '../../src/world/index.ts'
+import type { Logger } from '../../src/platform/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-file-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { AppError } from '../../src/errors/index.ts'
 import { newRoot } from '../../src/http/index.ts'
-import type { Logger } from '../../src/world/index.ts'
+import type { Logger } from '../../src/platform/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 t.test(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { UnsealedRow } from '../../src/ledger/placement-leaf.ts'
-import { placementFacts } from '../../src/ledger/placement-leaf.ts'
+import type { UnsealedRow } from '../../src/ledger/record/placement-leaf.ts'
+import { placementFacts } from '../../src/ledger/record/placement-leaf.ts'
 import {
   canonicalJson,
   commitmentOf,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import BetterSqlite3 from 'better-sqlite3'
-import type { FromCameras } from '../../src/cameras/index.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import type { Example } from '../../src/http/index.ts'
+import type { FromCameras } from '../../src/video/index.ts'
 import { type Answer, type Ask, people, type TestGateway, testGateway, tinyPng } from './gateway.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
@@ -266,7 +266,7 @@ class Day {
   }
 
   async watch(): Promise<void> {
-    for (const message of motion) this.#gateway.motion.heard(message)
+    for (const message of motion) this.#gateway.cameras.heard(message)
     await this.#gateway.audit('test.settled', {})
     await this.#get('/api/iot/cctv')
     await this.#post('/api/iot/detection/motion-stream', { cctvId: 7, action: 'start', sensitivity: 0.25 })

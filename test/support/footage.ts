@@ -8,7 +8,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } fro
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { locateFfmpeg } from '../../src/world/ffmpeg.ts'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { type Act, type Format, type LightStep, pictures, pictureTimes, type Scene } from './footage/scene.ts'
 import type { Clip } from './rtsp/server.ts'
 

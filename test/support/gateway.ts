@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { compose, type Gateway } from '../../src/app/compose.ts'
 import type { Role } from '../../src/auth/index.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { type Logger, type RandomBytes, silentLogger, systemRandom } from '../../src/world/index.ts'
+import { type Logger, type RandomBytes, silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export const siteUrl = 'http://127.0.0.1:8480'

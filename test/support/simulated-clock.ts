@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/world/index.ts'
+import type { Clock } from '../../src/platform/index.ts'
 
 type Timer = { readonly dueMs: number; readonly order: number; readonly callback: () => void }
 

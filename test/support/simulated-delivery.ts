@@ -1,10 +1,10 @@
 import { AuditTrail } from '../../src/journal/index.ts'
 import { People } from '../../src/log/index.ts'
+import { secretBox, silentLogger, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { Pacing } from '../../src/webhooks/pacing.ts'
 import type { Abandoned, Outcome } from '../../src/webhooks/sender.ts'
 import type { SignedMessage } from '../../src/webhooks/signature.ts'
 import { DeliveryWorker } from '../../src/webhooks/worker.ts'
-import { secretBox, silentLogger, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
 import { WebhookYard } from './webhook-yard.ts'
 
 export type Mood = 'up' | 'down' | 'offline' | 'flaky' | 'busy'

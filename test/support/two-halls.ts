@@ -1,5 +1,5 @@
 import { importer } from '../../src/app/import-command.ts'
-import type { FromCameras } from '../../src/cameras/index.ts'
+import type { FromCameras } from '../../src/video/index.ts'
 import { furnish, type Person, people, signedIn, siteUrl, type TestGateway, testGateway } from './gateway.ts'
 import { jpeg } from './photo.ts'
 
@@ -174,7 +174,7 @@ async function detect(gateway: TestGateway): Promise<void> {
   const motionAt = gateway.clock.now()
   const facts = { cameraId: 7, motionAt, score: 0.42, sceneChange: false }
   const fired: FromCameras = { ...facts, type: 'motionFired', detectionId: 1, clip: false }
-  gateway.motion.heard(fired)
+  gateway.cameras.heard(fired)
   await gateway.audit('test.settled', {})
 }
 

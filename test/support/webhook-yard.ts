@@ -8,6 +8,7 @@ import type { AppError } from '../../src/errors/index.ts'
 import { type Api, type Caller, jsonBodies, newRoot, type Permission, permissions } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, type Inspect, Outbox, type PublishedEvent } from '../../src/journal/index.ts'
 import { People } from '../../src/log/index.ts'
+import { secretBox, silentLogger, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import {
   type AttemptReport,
   createWebhooks,
@@ -15,7 +16,6 @@ import {
   type WebhookSettings,
   type Webhooks,
 } from '../../src/webhooks/index.ts'
-import { secretBox, silentLogger, systemRandom, uuidv7Maker } from '../../src/world/index.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 

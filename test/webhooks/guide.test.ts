@@ -100,7 +100,7 @@ async function aFullDay(t: Test): Promise<Received[]> {
   await post('governance/incidents/1/resolve', { resolution: 'picked up' })
   await post('governance/reports', { from: '2026-03-02T00:00:00Z', to: '2026-03-03T00:00:00Z' })
   const motionAt = gateway.clock.now()
-  gateway.motion.heard({
+  gateway.cameras.heard({
     type: 'motionFired',
     ...{ cameraId: 7, detectionId: 1, motionAt, score: 0.4, sceneChange: false, clip: false },
   })
@@ -116,11 +116,11 @@ async function aFullDay(t: Test): Promise<Received[]> {
 async function unplugAndPlug(gateway: TestGateway): Promise<void> {
   const says = (state: 'live' | 'backing-off') => {
     const words = state === 'live' ? null : { what: 'Nothing answers.', hint: 'Check its cable.' }
-    gateway.motion.heard({
+    gateway.cameras.heard({
       ...{ type: 'state', cameraId: 7, state, words, problem: words && 'unreachable', at: gateway.clock.now() },
     })
   }
-  gateway.motion.threadStarted()
+  gateway.cameras.threadStarted()
   says('live')
   await gateway.health.look()
   says('backing-off')

@@ -1,0 +1,72 @@
+import type { CameraState } from '../video/index.ts'
+
+/** How a camera that should give pictures is doing. */
+export type CameraHealth = {
+  readonly id: number
+  readonly name: string
+  /**
+   * When it last gave pictures, in milliseconds since the epoch; when it was first wanted, if it never did. Null while it
+   * gives pictures. A new attempt that fails does not move it.
+   */
+  readonly badSinceMs: number | null
+  /** What is wrong and what to do, for the admin; null while it gives pictures. */
+  readonly problem: string | null
+}
+
+type Known = {
+  /** Monotonic: when it was last well, or first wanted. */
+  readonly wellMs: number
+  readonly isWell: boolean
+  readonly problem: string | null
+}
+
+const notYet = 'No picture has come yet since the camera was asked. Wait a few seconds.'
+const noThread = 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.'
+
+/**
+ * Remembers since when each wanted camera has given no pictures. Times that come in are monotonic milliseconds. A camera
+ * of which nothing was ever said has been without pictures since `startedMs`.
+ */
+export class CameraHealthBook {
+  readonly #startedMs: number
+  readonly #known = new Map<number, Known>()
+
+  constructor(startedMs: number) {
+    this.#startedMs = startedMs
+  }
+
+  /** The camera should give pictures from now on. Changes nothing when that was so already. */
+  want(cameraId: number, nowMs: number): void {
+    if (!this.#known.has(cameraId)) this.#known.set(cameraId, { wellMs: nowMs, isWell: false, problem: noThread })
+  }
+
+  /** Nobody wants its pictures any more: what was known is forgotten. */
+  unwant(cameraId: number): void {
+    this.#known.delete(cameraId)
+  }
+
+  heard({ cameraId, state, words }: CameraState, nowMs: number): void {
+    const known = this.#known.get(cameraId)
+    if (!known) return
+    const isWell = state === 'live'
+    const problem = words ? `${words.what} ${words.hint}` : notYet
+    this.#known.set(cameraId, {
+      wellMs: isWell || known.isWell ? nowMs : known.wellMs,
+      isWell,
+      problem: isWell ? null : problem,
+    })
+  }
+
+  /** The cameras thread is gone, and with it every stream. */
+  threadGone(nowMs: number): void {
+    for (const [id, { isWell, wellMs }] of this.#known) {
+      this.#known.set(id, { wellMs: isWell ? nowMs : wellMs, isWell: false, problem: noThread })
+    }
+  }
+
+  /** How long a wanted camera has given no pictures, in milliseconds, and why; undefined while it does. */
+  badness(cameraId: number, nowMs: number): { forMs: number; problem: string | null } | undefined {
+    const known = this.#known.get(cameraId) ?? { wellMs: this.#startedMs, isWell: false, problem: noThread }
+    return known.isWell ? undefined : { forMs: nowMs - known.wellMs, problem: known.problem }
+  }
+}

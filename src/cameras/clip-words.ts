@@ -1,0 +1,40 @@
+import type { ClipClosed } from '../video/index.ts'
+
+/** Pre-roll that is missing is told from here on; times of pictures are this exact. */
+const exactSeconds = 0.1
+/** A longer time without a picture is told: something may have happened in it. */
+const longGapSeconds = 1
+
+type Told = Pick<
+  ClipClosed,
+  'motionAt' | 'startedAt' | 'closedBy' | 'preRollSeconds' | 'askedPreRollSeconds' | 'longestGapSeconds' | 'original'
+>
+
+/** What a viewer of a clip has to know that the clip does not show; null: it is whole and as asked for. */
+export function clipReason(clip: Told): string | null {
+  const parts = [ending(clip), beginning(clip), gap(clip), encoding(clip)].filter((part) => part !== null)
+  return parts.length === 0 ? null : parts.join('; ')
+}
+
+function ending({ closedBy }: Told): string | null {
+  return closedBy === 'post-roll' ? null : `closed by ${closedBy}`
+}
+
+function beginning({ motionAt, startedAt, preRollSeconds, askedPreRollSeconds }: Told): string | null {
+  if (askedPreRollSeconds === null || preRollSeconds >= askedPreRollSeconds - exactSeconds) return null
+  const lateSeconds = (startedAt - motionAt) / 1000
+  if (lateSeconds > exactSeconds) return `begins ${short(lateSeconds)} s after the motion did`
+  return `begins ${short(preRollSeconds)} s before the motion, not ${short(askedPreRollSeconds)} s`
+}
+
+function gap({ longestGapSeconds }: Told): string | null {
+  return longestGapSeconds <= longGapSeconds ? null : `no picture for ${short(longestGapSeconds)} s in the middle`
+}
+
+function encoding({ original }: Told): string | null {
+  return original ? null : 'encoded again as H.264, because browsers do not play what the camera sends'
+}
+
+function short(seconds: number): string {
+  return String(Math.round(seconds * 10) / 10)
+}

@@ -1,0 +1,57 @@
+import { z } from '@hono/zod-openapi'
+import { rowId, timeOut } from '../http/index.ts'
+import type { NotificationSchemas, PublishedEvent } from '../journal/index.ts'
+import { isoTime } from '../platform/index.ts'
+import { DetectionEvent } from './schema.ts'
+import type { Reservation } from './store.ts'
+
+const MotionDetected = z
+  .object({
+    id: rowId().openapi({ description: 'of the detection event, which follows when the clip is closed' }),
+    cctvId: rowId(),
+    timestamp: timeOut().openapi({ description: 'when the detector fired' }),
+    score: z.number().openapi({ description: '0 to 1, of the picture that fired' }),
+    sceneChange: z.boolean(),
+    clip: z.string().nullable().openapi({
+      format: 'uri',
+      description: 'where the clip will be; 503 CLIP_PENDING until it is there. null: there will be none',
+    }),
+    reason: z.literal('cooldown').optional().openapi({ description: 'why there will be no clip; absent otherwise' }),
+  })
+  .openapi('MotionNotification')
+
+/** What `motion.detected` carries. */
+export const cameraNotifications = { 'motion.detected': MotionDetected } satisfies NotificationSchemas
+
+/** What `event.created` carries for a type, when that is another thing than the notification itself. */
+export const motionRecorded = { 'motion.detected': DetectionEvent } satisfies NotificationSchemas
+
+/** The detector has fired. The clip's address is known before the clip is there; without one: why not. */
+export function motionDetected(
+  fired: Reservation,
+  clip: string | null,
+  nowMs: number,
+  warehouseId: number,
+): PublishedEvent {
+  const data: z.infer<typeof MotionDetected> = {
+    id: fired.id,
+    cctvId: fired.cctv_id,
+    timestamp: isoTime(fired.fired_at_ms),
+    score: fired.score,
+    sceneChange: fired.scene_change === 1,
+    clip,
+    ...(clip === null && { reason: 'cooldown' }),
+  }
+  return { type: 'motion.detected', eventId: fired.event_id, timestampMs: nowMs, warehouseId, data }
+}
+
+/** The detection stands in the ledger: what `event.created` tells of it. */
+export function detectionRecorded(detection: DetectionEvent, nowMs: number, warehouseId: number): PublishedEvent {
+  return {
+    type: 'motion.detected',
+    eventId: detection.eventId,
+    timestampMs: nowMs,
+    warehouseId,
+    data: { ...detection },
+  }
+}

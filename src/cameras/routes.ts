@@ -1,0 +1,162 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type Api,
+  allQuery,
+  historyLimit,
+  historyQuery,
+  listOf,
+  numericPath,
+  operation,
+  originOf,
+  pageOfAll,
+  queryInteger,
+  readTimeCursor,
+  resource,
+  sendFile,
+  time,
+  timeCursor,
+} from '../http/index.ts'
+import { Camera, DetectionEvent, detectionShape, MotionAction, motionResultShape, motionStatusShape } from './schema.ts'
+import type { CamerasService } from './service.ts'
+
+const tag = 'Cameras'
+const idParam = z.object({ id: z.string() })
+const binary = z.string().openapi({ format: 'binary' })
+
+const listCameras = operation({
+  id: 'listCameras',
+  method: 'get',
+  path: '/api/iot/cctv',
+  access: 'cameras:read',
+  tag,
+  summary: 'The cameras that the caller may see; never with their addresses or passwords',
+  description: 'State, last picture and motion of each, as its owner, its viewers and admins may see it.',
+  input: { query: z.object(allQuery) },
+  success: { 200: { description: 'The cameras', schema: listOf(Camera) } },
+})
+
+const controlMotion = operation({
+  id: 'controlMotion',
+  method: 'post',
+  path: '/api/iot/detection/motion-stream',
+  access: 'cameras:read',
+  tag,
+  summary: 'Start or stop motion detection of one camera',
+  description:
+    'For the camera’s owner, and for those who see it and have cameras:control. What start leaves out is as in the config.',
+  input: { body: MotionAction },
+  success: { 200: { description: 'How it is now', schema: resource(motionResultShape) } },
+  errors: ['NOT_FOUND', 'PERMISSION_DENIED'],
+})
+
+const getMotion = operation({
+  id: 'getMotionStatus',
+  method: 'get',
+  path: '/api/iot/detection/motion-stream',
+  access: 'cameras:read',
+  tag,
+  summary: 'How motion detection of one camera goes',
+  description: 'Counts go on through reconnects, and start anew with the start action.',
+  input: { query: z.object({ cctvId: queryInteger({ min: 1 }) }) },
+  success: { 200: { description: 'State and counts', schema: resource(motionStatusShape) } },
+  errors: ['NOT_FOUND'],
+})
+
+const listDetections = operation({
+  id: 'listDetections',
+  method: 'get',
+  path: '/api/iot/detection-events',
+  access: 'cameras:read',
+  tag,
+  summary:
+    'Detections of the cameras that the caller may see, newest first; with after_seq oldest first and without gaps',
+  description: 'With the addresses of clip and snapshot, and what became of the upload.',
+  input: {
+    query: z.object({
+      cctvId: queryInteger({ min: 1 }).optional(),
+      from: time().optional().openapi({ format: 'date-time' }),
+      to: time().optional().openapi({ format: 'date-time' }),
+      after_seq: queryInteger({ min: 0 })
+        .optional()
+        .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
+      cursor: z.string().max(64).optional().openapi({ description: 'nextCursor of the page before' }),
+      ...historyQuery,
+    }),
+  },
+  success: { 200: { description: 'One page', schema: listOf(DetectionEvent) } },
+  errors: ['NOT_FOUND'],
+})
+
+const getDetection = operation({
+  id: 'getDetection',
+  method: 'get',
+  path: '/api/iot/detection-events/{id}',
+  access: 'cameras:read',
+  tag,
+  summary: 'One detection',
+  description: 'While its clip is still being recorded the answer is 503 with the code CLIP_PENDING.',
+  input: { params: idParam },
+  success: { 200: { description: 'The detection', schema: resource(detectionShape) } },
+  errors: ['CLIP_PENDING'],
+})
+
+const getClip = operation({
+  id: 'getDetectionClip',
+  method: 'get',
+  path: '/api/iot/detection-events/{id}/clip',
+  access: 'cameras:read',
+  tag,
+  summary: 'The clip of a detection, whole or in ranges',
+  description: 'Takes ranges and If-None-Match, so that players can seek.',
+  input: { params: idParam },
+  success: { 200: { description: 'MP4', schema: binary, mediaType: 'video/mp4', ranges: true } },
+  errors: ['CLIP_PENDING'],
+})
+
+const getSnapshot = operation({
+  id: 'getDetectionSnapshot',
+  method: 'get',
+  path: '/api/iot/detection-events/{id}/snapshot',
+  access: 'cameras:read',
+  tag,
+  summary: 'A picture of the moment of motion',
+  description: 'The frame in which the motion was found.',
+  input: { params: idParam },
+  success: { 200: { description: 'PNG', schema: binary, mediaType: 'image/png', ranges: true } },
+  errors: ['CLIP_PENDING'],
+})
+
+export function cameraRoutes(api: Api, cameras: CamerasService): void {
+  api.openapi(listCameras, (c) => c.json(pageOfAll(cameras.cameras(c.get('caller')), c.req.valid('query')), 200))
+  api.openapi(controlMotion, async (c) =>
+    c.json({ success: true as const, ...(await cameras.control(c.req.valid('json'), originOf(c))) }, 200),
+  )
+  api.openapi(getMotion, (c) =>
+    c.json({ success: true as const, ...cameras.status(c.req.valid('query').cctvId, c.get('caller')) }, 200),
+  )
+  api.openapi(listDetections, (c) => {
+    const { limit = historyLimit, offset = 0, after_seq: afterSeq, cursor, ...query } = c.req.valid('query')
+    const page = { limit, offset, afterSeq, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
+    const { rows, hasMore, total } = cameras.detections(query, page, c.get('caller'))
+    const last = rows.at(-1)
+    const nextCursor =
+      hasMore && last && afterSeq === undefined
+        ? timeCursor({ timestampMs: Date.parse(last.timestamp), id: last.id })
+        : null
+    return c.json(
+      { success: true as const, data: rows, pagination: { limit, offset, total, hasMore, nextCursor } },
+      200,
+    )
+  })
+  api.openapi(getDetection, (c) =>
+    c.json(
+      { success: true as const, ...cameras.detection(numericPath(c.req.valid('param').id), c.get('caller')) },
+      200,
+    ),
+  )
+  api.openapi(getClip, (c) => sendFile(c, cameras.clip(numericPath(c.req.valid('param').id), c.get('caller'))) as never)
+  api.openapi(
+    getSnapshot,
+    (c) => sendFile(c, cameras.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))) as never,
+  )
+}

@@ -1,0 +1,552 @@
+import { join } from 'node:path'
+import type { ConfigNames } from '../auth/index.ts'
+import type { CameraConfig } from '../config/index.ts'
+import type { DetectionEventRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Outbox } from '../journal/index.ts'
+import { addMedia, canonicalJson, findMedia, holdClosedClip, type Log, type Media, sha256 } from '../log/index.ts'
+import { type Clock, isoTime, type Logger } from '../platform/index.ts'
+import type {
+  CameraSettings,
+  ClipClosed,
+  ClipLost,
+  DetectionFacts,
+  FromCameras,
+  MotionFired,
+  StoredFile,
+  ToCameras,
+} from '../video/index.ts'
+import { demandControl, maySee } from './access.ts'
+import { type CameraHealth, CameraHealthBook } from './camera-health.ts'
+import { CameraLog } from './camera-log.ts'
+import { clipReason } from './clip-words.ts'
+import { detectionFacts } from './detection-leaf.ts'
+import { detectionRecorded, motionDetected } from './events.ts'
+import { LatestReports } from './latest-reports.ts'
+import type { DetectionEvent, MotionAction, MotionSettings } from './schema.ts'
+import * as store from './store.ts'
+
+/** The cameras thread, as far as this room is concerned. */
+export type CamerasLink = { send(message: ToCameras): void }
+
+export type CamerasSettings = {
+  readonly cameras: readonly CameraConfig[]
+  readonly siteUrl: string
+  readonly warehouseId: number
+  readonly uploads: boolean
+  /** What clips leave of the disk for the ledger. */
+  readonly reserveBytes: number
+}
+
+export type DetectionEvidence = {
+  readonly warehouseId: number
+  /** Hashes of clip and snapshot. */
+  readonly files: readonly string[]
+  readonly isClosed: boolean
+}
+
+/** How long until a detection that could not be written is tried again. */
+const writeAgainMs = 10_000
+
+/** A camera that restarts is no reason to wake somebody. */
+const downForMs = 60_000
+
+type Wanted = { readonly running: boolean; readonly settings: MotionSettings }
+
+/** Cameras as callers see them, what they are told to do, and the detections that they report. */
+export class CamerasService {
+  readonly #work: UnitOfWork
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #log: Log
+  readonly #outbox: Outbox
+  readonly #audit: AuditTrail
+  readonly #makeId: () => string
+  readonly #clipsDir: string
+  readonly #site: () => CamerasSettings
+  readonly #link: CamerasLink
+  readonly #names: ConfigNames
+  readonly #reports = new LatestReports()
+  readonly #health: CameraHealthBook
+  readonly #cameraLog: CameraLog
+  readonly #startedAtMs = new Map<number, number>()
+  readonly #sent = new Map<number, string>()
+
+  constructor(options: {
+    work: UnitOfWork
+    clock: Clock
+    logger: Logger
+    log: Log
+    outbox: Outbox
+    audit: AuditTrail
+    makeId: () => string
+    clipsDir: string
+    site: () => CamerasSettings
+    link: CamerasLink
+    names: ConfigNames
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#health = new CameraHealthBook(options.clock.monotonic())
+    this.#logger = options.logger
+    this.#cameraLog = new CameraLog(options.logger)
+    this.#log = options.log
+    this.#outbox = options.outbox
+    this.#audit = options.audit
+    this.#makeId = options.makeId
+    this.#clipsDir = options.clipsDir
+    this.#site = options.site
+    this.#link = options.link
+    this.#names = options.names
+  }
+
+  /**
+   * Tells the thread about every camera whose settings it does not know yet, and about those that are gone; it also reads
+   * the passwords again. To be called after every reload, also when the config is the same.
+   */
+  tellCameras(): void {
+    const { cameras, reserveBytes } = this.#site()
+    this.#link.send({ type: 'reserve', bytes: reserveBytes })
+    for (const id of this.#sent.keys()) {
+      if (cameras.some((camera) => camera.id === id)) continue
+      this.#sent.delete(id)
+      this.#health.unwant(id)
+      this.#link.send({ type: 'remove', cameraId: id })
+    }
+    for (const camera of cameras) this.#tell(camera)
+    this.#link.send({ type: 'secrets' })
+  }
+
+  /** The thread is new: it knows nothing. */
+  threadStarted(): void {
+    this.#sent.clear()
+    this.threadEnded()
+    this.tellCameras()
+  }
+
+  /** The thread is gone, and with it every stream; nothing is known until a new one says so. */
+  threadEnded(): void {
+    this.#reports.forgetAll()
+    this.#health.threadGone(this.#clock.monotonic())
+  }
+
+  heard(message: FromCameras): void {
+    switch (message.type) {
+      case 'idsWanted':
+        void this.#give(message.count)
+        break
+      case 'state':
+        this.#health.heard(message, this.#clock.monotonic())
+        this.#cameraLog.heard(message, this.#nameOf(message.cameraId))
+        this.#reports.heard(message)
+        break
+      case 'status':
+        this.#reports.heard(message)
+        break
+      case 'motionFired':
+        void this.#untilWritten(() => this.#fired(message))
+        break
+      case 'clipClosed':
+      case 'clipLost':
+        void this.#untilWritten(() => this.#closed(message))
+        break
+      case 'leftoversDone':
+        void this.#untilWritten(() => this.#giveUp())
+        break
+      case 'stopped':
+        break
+    }
+  }
+
+  /** Whether every camera that should give pictures does, or has not failed to for long. */
+  areWell(): boolean {
+    const now = this.#clock.now()
+    return this.cameraHealth().every(({ badSinceMs }) => badSinceMs === null || now - badSinceMs < downForMs)
+  }
+
+  /**
+   * Every camera that should give pictures, and since when it has given none. `badSinceMs` is such that the time until
+   * now is what has passed by the monotonic clock, also when the wall clock was set meanwhile.
+   */
+  cameraHealth(): CameraHealth[] {
+    return this.#site()
+      .cameras.filter((camera) => this.#wanted(camera).running)
+      .map(({ id, name }) => {
+        const bad = this.#health.badness(id, this.#clock.monotonic())
+        return { id, name, badSinceMs: bad ? this.#clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
+      })
+  }
+
+  cameras(caller: Caller) {
+    return this.#site()
+      .cameras.filter((camera) => maySee(this.#names, caller, camera))
+      .map((camera) => this.#camera(camera))
+  }
+
+  /** Whether there is such a camera and the caller may know of it. */
+  isVisible(cctvId: number, caller: Caller): boolean {
+    return this.#visibleIds(caller).includes(cctvId)
+  }
+
+  /** What a detection of a camera that the caller sees has left on disk; `isClosed` false while its clip is recorded. */
+  evidenceOf(tx: ReadTx, id: number, caller: Caller): DetectionEvidence | undefined {
+    const fired = store.findReservation(tx, id)
+    if (!fired || !this.isVisible(fired.cctv_id, caller)) return undefined
+    const row = store.findDetection(tx, id)
+    const files = [row?.clip_sha256, row?.snapshot_sha256].filter((sha256) => typeof sha256 === 'string')
+    return { warehouseId: this.#warehouseOf(fired.cctv_id), files, isClosed: row !== undefined }
+  }
+
+  /** The warehouse of a camera, as the config has it now. */
+  warehouseOf(cctvId: number): number {
+    return this.#warehouseOf(cctvId)
+  }
+
+  status(cctvId: number, caller: Caller) {
+    const camera = this.#visible(cctvId, caller)
+    const { running, settings } = this.#wanted(camera)
+    const status = this.#reports.status(cctvId)
+    const startedAt = this.#startedAtMs.get(cctvId)
+    const { count = 0, percentage = 0, lastScore = 0, maxScore = 0 } = status?.motionFrames ?? {}
+    return {
+      cctvId,
+      running,
+      ...this.#stateOf(camera),
+      startedAt: running && startedAt !== undefined ? isoTime(startedAt) : null,
+      frameCount: status?.frameCount ?? 0,
+      motionFrames: { count, percentage, lastScore, maxScore },
+      lastFrameAt: timeOf(status?.lastFrameAt),
+      fps: status?.fps ?? 0,
+      restarts: status?.restarts ?? 0,
+      settings,
+      pendingUploads: 0,
+    }
+  }
+
+  /** Starts or stops detection; both may be said twice. Values that start leaves out are the config's. */
+  async control(request: MotionAction, by: RequestOrigin) {
+    const camera = this.#visible(request.cctvId, by.caller)
+    demandControl(this.#names, by.caller, camera)
+    const { cctvId, action } = request
+    const before = this.#wanted(camera)
+    const settings = action === 'start' ? given(request) : JSON.parse(this.#control(camera)?.settings ?? '{}')
+    await this.#work.write((tx) => {
+      const kept = { cctv_id: cctvId, action, settings: JSON.stringify(settings), config_sha256: motionHash(camera) }
+      store.keepControl(tx, kept, this.#clock.now())
+      const changes = { settings }
+      this.#audit.write(tx, by, {
+        action: `motion.${action === 'start' ? 'started' : 'stopped'}`,
+        entity: 'camera',
+        entityId: cctvId,
+        changes,
+      })
+    })
+    const after = this.#wanted(camera)
+    this.#tell(camera)
+    if (action === 'start') this.#link.send({ type: 'retry', cameraId: cctvId })
+    const changed = canonicalJson(before) !== canonicalJson(after)
+    return { cctvId, action, running: after.running, changed, settings: after.settings }
+  }
+
+  detections(
+    query: { cctvId?: number | undefined; from?: number | undefined; to?: number | undefined },
+    page: store.DetectionPage,
+    caller: Caller,
+  ) {
+    if (query.cctvId !== undefined) this.#visible(query.cctvId, caller)
+    const cameras = query.cctvId === undefined ? this.#visibleIds(caller) : [query.cctvId]
+    const found = this.#work.read((tx) =>
+      store.listDetections(tx, { cameras, fromMs: query.from, toMs: query.to }, page),
+    )
+    return { ...found, rows: found.rows.map((row) => this.#present(row)) }
+  }
+
+  /** The cameras that look at a slot: those that the caller may see, and how many others. */
+  watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
+    const all = this.#site().cameras.filter((camera) => camera.slots.includes(slotCode))
+    const visible = all.filter((camera) => maySee(this.#names, caller, camera)).map(({ id, name }) => ({ id, name }))
+    return { visible, hidden: all.length - visible.length }
+  }
+
+  /** Whether a clip of a camera is still being recorded that fired in this time; `toMs` excluded. */
+  isRecording(cctvId: number, fromMs: number, toMs: number): boolean {
+    return this.#work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
+  }
+
+  /** Throws NOT_FOUND, also for a detection of a camera that is not the caller's. */
+  detection(id: number | undefined, caller: Caller): DetectionEvent {
+    return this.#present(this.#row(id, caller))
+  }
+
+  /** The clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is recorded. */
+  clip(id: number | undefined, caller: Caller): FileAnswer {
+    return this.#file(this.#row(id, caller), 'clip')
+  }
+
+  snapshot(id: number | undefined, caller: Caller): FileAnswer {
+    return this.#file(this.#row(id, caller), 'snapshot')
+  }
+
+  #row(id: number | undefined, caller: Caller): DetectionEventRow {
+    const { row, fired } = this.#work.read((tx) => ({
+      row: id === undefined ? undefined : store.findDetection(tx, id),
+      fired: id === undefined ? undefined : store.findReservation(tx, id),
+    }))
+    const cctvId = row?.cctv_id ?? fired?.cctv_id
+    if (cctvId === undefined || !this.#visibleIds(caller).includes(cctvId)) throw AppError.notFound('Detection')
+    if (row) return row
+    throw new AppError('CLIP_PENDING', 'The clip is still being recorded', { retryAfterSeconds: 5 })
+  }
+
+  #file(row: DetectionEventRow, kind: 'clip' | 'snapshot'): FileAnswer {
+    const hash = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
+    const media = hash === null ? undefined : this.#work.read((tx) => findMedia(tx, hash))
+    if (!media) throw new AppError('NOT_FOUND', `The detection has no ${kind}`, { details: row.reason ?? '' })
+    const { mediaType, sizeBytes } = media
+    return { path: join(this.#clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
+  }
+
+  #camera(camera: CameraConfig) {
+    const state = this.#stateOf(camera)
+    return {
+      id: camera.id,
+      name: camera.name,
+      warehouseId: camera.warehouseId ?? this.#site().warehouseId,
+      zoneId: camera.zoneId,
+      slots: [...camera.slots],
+      enabled: camera.enabled,
+      ...state,
+      online: state.state === 'live',
+      lastFrameAt: timeOf(this.#reports.status(camera.id)?.lastFrameAt),
+      owner: camera.owner,
+      motion: this.#wanted(camera),
+    }
+  }
+
+  #stateOf(camera: CameraConfig) {
+    const known = this.#reports.state(camera.id)
+    if (!this.#wanted(camera).running) return { state: 'off' as const, problem: null }
+    return {
+      state: known?.state ?? ('offline' as const),
+      problem: known?.words ? `${known.words.what} ${known.words.hint}` : null,
+    }
+  }
+
+  /** Throws NOT_FOUND for a camera that is not there and for one that is not the caller's. */
+  #visible(cctvId: number, caller: Caller): CameraConfig {
+    const camera = this.#site().cameras.find((c) => c.id === cctvId)
+    if (!camera || !maySee(this.#names, caller, camera)) throw AppError.notFound('Camera')
+    return camera
+  }
+
+  #visibleIds(caller: Caller): number[] {
+    return this.#site()
+      .cameras.filter((c) => maySee(this.#names, caller, c))
+      .map((c) => c.id)
+  }
+
+  /** What was said through the API, while the camera's motion block is what it was then; else the config. */
+  #control(camera: CameraConfig): store.Control | undefined {
+    const said = this.#work.read((tx) => store.findControl(tx, camera.id))
+    return said?.config_sha256 === motionHash(camera) ? said : undefined
+  }
+
+  #wanted(camera: CameraConfig): Wanted {
+    const { enabled, masks: _, ...fromConfig } = camera.motion
+    const said = this.#control(camera)
+    const running = camera.enabled && (said ? said.action === 'start' : enabled)
+    return {
+      running,
+      settings: { ...fromConfig, ...(said ? (JSON.parse(said.settings) as Partial<MotionSettings>) : {}) },
+    }
+  }
+
+  #tell(camera: CameraConfig): void {
+    const { running, settings } = this.#wanted(camera)
+    const { uploadToStorage: _, ...motion } = settings
+    const message: CameraSettings = {
+      cameraId: camera.id,
+      url: camera.url,
+      detectUrl: camera.detectUrl,
+      username: camera.username,
+      passwordFile: camera.passwordFile,
+      detecting: running,
+      streaming: false,
+      motion: { ...motion, masks: camera.motion.masks },
+    }
+    this.#noteStart(camera.id, running)
+    const text = JSON.stringify(message)
+    if (this.#sent.get(camera.id) === text) return
+    this.#sent.set(camera.id, text)
+    this.#link.send({ type: 'camera', settings: message })
+  }
+
+  #noteStart(cctvId: number, running: boolean): void {
+    if (running) this.#health.want(cctvId, this.#clock.monotonic())
+    else this.#health.unwant(cctvId)
+    if (!running) this.#startedAtMs.delete(cctvId)
+    else if (!this.#startedAtMs.has(cctvId)) {
+      this.#startedAtMs.set(cctvId, this.#clock.now())
+      this.#reports.forgetCounts(cctvId)
+    }
+  }
+
+  async #give(count: number): Promise<void> {
+    await this.#untilWritten(async () => {
+      const ids = await this.#work.write((tx) => store.takeIds(tx, count))
+      this.#link.send({ type: 'ids', ids })
+    })
+  }
+
+  /** A detection is never dropped because the disk is full now; the thread also tells what is unwritten at each start. */
+  async #untilWritten(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await write()
+        return
+      } catch (err) {
+        this.#logger.error({ err }, 'a detection could not be written; it is tried again')
+        if (err instanceof AppError && err.code === 'NOT_READY') return
+        await new Promise<void>((resolve) => this.#clock.after(writeAgainMs, resolve))
+      }
+    }
+  }
+
+  async #fired(message: MotionFired): Promise<void> {
+    await this.#work.write((tx) => {
+      const fired = this.#reserve(tx, message, message.clip)
+      if (message.clip || store.findDetection(tx, fired.id)) return
+      this.#append(
+        tx,
+        fired,
+        { clip_status: 'cooldown', reason: 'the camera’s cooldown since its last clip was not over' },
+        null,
+      )
+    })
+    if (!message.clip) this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  async #closed(message: ClipClosed | ClipLost): Promise<void> {
+    await this.#work.write((tx) => {
+      const fired = this.#reserve(tx, message, true)
+      if (store.findDetection(tx, fired.id)) return
+      if (message.type === 'clipLost') {
+        this.#append(tx, fired, { clip_status: 'lost', reason: message.words }, null)
+        return
+      }
+      this.#keep(tx, message, 'clip', 'video/mp4')
+      if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
+      this.#append(tx, fired, { clip_status: 'recorded', reason: clipReason(message) }, message)
+    })
+    this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  /**
+   * A new thread has told of all clips that the last one left open, and no camera has started yet: what fired and is
+   * still without a result will never have one.
+   */
+  async #giveUp(): Promise<void> {
+    const reason = 'the gateway ended before anything of the clip was on disk'
+    await this.#work.write((tx) => {
+      for (const fired of store.openReservations(tx)) this.#append(tx, fired, { clip_status: 'lost', reason }, null)
+    })
+  }
+
+  /** What was told when it fired; told now, when the gateway died between firing and writing. */
+  #reserve(
+    tx: Tx,
+    facts: Pick<DetectionFacts, 'detectionId' | 'cameraId' | 'motionAt' | 'score' | 'sceneChange'>,
+    clip: boolean,
+  ): store.Reservation {
+    const known = store.findReservation(tx, facts.detectionId)
+    if (known) return known
+    const fired: store.Reservation = {
+      id: facts.detectionId,
+      event_id: this.#makeId(),
+      cctv_id: facts.cameraId,
+      fired_at_ms: facts.motionAt,
+      score: facts.score,
+      scene_change: facts.sceneChange ? 1 : 0,
+    }
+    store.reserve(tx, fired)
+    const url = clip ? `${this.#site().siteUrl}${store.clipPath(fired.id)}` : null
+    this.#outbox.announce(tx, motionDetected(fired, url, this.#clock.now(), this.#warehouseOf(fired.cctv_id)))
+    return fired
+  }
+
+  #keep(tx: Tx, file: StoredFile, kind: Media['kind'], mediaType: string): void {
+    const media = { sha256: file.sha256, kind, mediaType, sizeBytes: file.sizeBytes, receivedAtMs: this.#clock.now() }
+    addMedia(tx, media)
+  }
+
+  #append(
+    tx: Tx,
+    fired: store.Reservation,
+    outcome: { clip_status: DetectionEventRow['clip_status']; reason: string | null },
+    clip: ClipClosed | null,
+  ): void {
+    const unsealed = {
+      row: store.nextRow(tx),
+      id: fired.id,
+      event_id: fired.event_id,
+      cctv_id: fired.cctv_id,
+      timestamp_ms: fired.fired_at_ms,
+      score: clip?.peakScore ?? fired.score,
+      scene_change: fired.scene_change,
+      ...outcome,
+      clip_sha256: clip?.sha256 ?? null,
+      snapshot_sha256: clip?.snapshot?.sha256 ?? null,
+      clip_start_ms: clip?.startedAt ?? null,
+      clip_end_ms: clip?.endedAt ?? null,
+      pre_roll_seconds: clip?.preRollSeconds ?? null,
+      duration_seconds: clip?.durationSeconds ?? null,
+      asked_pre_roll_seconds: clip?.askedPreRollSeconds ?? null,
+      clip_pictures: clip?.pictures ?? null,
+      longest_gap_seconds: clip?.longestGapSeconds ?? null,
+      clip_original: clip ? Number(clip.original) : null,
+      closed_by: clip?.closedBy ?? null,
+      recorded_at_ms: this.#clock.now(),
+    }
+    const leaf = this.#log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
+    const row = { ...unsealed, ...leaf }
+    store.append(tx, row)
+    holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
+    this.#outbox.created(tx, detectionRecorded(this.#present(row), this.#clock.now(), this.#warehouseOf(row.cctv_id)))
+  }
+
+  #present(row: DetectionEventRow): DetectionEvent {
+    const { siteUrl, uploads } = this.#site()
+    return store.toDetectionEvent(row, {
+      siteUrl,
+      uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
+    })
+  }
+
+  #nameOf(cctvId: number): string {
+    return this.#site().cameras.find(({ id }) => id === cctvId)?.name ?? `Camera ${cctvId}`
+  }
+
+  #warehouseOf(cctvId: number): number {
+    const { cameras, warehouseId } = this.#site()
+    return cameras.find((c) => c.id === cctvId)?.warehouseId ?? warehouseId
+  }
+}
+
+/** Name of a detection's file in the folder of the clips. */
+export function fileOf(id: number, kind: 'clip' | 'snapshot'): string {
+  return kind === 'clip' ? `${id}.mp4` : `${id}.png`
+}
+
+function motionHash(camera: CameraConfig): string {
+  return sha256(JSON.stringify(camera.motion)).toString('hex')
+}
+
+function given(request: MotionAction): Partial<MotionSettings> {
+  const { cctvId: _, action: __, ...values } = request
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+function timeOf(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : isoTime(ms)
+}

@@ -1,0 +1,12 @@
+export { listFile } from './list-file.ts'
+export type { Cause } from './problems.ts'
+export { importRoutes } from './routes.ts'
+export {
+  type ImportOptions,
+  type ImportResult,
+  ImportService,
+  type ListKind,
+  listKinds,
+  listLimitBytes,
+} from './service.ts'
+export { listIsHidden } from './store.ts'

@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DiskRoom } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { writeFileDurablyAside } from '../platform/index.ts'
+
+/** Where a list of opening stock is kept: named by its hash, as photos are. */
+export function listFile(dataDir: string, sha256: string): string {
+  return join(dataDir, 'lists', sha256.slice(0, 2), `${sha256}.csv`)
+}
+
+/** The file, on disk before its row is. What is there already is not written again. Throws STORAGE_FULL. */
+export async function keepList(
+  dataDir: string,
+  sha256: string,
+  bytes: Buffer,
+  room: Pick<DiskRoom, 'demand'>,
+): Promise<void> {
+  const file = listFile(dataDir, sha256)
+  if (existsSync(file)) return
+  room.demand(bytes.length, 'the list')
+  try {
+    await writeFileDurablyAside(file, bytes, 0o640)
+  } catch (error) {
+    throw new AppError('STORAGE_FULL', 'The list can not be written; nothing was stored', {
+      cause: error,
+      retryAfterSeconds: 30,
+    })
+  }
+}

@@ -1,0 +1,394 @@
+import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError, nearestNames } from '../errors/index.ts'
+import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
+import type { LedgerService } from '../ledger/index.ts'
+import { type People, sha256 } from '../log/index.ts'
+import type { Clock } from '../platform/index.ts'
+import type { Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
+import { assetColumns, assetsForm } from './assets.ts'
+import type { Form, Outcome } from './form.ts'
+import { Grid } from './grid.ts'
+import { keepList, listFile } from './list-file.ts'
+import { openingColumns, openingForm } from './opening-stock.ts'
+import { type Cause, type ListProblem, Problems } from './problems.ts'
+import type { OpeningList } from './schema.ts'
+import { type Row, readSheet, type Sheet } from './sheet.ts'
+import { slotColumns, slotsForm } from './slots.ts'
+import * as store from './store.ts'
+
+export const listKinds = ['slots', 'assets', 'opening-stock'] as const
+export type ListKind = (typeof listKinds)[number]
+
+export const listLimitBytes = 32 * 1024 * 1024
+
+/** Lines of a list that are looked at in one turn: some 2 ms. */
+const lookedLines = 500
+
+/** Lines that share a transaction: some 10 ms, then others have their turn. */
+const sliceLines = 20
+
+export type ImportOptions = {
+  readonly kind: ListKind
+  readonly dryRun: boolean
+  readonly createZones: boolean
+  /** Id or name of the warehouse of slots that name none; without it the site's own. */
+  readonly warehouse?: string | undefined
+  /** Slots without a place get one by their label. */
+  readonly grid?: boolean
+}
+
+export type ImportResult = {
+  readonly kind: ListKind
+  /** Of the list's bytes, hex. */
+  readonly sha256: string
+  readonly dryRun: boolean
+  /** Nothing is wrong with the list: all of it is stored, or would be. */
+  readonly ok: boolean
+  readonly rows: number
+  readonly created: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly zonesCreated: readonly string[]
+  /** How often the ledger gave each warning. */
+  readonly warnings: Readonly<Record<string, number>>
+  /** In the order of the lines, the first thousand of `problemCount`. */
+  readonly problems: readonly ListProblem[]
+  readonly problemCount: number
+  /** All of them by what is wrong, the most frequent first. */
+  readonly causes: readonly Cause[]
+  readonly notices: readonly ListProblem[]
+  readonly noticeCount: number
+  readonly noticeCauses: readonly Cause[]
+}
+
+const columnsOf = { slots: slotColumns, assets: assetColumns, 'opening-stock': openingColumns } as const
+
+/** Thrown to end a transaction that was only tried. */
+class Undone extends Error {}
+
+/** Takes lists of slots, assets and opening stock: all of a list, or nothing of it. */
+export class ImportService {
+  readonly #work: UnitOfWork
+  readonly #warehouse: WarehouseService
+  readonly #ledger: LedgerService
+  readonly #audit: AuditTrail
+  readonly #people: People
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #room: Pick<DiskRoom, 'demand'>
+  readonly #dataDir: string
+  readonly #warehouseId: () => number
+
+  constructor(options: {
+    work: UnitOfWork
+    warehouse: WarehouseService
+    ledger: LedgerService
+    audit: AuditTrail
+    people: People
+    clock: Pick<Clock, 'now'>
+    room: Pick<DiskRoom, 'demand'>
+    dataDir: string
+    warehouseId: () => number
+  }) {
+    this.#work = options.work
+    this.#warehouse = options.warehouse
+    this.#ledger = options.ledger
+    this.#audit = options.audit
+    this.#people = options.people
+    this.#clock = options.clock
+    this.#room = options.room
+    this.#dataDir = options.dataDir
+    this.#warehouseId = options.warehouseId
+  }
+
+  /**
+   * Tries every line and tells all that is wrong; only when nothing is, stores them, a slice at a time. What a crash
+   * cuts off, the same list completes: lines that are as they should be change nothing. Throws STORAGE_FULL, NOT_READY.
+   */
+  async import(bytes: Buffer, options: ImportOptions, by: RequestOrigin): Promise<ImportResult> {
+    const list = sha256(bytes).toString('hex')
+    const problems = new Problems()
+    const sheet = await readSheet(bytes, problems, (written) => nameOf(written, columnsOf[options.kind]))
+    if (!sheet) return resultOf(list, options, 0, new Tally(), problems)
+    const zones = new Set<string>()
+    const warehouseId = options.kind === 'slots' ? this.#warehouseOf(options, sheet, by, problems) : undefined
+    // Each line would be refused, for a reason that stands in none of them.
+    if (options.kind === 'slots' && warehouseId === undefined) {
+      return resultOf(list, options, sheet.rows.length, new Tally(), problems)
+    }
+    const isAsked = options.warehouse !== undefined
+    const grid = options.grid ? await this.#gridOf(sheet, warehouseId, by) : undefined
+    const onZone = (name: string) => zones.add(name)
+    const form = this.#formOf(options, sheet, list, { warehouseId, isAsked, grid, onZone })
+    explainColumns(sheet, form, problems)
+    findRepeats(sheet, form, problems)
+    const tried = new Tally(zones)
+    if (!lacksColumns(sheet, form)) await this.#try(sheet, form, by, tried, problems)
+    if (problems.count > 0 || options.dryRun) return resultOf(list, options, sheet.rows.length, tried, problems)
+    if (tried.created + tried.updated === 0) return resultOf(list, options, sheet.rows.length, tried, problems)
+    zones.clear()
+    const done = new Tally(zones)
+    if (options.kind === 'opening-stock') await this.#keep(bytes, list, sheet.rows.length, by)
+    await this.#store(sheet, form, by, done, problems)
+    await this.#work.write((tx) => this.#tell(tx, options.kind, list, done, by))
+    return resultOf(list, options, sheet.rows.length, done, problems)
+  }
+
+  /** Lists of opening stock, the newest first; those that speak of a hidden warehouse are not there. */
+  async lists(caller: Caller, signal?: AbortSignal): Promise<OpeningList[]> {
+    const sight = this.#warehouse.sightOf(caller)
+    const lists: OpeningList[] = []
+    for (const list of this.#work.read(store.openingLists)) {
+      if (this.#work.read((tx) => store.listIsHidden(tx, list.sha256, sight))) continue
+      const slices = this.#work.readInSlices(
+        0,
+        (tx, afterLine: number) => {
+          const { uncounted, next } = store.uncountedLines(tx, list.sha256, afterLine, lookedLines)
+          return { found: uncounted, next }
+        },
+        signal,
+      )
+      let uncounted = 0
+      for await (const found of slices) uncounted += found
+      lists.push({ ...list, uncounted })
+    }
+    return lists
+  }
+
+  /** The bytes of a list as they were imported. Throws NOT_FOUND, also when it speaks of a hidden warehouse. */
+  file(hash: string, caller: Caller): FileAnswer {
+    const sight = this.#warehouse.sightOf(caller)
+    const found = this.#work.read((tx) =>
+      store.listIsHidden(tx, hash, sight) ? undefined : store.findOpeningList(tx, hash),
+    )
+    if (!found) throw AppError.notFound('List')
+    return { path: listFile(this.#dataDir, hash), mediaType: 'text/csv', sizeBytes: found.size_bytes, sha256: hash }
+  }
+
+  /** Where slots stand that do not say it. A problem, and undefined, when there is no such warehouse. */
+  #warehouseOf({ warehouse }: ImportOptions, sheet: Sheet, by: RequestOrigin, problems: Problems): number | undefined {
+    const known = this.#warehouse.warehouses(by.caller)
+    const wanted = warehouse ?? `${this.#warehouseId()}`
+    const named = known.filter(({ id, name }) => `${id}` === wanted || sameName(name, wanted))
+    const [found] = named
+    if (found && named.length === 1) return found.id
+    const needsIt = warehouse !== undefined || sheet.rows.some(({ cells }) => !cells.has('warehouseId'))
+    if (!needsIt) return this.#warehouseId()
+    problems.add(sheet.headerLine, null, noWarehouse(wanted, known, named.length))
+    return undefined
+  }
+
+  /** Reads the plan as it is, a thousand slots at a time; between them everybody else has a turn. */
+  async #gridOf(sheet: Sheet, warehouseId: number | undefined, by: RequestOrigin): Promise<Grid> {
+    const existing: Slot[] = []
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      const from: number = afterId
+      const page = this.#work.read((tx) => this.#warehouse.slots(tx, by.caller, from, 1000))
+      existing.push(...page.slots.filter((slot) => slot.warehouseId === warehouseId))
+      afterId = page.lastId
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const hasPlace = (row: Row) => row.cells.has('floor_plan_polygon') || row.cells.has('x')
+    const labels = sheet.rows.filter((row) => !hasPlace(row)).map(({ cells }) => cells.get('slot_id') ?? '')
+    return new Grid(labels, existing)
+  }
+
+  #formOf({ kind, createZones }: ImportOptions, sheet: Sheet, list: string, slots: SlotSettings): Form {
+    switch (kind) {
+      case 'slots':
+        return slotsForm({
+          ...slots,
+          warehouse: this.#warehouse,
+          warehouseId: slots.warehouseId ?? this.#warehouseId(),
+          sheet,
+          createZones,
+        })
+      case 'assets':
+        return assetsForm(this.#warehouse, sheet)
+      case 'opening-stock':
+        return openingForm({ warehouse: this.#warehouse, ledger: this.#ledger, sheet, list })
+    }
+  }
+
+  /** Stores every line in a transaction that is then undone: what would be refused is known before anything is there. */
+  async #try(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
+    for (const slice of trialsOf(sheet.rows, form)) {
+      const trial = this.#work.write((tx) => {
+        for (const row of slice) this.#line(tx, row, form, by, tally, problems)
+        throw new Undone()
+      })
+      await trial.catch((error: unknown) => {
+        if (!(error instanceof Undone)) throw error
+      })
+    }
+  }
+
+  async #store(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
+    for (const slice of slicesOf(sheet.rows)) {
+      if (problems.count > 0) return
+      await this.#work.write((tx) => {
+        for (const row of slice) this.#line(tx, row, form, by, tally, problems)
+      })
+    }
+  }
+
+  #line(tx: Tx, row: Row, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): void {
+    const attempt = this.#ledger.attempt(tx, () => form.store(tx, row, by))
+    if ('done' in attempt) {
+      tally.count(row, attempt.done)
+      return
+    }
+    const { fields = [], message, details, code } = attempt.refused
+    if (code === 'STORAGE_FULL' || code === 'NOT_READY' || code === 'INTERNAL_ERROR') throw attempt.refused
+    for (const { path, message: what } of fields) {
+      const column = columnOf(path, form)
+      problems.add(row.line, column, what, row.cells.get(column ?? ''))
+    }
+    if (fields.length === 0) problems.add(row.line, null, details || message)
+  }
+
+  async #keep(bytes: Buffer, list: string, rows: number, by: RequestOrigin): Promise<void> {
+    await keepList(this.#dataDir, list, bytes, this.#room)
+    await this.#work.write((tx) => {
+      const row = { sha256: list, sizeBytes: bytes.length, rows, receivedAtMs: this.#clock.now() }
+      if (store.addOpeningList(tx, row, this.#people, this.#people.ofCaller(tx, by.caller))) {
+        this.#audit.write(tx, by, { action: 'opening_list.stored', entity: 'opening_list', entityId: list })
+      }
+    })
+  }
+
+  #tell(tx: Tx, kind: ListKind, list: string, { created, updated, unchanged }: Tally, by: RequestOrigin): void {
+    const entity = ({ slots: 'slot', assets: 'asset', 'opening-stock': 'opening_list' } as const)[kind]
+    this.#audit.write(tx, by, {
+      action: 'list.imported',
+      entity,
+      ...(kind === 'opening-stock' && { entityId: list }),
+      changes: { sha256: list, created, updated, unchanged },
+    })
+  }
+}
+
+/** What the lines have come to. */
+class Tally {
+  created = 0
+  updated = 0
+  unchanged = 0
+  readonly warnings: Record<string, number> = {}
+  readonly notices = new Problems()
+  readonly zones: ReadonlySet<string>
+
+  constructor(zones: ReadonlySet<string> = new Set()) {
+    this.zones = zones
+  }
+
+  count({ line }: Row, { what, warnings = [], notice }: Outcome): void {
+    this[what] += 1
+    for (const code of warnings) this.warnings[code] = (this.warnings[code] ?? 0) + 1
+    if (notice) this.notices.add(line, notice.column, notice.message)
+  }
+}
+
+function resultOf(
+  list: string,
+  { kind, dryRun }: ImportOptions,
+  rows: number,
+  { created, updated, unchanged, zones, warnings, notices }: Tally,
+  problems: Problems,
+): ImportResult {
+  return {
+    kind,
+    sha256: list,
+    dryRun,
+    ok: problems.count === 0,
+    rows,
+    created,
+    updated,
+    unchanged,
+    zonesCreated: [...zones],
+    warnings,
+    problems: problems.list,
+    problemCount: problems.count,
+    causes: problems.causes,
+    notices: notices.list,
+    noticeCount: notices.count,
+    noticeCauses: notices.causes,
+  }
+}
+
+type SlotSettings = {
+  readonly warehouseId: number | undefined
+  readonly isAsked: boolean
+  readonly grid: Grid | undefined
+  readonly onZone: (name: string) => void
+}
+
+const sameName = (a: string, b: string): boolean =>
+  a.trim().normalize('NFC').toLowerCase() === b.trim().normalize('NFC').toLowerCase()
+
+function noWarehouse(wanted: string, known: readonly Warehouse[], howMany: number): string {
+  const make = 'gatehouse warehouse add --name NAME --timezone ZONE'
+  if (known.length === 0) return `there is no warehouse yet; make one: ${make}`
+  const names = known.map(({ id, name }) => `${id} (${name})`).join(', ')
+  if (howMany > 1) return `${howMany} warehouses are called ${wanted}; give --warehouse the id: there are ${names}`
+  return `there is no warehouse ${wanted}; give --warehouse one of ${names}, or make it: ${make}`
+}
+
+/** Slices as they are stored, but that lines which depend on each other are in the same one. */
+function* trialsOf(rows: readonly Row[], { together }: Form): Generator<readonly Row[]> {
+  if (!together) return yield* slicesOf(rows)
+  const groups = Map.groupBy(rows, (row) => together(row) ?? `line ${row.line}`)
+  let slice: Row[] = []
+  for (const group of groups.values()) {
+    slice.push(...group)
+    if (slice.length < sliceLines) continue
+    yield slice
+    slice = []
+  }
+  if (slice.length > 0) yield slice
+}
+
+function* slicesOf(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let from = 0; from < rows.length; from += sliceLines) yield rows.slice(from, from + sliceLines)
+}
+
+type Columns = (typeof columnsOf)[ListKind]
+
+/** Capitals do not count; a header may also be another word for a column. */
+function nameOf(written: string, { columns, aliases }: Columns): string | undefined {
+  const same = (name: string) => name.toLowerCase() === written.toLowerCase()
+  return columns.find(same) ?? Object.entries(aliases).find(([alias]) => same(alias))?.[1]
+}
+
+function explainColumns(sheet: Sheet, form: Form, problems: Problems): void {
+  for (const { line, written } of sheet.unknown) {
+    const [nearest] = nearestNames(written, [...form.columns, ...Object.keys(form.aliases)])
+    const hint = nearest ? `; did you mean ${nearest}?` : `; known are ${form.columns.join(', ')}`
+    problems.add(line, written, `unknown column${hint}`)
+  }
+  for (const name of form.required) {
+    if (!sheet.columns.includes(name)) problems.add(sheet.headerLine, name, 'this column is needed')
+  }
+}
+
+/** Every line would be wrong in the same way. */
+function lacksColumns(sheet: Sheet, form: Form): boolean {
+  return form.required.some((name) => !sheet.columns.includes(name))
+}
+
+function findRepeats(sheet: Sheet, form: Form, problems: Problems): void {
+  const first = new Map<string, number>()
+  for (const row of sheet.rows) {
+    const key = form.key.of(row)
+    if (key === undefined) continue
+    const before = first.get(key)
+    if (before === undefined) first.set(key, row.line)
+    else problems.add(row.line, form.key.column, `stands on line ${before} already`)
+  }
+}
+
+/** The column that a field of the API came from: `constraints.max_weight` is max_weight. */
+function columnOf(path: string, form: Form): string | null {
+  const parts = path.split('.')
+  const direct = parts.find((part) => form.columns.includes(part))
+  return direct ?? form.aliases[parts[0] ?? ''] ?? null
+}

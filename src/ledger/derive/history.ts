@@ -1,0 +1,224 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ReadTx, UnitOfWork } from '../../database/index.ts'
+import { countLimit } from '../../http/index.ts'
+import type { Meant } from '../../log/index.ts'
+import { headOf, type OpenedRow, openedByIds } from '../store.ts'
+import {
+  beginning,
+  countOf,
+  type EventPlace,
+  type HistoryFilter,
+  indexSliceRows,
+  inOrder,
+  type LightRow,
+  lightSliceRows,
+  lookAt,
+  type Order,
+  operatorMeant,
+  passes,
+  type Source,
+  sourceInLogOrder,
+  sourceOf,
+} from './look.ts'
+import { lastIdUpToSeq } from './state.ts'
+
+/** Whole rows that one slice reads and turns into what the API answers: some 2 ms. */
+const openedSliceRows = 100
+const sliceSlots = 5000
+
+/** The slots whose events count; without a zone and a warehouse all but those of the hidden warehouses. */
+export type SlotsMeant = {
+  readonly zoneId?: number | undefined
+  readonly warehouseId?: number | undefined
+  /** Warehouses that the caller may not see. */
+  readonly hiddenWarehouses: readonly number[]
+}
+
+export type HistoryPage = {
+  readonly limit: number
+  readonly offset: number
+  /** The row to go on behind, newest first. */
+  readonly before?: EventPlace | undefined
+}
+
+export type History = { readonly rows: OpenedRow[]; readonly hasMore: boolean; readonly total: number | null }
+
+type Work = Pick<UnitOfWork, 'read' | 'readInSlices'>
+
+/** A filter made ready: which index, which slots, and up to which event. */
+type Prepared = {
+  readonly filter: HistoryFilter
+  readonly order: Order
+  readonly source: Source
+  /** Behind this event alone, in the order of the log. */
+  readonly afterId: number
+  /** What is appended while the reading goes on stays out. */
+  readonly lastId: number
+  readonly mayCount: (slotId: number) => boolean
+  readonly meant: Meant | undefined
+  /** The source says it all: no row has to be looked at to know that it counts. */
+  readonly isServedByIndex: boolean
+}
+
+/**
+ * One page of the history: newest first, or with `afterSeq` in the order of the log. `total` is exact up to
+ * `countLimit` rows that the strongest condition finds, else null. Reads in slices; see `readInSlices`.
+ */
+export async function pageOfHistory(
+  work: Work,
+  filter: HistoryFilter,
+  slots: SlotsMeant,
+  page: HistoryPage,
+  signal?: AbortSignal,
+): Promise<History> {
+  const prepared = await prepare(work, filter, slots, filter.afterSeq === undefined ? 'newest first' : 'log', signal)
+  const { order, afterId } = prepared
+  const ids: number[] = []
+  let passed = 0
+  for await (const found of eventsMeant(work, prepared, startOf(page, beginning(order, filter, afterId)), signal)) {
+    const wanted = found.slice(Math.max(0, page.offset - passed))
+    passed += found.length
+    ids.push(...wanted.slice(0, page.limit + 1 - ids.length).map(({ id }) => id))
+    if (ids.length > page.limit) break
+  }
+  await nextTurn()
+  const total = await totalOf(work, prepared, signal)
+  const rows: OpenedRow[] = []
+  for await (const opened of openedRows(work, ids.slice(0, page.limit), order, signal)) rows.push(...opened)
+  return { rows, hasMore: ids.length > page.limit, total }
+}
+
+/**
+ * Every event that the filter leaves, some at a time: oldest first, or with `afterSeq` in the order of the log. Only
+ * events up to `lastId`. Empty arrays come too: each is a turn for the others.
+ */
+export async function* eventsInSlices(
+  work: Work,
+  filter: HistoryFilter & { readonly lastId: number },
+  slots: SlotsMeant,
+  signal?: AbortSignal,
+): AsyncGenerator<OpenedRow[], void> {
+  const order = filter.afterSeq === undefined ? 'oldest first' : 'log'
+  const prepared = {
+    ...(await prepare(work, filter, slots, order, signal)),
+    lastId: filter.lastId,
+    isServedByIndex: false,
+  }
+  for await (const found of eventsMeant(work, prepared, beginning(order, filter, prepared.afterId), signal)) {
+    if (found.length === 0) yield []
+    yield* openedRows(
+      work,
+      found.map(({ id }) => id),
+      order,
+      signal,
+    )
+  }
+}
+
+/** Behind the cursor, or where the span of time ends when that is further back. */
+function startOf({ before }: HistoryPage, first: EventPlace): EventPlace {
+  return before && before.timestampMs < first.timestampMs ? before : first
+}
+
+async function prepare(
+  work: Work,
+  filter: HistoryFilter,
+  slots: SlotsMeant,
+  order: Order,
+  signal: AbortSignal | undefined,
+): Promise<Prepared> {
+  const mayCount = await slotsMeant(work, slots, signal)
+  return work.read((tx) => {
+    const meant = operatorMeant(tx, filter)
+    const own = sourceOf(filter, meant)
+    const source = order === 'log' ? sourceInLogOrder(tx, own) : own
+    const isSpanServed = order !== 'log' || (filter.fromMs === undefined && filter.toMs === undefined)
+    return {
+      filter,
+      order,
+      source,
+      afterId: filter.afterSeq === undefined ? 0 : lastIdUpToSeq(tx, filter.afterSeq),
+      lastId: headOf(tx).id,
+      mayCount: mayCount ?? (() => true),
+      meant,
+      isServedByIndex: mayCount === undefined && source === own && source.isTheOnlyCondition && isSpanServed,
+    }
+  })
+}
+
+/** Whether the events of a slot count; undefined when those of all slots do. */
+async function slotsMeant(
+  work: Work,
+  { zoneId, warehouseId, hiddenWarehouses }: SlotsMeant,
+  signal: AbortSignal | undefined,
+): Promise<((slotId: number) => boolean) | undefined> {
+  if (zoneId === undefined && warehouseId === undefined && hiddenWarehouses.length === 0) return undefined
+  const hidden = new Set(hiddenWarehouses)
+  const meant = new Set<number>()
+  const look = (tx: ReadTx, afterId: number) => {
+    const slots = tx.allOf<{ id: number; zone_id: number | null; warehouse_id: number }>(
+      'SELECT id, zone_id, warehouse_id FROM slot WHERE id > +? ORDER BY id LIMIT ?',
+      [afterId, sliceSlots],
+    )
+    for (const slot of slots) {
+      const isAsked =
+        (zoneId === undefined || slot.zone_id === zoneId) &&
+        (warehouseId === undefined || slot.warehouse_id === warehouseId)
+      if (isAsked && !hidden.has(slot.warehouse_id)) meant.add(slot.id)
+    }
+    return { found: undefined, next: slots.length < sliceSlots ? undefined : slots.at(-1)?.id }
+  }
+  for await (const _ of work.readInSlices(0, look, signal));
+  return (slotId) => meant.has(slotId)
+}
+
+/** The rows that count, slice by slice. */
+function eventsMeant(work: Work, prepared: Prepared, from: EventPlace, signal: AbortSignal | undefined) {
+  const { filter, order, source, lastId, mayCount, meant, isServedByIndex } = prepared
+  const looked = isServedByIndex ? indexSliceRows : lightSliceRows
+  return work.readInSlices<LightRow[], EventPlace>(
+    from,
+    (tx, place) => {
+      const rows = lookAt(tx, source, order, filter, { place, looked, placesOnly: isServedByIndex })
+      const last = rows.at(-1)
+      const counts = (row: LightRow) => row.id <= lastId && mayCount(row.slot_id) && passes(row, filter, meant)
+      return {
+        found: isServedByIndex ? rows : rows.filter(counts),
+        next: last && rows.length === looked ? { timestampMs: last.timestamp_ms, id: last.id } : undefined,
+      }
+    },
+    signal,
+  )
+}
+
+/** Exact, or null: of more rows than the limit nobody knows how many the other conditions would leave. */
+async function totalOf(work: Work, prepared: Prepared, signal: AbortSignal | undefined): Promise<number | null> {
+  const { filter, order, source, afterId, lastId, isServedByIndex } = prepared
+  if (isServedByIndex) {
+    if (source.arms.length === 0 && filter.fromMs === undefined && filter.toMs === undefined) return lastId - afterId
+    if (order !== 'log') {
+      const counted = work.read((tx) => countOf(tx, source, filter, countLimit + 1))
+      return counted > countLimit ? null : counted
+    }
+  }
+  let total = 0
+  let looked = 0
+  for await (const found of eventsMeant(work, prepared, beginning(order, filter, afterId), signal)) {
+    total += found.length
+    looked += isServedByIndex ? found.length : lightSliceRows
+    if (looked > countLimit) return null
+  }
+  return total
+}
+
+/** Whole rows by id, in the order of the reading. */
+function openedRows(work: Work, ids: readonly number[], order: Order, signal: AbortSignal | undefined) {
+  return work.readInSlices<OpenedRow[], number>(
+    0,
+    (tx, from) => {
+      const end = from + openedSliceRows
+      return { found: openedByIds(tx, ids.slice(from, end), inOrder[order]), next: end < ids.length ? end : undefined }
+    },
+    signal,
+  )
+}

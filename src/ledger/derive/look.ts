@@ -1,0 +1,215 @@
+import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import { type Meant, meantBy } from '../../log/index.ts'
+import { judgements, moves } from './state.ts'
+
+/** Which events somebody asks for. Every condition that is there must hold. */
+export type HistoryFilter = {
+  readonly slotId?: number | undefined
+  /** Any of them: hardly any asset has more than one key, see `warehouse/README.md`. */
+  readonly assetKeys?: readonly string[] | undefined
+  readonly eventType?: string | undefined
+  /** A name, or `name@<instance URL>`. */
+  readonly operator?: string | undefined
+  readonly workOrderRef?: string | undefined
+  readonly correctsEventId?: number | undefined
+  /** When it happened: inclusive. */
+  readonly fromMs?: number | undefined
+  /** Exclusive. */
+  readonly toMs?: number | undefined
+  /** Only leaves behind this one. */
+  readonly afterSeq?: number | undefined
+}
+
+/** Newest or oldest first by the order (timestamp, id), or in the order of the log, which is that of the ids. */
+export type Order = 'newest first' | 'oldest first' | 'log'
+
+/** Where a reading stands: behind this event. */
+export type EventPlace = { readonly timestampMs: number; readonly id: number }
+
+/** As much of an event as the conditions need; the rest is read of those that pass. */
+export type LightRow = Pick<
+  PlacementEventRow,
+  | 'id'
+  | 'timestamp_ms'
+  | 'event_type'
+  | 'slot_id'
+  | 'asset_key'
+  | 'leaf_version'
+  | 'operator_commitment'
+  | 'work_order_ref'
+  | 'corrects_event_id'
+> & {
+  /** Of rows since version 2, where an operator is asked for. */
+  readonly operator_id: number | null
+}
+
+/** One way to rows by an index that is in the order of time. */
+type Arm = {
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+  /** Where it starts when that is another table, and what id and time are called there. */
+  readonly start?: { readonly from: string; readonly join: string; readonly id: string; readonly time: string }
+}
+
+/** A condition that an index serves: by one way or by several that have no row in common. None: the whole ledger. */
+export type Source = {
+  readonly arms: readonly Arm[]
+  /** No other condition is asked for: the index alone says which rows are meant. */
+  readonly isTheOnlyCondition: boolean
+}
+
+/** Besides id and time, which are taken where the index that is read has them: then it is read in their order. */
+const lightColumns =
+  'e.event_type, e.slot_id, e.asset_key, e.leaf_version, e.operator_commitment, e.work_order_ref, e.corrects_event_id'
+const operatorColumn = '(SELECT operator_id FROM main.placement_person WHERE event_id = e.id) AS operator_id'
+
+/** Rows that one slice looks at in the table: some 2 ms. */
+export const lightSliceRows = 500
+/** Entries of an index that one slice looks at: some 1 ms. */
+export const indexSliceRows = 4000
+
+/**
+ * The strongest condition that an index serves: the one that leaves the fewest rows in a ledger of years.
+ * @param meant everyone whom the filter's operator may mean
+ */
+export function sourceOf(filter: HistoryFilter, meant: Meant | undefined): Source {
+  const { assetKeys, slotId, correctsEventId, workOrderRef, eventType } = filter
+  const conditions = [assetKeys, slotId, correctsEventId, workOrderRef, meant, eventType]
+  const isTheOnlyCondition = conditions.filter((one) => one !== undefined).length <= 1
+  const source = (...arms: Arm[]) => ({ arms, isTheOnlyCondition })
+  const one = (sql: string, value: string | number) => source({ sql, values: [value] })
+  if (assetKeys !== undefined) return source(...inHalves(ofAssets(assetKeys)))
+  if (slotId !== undefined) return source(...inHalves({ sql: 'e.slot_id = +?', values: [slotId] }))
+  if (correctsEventId !== undefined) return one('e.corrects_event_id = +?', correctsEventId)
+  if (workOrderRef !== undefined) return one('e.work_order_ref = +?', workOrderRef)
+  if (meant !== undefined) return source(...armsOf(meant))
+  if (eventType !== undefined) return one('e.event_type = +?', eventType)
+  return source()
+}
+
+/** Slots and assets have an index over moves and one over judgements. */
+const inHalves = ({ sql, values }: Arm): Arm[] =>
+  [moves, judgements].map((half) => ({ sql: `e.${half} AND ${sql}`, values }))
+
+/** Rows of version 1 hold a person's one commitment; later ones are linked. */
+function armsOf({ commitment, ids }: Meant): Arm[] {
+  const start = {
+    from: 'main.placement_person l INDEXED BY placement_person_operator',
+    join: 'CROSS JOIN main.placement_event e ON e.id = l.event_id',
+    id: 'l.event_id',
+    time: 'l.timestamp_ms',
+  }
+  return [
+    { sql: 'e.leaf_version = 1 AND e.operator_commitment = +?', values: [commitment ?? ''] },
+    ...ids.map((id) => ({ sql: 'l.operator_id = +?', values: [id], start })),
+  ]
+}
+
+function ofAssets(keys: readonly string[]): Arm {
+  const [key = '', ...others] = keys
+  if (others.length === 0) return { sql: 'e.asset_key = +?', values: [key] }
+  return { sql: `e.asset_key IN (${keys.map(() => '?').join(', ')})`, values: keys }
+}
+
+/** Whether a row satisfies what its source has not looked at. */
+export function passes(row: LightRow, filter: HistoryFilter, meant: Meant | undefined): boolean {
+  const { slotId, assetKeys, eventType, workOrderRef, correctsEventId, fromMs, toMs } = filter
+  return (
+    (slotId === undefined || row.slot_id === slotId) &&
+    (assetKeys === undefined || assetKeys.includes(row.asset_key)) &&
+    (eventType === undefined || row.event_type === eventType) &&
+    (meant === undefined || isBy(row, meant)) &&
+    (workOrderRef === undefined || row.work_order_ref === workOrderRef) &&
+    (correctsEventId === undefined || row.corrects_event_id === correctsEventId) &&
+    (fromMs === undefined || row.timestamp_ms >= fromMs) &&
+    (toMs === undefined || row.timestamp_ms < toMs)
+  )
+}
+
+function isBy(row: LightRow, { commitment, ids }: Meant): boolean {
+  if (row.leaf_version === 1) return row.operator_commitment === commitment
+  return row.operator_id !== null && ids.includes(row.operator_id)
+}
+
+/** Everyone whom the filter's operator may mean; undefined when it names none. */
+export function operatorMeant(tx: ReadTx, { operator }: HistoryFilter): Meant | undefined {
+  return operator === undefined ? undefined : meantBy(tx, operator)
+}
+
+/** As SQL on the table `e`. */
+export const inOrder = {
+  'newest first': 'e.timestamp_ms DESC, e.id DESC',
+  'oldest first': 'e.timestamp_ms, e.id',
+  log: 'e.id',
+} as const satisfies Record<Order, string>
+
+type Slice = { readonly place: EventPlace; readonly looked: number; readonly placesOnly: boolean }
+
+/** The next `looked` rows of a source behind `place`; with `placesOnly` just where they stand. */
+export function lookAt(
+  tx: ReadTx,
+  source: Source,
+  order: Order,
+  { fromMs, toMs, operator }: HistoryFilter,
+  { place, looked, placesOnly }: Slice,
+): LightRow[] {
+  const isByTime = order !== 'log'
+  const columns = operator === undefined ? lightColumns : `${lightColumns}, ${operatorColumn}`
+  const values: (string | number)[] = []
+  const selects = armsOrAll(source).map(({ sql, values: own, start }) => {
+    const { id, time } = start ?? inEvents
+    const behind = isByTime ? `(${time}, ${id}) ${order === 'newest first' ? '<' : '>'} (+?, +?)` : `${id} > +?`
+    // The place bounds one end of the span; this bounds the other.
+    const end =
+      order === 'newest first' && fromMs !== undefined
+        ? { sql: `${time} >= +?`, value: fromMs }
+        : order === 'oldest first' && toMs !== undefined
+          ? { sql: `${time} < +?`, value: toMs }
+          : undefined
+    values.push(...own, ...(isByTime ? [place.timestampMs, place.id] : [place.id]), ...(end ? [end.value] : []))
+    const where = [sql, behind, ...(end ? [end.sql] : [])].filter((part) => part !== '').join(' AND ')
+    const from = start ? `${start.from}${placesOnly ? '' : ` ${start.join}`}` : 'main.placement_event e'
+    return `SELECT ${id} AS id, ${time} AS timestamp_ms${placesOnly ? '' : `, ${columns}`} FROM ${from} WHERE ${where}`
+  })
+  // A union names its columns without the table.
+  const sorted = selects.length > 1 || placesOnly ? inOrder[order].replaceAll('e.', '') : inOrder[order]
+  return tx.allOf<LightRow>(`${selects.join(' UNION ALL ')} ORDER BY ${sorted} LIMIT ?`, [...values, looked])
+}
+
+const inEvents = { id: 'e.id', time: 'e.timestamp_ms' }
+const everything: Arm = { sql: '', values: [] }
+const armsOrAll = ({ arms }: Source): readonly Arm[] => (arms.length === 0 ? [everything] : arms)
+
+/** In front of the first row that can be meant. */
+export function beginning(order: Order, { fromMs, toMs }: HistoryFilter, afterId: number): EventPlace {
+  if (order === 'log') return { timestampMs: 0, id: afterId }
+  return order === 'newest first'
+    ? { timestampMs: toMs ?? Number.MAX_SAFE_INTEGER, id: toMs === undefined ? Number.MAX_SAFE_INTEGER : 0 }
+    : { timestampMs: fromMs ?? Number.MIN_SAFE_INTEGER, id: 0 }
+}
+
+/**
+ * The source to read in the order of the log. Most indexes are in the order of time: where they find many rows,
+ * sorting them would block the thread, so the ledger itself is read.
+ */
+export function sourceInLogOrder(tx: ReadTx, source: Source): Source {
+  if (source.arms.length === 0 || countOf(tx, source, {}, indexSliceRows) < indexSliceRows) return source
+  return { arms: [], isTheOnlyCondition: false }
+}
+
+/** How many rows a source finds in a span of time; `most` when there are that many or more. */
+export function countOf(tx: ReadTx, source: Source, { fromMs, toMs }: HistoryFilter, most: number): number {
+  const values: (string | number)[] = []
+  const selects = armsOrAll(source).map(({ sql, values: own, start }) => {
+    const { id, time } = start ?? inEvents
+    const span = [
+      ...(fromMs === undefined ? [] : [{ sql: `${time} >= +?`, value: fromMs }]),
+      ...(toMs === undefined ? [] : [{ sql: `${time} < +?`, value: toMs }]),
+    ]
+    values.push(...own, ...span.map(({ value }) => value))
+    const where = [sql, ...span.map((part) => part.sql)].filter((part) => part !== '').join(' AND ')
+    return `SELECT ${id} FROM ${start?.from ?? 'main.placement_event e'}${where === '' ? '' : ` WHERE ${where}`}`
+  })
+  const counted = `SELECT count(*) AS n FROM (${selects.join(' UNION ALL ')} LIMIT ?)`
+  return tx.oneOf<{ n: number }>(counted, [...values, most])?.n ?? 0
+}

@@ -1,0 +1,42 @@
+import type { ReadTx } from '../../database/index.ts'
+import { boundsOf, newestInSlot, type When } from './state.ts'
+
+export type Occupant = {
+  readonly assetBarcode: string
+  readonly assetKey: string
+  /** Only a list of opening stock says so. */
+  readonly isOpening: boolean
+}
+
+/** What a slot shows as standing in it; undefined when it is empty. */
+export function occupantOf(tx: ReadTx, slotId: number, when: When = {}): Occupant | undefined {
+  const newest = newestInSlot(tx, slotId, boundsOf(tx, when))
+  if (newest?.event_type !== 'PLACED') return undefined
+  const list = tx.oneOf<{ opening_list: string | null }>(
+    'SELECT opening_list FROM main.placement_event WHERE id = +?',
+    [newest.id],
+  )?.opening_list
+  return { assetBarcode: newest.asset_barcode, assetKey: newest.asset_key, isOpening: typeof list === 'string' }
+}
+
+/**
+ * All assets that stand in a slot: those whose own newest move put them there. More than one where a pallet was put
+ * in front of another; the one that the slot shows may be none of them.
+ */
+export function standingIn(
+  tx: ReadTx,
+  slotId: number,
+  atMs: number,
+): { readonly assetBarcode: string; readonly assetKey: string }[] {
+  return tx.allOf(
+    `SELECT p.asset_barcode AS assetBarcode, p.asset_key AS assetKey
+     FROM main.placement_event p INDEXED BY placement_event_occupancy
+     WHERE p.slot_id = +? AND p.event_type IN ('PLACED', 'REMOVED') AND p.event_type = 'PLACED' AND p.timestamp_ms <= +?
+       AND NOT EXISTS (
+         SELECT 1 FROM main.placement_event q
+         WHERE q.asset_key = p.asset_key AND q.event_type IN ('PLACED', 'REMOVED')
+           AND (q.timestamp_ms, q.id) > (p.timestamp_ms, p.id) AND q.timestamp_ms <= +?)
+     ORDER BY p.timestamp_ms, p.id`,
+    [slotId, atMs, atMs],
+  )
+}

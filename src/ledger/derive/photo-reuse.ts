@@ -1,0 +1,98 @@
+import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import type { WarningCode } from '../warnings.ts'
+import { moves } from './state.ts'
+import { correctionsOf } from './walk.ts'
+
+/** What an event says that its photo shows. */
+export type Shown = Pick<
+  PlacementEventRow,
+  'id' | 'event_type' | 'slot_id' | 'asset_key' | 'timestamp_ms' | 'photo_url' | 'photo_sha256' | 'corrects_event_id'
+>
+
+/** A placement that names the photo as its proof. */
+export type Proven = Pick<PlacementEventRow, 'id' | 'slot_id' | 'asset_key' | 'asset_barcode' | 'timestamp_ms'>
+
+/** Of the placements with one photo, so many are looked at: the newest. */
+const lookedAt = 20
+
+/**
+ * Another placement, recorded before `event`, that the same photo proves already; the newest, undefined without one. It
+ * is no other placement while the same asset stays in the same slot: a repeat, a judgement. A placement that was
+ * corrected proves nothing any more; its correction does.
+ * @param isSeen whether whoever is told may know of events in a slot
+ * @param lastId corrections up to this event count
+ */
+export function otherProof(
+  tx: ReadTx,
+  event: Shown,
+  isSeen: (slotId: number) => boolean,
+  lastId = Number.MAX_SAFE_INTEGER,
+): Proven | undefined {
+  if (event.photo_url === null && event.photo_sha256 === null) return undefined
+  const isOther = (placed: Proven) =>
+    isSeen(placed.slot_id) && isAnother(tx, placed, event, lastId) && !isTakenBack(tx, placed.id, event, lastId)
+  // A photo that is used again is mostly used for something else: then the newest one tells.
+  const [newest] = placementsWith(tx, event, 1)
+  if (!newest || isOther(newest)) return newest
+  return placementsWith(tx, event, lookedAt).find(isOther)
+}
+
+/** What a recorded placement leans on besides its photo, and what that photo proves already. */
+export function proofOf(tx: ReadTx, id: number, isSeen: (slotId: number) => boolean, lastId?: number) {
+  const row = tx.oneOf<Shown & Pick<PlacementEventRow, 'scan_evidence' | 'scale_weight_kg' | 'warnings'>>(
+    `SELECT id, event_type, slot_id, asset_key, timestamp_ms, photo_url, photo_sha256, corrects_event_id, scan_evidence,
+       scale_weight_kg, warnings FROM main.placement_event WHERE id = +?`,
+    [id],
+  )
+  // A correction restates a photo: what was said of it when somebody sent it goes on to hold.
+  const isSent = row?.corrects_event_id === null || (row !== undefined && isReusedBy(row))
+  return {
+    isScanMismatched: row?.scan_evidence === 'mismatched',
+    photoOf: row && isSent ? otherProof(tx, row, isSeen, lastId) : undefined,
+    scaleWeightKg: row?.scale_weight_kg ?? null,
+  }
+}
+
+/** Whether the event was told to show a photo that proves another placement. */
+export function isReusedBy({ warnings }: Pick<PlacementEventRow, 'warnings'>): boolean {
+  return (JSON.parse(warnings) as WarningCode[]).includes('PHOTO_REUSED')
+}
+
+/** By its hash, or by its address where the gateway does not hold it. The newest first. */
+function placementsWith(tx: ReadTx, { id, photo_url, photo_sha256 }: Shown, limit: number): Proven[] {
+  const named = (condition: string) =>
+    `SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
+     WHERE ${condition} AND event_type = 'PLACED' AND id < ? ORDER BY id DESC LIMIT ?`
+  const byHash = photo_sha256 === null ? [] : tx.allOf<Proven>(named('photo_sha256 = +?'), [photo_sha256, id, limit])
+  const byUrl =
+    photo_url === null
+      ? []
+      : tx.allOf<Proven>(named(`photo_evidence = 'claimed' AND photo_url = +?`), [photo_url, id, limit])
+  return [...byHash, ...byUrl].toSorted((a, b) => b.id - a.id)
+}
+
+function isAnother(tx: ReadTx, placed: Proven, event: Shown, lastId: number): boolean {
+  if (placed.asset_key !== event.asset_key) return true
+  // The two halves of a move may show one photo, and a removal needs none.
+  if (event.event_type === 'REMOVED') return false
+  return placed.slot_id !== event.slot_id || hasLeft(tx, placed, event, lastId)
+}
+
+/** Whether the asset was elsewhere between the two, whichever of them happened first. */
+function hasLeft(tx: ReadTx, placed: Proven, event: Shown, lastId: number): boolean {
+  const inOrder = [placed, event].toSorted((a, b) => a.timestamp_ms - b.timestamp_ms || a.id - b.id)
+  const bounds = inOrder.flatMap(({ timestamp_ms, id }) => [timestamp_ms, id])
+  const between = tx.allOf<{ id: number }>(
+    `SELECT id FROM main.placement_event
+     WHERE asset_key = +? AND ${moves} AND (timestamp_ms, id) > (+?, +?) AND (timestamp_ms, id) < (+?, +?)
+       AND NOT (event_type = 'PLACED' AND slot_id = ?) AND id <= ? ORDER BY timestamp_ms, id LIMIT ${lookedAt}`,
+    [event.asset_key, ...bounds, event.slot_id, lastId],
+  )
+  return between.some((move) => !isTakenBack(tx, move.id, event, lastId))
+}
+
+/** Whether the event corrects this one, or another event does. */
+function isTakenBack(tx: ReadTx, id: number, event: Shown, lastId: number): boolean {
+  if (event.corrects_event_id === id) return true
+  return correctionsOf(tx, id, lastId).length > 0
+}

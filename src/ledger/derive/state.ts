@@ -1,0 +1,344 @@
+import type { ReadTx } from '../../database/index.ts'
+import { type Sight, seenOnly, wholeSight } from '../../warehouse/index.ts'
+
+/**
+ * Occupancy, verification and location, computed from the ledger at every read; nothing here is stored anywhere.
+ * The order is (timestamp, id). Bound values stand as `+?`: a plain `?` against an indexed column makes SQLite prepare
+ * the statement again at every call.
+ */
+
+/** Which ledger is asked: as it was true at `atMs`, as far as was known at `knownAtMs`. Both inclusive. */
+export type When = {
+  readonly atMs?: number | undefined
+  readonly knownAtMs?: number | undefined
+  /** Only events up to this id: what is appended between two reads stays out of the second. */
+  readonly lastId?: number | undefined
+}
+
+export type SlotState = {
+  readonly isOccupied: boolean
+  readonly assetBarcode: string | null
+  /** Absent while the slot is empty. */
+  readonly isVerified?: boolean
+  readonly isDisputed?: boolean
+}
+
+export type Placement = {
+  readonly id: number
+  readonly timestamp_ms: number
+  readonly event_type: 'PLACED' | 'REMOVED'
+  readonly slot_id: number
+  readonly asset_barcode: string
+  readonly asset_key: string
+}
+
+/** A `When` with the receipt time turned into the last id that was known then. */
+export type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
+
+export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
+  if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
+  // received_at never decreases with the id, so what was known then is a prefix of the ledger.
+  const lastId = lastIdReceivedBy(tx, when.knownAtMs)
+  return { atMs: when.atMs, lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER) }
+}
+
+/** The last event that was received at `limitMs` or before, 0 before the first. */
+export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
+  return lastIdWhere(tx, 'received_at_ms <= ?', [limitMs])
+}
+
+/**
+ * The same question, settled: no event that is appended from now on changes its answer, and the receipt time is looked
+ * up once for all slots or assets that are asked about. For reads in slices.
+ */
+export function settle(tx: ReadTx, when: When = {}): When {
+  const newest = tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0
+  const { atMs, lastId = newest } = boundsOf(tx, when)
+  return { atMs, lastId: Math.min(lastId, newest) }
+}
+
+/**
+ * The last event whose leaf is among the first `seq` of a log, or in a log before it; 0 before the first. Without a
+ * number of a log the one that grows is meant.
+ */
+export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): number {
+  if (seq <= 0 && logNumber === undefined) return 0
+  const log = logNumber ?? tx.oneOf<{ n: number }>('SELECT max(id) AS n FROM log_identity')?.n ?? 0
+  return lastIdWhere(tx, '(log_id, leaf_seq) <= (?, ?)', [log, seq])
+}
+
+/**
+ * The last event of which `condition` is true. By halving the ids, for it is about what never decreases with them: two
+ * dozen looks in ten million events, and no index that every commit would have to write.
+ */
+function lastIdWhere(tx: ReadTx, condition: string, values: readonly number[]): number {
+  const isWithin = (id: number) =>
+    tx.oneOf<{ is: number }>(`SELECT ${condition} AS "is" FROM main.placement_event WHERE id = +?`, [...values, id])
+      ?.is === 1
+  let above = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0) + 1
+  if (isWithin(above - 1)) return above - 1
+  let within = 0
+  while (above - within > 1) {
+    const middle = Math.floor((within + above) / 2)
+    if (isWithin(middle)) within = middle
+    else above = middle
+  }
+  return within
+}
+
+const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
+
+/**
+ * The two halves of the ledger. Slots and assets have an index over each half and none over both: say which is meant,
+ * or the whole ledger is read.
+ */
+export const moves = `event_type IN ('PLACED', 'REMOVED')`
+export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
+const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
+
+export function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
+  const parts: string[] = []
+  const parameters: number[] = []
+  if (bounds.atMs !== undefined) {
+    parts.push(` AND ${alias}timestamp_ms <= +?`)
+    parameters.push(bounds.atMs)
+  }
+  if (bounds.lastId !== undefined) {
+    parts.push(` AND ${alias}id <= +?`)
+    parameters.push(bounds.lastId)
+  }
+  return { sql: parts.join(''), parameters }
+}
+
+/** The newest PLACED or REMOVED of a slot. */
+export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placement | undefined {
+  const limit = bounded(bounds)
+  return tx.oneOf<Placement>(
+    `SELECT ${columns} FROM main.placement_event WHERE slot_id = +? AND ${moves}${limit.sql} ${newestFirst}`,
+    [slotId, ...limit.parameters],
+  )
+}
+
+/** A move without its barcode: that would take a look into the table. */
+export type AssetMove = Omit<Placement, 'asset_barcode'>
+
+const assetMoveSql = `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event WHERE asset_key = +?`
+/** `slot`: the column with its table. */
+const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
+
+/**
+ * The PLACED or REMOVED that decides where an asset stands, as far as `sight` goes: the newest one. But a REMOVED
+ * decides for its own warehouse alone. Taking a pallet out of one hall says nothing about a pallet that stands in
+ * another one, which whoever records it may not even see.
+ */
+export function newestOfAsset(tx: ReadTx, assetKey: string, sight: Sight, bounds: Bounds): AssetMove | undefined {
+  const limit = bounded(bounds)
+  const seen = seenOnly(sight, 'placement_event.slot_id')
+  const end = `${limit.sql}${seen.sql} ${newestFirst}`
+  const values = [...limit.parameters, ...seen.parameters]
+  const newest = tx.oneOf<AssetMove>(`${assetMoveSql} AND ${moves}${end}`, [assetKey, ...values])
+  if (newest?.event_type !== 'REMOVED') return newest
+  const placed = tx.oneOf<AssetMove>(`${assetMoveSql} AND ${moves} AND +event_type = 'PLACED'${end}`, [
+    assetKey,
+    ...values,
+  ])
+  if (!placed) return newest
+  const removed = tx.oneOf<AssetMove>(
+    `${assetMoveSql} AND ${moves} AND (timestamp_ms, id) > (+?, +?)
+       AND ${warehouseOf('placement_event.slot_id')} = ${warehouseOf('+?')}${end}`,
+    [assetKey, placed.timestamp_ms, placed.id, placed.slot_id, ...values],
+  )
+  return removed ?? placed
+}
+
+/** The newest VERIFIED or DISPUTED of this placement's asset in its slot, strictly later than the placement. */
+function judgementOf(tx: ReadTx, placed: Placement, bounds: Bounds): 'VERIFIED' | 'DISPUTED' | undefined {
+  const limit = bounded(bounds)
+  return tx.oneOf<{ event_type: 'VERIFIED' | 'DISPUTED' }>(
+    `SELECT event_type FROM main.placement_event
+     WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +?${limit.sql} ${newestFirst}`,
+    [placed.slot_id, placed.timestamp_ms, placed.asset_key, ...limit.parameters],
+  )?.event_type
+}
+
+const empty: SlotState = { isOccupied: false, assetBarcode: null }
+
+function occupied(assetBarcode: string, judgement: 'VERIFIED' | 'DISPUTED' | null | undefined): SlotState {
+  return { isOccupied: true, assetBarcode, isVerified: judgement === 'VERIFIED', isDisputed: judgement === 'DISPUTED' }
+}
+
+/** Whether a supervisor still has to look: something stands there and is not verified, disputed or not. */
+export function isPending({ isOccupied, isVerified }: SlotState): boolean {
+  return isOccupied && isVerified !== true
+}
+
+export function slotState(tx: ReadTx, slotId: number, when: When = {}): SlotState {
+  const bounds = boundsOf(tx, when)
+  const newest = newestInSlot(tx, slotId, bounds)
+  if (newest?.event_type !== 'PLACED') return empty
+  return occupied(newest.asset_barcode, judgementOf(tx, newest, bounds))
+}
+
+/** Which slots: all unless it says less. Ids are inclusive. */
+export type SlotRange = {
+  readonly zoneId?: number | undefined
+  readonly firstId?: number | undefined
+  readonly lastId?: number | undefined
+}
+
+/**
+ * States of the slots of a range, by slot id. Slots that are empty are not in the map: see `stateIn`.
+ * CROSS JOIN keeps the slots outside and the seeks inside; left to itself SQLite walks the whole ledger.
+ */
+export function slotStates(tx: ReadTx, when: When = {}, range: SlotRange = {}): ReadonlyMap<number, SlotState> {
+  const { zoneId, firstId = 1, lastId = Number.MAX_SAFE_INTEGER } = range
+  const bounds = boundsOf(tx, when)
+  const limit = bounded(bounds)
+  const judged = bounded(bounds, 'j.')
+  const rows = tx.allOf<{ slot_id: number; asset_barcode: string; judgement: 'VERIFIED' | 'DISPUTED' | null }>(
+    `SELECT s.id AS slot_id, p.asset_barcode,
+       (SELECT j.event_type FROM main.placement_event j
+        WHERE j.slot_id = s.id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
+        ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1) AS judgement
+     FROM main.slot s CROSS JOIN main.placement_event p INDEXED BY placement_event_occupancy
+       ON p.slot_id = s.id AND p.${moves} AND (p.timestamp_ms, p.id) = (
+         SELECT timestamp_ms, id FROM main.placement_event WHERE slot_id = s.id AND ${moves}${limit.sql} ${newestFirst})
+     WHERE p.event_type = 'PLACED' AND s.id BETWEEN +? AND +?${zoneId === undefined ? '' : ' AND s.zone_id = +?'}`,
+    [...judged.parameters, ...limit.parameters, firstId, lastId, ...(zoneId === undefined ? [] : [zoneId])],
+  )
+  return new Map(rows.map((row) => [row.slot_id, occupied(row.asset_barcode, row.judgement)]))
+}
+
+/** The slots of a zone, or without a zone under one label, and what stands in them. */
+export type SlotUse = {
+  readonly warehouseId: number
+  readonly zoneId: number | null
+  /** Null with a zone. */
+  readonly label: string | null
+  /** Retired slots count only while something stands in them. */
+  readonly total: number
+  readonly occupied: number
+  /** Occupied and not verified, disputed ones among them: see `isPending`. */
+  readonly pending: number
+}
+
+/**
+ * What stands in the next `looked` slots behind `afterId`, counted inside SQLite with two seeks a slot: no slot leaves
+ * it. MATERIALIZED, or the seeks are done for each sum again. `next` is undefined when these were the last ones.
+ */
+export function slotUse(
+  tx: ReadTx,
+  when: When,
+  zoneId: number | undefined,
+  afterId: number,
+  looked: number,
+): { uses: SlotUse[]; next: number | undefined } {
+  const inZone = zoneId === undefined ? '' : ' AND zone_id = +?'
+  const zone = zoneId === undefined ? [] : [zoneId]
+  const range = tx.oneOf<{ n: number; last: number | null }>(
+    `SELECT count(*) AS n, max(id) AS last FROM (SELECT id FROM main.slot WHERE id > +?${inZone} ORDER BY id LIMIT ?)`,
+    [afterId, ...zone, looked],
+  )
+  if (!range || range.last === null) return { uses: [], next: undefined }
+  const bounds = boundsOf(tx, when)
+  const moved = bounded(bounds, 'p.')
+  const judged = bounded(bounds, 'j.')
+  const uses = tx.allOf<SlotUse>(
+    `WITH stood AS MATERIALIZED (
+       SELECT s.warehouse_id, s.zone_id, CASE WHEN s.zone_id IS NULL THEN s.zone END AS label, s.retired_at_ms,
+         (SELECT CASE p.event_type WHEN 'PLACED' THEN coalesce(
+            (SELECT j.event_type FROM main.placement_event j
+             WHERE j.slot_id = p.slot_id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
+             ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1), 'PLACED') END
+          FROM main.placement_event p WHERE p.slot_id = s.id AND p.${moves}${moved.sql}
+          ORDER BY p.timestamp_ms DESC, p.id DESC LIMIT 1) AS standing
+       FROM main.slot s WHERE s.id > +? AND s.id <= +?${zoneId === undefined ? '' : ' AND +s.zone_id = +?'})
+     SELECT warehouse_id AS warehouseId, zone_id AS zoneId, label, sum(retired_at_ms IS NULL OR standing IS NOT NULL) AS total,
+       count(standing) AS occupied, count(CASE WHEN standing <> 'VERIFIED' THEN 1 END) AS pending
+     FROM stood GROUP BY warehouse_id, zone_id, label`,
+    [...judged.parameters, ...moved.parameters, afterId, range.last, ...zone],
+  )
+  return { uses, next: range.n < looked ? undefined : range.last }
+}
+
+export function stateIn(states: ReadonlyMap<number, SlotState>, slotId: number): SlotState {
+  return states.get(slotId) ?? empty
+}
+
+export type AssetLocation = {
+  readonly slotId: number | null
+  readonly since: number | null
+  /** Slot of the event that decides, also when that took the asset away; null without one. */
+  readonly decidedInSlot: number | null
+}
+
+/** Where an asset stands; `slotId` null when it was taken away or never placed. The caller knows whether it exists. */
+export function assetLocation(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): AssetLocation {
+  const newest = newestOfAsset(tx, assetKey, sight, boundsOf(tx, when))
+  if (!newest) return { slotId: null, since: null, decidedInSlot: null }
+  const slotId = newest.event_type === 'PLACED' ? newest.slot_id : null
+  return { slotId, since: newest.timestamp_ms, decidedInSlot: newest.slot_id }
+}
+
+/** Whether any event that `sight` reaches names the asset, within the bounds. */
+export function assetIsKnown(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): boolean {
+  const limit = bounded(boundsOf(tx, when))
+  const seen = seenOnly(sight, 'placement_event.slot_id')
+  const isNamed = (half: string) =>
+    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${half}${limit.sql}${seen.sql} LIMIT 1`, [
+      assetKey,
+      ...limit.parameters,
+      ...seen.parameters,
+    ]) !== undefined
+  return isNamed(moves) || isNamed(judgements)
+}
+
+/**
+ * Whether the asset may be told to whoever has this sight: an event in sight names it, or none at all does and somebody
+ * registered it. What only hidden warehouses have seen is unknown.
+ */
+export function assetIsSeen(
+  tx: ReadTx,
+  asset: { readonly key: string; readonly provisional: boolean },
+  sight: Sight,
+): boolean {
+  if (assetIsKnown(tx, asset.key, sight)) return true
+  return !asset.provisional && (sight.hiddenWarehouses.length === 0 || !assetIsKnown(tx, asset.key, wholeSight))
+}
+
+const newestSql = (column: string, half: string, seen = '') =>
+  `(SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? AND ${half}${seen} ${newestFirst})`
+const newestOfBothSql = (
+  seen: string,
+) => `SELECT coalesce(${newestSql('slot_id', moves)}, 0) AS a, coalesce(${newestSql('slot_id', judgements)}, 0) AS b,
+  coalesce(${newestSql('asset_key', moves, seen)}, 0) AS c, coalesce(${newestSql('asset_key', judgements, seen)}, 0) AS d`
+
+/** Newest timestamp of any event of the slot, or of the asset as far as `sight` goes; 0 without one. */
+export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string, sight: Sight): number {
+  const seen = seenOnly(sight, 'placement_event.slot_id')
+  const newest = tx.oneOf<{ a: number; b: number; c: number; d: number }>(newestOfBothSql(seen.sql), [
+    slotId,
+    slotId,
+    assetKey,
+    ...seen.parameters,
+    assetKey,
+    ...seen.parameters,
+  ])
+  return newest ? Math.max(newest.a, newest.b, newest.c, newest.d) : 0
+}
+
+/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later in the order (timestamp, id). */
+export function judgedAfter(
+  tx: ReadTx,
+  slotId: number,
+  assetKey: string,
+  timestampMs: number,
+  id = Number.MAX_SAFE_INTEGER,
+): boolean {
+  return (
+    tx.oneOf(
+      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND (timestamp_ms, id) > (+?, +?) AND asset_key = +? LIMIT 1`,
+      [slotId, timestampMs, id, assetKey],
+    ) !== undefined
+  )
+}

@@ -1,0 +1,50 @@
+import type { ReadTx } from '../../database/index.ts'
+import { type OpenedRow, openedByIds } from '../store.ts'
+import {
+  beginning,
+  type EventPlace,
+  type HistoryFilter,
+  inOrder,
+  lookAt,
+  operatorMeant,
+  passes,
+  sourceOf,
+} from './look.ts'
+
+export type WalkStep = { readonly rows: OpenedRow[]; readonly place: EventPlace | undefined }
+
+/**
+ * The next events, oldest first, out of `looked` rows, for a thread that nobody waits for; the main thread reads by
+ * `history.ts`. `place` is undefined when there are no more.
+ * @param filter `lastId`: what is appended while the walk goes on stays out
+ */
+export function walk(
+  tx: ReadTx,
+  filter: HistoryFilter & { readonly lastId: number },
+  from: EventPlace | undefined,
+  looked: number,
+): WalkStep {
+  const order = 'oldest first'
+  const place = from ?? beginning(order, filter, 0)
+  const meant = operatorMeant(tx, filter)
+  const rows = lookAt(tx, sourceOf(filter, meant), order, filter, { place, looked, placesOnly: false })
+  const ids = rows.filter((row) => row.id <= filter.lastId && passes(row, filter, meant)).map(({ id }) => id)
+  const last = rows.at(-1)
+  return {
+    rows: openedByIds(tx, ids, inOrder[order]),
+    place: last && rows.length === looked ? { timestampMs: last.timestamp_ms, id: last.id } : undefined,
+  }
+}
+
+/** Events that say of themselves that they correct this one, up to `lastId`, in their order. */
+export function correctionsOf(
+  tx: ReadTx,
+  eventId: number,
+  lastId: number,
+): { id: number; event_id: string; received_at_ms: number }[] {
+  return tx.allOf(
+    `SELECT id, event_id, received_at_ms FROM main.placement_event
+     WHERE corrects_event_id IS NOT NULL AND corrects_event_id = +? AND id <= ? ORDER BY id`,
+    [eventId, lastId],
+  )
+}

@@ -1,0 +1,147 @@
+import type { Tx, UnitOfWork } from '../../database/index.ts'
+import { AppError } from '../../errors/index.ts'
+import { type Caller, demand, type Reply } from '../../http/index.ts'
+import type { Idempotency } from '../../journal/index.ts'
+import type { Slot, WarehouseService } from '../../warehouse/index.ts'
+import { assetLocation } from '../derive/state.ts'
+import type { AppendedEvent, NewPlacementEvent, RecordedEvent } from '../schema.ts'
+import type { Asked } from '../service.ts'
+import * as store from '../store.ts'
+import type { NewBatch, NewMove, RecordedBatch, RecordedMove } from './act-schema.ts'
+import { type Outcome, readItem, refusalOf, resultOf } from './batch.ts'
+import { type Recorder, requestHash } from './recorder.ts'
+
+/** Acts of the floor that append several events in one commit: batches and moves. */
+export class Acts {
+  readonly #work: UnitOfWork
+  readonly #recorder: Recorder
+  readonly #warehouse: WarehouseService
+  readonly #idempotency: Idempotency
+
+  constructor(options: {
+    work: UnitOfWork
+    recorder: Recorder
+    warehouse: WarehouseService
+    idempotency: Idempotency
+  }) {
+    this.#work = options.work
+    this.#recorder = options.recorder
+    this.#warehouse = options.warehouse
+    this.#idempotency = options.idempotency
+  }
+
+  /**
+   * Up to 100 events in the order in which they are sent. `proceed`: what is refused leaves nothing, the others stand.
+   * `rollback`: throws with every problem of every event, and nothing stands.
+   */
+  batch({ mode, events }: NewBatch, asked: Asked): Promise<Reply<RecordedBatch>> {
+    const items = events.map(readItem)
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, asked.claim, () => {
+        const outcomes = items.map((item) => this.#outcome(tx, item, asked))
+        const refusal = mode === 'proceed' ? undefined : refusalOf(outcomes)
+        if (refusal) throw refusal
+        const body = { success: true as const, results: outcomes.map(resultOf) }
+        return { status: mode === 'proceed' ? (200 as const) : (201 as const), body }
+      }),
+    )
+  }
+
+  /** A removal and a placement behind it. Throws as an event does, with the move's own names of the fields. */
+  move(request: NewMove, asked: Asked): Promise<Reply<RecordedMove>> {
+    demand(asked.by.caller, 'events:create')
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, asked.claim, () => {
+        const hash = requestHash(request)
+        const known = this.#recorder.repeated(tx, request.client_event_id, hash, asked.by.caller)
+        const made = known ? this.#asMoved(tx, known, asked.by.caller) : this.#move(tx, request, hash, asked)
+        const body = { success: true as const, ...made }
+        return { status: known ? (200 as const) : (201 as const), body, location: pathOf(made.placed.id) }
+      }),
+    )
+  }
+
+  #outcome(tx: Tx, item: NewPlacementEvent | AppError, asked: Asked): Outcome {
+    if (item instanceof AppError) return { refused: item }
+    return this.#recorder.attempt(tx, () => this.#recorder.appendIn(tx, item, asked))
+  }
+
+  #move(tx: Tx, request: NewMove, hash: string, asked: Asked) {
+    const { caller } = asked.by
+    const to = under('to_', () =>
+      this.#warehouse.slotReference(tx, { id: request.to_slot_id, code: request.to_slot_code }, caller),
+    )
+    const from = this.#from(tx, request, asked)
+    const { asset_barcode, operator, timestamp, work_order_ref, client_event_id } = request
+    const common = { asset_barcode, operator, timestamp, work_order_ref, client_event_id }
+    const taken: NewPlacementEvent | undefined = from && {
+      ...nothing,
+      ...common,
+      event_type: 'REMOVED',
+      slot_id: from.id,
+    }
+    const removed = taken && under('from_', () => this.#recorder.append(tx, taken, asked, { isKeyed: false }))
+    const { to_slot_id: _, to_slot_code: __, from_slot_id: ___, from_slot_code: ____, ...evidence } = request
+    const put: NewPlacementEvent = { ...nothing, ...evidence, event_type: 'PLACED', slot_id: to.id }
+    const afterMs = removed && Date.parse(removed.timestamp)
+    const placed = under('to_', () => this.#recorder.append(tx, put, asked, { afterMs, requestSha256: hash }))
+    return { removed: removed ? told(removed) : null, placed: told(placed) }
+  }
+
+  /** Where the move begins: the slot that is named, else the one in which the asset stood at that time. */
+  #from(
+    tx: Tx,
+    { from_slot_id: id, from_slot_code: code, asset_barcode, timestamp }: NewMove,
+    asked: Asked,
+  ): Slot | undefined {
+    const { caller } = asked.by
+    if (id !== undefined || code !== undefined)
+      return under('from_', () => this.#warehouse.slotReference(tx, { id, code }, caller))
+    const claim = { timestampMs: timestamp, deviceTimeMs: asked.deviceTimeMs }
+    const when = timestamp === undefined ? {} : { atMs: this.#recorder.timeOf(claim, 0).timestampMs }
+    const { key } = this.#warehouse.readBarcode(tx, asset_barcode)
+    const { slotId } = assetLocation(tx, key, this.#warehouse.sightOf(caller), when)
+    return slotId === null ? undefined : this.#warehouse.visibleSlot(tx, slotId, caller)
+  }
+
+  /** A move that was recorded earlier, as it is now: its removal stands directly in front, under the same client's id. */
+  #asMoved(tx: Tx, placed: RecordedEvent, caller: Caller) {
+    const before = store.findEvent(tx, placed.id - 1)
+    const isPart = before?.event_type === 'REMOVED' && before.client_event_id === placed.client_event_id
+    return { removed: isPart ? told(this.#recorder.asItIsNow(tx, before.id, caller)) : null, placed: told(placed) }
+  }
+}
+
+/** What an event says nothing of. */
+const nothing = {
+  slot_code: undefined,
+  photo_url: undefined,
+  photo_sha256: undefined,
+  photo_taken_at: undefined,
+  scale_weight_kg: undefined,
+  evidence_hash: undefined,
+  cctv_clip_url: undefined,
+  verification_notes: undefined,
+  scan: undefined,
+  corrects_event_id: undefined,
+} as const
+
+const pathOf = (id: number) => `/api/whms/events/${id}`
+
+export function told({ success: _, ...event }: RecordedEvent): AppendedEvent {
+  return event
+}
+
+/** Runs `work`; a refusal that names a slot's field names it as the caller did. */
+function under<T>(prefix: 'from_' | 'to_', work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.fields) throw error
+    const fields = error.fields.map((field) => {
+      if (!/^slot_(id|code)$/.test(field.path)) return field
+      return { path: `${prefix}${field.path}`, message: field.message.replaceAll(/\bslot_(id|code)\b/g, `${prefix}$&`) }
+    })
+    throw new AppError(error.code, error.message, { fields })
+  }
+}

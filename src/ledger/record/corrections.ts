@@ -1,0 +1,223 @@
+import type { Tx, UnitOfWork } from '../../database/index.ts'
+import { AppError } from '../../errors/index.ts'
+import type { Reply, RequestOrigin } from '../../http/index.ts'
+import type { AuditTrail, Idempotency } from '../../journal/index.ts'
+import type { WarehouseService } from '../../warehouse/index.ts'
+import { isReusedBy } from '../derive/photo-reuse.ts'
+import { correctionsOf } from '../derive/walk.ts'
+import type { NewPlacementEvent, RecordedEvent } from '../schema.ts'
+import type { Asked } from '../service.ts'
+import * as store from '../store.ts'
+import type { NewCorrection, RecordedCorrection } from './act-schema.ts'
+import { told } from './acts.ts'
+import { compensation, type Step } from './correction.ts'
+import { demandFor, type Recorder, requestHash } from './recorder.ts'
+import { placementIdOf, scenesAround } from './scene.ts'
+import { judgementAt } from './standing.ts'
+
+/** The event as it should have been booked. */
+type Right = { readonly slotId: number; readonly assetBarcode: string; readonly assetKey: string }
+
+type Evidence = Pick<
+  NewPlacementEvent,
+  'photo_url' | 'photo_sha256' | 'photo_taken_at' | 'scale_weight_kg' | 'cctv_clip_url' | 'work_order_ref'
+> & {
+  /** The event that was sent with this photo; undefined when the correction itself brings it. */
+  readonly photoFrom: store.OpenedRow | undefined
+}
+
+/** One event to append, without what all events of a correction have in common. */
+type Restated = Partial<Evidence> &
+  Pick<NewPlacementEvent, 'event_type' | 'asset_barcode'> & { slot_id: number; scan?: NewPlacementEvent['scan'] }
+
+/** Corrects by appending: the row that was wrong stays as it is. */
+export class Corrections {
+  readonly #work: UnitOfWork
+  readonly #recorder: Recorder
+  readonly #warehouse: WarehouseService
+  readonly #idempotency: Idempotency
+  readonly #audit: AuditTrail
+
+  constructor(options: {
+    work: UnitOfWork
+    recorder: Recorder
+    warehouse: WarehouseService
+    idempotency: Idempotency
+    audit: AuditTrail
+  }) {
+    this.#work = options.work
+    this.#recorder = options.recorder
+    this.#warehouse = options.warehouse
+    this.#idempotency = options.idempotency
+    this.#audit = options.audit
+  }
+
+  /**
+   * Appends what makes the floor as if the event had been booked as `request` says. Throws NOT_FOUND,
+   * PERMISSION_DENIED, ALREADY_EXISTS when it was corrected before, REFERENCE_NOT_FOUND, VALIDATION_ERROR when there is
+   * nothing to change.
+   */
+  correct(id: number | undefined, request: NewCorrection, asked: Asked): Promise<Reply<RecordedCorrection>> {
+    const { caller } = asked.by
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, asked.claim, () => {
+        const wrong = id === undefined ? undefined : store.findEvent(tx, id)
+        if (!wrong || !this.#recorder.isVisible(tx, wrong, caller)) throw AppError.notFound('Event')
+        demandFor(wrong.event_type, caller)
+        const hash = requestHash({ corrects: wrong.id, ...request })
+        const known = this.#recorder.repeated(tx, request.client_event_id, hash, caller)
+        const ids = known ? idsFrom(tx, known) : this.#append(tx, wrong, request, hash, asked)
+        const events = ids.map((one) => told(this.#recorder.asItIsNow(tx, one, caller)))
+        const body = { success: true as const, corrected: store.toPlacementEvent(wrong), events }
+        return { status: known ? (200 as const) : (201 as const), body, location: `/api/whms/events/${ids[0]}` }
+      }),
+    )
+  }
+
+  #append(tx: Tx, wrong: store.OpenedRow, request: NewCorrection, hash: string, asked: Asked): number[] {
+    refuseSecond(tx, wrong.id)
+    const right = this.#right(tx, wrong, request, asked.by)
+    const plan = isJudgement(wrong)
+      ? judgedAnew(tx, wrong, right)
+      : this.#movedAnew(tx, wrong, right, request, asked.by)
+    if (plan.length === 0) throw AppError.field('none', 'nothing of this event stands that could be taken back')
+    const { operator, reason: verification_notes, client_event_id } = request
+    const common = { operator, verification_notes, client_event_id, corrects_event_id: wrong.id }
+    const ids = plan.map(({ photoFrom, ...restated }, index) => {
+      const event = { ...silent, ...restated, ...common }
+      const isPhotoReused = photoFrom && isReusedBy(photoFrom)
+      const within = { atMs: wrong.timestamp_ms, isKeyed: index === 0, requestSha256: hash, isPhotoReused }
+      return this.#recorder.append(tx, event, asked, within).id
+    })
+    const changes = { events: ids }
+    this.#audit.write(tx, asked.by, {
+      action: 'event.corrected',
+      entity: 'event',
+      entityId: wrong.id,
+      operator,
+      changes,
+    })
+    return ids
+  }
+
+  #right(tx: Tx, wrong: store.OpenedRow, request: NewCorrection, by: RequestOrigin): Right | undefined {
+    if (request.none === true) return undefined
+    const { slot_id: id, slot_code: code } = request
+    const names = id !== undefined || code !== undefined
+    const slotId = names ? this.#warehouse.slotReference(tx, { id, code }, by.caller).id : wrong.slot_id
+    const assetBarcode = request.asset_barcode ?? wrong.asset_barcode
+    const assetKey = this.#warehouse.readBarcode(tx, assetBarcode).key
+    if (slotId === wrong.slot_id && assetKey === wrong.asset_key)
+      throw AppError.field(names ? 'slot_id' : 'asset_barcode', 'is what was booked')
+    return { slotId, assetBarcode, assetKey }
+  }
+
+  /** Slots that the caller may not see stay as they are. */
+  #movedAnew(
+    tx: Tx,
+    wrong: store.OpenedRow,
+    right: Right | undefined,
+    request: NewCorrection,
+    by: RequestOrigin,
+  ): Restated[] {
+    const type = wrong.event_type as Step['type']
+    const rightStep = right && { type, slotId: right.slotId, assetKey: right.assetKey }
+    const { booked, wanted } = scenesAround(tx, wrong, rightStep)
+    const steps = compensation(booked, wanted, rightStep)
+    const seen = steps.filter(({ slotId }) => this.#recorder.isVisible(tx, { slot_id: slotId }, by.caller))
+    return seen.map((step) => {
+      const isRight = right && step.type === type && step.slotId === right.slotId && step.assetKey === right.assetKey
+      return isRight ? asItWas(step, wrong, right, request) : putBack(tx, step, wrong)
+    })
+  }
+}
+
+/** What is absent in every event of a correction. */
+const silent = {
+  slot_code: undefined,
+  timestamp: undefined,
+  photo_url: undefined,
+  photo_sha256: undefined,
+  photo_taken_at: undefined,
+  scale_weight_kg: undefined,
+  evidence_hash: undefined,
+  cctv_clip_url: undefined,
+  work_order_ref: undefined,
+  scan: undefined,
+} as const
+
+const isJudgement = ({ event_type }: store.OpenedRow) => event_type === 'VERIFIED' || event_type === 'DISPUTED'
+
+function refuseSecond(tx: Tx, id: number): void {
+  const earlier = correctionsOf(tx, id, Number.MAX_SAFE_INTEGER)
+  if (earlier.length === 0) return
+  throw new AppError('ALREADY_EXISTS', 'This event is corrected already', {
+    details: `by ${earlier.map((one) => one.id).join(', ')}: correct those`,
+  })
+}
+
+/** The events of one correction: they follow each other and carry the client's id. */
+function idsFrom(tx: Tx, first: RecordedEvent): number[] {
+  const ids: number[] = []
+  for (let row = store.findEvent(tx, first.id); row; row = store.findEvent(tx, row.id + 1)) {
+    if (row.client_event_id !== first.client_event_id || row.corrects_event_id !== first.corrects_event_id) break
+    ids.push(row.id)
+  }
+  return ids
+}
+
+function evidenceOf(row: store.OpenedRow | undefined): Partial<Evidence> {
+  return {
+    photoFrom: row,
+    photo_url: row?.photo_url ?? undefined,
+    photo_sha256: row?.photo_sha256 ?? undefined,
+    photo_taken_at: row?.photo_taken_at_ms ?? undefined,
+    scale_weight_kg: row?.scale_weight_kg ?? undefined,
+    cctv_clip_url: row?.cctv_clip_url ?? undefined,
+    work_order_ref: row?.work_order_ref ?? undefined,
+  }
+}
+
+/** The event as it should have been booked, with the evidence that it has; the body's photo stands before its own. */
+function asItWas(step: Step, wrong: store.OpenedRow, right: Right, request: NewCorrection): Restated {
+  const { photo_url, photo_sha256, photo_taken_at, scan } = request
+  return {
+    ...evidenceOf(wrong),
+    ...(photo_url !== undefined && { photo_url, photo_sha256, photo_taken_at, photoFrom: undefined }),
+    event_type: step.type,
+    slot_id: right.slotId,
+    asset_barcode: right.assetBarcode,
+    scan,
+  }
+}
+
+/** Something else that the wrong event displaced or took, with the evidence by which it had come there. */
+function putBack(tx: Tx, step: Step, wrong: store.OpenedRow): Restated {
+  const moment = { timestampMs: wrong.timestamp_ms, withoutId: step.type === 'PLACED' ? wrong.id : 0 }
+  const id = placementIdOf(tx, step.slotId, step.assetKey, moment)
+  const row = id === undefined ? undefined : store.findEvent(tx, id)
+  return {
+    ...(step.type === 'PLACED' && evidenceOf(row)),
+    event_type: step.type,
+    slot_id: step.slotId,
+    asset_barcode: row?.asset_barcode ?? wrong.asset_barcode,
+  }
+}
+
+/**
+ * A judgement taken back: the one before it is said again; without one the placement is, which nobody has judged.
+ * Where it judged nothing there is nothing to take back.
+ */
+function judgedAnew(tx: Tx, wrong: store.OpenedRow, right: Right | undefined): Restated[] {
+  const standing = judgementAt(tx, wrong)
+  const { slot_id, asset_barcode } = wrong
+  const back: Restated[] = []
+  if (standing && standing.now !== standing.without)
+    back.push(
+      standing.without
+        ? { event_type: standing.without, slot_id, asset_barcode }
+        : { ...evidenceOf(store.findEvent(tx, standing.placementId)), event_type: 'PLACED', slot_id, asset_barcode },
+    )
+  if (!right) return back
+  return [...back, { event_type: wrong.event_type, slot_id: right.slotId, asset_barcode: right.assetBarcode }]
+}

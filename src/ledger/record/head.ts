@@ -1,0 +1,39 @@
+import type { Head } from '../../database/index.ts'
+
+/** The ledger's end in memory: last id, and the newest time at which something was received. Follows the commits. */
+export class LedgerHead implements Head {
+  #id: number
+  #receivedAtMs: number
+  readonly #builtAtMs: number
+
+  /** @param options.builtAtMs no time before it is believed; a box whose clock lost its battery wakes up in 1970 */
+  constructor(options: { id: number; receivedAtMs: number; builtAtMs?: number }) {
+    this.#id = options.id
+    this.#receivedAtMs = options.receivedAtMs
+    this.#builtAtMs = options.builtAtMs ?? 0
+  }
+
+  get nextId(): number {
+    return this.#id + 1
+  }
+
+  /** The gateway's own time: never behind what was received before, nor the build, whatever the system clock says. */
+  nowMs(clockMs: number): number {
+    return Math.max(clockMs, this.#receivedAtMs, this.#builtAtMs)
+  }
+
+  advance(id: number, receivedAtMs: number): void {
+    this.#id = id
+    this.#receivedAtMs = receivedAtMs
+  }
+
+  save(): unknown {
+    return { id: this.#id, receivedAtMs: this.#receivedAtMs }
+  }
+
+  restore(saved: unknown): void {
+    const { id, receivedAtMs } = saved as { id: number; receivedAtMs: number }
+    this.#id = id
+    this.#receivedAtMs = receivedAtMs
+  }
+}

@@ -1,0 +1,496 @@
+import type { ConfigNames } from '../../auth/index.ts'
+import type { PlacementEventRow, ReadTx, Tx } from '../../database/index.ts'
+import { AppError } from '../../errors/index.ts'
+import { type Caller, demand, type RequestOrigin } from '../../http/index.ts'
+import type { AuditTrail, Outbox } from '../../journal/index.ts'
+import {
+  canonicalJson,
+  type Identity,
+  type Json,
+  type Log,
+  mayBeSame,
+  type Openings,
+  type People,
+  type Person,
+  sha256,
+  version1Of,
+} from '../../log/index.ts'
+import type { Photos } from '../../photos/index.ts'
+import { takenAtMs } from '../../photos/index.ts'
+import type { Clock } from '../../platform/index.ts'
+import type { Asset, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
+import { otherProof } from '../derive/photo-reuse.ts'
+import { assetIsSeen, newestTimestampMs, type Placement, slotState } from '../derive/state.ts'
+import { placementRecorded } from '../events.ts'
+import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
+import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
+import * as store from '../store.ts'
+import { type WarningCode, warningText } from '../warnings.ts'
+import type { LedgerHead } from './head.ts'
+import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
+import { effectNow, lookAround } from './surroundings.ts'
+import { type DecidedTime, decideTime } from './when.ts'
+
+const photoToleranceMs = 15 * 60 * 1000
+
+export type LedgerSettings = {
+  /** Warnings that refuse instead. */
+  readonly enforce: readonly WarningCode[]
+  readonly maxAgeMs: number | null
+}
+
+/** Who wants an event recorded, and what the clock of that device shows. */
+export type Asking = {
+  readonly by: RequestOrigin
+  /** X-Device-Time. */
+  readonly deviceTimeMs: number | undefined
+}
+
+/** `isNew` false: this client sent it before under its own id; the event is told as it is now. */
+export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean }
+
+/** Who did it as the client says, and who vouches for it. */
+type Acting = { readonly operator: Person; readonly actor: Person }
+
+/** What several events that are one act to the floor add to what each of them says. */
+export type Within = {
+  /** The event comes behind this time, whatever its own says. */
+  readonly afterMs?: number | undefined
+  /** The event has exactly this time, and no device said so. */
+  readonly atMs?: number | undefined
+  /** Hash of the whole act, to tell its repeat from a clash. */
+  readonly requestSha256?: string | undefined
+  /** False: the act's repeat is found by another of its events, though this one carries the client's id too. */
+  readonly isKeyed?: boolean | undefined
+  /** What was said of the photo when it was sent; undefined: it is sent now. */
+  readonly isPhotoReused?: boolean | undefined
+  /** What the event leans on in place of a photo. */
+  readonly grounds?: Grounds | undefined
+}
+
+/**
+ * What a placement may lean on when nobody took a photo; whoever names it has it in the same commit. A line of a list
+ * of opening stock, or a scan of a count: there the pallet has been seen, so `ledger.enforce` refuses nothing, and who
+ * scanned it is known from the scan.
+ */
+export type Grounds =
+  | { readonly kind: 'opening'; readonly list: string; readonly line: number }
+  | {
+      readonly kind: 'count'
+      readonly countId: number
+      readonly scanId: number
+      readonly scanSha256: string
+      /** Who scanned; undefined once erased. */
+      readonly counter: Identity | undefined
+    }
+
+/**
+ * Appends events inside somebody's transaction, and promises nothing beyond it: whoever calls owns the unit of work,
+ * the idempotency key and the answer.
+ */
+export class Recorder {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #log: Log
+  readonly #openings: Openings
+  readonly #people: People
+  readonly #head: LedgerHead
+  readonly #warehouse: WarehouseService
+  readonly #photos: Photos
+  readonly #outbox: Outbox
+  readonly #audit: AuditTrail
+  readonly #makeId: () => string
+  readonly #clockIsTrusted: (nowMs: number) => boolean
+  readonly #settings: () => LedgerSettings
+  readonly #names: Pick<ConfigNames, 'ownsBareName'>
+
+  constructor(options: {
+    clock: Pick<Clock, 'now'>
+    log: Log
+    openings: Openings
+    people: People
+    head: LedgerHead
+    warehouse: WarehouseService
+    photos: Photos
+    outbox: Outbox
+    audit: AuditTrail
+    makeId: () => string
+    clockIsTrusted: (nowMs: number) => boolean
+    settings: () => LedgerSettings
+    names: Pick<ConfigNames, 'ownsBareName'>
+  }) {
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#openings = options.openings
+    this.#people = options.people
+    this.#head = options.head
+    this.#warehouse = options.warehouse
+    this.#photos = options.photos
+    this.#outbox = options.outbox
+    this.#audit = options.audit
+    this.#makeId = options.makeId
+    this.#clockIsTrusted = options.clockIsTrusted
+    this.#settings = options.settings
+    this.#names = options.names
+  }
+
+  /**
+   * One event as a client asks for it: permission, repeats by client_event_id, then the append. Throws
+   * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
+   * VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
+   */
+  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking, within: Within = {}): Appended {
+    demandFor(request.event_type, asking.by.caller)
+    const repeated = this.repeated(tx, request.client_event_id, requestHash(request), asking.by.caller)
+    return repeated
+      ? { event: repeated, isNew: false }
+      : { event: this.append(tx, request, asking, within), isNew: true }
+  }
+
+  /** As `appendIn`, for a request of which permission and repeats are settled. */
+  append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: Asking, within: Within = {}): RecordedEvent {
+    const nowMs = this.nowMs()
+    const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
+    const code = this.#warehouse.readBarcode(tx, request.asset_barcode)
+    this.#refuseUnknownCorrection(tx, request, by.caller)
+    const sight = this.#warehouse.sightOf(by.caller)
+    const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
+    const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
+    const known = this.#warehouse.findAsset(tx, code.key)
+    // What only hidden warehouses have seen is judged like a barcode that nobody has seen.
+    const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
+    const actor = this.#people.ofCaller(tx, by.caller)
+    const people = { operator: this.#operatorOf(tx, request, by.caller, within.grounds), actor }
+    const isOther = people.operator !== actor
+    const place = this.#log.next()
+    const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
+    const { around, placement } = lookAround(tx, moved, newestMs, sight)
+    const judged = judge(moved, around)
+    const { grounds } = within
+    const photo = this.#photoOf(tx, request, grounds, by.caller)
+    const taken = this.#takenAt(tx, request, photo, slot, when.timestampMs)
+    const scanEvidence = this.#scanEvidenceOf(tx, request.scan, slot, code)
+    const warnings: WarningCode[] = [
+      ...judged.warnings,
+      ...code.warnings,
+      ...assetWarnings(request, slot, asset),
+      ...(isRetiredBy(request, slot, when.timestampMs) ? (['SLOT_RETIRED'] as const) : []),
+      ...(scanEvidence === 'mismatched' ? (['SCAN_MISMATCH'] as const) : []),
+      ...timeWarnings(taken, when, around),
+      ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
+      ...((within.isPhotoReused ?? this.#isPhotoReused(tx, request, photo.sha256, moved, by.caller))
+        ? (['PHOTO_REUSED'] as const)
+        : []),
+      ...(isOther && grounds?.kind !== 'count' ? (['OPERATOR_DIFFERS'] as const) : []),
+      ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
+    ]
+    // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
+    if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
+    this.#warehouse.noteAsset(tx, request.asset_barcode, code, known)
+    const row: UnsealedRow = {
+      id: this.#head.nextId,
+      event_id: this.#makeId(),
+      event_type: request.event_type,
+      slot_id: slot.id,
+      slot_code: slot.slot_id,
+      asset_barcode: request.asset_barcode,
+      asset_key: code.key,
+      operator_commitment: people.operator.inLeaf(place, 'operator'),
+      actor_commitment: people.actor.inLeaf(place, 'actor'),
+      timestamp_ms: when.timestampMs,
+      device_timestamp_ms: when.deviceTimestampMs,
+      received_at_ms: nowMs,
+      clock_offset_ms: when.clockOffsetMs,
+      time_quality: when.timeQuality,
+      photo_url: request.photo_url ?? null,
+      photo_sha256: photo.sha256,
+      photo_evidence: photo.evidence,
+      photo_taken_at_ms: taken[0] ?? null,
+      scale_weight_kg: request.scale_weight_kg ?? null,
+      cctv_clip_url: request.cctv_clip_url ?? null,
+      work_order_ref: request.work_order_ref ?? null,
+      notes_commitment:
+        request.verification_notes === undefined ? null : this.#openings.text(tx, request.verification_notes),
+      scan: request.scan ? JSON.stringify(request.scan) : null,
+      scan_evidence: scanEvidence,
+      client_event_id: request.client_event_id ?? null,
+      client_evidence_hash: request.evidence_hash ?? null,
+      corrects_event_id: request.corrects_event_id ?? null,
+      warnings: JSON.stringify(warnings),
+      ...groundColumns(grounds),
+    }
+    return this.#seal(tx, row, request, { by, people, slot, effect: judged.effect, within })
+  }
+
+  /**
+   * Runs `work` in a savepoint of its own inside the transaction: what it throws as a refusal comes back, with its
+   * changes undone and the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
+   */
+  attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
+    const before = { log: this.#log.save(), people: this.#people.save(), head: this.#head.save() }
+    tx.runOf('SAVEPOINT act')
+    try {
+      const done = work()
+      tx.runOf('RELEASE act')
+      return { done }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      tx.runOf('ROLLBACK TO act')
+      tx.runOf('RELEASE act')
+      this.#log.restore(before.log)
+      this.#people.restore(before.people)
+      this.#head.restore(before.head)
+      return { refused: error }
+    }
+  }
+
+  /** The gateway's own time. */
+  nowMs(): number {
+    return this.#head.nowMs(this.#clock.now())
+  }
+
+  /** When an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
+  timeOf(claim: Parameters<typeof decideTime>[0], newestMs: number, within: Within = {}): DecidedTime {
+    const nowMs = this.nowMs()
+    // Asked of the clock as it stands: the gateway's own time hides that it fell behind.
+    const trusted = this.#clockIsTrusted(this.#clock.now())
+    if (within.atMs !== undefined) return settledTime(within.atMs, nowMs, trusted)
+    const decided = decideTime(claim, nowMs, newestMs, trusted, this.#settings().maxAgeMs)
+    return { ...decided, timestampMs: Math.max(decided.timestampMs, (within.afterMs ?? -1) + 1) }
+  }
+
+  /** The answer to an event that this client sent before under its own id; undefined for a new one. */
+  repeated(
+    tx: Tx,
+    clientEventId: string | undefined,
+    requestSha256: string,
+    caller: Caller,
+  ): RecordedEvent | undefined {
+    if (clientEventId === undefined) return undefined
+    const commitment = this.#names.ownsBareName(caller) ? version1Of(tx, caller.username) : undefined
+    const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, clientEventId)
+    if (!known) return undefined
+    const row = store.findEvent(tx, known.event_id)
+    const isSeen = row !== undefined && this.isVisible(tx, row, caller)
+    if (known.request_sha256 !== requestSha256) {
+      const which = isSeen ? `event ${known.event_id}` : 'another event'
+      throw AppError.field('client_event_id', `was used for ${which} with another body`)
+    }
+    // Out of sight by now: the request is judged anew, and meets the refusal that any unknown slot has.
+    return isSeen ? this.asItIsNow(tx, known.event_id, caller) : undefined
+  }
+
+  /** An event that was recorded, as its POST would answer it now. */
+  asItIsNow(tx: ReadTx, id: number, caller: Caller): RecordedEvent {
+    const row = store.findEvent(tx, id)
+    if (!row) throw new Error(`there is no event ${id}`)
+    return answer(
+      store.toPlacementEvent(row),
+      effectNow(tx, row, this.#warehouse.sightOf(caller)),
+      slotNow(tx, row.slot_id, row.slot_code),
+    )
+  }
+
+  isVisible(tx: ReadTx, event: { slot_id: number }, caller: Caller): boolean {
+    return this.#warehouse.visibleSlot(tx, event.slot_id, caller) !== undefined
+  }
+
+  /** Leaf, row, notification and audit entry: the four that are there together or not at all. */
+  #seal(
+    tx: Tx,
+    unsealed: UnsealedRow,
+    request: NewPlacementEvent,
+    {
+      by,
+      people,
+      slot,
+      effect,
+      within,
+    }: { by: RequestOrigin; people: Acting; slot: Slot; effect: Effect; within: Within },
+  ): RecordedEvent {
+    const leaf = this.#log.append(tx, 'placement', String(unsealed.id), placementFacts(unsealed))
+    const row: PlacementEventRow = { ...unsealed, ...leaf }
+    store.append(tx, row)
+    store.linkPeople(tx, row, people)
+    this.#head.advance(row.id, row.received_at_ms)
+    const opened = {
+      ...row,
+      operator: people.operator.name,
+      actor: people.actor.name,
+      operator_id: people.operator.id,
+      actor_id: people.actor.id,
+      notes: request.verification_notes ?? null,
+      counted_at_ms: null,
+    }
+    const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
+    if (request.client_event_id !== undefined && within.isKeyed !== false) {
+      const hash = within.requestSha256 ?? requestHash(request)
+      store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)
+    }
+    this.#outbox.publish(tx, placementRecorded(event, slot.warehouseId))
+    this.#audit.write(tx, by, {
+      action: auditActions[row.event_type],
+      entity: 'event',
+      entityId: row.id,
+      operator: people.operator,
+    })
+    return event
+  }
+
+  /** Of a scan of a count the one who scanned. */
+  #operatorOf(tx: Tx, request: NewPlacementEvent, caller: Caller, grounds: Grounds | undefined): Person {
+    const counter = grounds?.kind === 'count' ? grounds.counter : undefined
+    return counter ? this.#people.of(tx, counter) : this.#people.ofOperator(tx, request.operator, caller)
+  }
+
+  #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
+    const corrected = request.corrects_event_id
+    if (corrected === undefined) return
+    const found = store.findEvent(tx, corrected)
+    if (found && this.isVisible(tx, found, caller)) return
+    throw new AppError('REFERENCE_NOT_FOUND', 'The event to correct is not there', {
+      fields: [{ path: 'corrects_event_id', message: `no event ${corrected}` }],
+    })
+  }
+
+  #photoOf(
+    tx: ReadTx,
+    request: NewPlacementEvent,
+    grounds: Grounds | undefined,
+    caller: Caller,
+  ): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
+    if (request.event_type === 'PLACED' && request.photo_url === undefined && !grounds) {
+      throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
+        fields: [{ path: 'photo_url', message: 'required' }],
+      })
+    }
+    if (request.photo_url === undefined && request.photo_sha256 === undefined) return { sha256: null, evidence: null }
+    const own = request.photo_url === undefined ? undefined : this.#photos.hashOf(request.photo_url)
+    if (own && request.photo_sha256 !== undefined && request.photo_sha256 !== own) {
+      throw AppError.field('photo_sha256', 'is not the hash of the photo at photo_url')
+    }
+    const hash = own ?? request.photo_sha256 ?? null
+    return { sha256: hash, evidence: hash !== null && this.#photos.isHeldFor(tx, hash, caller) ? 'held' : 'claimed' }
+  }
+
+  /** What the scans prove: both name the event's own slot and asset, one does not, or not both were sent (null). */
+  #scanEvidenceOf(
+    tx: ReadTx,
+    scan: NewPlacementEvent['scan'],
+    slot: Slot,
+    code: Barcode,
+  ): 'matched' | 'mismatched' | null {
+    const isSlot = scan?.slot === undefined ? undefined : this.#warehouse.slotScanned(tx, scan.slot)?.id === slot.id
+    const isAsset = scan?.asset === undefined ? undefined : this.#warehouse.readBarcode(tx, scan.asset).key === code.key
+    if (isSlot === false || isAsset === false) return 'mismatched'
+    return isSlot && isAsset ? 'matched' : null
+  }
+
+  /** Whether the photo proves another placement already; one that the caller may not know of is not mentioned. */
+  #isPhotoReused(tx: ReadTx, request: NewPlacementEvent, sha256: string | null, moved: Moved, caller: Caller): boolean {
+    const shown = {
+      id: this.#head.nextId,
+      event_type: request.event_type,
+      slot_id: moved.slotId,
+      asset_key: moved.assetKey,
+      timestamp_ms: moved.timestampMs,
+      photo_url: request.photo_url ?? null,
+      photo_sha256: sha256,
+      corrects_event_id: request.corrects_event_id ?? null,
+    }
+    return otherProof(tx, shown, (slotId) => this.isVisible(tx, { slot_id: slotId }, caller)) !== undefined
+  }
+
+  /** When the photo was taken: as the client says, and as the photo says. The first one stands in the row. */
+  #takenAt(
+    tx: ReadTx,
+    request: NewPlacementEvent,
+    photo: { sha256: string | null; evidence: 'held' | 'claimed' | null },
+    slot: Slot,
+    nearMs: number,
+  ): number[] {
+    const said = request.photo_taken_at
+    const isHeld = photo.sha256 !== null && photo.evidence === 'held'
+    const own = isHeld ? this.#photos.timeOf(tx, photo.sha256 ?? '') : undefined
+    const byPhoto = own && takenAtMs(own, this.#warehouse.timezoneOf(tx, slot.warehouseId), nearMs)
+    return [said, byPhoto].filter((ms) => ms !== undefined)
+  }
+
+  #enforce(warnings: readonly WarningCode[]): void {
+    const refused = warnings.filter((code) => this.#settings().enforce.includes(code))
+    if (refused.length === 0) return
+    throw new AppError('CONSTRAINT_VIOLATED', 'The rules of this site refuse the event', {
+      details: refused.map((code) => `${code}: ${warningText[code]}`).join('; '),
+    })
+  }
+}
+
+function groundColumns(grounds: Grounds | undefined) {
+  const opening = grounds?.kind === 'opening' ? grounds : undefined
+  const count = grounds?.kind === 'count' ? grounds : undefined
+  return {
+    opening_list: opening?.list ?? null,
+    opening_line: opening?.line ?? null,
+    count_id: count?.countId ?? null,
+    count_scan_id: count?.scanId ?? null,
+    count_scan_sha256: count?.scanSha256 ?? null,
+  }
+}
+
+const auditActions = {
+  PLACED: 'placement.recorded',
+  REMOVED: 'removal.recorded',
+  VERIFIED: 'verification.recorded',
+  DISPUTED: 'dispute.recorded',
+} as const
+
+export function demandFor(type: EventType, caller: Caller): void {
+  demand(caller, type === 'VERIFIED' || type === 'DISPUTED' ? 'events:verify' : 'events:create')
+}
+
+/** Of the request as understood, so that white space and the order of keys don't count. */
+export function requestHash(request: object): string {
+  return sha256(canonicalJson(JSON.parse(JSON.stringify(request)) as Json)).toString('hex')
+}
+
+/** A time that the gateway itself decided. */
+function settledTime(timestampMs: number, nowMs: number, trusted: boolean): DecidedTime {
+  const claimed = decideTime({ timestampMs, deviceTimeMs: undefined }, nowMs, 0, trusted, null)
+  return { ...claimed, deviceTimestampMs: null }
+}
+
+function answer(event: PlacementEvent, effect: Effect, slot: RecordedEvent['slot']): RecordedEvent {
+  return { success: true, ...event, effect, slot }
+}
+
+function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
+  return { id, slot_id: code, ...slotState(tx, id) }
+}
+
+function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
+  const unknown: WarningCode[] = !asset || asset.provisional ? ['UNKNOWN_ASSET'] : []
+  if (request.event_type !== 'PLACED') return unknown
+  const weightKg = request.scale_weight_kg ?? asset?.weight_kg
+  return [
+    ...unknown,
+    ...misfits({ constraints: slot.constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height }),
+  ]
+}
+
+/** Whether something is put into a slot that was out of use by then; taking it out again is what should happen. */
+function isRetiredBy({ event_type }: NewPlacementEvent, { retiredAt }: Slot, timestampMs: number): boolean {
+  return event_type === 'PLACED' && retiredAt !== null && timestampMs >= Date.parse(retiredAt)
+}
+
+function timeWarnings(taken: readonly number[], when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {
+  const warnings: WarningCode[] = []
+  if (when.isLate || around.laterKnown) warnings.push('LATE_EVENT')
+  if (when.isAhead) warnings.push('CLOCK_AHEAD')
+  if (taken.some((takenMs) => Math.abs(takenMs - when.timestampMs) > photoToleranceMs))
+    warnings.push('PHOTO_TIME_MISMATCH')
+  return warnings
+}
+
+function madeBy(tx: ReadTx, placement: Placement | undefined, { operator, actor }: Acting): boolean {
+  const placers: readonly Identity[] = placement ? store.placersOf(tx, placement.id) : []
+  return placers.some((placer) => mayBeSame(placer, operator) || mayBeSame(placer, actor))
+}

@@ -1,0 +1,67 @@
+import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import type { Sight } from '../../warehouse/index.ts'
+import {
+  boundsOf,
+  judgedAfter,
+  newestInSlot,
+  newestOfAsset,
+  newestTimestampMs,
+  type Placement,
+} from '../derive/state.ts'
+import { type Effect, judge, type Surroundings } from '../judge.ts'
+
+type Around = { around: Surroundings & { laterKnown: boolean }; placement: Placement | undefined }
+
+/**
+ * What is known around the event's place in the order.
+ * @param newestMs newest timestamp of its slot and its asset: most events come after all that is known, and then
+ *   nothing has to be looked up behind them
+ * @param sight of whoever is told: an asset's moves in hidden warehouses are none
+ * @param ownId of an event that is recorded: others at its own time can stand behind it; a new one stands behind all
+ */
+export function lookAround(
+  tx: ReadTx,
+  event: { slotId: number; assetKey: string; timestampMs: number },
+  newestMs: number,
+  sight: Sight,
+  ownId?: number,
+): Around {
+  const laterKnown = newestMs > event.timestampMs || (ownId !== undefined && newestMs === event.timestampMs)
+  const upTo = {
+    ...boundsOf(tx, { atMs: event.timestampMs }),
+    lastId: ownId === undefined ? undefined : ownId - 1,
+  }
+  const inSlot = newestInSlot(tx, event.slotId, upTo)
+  const ofAsset = newestOfAsset(tx, event.assetKey, sight, upTo)
+  const everywhere = boundsOf(tx)
+  const lastId = ownId ?? Number.MAX_SAFE_INTEGER
+  const isLater = (row: Pick<Placement, 'id' | 'timestamp_ms'> | undefined) =>
+    row !== undefined &&
+    (row.timestamp_ms > event.timestampMs || (row.timestamp_ms === event.timestampMs && row.id > lastId))
+  const placement = inSlot?.event_type === 'PLACED' ? inSlot : undefined
+  return {
+    placement,
+    around: {
+      occupant: placement && { assetKey: placement.asset_key, placedAtMs: placement.timestamp_ms },
+      assetSlotId: ofAsset?.event_type === 'PLACED' ? ofAsset.slot_id : undefined,
+      slotMovedLater: laterKnown && isLater(newestInSlot(tx, event.slotId, everywhere)),
+      assetMovedLater: laterKnown && isLater(newestOfAsset(tx, event.assetKey, sight, everywhere)),
+      judgedLater: laterKnown && judgedAfter(tx, event.slotId, event.assetKey, event.timestampMs, lastId),
+      laterKnown,
+    },
+  }
+}
+
+/** Effect of a recorded event as it is now. */
+export function effectNow(tx: ReadTx, row: PlacementEventRow, sight: Sight): Effect {
+  const moved = {
+    eventType: row.event_type,
+    slotId: row.slot_id,
+    assetKey: row.asset_key,
+    timestampMs: row.timestamp_ms,
+  }
+  return judge(
+    moved,
+    lookAround(tx, moved, newestTimestampMs(tx, row.slot_id, row.asset_key, sight), sight, row.id).around,
+  ).effect
+}

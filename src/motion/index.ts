@@ -1,8 +1,0 @@
-export type { CameraHealth } from './camera-health.ts'
-export { CameraWorker, type CameraWorkerOptions } from './camera-worker.ts'
-export { CamerasThread, type CamerasThreadOptions } from './cameras-thread.ts'
-export { detectionFacts } from './detection-leaf.ts'
-export { motionNotifications, motionRecorded } from './events.ts'
-export { motionRoutes } from './routes.ts'
-export { DetectionEvent } from './schema.ts'
-export { type DetectionEvidence, fileOf, MotionService } from './service.ts'

@@ -1,0 +1,201 @@
+import { webcrypto } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ByteRate } from '../auth/index.ts'
+import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
+import { addMedia, findMedia, type Media, type People } from '../log/index.ts'
+import { type Clock, writeFileDurablyAside } from '../platform/index.ts'
+import type { Sight } from '../warehouse/index.ts'
+import { type PhotoTime, readPhotoTime } from './photo-time.ts'
+import { extensionOf, type PictureSize, readPicture } from './picture.ts'
+import type { StoredPhoto } from './schema.ts'
+import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, useOf } from './store.ts'
+
+export const photoLimitBytes = 12 * 1024 * 1024
+/** More would only be a burden to whoever opens it: a file of a few kilobytes can unfold to gigabytes. */
+const longestSidePx = 16_384
+const mostPixels = 100_000_000
+export const photosPath = '/api/whms/evidence/photos'
+
+/** Where a photo's bytes are: named by their hash, spread over 256 folders. */
+export function photoFile(dataDir: string, photo: { sha256: string; mediaType: string }): string {
+  return join(dataDir, 'photos', photo.sha256.slice(0, 2), `${photo.sha256}.${extensionOf(photo.mediaType)}`)
+}
+
+/** A photo whose file is on disk, with what it says of itself. */
+export type KeptPhoto = { readonly media: Media; readonly facts: PhotoFacts }
+
+/** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
+export class Photos {
+  readonly #work: UnitOfWork
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #people: People
+  readonly #audit: AuditTrail
+  readonly #room: Pick<DiskRoom, 'demand'>
+  readonly #rate: Pick<ByteRate, 'take'>
+  readonly #dataDir: string
+  readonly #sightOf: (caller: Caller) => Sight
+  readonly #siteUrl: () => string
+
+  constructor(options: {
+    work: UnitOfWork
+    clock: Pick<Clock, 'now'>
+    people: People
+    audit: AuditTrail
+    room: Pick<DiskRoom, 'demand'>
+    /** Bytes that a user may send. */
+    rate: Pick<ByteRate, 'take'>
+    dataDir: string
+    sightOf: (caller: Caller) => Sight
+    siteUrl: () => string
+  }) {
+    this.#work = options.work
+    this.#clock = options.clock
+    this.#people = options.people
+    this.#audit = options.audit
+    this.#room = options.room
+    this.#rate = options.rate
+    this.#dataDir = options.dataDir
+    this.#sightOf = options.sightOf
+    this.#siteUrl = options.siteUrl
+  }
+
+  /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL. */
+  async store(bytes: Buffer, by: RequestOrigin): Promise<StoredPhoto> {
+    const photo = await this.keepFile(bytes, by.caller)
+    return this.#work.write((tx) => this.note(tx, photo, by))
+  }
+
+  /**
+   * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a
+   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE,
+   * RATE_LIMITED, STORAGE_FULL.
+   */
+  async keepFile(bytes: Buffer, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
+    this.#rate.take(`${username}@${instance}`, bytes.length)
+    const type = readPicture(bytes)
+    if (!type) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
+    if ('damaged' in type) {
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The photo is not whole', {
+        details: `it begins as ${type.damaged}, and the rest does not fit or is missing`,
+      })
+    }
+    refuseStrange(type.size)
+    const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
+    const known = this.#work.read((tx) => findMedia(tx, hash))
+    const media: Media = known ?? {
+      sha256: hash,
+      kind: 'photo',
+      mediaType: type.mediaType,
+      sizeBytes: bytes.length,
+      receivedAtMs: this.#clock.now(),
+    }
+    const file = photoFile(this.#dataDir, media)
+    if (!known || !existsSync(file)) {
+      this.#room.demand(bytes.length, 'the photo')
+      await writePhoto(file, bytes)
+    }
+    return { media, facts: { size: type.size, time: await readPhotoTime(bytes, type.mediaType) } }
+  }
+
+  /** The second half: the row, and who brought it. The same bytes again change nothing but that. */
+  note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
+    const { sha256, mediaType, sizeBytes } = media
+    const person = this.#people.ofCaller(tx, by.caller)
+    if (addMedia(tx, media, { people: this.#people, person })) {
+      this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
+    }
+    keepBringer(tx, sha256, person)
+    keepFacts(tx, sha256, facts)
+    const { size, time } = facts
+    return {
+      success: true,
+      sha256,
+      url: this.urlOf(sha256),
+      mediaType,
+      sizeBytes,
+      width: size?.width ?? null,
+      height: size?.height ?? null,
+      takenAt: time ? `${time.local}${time.offsetMinutes === null ? '' : offsetText(time.offsetMinutes)}` : null,
+    }
+  }
+
+  urlOf(hash: string): string {
+    return `${this.#siteUrl().replace(/\/+$/, '')}${photosPath}/${hash}`
+  }
+
+  /** The hash that an address of this gateway's own photos names; undefined for any other address. */
+  hashOf(url: string): string | undefined {
+    const hash = url.split('/').at(-1) ?? ''
+    return /^[0-9a-f]{64}$/.test(hash) && url === this.urlOf(hash) ? hash : undefined
+  }
+
+  /**
+   * Whether the gateway holds the photo, as far as the caller may know. Naming the hash of a photo that one may not see
+   * proves nothing, and must not make it one's own: for whom a warehouse is hidden, it is as if nobody had sent it.
+   */
+  isHeldFor(tx: ReadTx, hash: string, caller: Caller): boolean {
+    if (findMedia(tx, hash)?.kind !== 'photo') return false
+    return this.#sightOf(caller).hiddenWarehouses.length === 0 || this.isVisible(tx, hash, caller)
+  }
+
+  /** When a photo was taken, as it says itself. */
+  timeOf(tx: ReadTx, hash: string): PhotoTime | undefined {
+    return photoTimeIn(tx, hash)
+  }
+
+  /** The file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
+  file(hash: string, caller: Caller): FileAnswer {
+    const media = /^[0-9a-f]{64}$/.test(hash)
+      ? this.#work.read((tx) => (this.isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
+      : undefined
+    if (media?.kind !== 'photo') throw AppError.notFound('Photo')
+    const { sha256, mediaType, sizeBytes } = media
+    return { path: photoFile(this.#dataDir, media), sha256, mediaType, sizeBytes }
+  }
+
+  /**
+   * For who brought it, and who may see an event or a unit that holds it. While none does, for those who judge
+   * placements, unless a warehouse is hidden from them: it may have been taken there.
+   */
+  isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
+    const { hiddenWarehouses } = this.#sightOf(caller)
+    const { isUsed, isShown } = useOf(tx, hash, hiddenWarehouses)
+    const judges = caller.permissions.has('events:verify') && hiddenWarehouses.length === 0
+    if (isShown || (!isUsed && judges)) return true
+    const person = this.#people.findCaller(tx, caller)
+    return person !== undefined && hasBrought(tx, hash, person)
+  }
+}
+
+function refuseStrange(size: PictureSize | undefined): void {
+  if (!size) return
+  const { width, height } = size
+  if (width === 0 || height === 0) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The photo has no pixels', { details: `${width} x ${height}` })
+  }
+  if (width <= longestSidePx && height <= longestSidePx && width * height <= mostPixels) return
+  throw new AppError('BODY_TOO_LARGE', 'The photo has too many pixels', {
+    details: `${width} x ${height}; at most ${longestSidePx} on a side and ${mostPixels} in all`,
+  })
+}
+
+/** `+01:00`. */
+function offsetText(minutes: number): string {
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
+}
+
+async function writePhoto(file: string, bytes: Buffer): Promise<void> {
+  try {
+    await writeFileDurablyAside(file, bytes, 0o640)
+  } catch (error) {
+    throw new AppError('STORAGE_FULL', 'The photo can not be written; nothing was stored', {
+      cause: error,
+      retryAfterSeconds: 30,
+    })
+  }
+}

@@ -1,0 +1,136 @@
+import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { Camera } from './camera.ts'
+import { type ClipTools, finishLeftovers, forget } from './clip.ts'
+import { IdPool } from './id-pool.ts'
+import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
+import type { StreamOptions } from './stream.ts'
+import { Turns } from './turns.ts'
+
+export type CameraSetOptions = {
+  readonly ffmpeg: StreamOptions['ffmpeg']
+  /** Where clips are kept; made if it is not there. */
+  readonly clipsFolder: string
+  /** Of the disk that holds it. Throws when it does not answer. */
+  readonly freeBytes: () => number
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Logger
+  readonly readSecret: (path: string) => string
+  readonly post: (message: FromCameras) => void
+}
+
+/** Cutting takes little processor time, but memory and disk; so many clips are cut at once. */
+const cutsAtOnce = 2
+
+/**
+ * All cameras of the gateway, behind messages: what runs in the cameras thread, and in a test without one. Messages are
+ * taken in order; cameras that are told of before the leftovers are finished start after that.
+ */
+export class CameraSet {
+  readonly #o: CameraSetOptions
+  readonly #tools: ClipTools
+  readonly #ids: IdPool
+  readonly #cameras = new Map<number, Camera>()
+  /** Clips of cameras that are gone. */
+  readonly #settling = new Set<Promise<void>>()
+  #work: Promise<void>
+  #reserveBytes = 0
+
+  constructor(options: CameraSetOptions) {
+    const { ffmpeg, clipsFolder, freeBytes, log, post } = options
+    const turns = new Turns(cutsAtOnce)
+    this.#o = options
+    this.#tools = {
+      ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
+      hasRoom: () => freeBytes() >= this.#reserveBytes,
+    }
+    this.#ids = new IdPool((count) => post({ type: 'idsWanted', count }))
+    this.#work = this.#finishLeftovers()
+  }
+
+  /** The camera's worker, while it is there; for live views, which need its ring. */
+  camera(cameraId: number): Camera | undefined {
+    return this.#cameras.get(cameraId)
+  }
+
+  receive(message: ToCameras): void {
+    // An id or a confirmation may be what the work in hand is waiting for.
+    if (message.type === 'ids') this.#ids.add(message.ids)
+    else if (message.type === 'recorded') void this.#forget(message.detectionId)
+    else this.#work = this.#work.then(() => this.#obey(message)).catch((err: unknown) => this.#failed(err))
+  }
+
+  async #obey(message: Exclude<ToCameras, { type: 'ids' | 'recorded' }>): Promise<void> {
+    switch (message.type) {
+      case 'camera':
+        return this.#set(message.settings)
+      case 'remove':
+        return this.#remove(message.cameraId)
+      case 'retry':
+        return this.#cameras.get(message.cameraId)?.retry()
+      case 'secrets':
+        for (const camera of this.#cameras.values()) camera.recheckCredentials()
+        return undefined
+      case 'reserve':
+        this.#reserveBytes = message.bytes
+        return undefined
+      case 'stop':
+        return this.#stop()
+    }
+  }
+
+  #set(settings: CameraSettings): void {
+    const known = this.#cameras.get(settings.cameraId)
+    if (known) known.update(settings)
+    else this.#add(settings)
+  }
+
+  #add(settings: CameraSettings): void {
+    const { ffmpeg, clock, random, readSecret, post } = this.#o
+    const camera = new Camera({
+      ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools },
+      log: this.#o.log.child({ cameraId: settings.cameraId }),
+      reserveId: () => this.#ids.take(),
+    })
+    this.#cameras.set(settings.cameraId, camera)
+    camera.start()
+  }
+
+  /** Waits for its streams only: its clips may take a while, and others have work too. */
+  async #remove(cameraId: number): Promise<void> {
+    const camera = this.#cameras.get(cameraId)
+    if (!camera) return
+    this.#cameras.delete(cameraId)
+    await camera.stop()
+    const settled = camera.settled().finally(() => this.#settling.delete(settled))
+    this.#settling.add(settled)
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
+    await Promise.all(this.#settling)
+    this.#ids.end()
+    this.#o.post({ type: 'stopped' })
+  }
+
+  async #finishLeftovers(): Promise<void> {
+    let count = 0
+    try {
+      for await (const result of finishLeftovers(this.#tools)) {
+        this.#o.post(result)
+        count += 1
+      }
+    } catch (err) {
+      this.#o.log.error({ err }, 'clips that were left unfinished could not be looked at')
+    }
+    this.#o.post({ type: 'leftoversDone', count })
+  }
+
+  async #forget(detectionId: number): Promise<void> {
+    await forget(this.#tools.folder, detectionId).catch((err: unknown) => this.#failed(err))
+  }
+
+  #failed(err: unknown): void {
+    this.#o.log.error({ err }, 'the cameras thread could not do what it was told')
+  }
+}

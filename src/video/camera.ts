@@ -1,0 +1,281 @@
+import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { type ClipTools, Recording } from './clip.ts'
+import type { DetectorSettings, Fired, Outcome } from './detector.ts'
+import type { CameraSettings, FromCameras } from './messages.ts'
+import { MotionWatch } from './motion-watch.ts'
+import { plainWords } from './problems.ts'
+import { Ring } from './ring.ts'
+import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from './stream.ts'
+
+export type CameraOptions = {
+  readonly settings: CameraSettings
+  readonly ffmpeg: StreamOptions['ffmpeg']
+  readonly tools: ClipTools
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Logger
+  /** The text of a secret file, without its line end; throws when it can't be read. */
+  readonly readSecret: (path: string) => string
+  /** An id for a detection, which nothing else has. Rejects when there will be none any more. */
+  readonly reserveId: () => Promise<number>
+  readonly emit: (message: FromCameras) => void
+}
+
+const statusEveryMs = 1000
+/** Beyond the pre-roll the ring holds what passes between the beginning of motion and its clip. */
+const ringSlackMs = 2000
+/** From bad to good; a camera with two streams is as well as the worse of them. */
+const fromBadToGood: readonly StreamState[] = ['backing-off', 'stalled', 'connecting', 'live', 'offline']
+
+/** One camera: its streams, its ring, its scores, its detector, its clips. Lives in the cameras thread. */
+export class Camera {
+  readonly #o: CameraOptions
+  readonly #ring: Ring
+  readonly #watch: MotionWatch
+  readonly #main: Stream
+  readonly #finishing = new Set<Promise<void>>()
+  #settings: CameraSettings
+  #detect: Stream | undefined
+  /** The newest clip; its id may still be on its way. */
+  #recording: Promise<Recording | undefined> = Promise.resolve(undefined)
+  #told: StreamView = { state: 'offline', problem: null }
+  #cancelStatus = () => {}
+
+  constructor(options: CameraOptions) {
+    const { settings, clock } = options
+    this.#o = options
+    this.#settings = settings
+    this.#ring = new Ring({ keepMs: ringKeepMs(settings), onJump: () => this.#main.broken('time-jump') })
+    this.#watch = new MotionWatch({
+      clock,
+      masks: settings.motion.masks,
+      settings: () => detectorSettings(this.#settings),
+      onOutcome: (outcome) => this.#take(outcome),
+    })
+    this.#main = this.#mainStream()
+  }
+
+  /** Of the ffmpegs that run for this camera's streams now. */
+  get pids(): readonly number[] {
+    return [this.#main.pid, this.#detect?.pid].filter((pid) => pid !== undefined)
+  }
+
+  /** The video of the recorded stream, as it comes. */
+  get ring(): Ring {
+    return this.#ring
+  }
+
+  start(): void {
+    this.#run()
+    this.#beat()
+  }
+
+  /** Takes over settings; a stream is replaced only when it is the stream that has changed. */
+  update(settings: CameraSettings): void {
+    const before = this.#settings
+    this.#settings = settings
+    this.#ring.keepMs = ringKeepMs(settings)
+    if (differ(before.motion.masks, settings.motion.masks)) this.#watch.setMasks(settings.motion.masks)
+    if (before.detecting && !settings.detecting) this.#watch.interrupt('stopped')
+    if (!before.detecting && settings.detecting) this.#watch.restartCounting()
+    if (differ(mainPart(before), mainPart(settings))) this.#main.reconfigure(this.#mainPlan())
+    if (differ(detectPart(before), detectPart(settings))) this.#detect?.reconfigure(this.#detectPlan())
+    this.#run()
+    this.#tellStatus()
+  }
+
+  /** The next attempt is now, whatever was waited for. */
+  retry(): void {
+    this.#main.retry()
+    this.#detect?.retry()
+  }
+
+  /** Somebody may have corrected the password. */
+  recheckCredentials(): void {
+    this.#main.recheckCredentials()
+    this.#detect?.recheckCredentials()
+  }
+
+  /** Closes an open clip and ends the streams; resolves when no ffmpeg of theirs is left. */
+  async stop(): Promise<void> {
+    this.#cancelStatus()
+    this.#settings = { ...this.#settings, detecting: false, streaming: false }
+    this.#watch.interrupt('stopped')
+    await Promise.all([this.#main.stop(), this.#detect?.stop()])
+    this.#watch.stop()
+  }
+
+  /** Resolves when no clip is being finished: each is on disk, or told to be lost. */
+  async settled(): Promise<void> {
+    while (this.#finishing.size > 0) await Promise.all(this.#finishing)
+  }
+
+  #run(): void {
+    const { detecting, streaming, detectUrl } = this.#settings
+    if (detecting || streaming) this.#main.start()
+    else void this.#main.stop()
+    if (detecting && detectUrl !== null) {
+      this.#detect ??= this.#detectStream()
+      this.#detect.start()
+    } else void this.#detect?.stop()
+  }
+
+  #mainStream(): Stream {
+    return new Stream({
+      ...this.#streamOptions(this.#mainPlan()),
+      onBegin: () => {
+        if (this.#settings.detectUrl === null) this.#watch.reconnect()
+      },
+      // Without video there is nothing to record, even if detection has a stream of its own.
+      onEnd: () => {
+        this.#watch.interrupt('stream-ended', this.#ring.newestMs)
+        this.#ring.restart()
+      },
+    })
+  }
+
+  #detectStream(): Stream {
+    return new Stream({
+      ...this.#streamOptions(this.#detectPlan()),
+      onBegin: () => this.#watch.reconnect(),
+      // An open clip has its post-roll from the other stream.
+      onEnd: () => {},
+    })
+  }
+
+  #streamOptions(plan: StreamPlan): Omit<StreamOptions, 'onBegin' | 'onEnd'> {
+    const { ffmpeg, clock, random, log } = this.#o
+    return {
+      ...{ plan, ffmpeg, clock, random, log },
+      onVideo: (bytes) => this.#video(bytes),
+      onFrames: (bytes) => this.#frames(bytes),
+      onView: () => this.#tellState(),
+    }
+  }
+
+  #mainPlan(): StreamPlan {
+    const { url, detectUrl, detecting } = this.#settings
+    return this.#plan(url, { video: true, frames: detecting && detectUrl === null })
+  }
+
+  #detectPlan(): StreamPlan {
+    return this.#plan(this.#settings.detectUrl ?? this.#settings.url, { video: false, frames: true })
+  }
+
+  #plan(url: string, outputs: StreamPlan['outputs']): StreamPlan {
+    const { username, passwordFile } = this.#settings
+    const password = () => (passwordFile === null ? null : this.#o.readSecret(passwordFile))
+    return { source: () => ({ url, username, password: password() }), outputs }
+  }
+
+  #video(bytes: Buffer): void {
+    this.#ring.push(bytes, this.#o.clock.monotonic())
+    if (this.#ring.codec === 'mjpeg') this.#main.remark('motion-jpeg')
+  }
+
+  /** What a process that is about to be replaced still sends is nobody's any more. */
+  #frames(bytes: Buffer): void {
+    if (this.#settings.detecting) this.#watch.push(bytes)
+  }
+
+  #take(outcome: Outcome): void {
+    if (outcome.kind === 'fired') {
+      const recording = this.#fire(outcome)
+      if (outcome.clipFromMs !== null) this.#recording = recording
+      return
+    }
+    const { endMs, by } = outcome
+    const done = this.#close(this.#recording, endMs, { closedBy: by, peakScore: this.#watch.peakScore })
+    this.#finishing.add(done)
+    void done.finally(() => this.#finishing.delete(done))
+  }
+
+  /** The pre-roll is taken as soon as there is an id; the ring holds it for a while longer than it must. */
+  async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Recording | undefined> {
+    const { clock, tools, reserveId, emit, log } = this.#o
+    const { cameraId } = this.#settings
+    const wallOffsetMs = clock.now() - clock.monotonic()
+    try {
+      const detectionId = await reserveId()
+      const facts = { detectionId, cameraId, motionAt: Math.round(motionMs + wallOffsetMs), score, sceneChange }
+      emit({ type: 'motionFired', ...facts, clip: clipFromMs !== null })
+      if (clipFromMs === null) return undefined
+      const askedPreRollMs = this.#settings.motion.preRecordSeconds * 1000
+      const from = { fromMs: clipFromMs, notBeforeMs, askedPreRollMs }
+      return new Recording(tools, { facts, ring: this.#ring, ...from, wallOffsetMs })
+    } catch (err) {
+      log.error({ err, cameraId }, 'motion could not be recorded')
+      return undefined
+    }
+  }
+
+  async #close(
+    opened: Promise<Recording | undefined>,
+    endMs: number,
+    ending: Parameters<Recording['close']>[1],
+  ): Promise<void> {
+    const recording = await opened
+    if (recording) this.#o.emit(await recording.close(endMs, ending))
+  }
+
+  #beat(): void {
+    this.#cancelStatus = this.#o.clock.after(statusEveryMs, () => {
+      if (this.#settings.detecting || this.#settings.streaming) this.#tellStatus()
+      this.#beat()
+    })
+  }
+
+  #tellStatus(): void {
+    const { clock, emit } = this.#o
+    const { lastFrameMs, dropped, suppressed, ...counts } = this.#watch.counts()
+    const { groupMs, picturesPerSecond, sizeBytes } = this.#ring
+    emit({
+      type: 'status',
+      cameraId: this.#settings.cameraId,
+      ...counts,
+      lastFrameAt: lastFrameMs === undefined ? null : Math.round(clock.now() - clock.monotonic() + lastFrameMs),
+      streamFps: picturesPerSecond === undefined ? null : Math.round(picturesPerSecond * 10) / 10,
+      restarts: this.#main.restarts + (this.#detect?.restarts ?? 0),
+      droppedFrames: dropped,
+      suppressedSceneChanges: suppressed,
+      ringBytes: sizeBytes,
+      keyFrameSeconds: groupMs === undefined ? null : Math.round(groupMs) / 1000,
+    })
+  }
+
+  #tellState(): void {
+    const views = [this.#main.view, ...(this.#detect ? [this.#detect.view] : [])]
+    const [view] = views.sort((a, b) => fromBadToGood.indexOf(a.state) - fromBadToGood.indexOf(b.state))
+    if (!view || (view.state === this.#told.state && view.problem === this.#told.problem)) return
+    this.#told = view
+    const { state, problem } = view
+    const words = problem === null ? null : plainWords(problem)
+    this.#o.emit({ type: 'state', cameraId: this.#settings.cameraId, state, problem, words, at: this.#o.clock.now() })
+  }
+}
+
+function ringKeepMs({ motion }: CameraSettings): number {
+  return motion.preRecordSeconds * 1000 + ringSlackMs
+}
+
+function detectorSettings({ motion }: CameraSettings): DetectorSettings {
+  return {
+    sensitivity: motion.sensitivity,
+    cooldownMs: motion.cooldownSeconds * 1000,
+    preRecordMs: motion.preRecordSeconds * 1000,
+    postRecordMs: motion.postRecordSeconds * 1000,
+  }
+}
+
+/** A change of these needs another process for the recorded stream. */
+function mainPart({ url, username, passwordFile, detecting, detectUrl }: CameraSettings): unknown {
+  return [url, username, passwordFile, detecting && detectUrl === null]
+}
+
+function detectPart({ detectUrl, username, passwordFile }: CameraSettings): unknown {
+  return [detectUrl, username, passwordFile]
+}
+
+function differ(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) !== JSON.stringify(b)
+}

@@ -1,0 +1,243 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../platform/index.ts'
+import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
+import { writeDurably } from './durable.ts'
+import type { ClipClosed, ClipLost, ClipLostReason, DetectionFacts } from './messages.ts'
+import type { Ring } from './ring.ts'
+import type { Shown } from './shown.ts'
+import { type Beginning, Spool } from './spool.ts'
+import type { Codec } from './transport-stream.ts'
+
+export type ClipResult = ClipClosed | ClipLost
+
+export type ClipTools = {
+  /** Path of the program. */
+  readonly ffmpeg: string
+  /** Where clips, pictures and what is unfinished lie. */
+  readonly folder: string
+  readonly log: Logger
+  /** Whether the disk has room for more video than what is reserved for the ledger. */
+  readonly hasRoom: () => boolean
+  /** Runs a task when its turn comes, so that a box with many cameras does not cut all clips at once. */
+  readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
+}
+
+/** All times monotonic, but for `wallOffsetMs`, which turns them into labels. */
+export type ClipRequest = {
+  readonly facts: DetectionFacts
+  readonly ring: Ring
+  readonly fromMs: number
+  /** The cooldown since the last clip. */
+  readonly notBeforeMs: number
+  /** What the settings ask for; a cooldown or a short past may give less. */
+  readonly askedPreRollMs: number
+  /** Wall clock minus monotonic clock at the moment of motion. One for the whole clip, so that its labels fit together. */
+  readonly wallOffsetMs: number
+}
+
+/** What stands beside a clip until the database has it. */
+type Sidecar = Beginnings & { readonly facts: DetectionFacts }
+
+/** What is known of a clip as soon as its spool has a beginning. */
+type Beginnings = {
+  /** Wall clock of the picture that is to be shown first. */
+  readonly startedAt: number
+  readonly leadMs: number
+  readonly codec: Codec
+  /** Absent in what an older gatehouse left. */
+  readonly askedPreRollMs?: number
+}
+
+/** What is wanted of a clip once its spool is closed. */
+type Bounds = Beginnings & {
+  /** Wall clock at which it is to end; null: as much as there is. */
+  readonly endAt: number | null
+}
+
+type Ending = { readonly closedBy: ClipClosed['closedBy']; readonly peakScore: number | null }
+
+/**
+ * So much less than the lead is hidden, because rounding of times would else hide the first picture too. Who reads the
+ * file (ffmpeg, and browsers with its demuxer) puts its zero at the first picture that is not hidden.
+ */
+const marginMs = 1
+/** Pictures that end this much before a clip should, or three times their distance, mean that the stream had ended. */
+const endedEarlyMs = 1000
+
+/** A little after motion begins, there is more of it to see. */
+const snapshotDelayMs = 400
+
+const lostWords: Record<ClipLostReason, string> = {
+  'no-video': 'The camera sent no video that could be recorded. Its state says more.',
+  'disk-full': 'The disk is full, or all that is left is reserved for events.',
+  'disk-too-slow': 'The disk was slower than the camera for too long.',
+  'disk-failed': 'The disk refused to write or to read the clip.',
+  unreadable: 'What was recorded could not be made into a clip.',
+  'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
+}
+
+/** A clip from the moment the motion fires to the file on disk. */
+export class Recording {
+  readonly #tools: ClipTools
+  readonly #request: ClipRequest
+  readonly #spool: Spool
+
+  /** Takes hold of the pre-roll at once. */
+  constructor(tools: ClipTools, request: ClipRequest) {
+    this.#tools = tools
+    this.#request = request
+    const { facts, ring, fromMs, notBeforeMs } = request
+    const path = spoolPath(tools, facts.detectionId)
+    this.#spool = new Spool({
+      path,
+      ring,
+      fromMs,
+      notBeforeMs,
+      hasRoom: tools.hasRoom,
+      prepare: (beginning) => this.#note(beginning),
+    })
+  }
+
+  /** Ends the clip at `endMs` (monotonic), or earlier if the video does. Never rejects. */
+  async close(endMs: number, ending: Ending): Promise<ClipResult> {
+    const { facts, wallOffsetMs } = this.#request
+    try {
+      const beginning = this.#beginnings(await this.#spool.close(endMs))
+      return await finish(this.#tools, facts, { ...beginning, endAt: endMs + wallOffsetMs }, ending)
+    } catch (error) {
+      return lost(this.#tools, facts, error)
+    }
+  }
+
+  /** The facts are on disk before the first byte of video is, so no video is ever without its facts. */
+  async #note(beginning: Beginning): Promise<void> {
+    const { facts } = this.#request
+    const sidecar: Sidecar = { facts, ...this.#beginnings(beginning) }
+    await mkdir(this.#tools.folder, { recursive: true })
+    await writeDurably(sidecarPath(this.#tools, facts.detectionId), JSON.stringify(sidecar))
+  }
+
+  #beginnings({ startMs, leadMs, codec }: Beginning): Beginnings {
+    const { wallOffsetMs, askedPreRollMs } = this.#request
+    return { startedAt: startMs + wallOffsetMs, leadMs, codec, askedPreRollMs }
+  }
+}
+
+/** The database has the clip, or that it is lost: what stood beside it is not needed any more. */
+export async function forget(folder: string, detectionId: number): Promise<void> {
+  await rm(sidecarPath({ folder }, detectionId), { force: true })
+}
+
+/**
+ * Finishes what a daemon that was killed has left in the folder, and tells once more what the database has not confirmed.
+ * To be called before any camera starts. A clip that was complete keeps its bytes.
+ */
+export async function* finishLeftovers(tools: ClipTools): AsyncGenerator<ClipResult> {
+  await mkdir(tools.folder, { recursive: true })
+  const names = await readdir(tools.folder)
+  for (const name of names.filter((n) => /^\d+\.(mp4|png|json)\.part$/.test(n))) await rm(join(tools.folder, name))
+  for (const name of names) {
+    const id = /^(\d+)\.json$/.exec(name)?.[1]
+    if (id) yield await finishLeftover(tools, Number(id), names)
+  }
+}
+
+async function finishLeftover(tools: ClipTools, id: number, names: readonly string[]): Promise<ClipResult> {
+  const sidecar = JSON.parse(await readFile(sidecarPath(tools, id), 'utf8')) as Sidecar
+  const { facts, ...rest } = sidecar
+  const bounds = { ...rest, endAt: null }
+  const ending = { closedBy: 'restart', peakScore: null } as const
+  try {
+    if (names.includes(`${id}.ts.part`)) return await finish(tools, facts, bounds, ending)
+    if (names.includes(`${id}.mp4`)) return await describe(tools, facts, bounds, ending)
+    return lostBecause(facts, 'nothing-left')
+  } catch (error) {
+    return lost(tools, facts, error)
+  }
+}
+
+/** The order matters: the spool goes only when the clip is on disk under its name, and can be read. */
+async function finish(tools: ClipTools, facts: DetectionFacts, bounds: Bounds, ending: Ending): Promise<ClipResult> {
+  const { detectionId } = facts
+  return tools.inTurn(async () => {
+    const [spool, clip] = [spoolPath(tools, detectionId), clipPath(tools, detectionId)]
+    const { leadMs, codec } = bounds
+    if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
+    else await remux(tools.ffmpeg, spool, clip, { hiddenMs: Math.max(leadMs - marginMs, 0), codec })
+    const closed = await describe(tools, facts, bounds, ending)
+    await rm(spoolPath(tools, detectionId), { force: true })
+    return closed
+  })
+}
+
+/** All that is said of what a clip shows is read from the file; `startedAt` says only when its zero was. */
+async function describe(
+  tools: ClipTools,
+  facts: DetectionFacts,
+  bounds: Bounds,
+  { closedBy, peakScore }: Ending,
+): Promise<ClipClosed> {
+  const path = clipPath(tools, facts.detectionId)
+  const { width, height, codec, ...shown } = await probe(tools.ffmpeg, path)
+  const original = bounds.codec !== 'mjpeg' || codec === 'mjpeg'
+  const file = await stored(path, `${facts.detectionId}.mp4`)
+  const startedAt = Math.round(bounds.startedAt + shown.firstMs)
+  const endedAt = Math.round(bounds.startedAt + shown.lastMs)
+  const preRollMs = Math.min(Math.max(facts.motionAt - startedAt, 0), endedAt - startedAt)
+  const { askedPreRollMs } = bounds
+  const snapshotMs = Math.min(shown.firstMs + preRollMs + snapshotDelayMs, shown.lastMs - 1)
+  return {
+    type: 'clipClosed',
+    ...facts,
+    ...file,
+    ...{ startedAt, endedAt, width, height, peakScore, pictures: shown.pictures, original },
+    preRollSeconds: preRollMs / 1000,
+    askedPreRollSeconds: askedPreRollMs === undefined ? null : askedPreRollMs / 1000,
+    durationSeconds: (endedAt - startedAt) / 1000,
+    longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
+    closedBy: closedBy !== 'stopped' && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
+    snapshot: await snapshot(tools, facts.detectionId, snapshotMs),
+  }
+}
+
+function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boolean {
+  if (bounds.endAt === null) return false
+  const distanceMs = (lastMs - firstMs) / Math.max(pictures - 1, 1)
+  return bounds.endAt - (bounds.startedAt + lastMs) > Math.max(endedEarlyMs, 3 * distanceMs)
+}
+
+/** A clip without its picture is still a clip. */
+async function snapshot(tools: ClipTools, id: number, atMs: number): Promise<ClipClosed['snapshot']> {
+  const name = `${id}.png`
+  try {
+    await takePicture(tools.ffmpeg, clipPath(tools, id), atMs, join(tools.folder, name))
+    return await stored(join(tools.folder, name), name)
+  } catch (err) {
+    tools.log.warn({ err, detectionId: id }, 'no picture could be taken from a clip')
+    return null
+  }
+}
+
+/** What can't be made into a clip is removed: it would fill the disk, and no row says that it exists. */
+async function lost(tools: ClipTools, facts: DetectionFacts, error: unknown): Promise<ClipLost> {
+  tools.log.error({ err: error, ...facts }, 'a clip is lost')
+  for (const path of [spoolPath, clipPath]) await rm(path(tools, facts.detectionId), { force: true }).catch(() => {})
+  return lostBecause(facts, reasonOf(error))
+}
+
+function lostBecause(facts: DetectionFacts, reason: ClipLostReason): ClipLost {
+  return { type: 'clipLost', ...facts, reason, words: lostWords[reason] }
+}
+
+function reasonOf(error: unknown): ClipLostReason {
+  const { reason, code, message = '' } = error as { reason?: ClipLostReason; code?: string; message?: string }
+  if (reason && reason in lostWords) return reason
+  if (code === 'ENOSPC' || code === 'EDQUOT' || message.includes('No space left on device')) return 'disk-full'
+  return code === undefined ? 'unreadable' : 'disk-failed'
+}
+
+type Folder = Pick<ClipTools, 'folder'>
+const clipPath = ({ folder }: Folder, id: number) => join(folder, `${id}.mp4`)
+const spoolPath = ({ folder }: Folder, id: number) => join(folder, `${id}.ts.part`)
+const sidecarPath = ({ folder }: Folder, id: number) => join(folder, `${id}.json`)

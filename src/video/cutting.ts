@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, rm, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { makeDurable } from './durable.ts'
+import { asIvf } from './ivf.ts'
+import type { StoredFile } from './messages.ts'
+import { type Shown, shownBy } from './shown.ts'
+import type { Codec } from './transport-stream.ts'
+
+/** ffmpeg could not do what it was asked to; the message is its last words. */
+export class CuttingError extends Error {
+  override readonly name = 'CuttingError'
+}
+
+/** What is found in a finished clip. */
+export type Probed = Shown & {
+  readonly width: number
+  readonly height: number
+  /** As ffmpeg calls it. */
+  readonly codec: string
+}
+
+/** How a spool becomes a clip. */
+export type Part = {
+  /** So much of the beginning is hidden: the clip's zero. */
+  readonly hiddenMs: number
+  readonly codec: Codec
+}
+
+/** Longer than any clip takes; ffmpeg is killed then. */
+const timeoutMs = 120_000
+const keptChars = 8000
+
+/**
+ * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive.
+ * What is hidden at the beginning is there because a decoder begins at a key frame: it gets times before zero, which an
+ * edit list hides. Never `-ss` before `-i`: ffmpeg would seek, and throw away all that it had read to look at the stream,
+ * which are 5 MB.
+ * On disk, and its name too, when this resolves. Rejects with CuttingError or the disk's error; the `.part` is gone then.
+ */
+export async function remux(ffmpeg: string, spool: string, clip: string, { hiddenMs, codec }: Part): Promise<void> {
+  const input = ['-itsoffset', seconds(-hiddenMs), '-f', 'mpegts', '-i', 'pipe:0']
+  // Without hvc1 nothing of Apple plays HEVC.
+  const copy = ['-c', 'copy', '-copypriorss', '1', ...(codec === 'hevc' ? ['-tag:v', 'hvc1'] : [])]
+  await make(clip, (part) => runOn(ffmpeg, [...input, ...mp4(copy, part)], spool, (file) => file.fd))
+}
+
+/**
+ * The same of a spool with Motion JPEG, which browsers do not play: encoded again as H.264, or, by an ffmpeg without that
+ * encoder, copied.
+ */
+export async function remuxJpeg(ffmpeg: string, spool: string, clip: string): Promise<void> {
+  const encode = [
+    '-c:v',
+    'libx264',
+    '-preset',
+    'veryfast',
+    '-crf',
+    '20',
+    '-bf',
+    '0',
+    '-pix_fmt',
+    'yuv420p',
+    '-threads',
+    '1',
+  ]
+  const using = (codec: string[]) =>
+    make(clip, (part) => runOn(ffmpeg, ['-f', 'ivf', '-i', 'pipe:0', ...mp4(codec, part)], spool, asIvf))
+  try {
+    await using(encode)
+  } catch (error) {
+    if (!(error instanceof CuttingError) || !/Unknown encoder/.test(error.message)) throw error
+    await using(['-c', 'copy'])
+  }
+}
+
+function mp4(codec: readonly string[], part: string): string[] {
+  return ['-map', '0:v:0', ...codec, '-movflags', '+faststart', '-y', '-f', 'mp4', part]
+}
+
+/** Writes a file under another name, and gives it its own when it is on disk. */
+async function make(path: string, write: (part: string) => Promise<unknown>): Promise<void> {
+  const part = `${path}.part`
+  try {
+    await write(part)
+    await makeDurable(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+/** Reads the whole clip, without decoding it. Rejects with CuttingError when there is no picture in it. */
+export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
+  const { said, wrote } = await run(ffmpeg, [
+    ...['-copyts', '-i', clip, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', 'pipe:1'],
+  ])
+  const video = /Video: (\w+).*?\b(\d{2,5})x(\d{2,5})\b/.exec(said)
+  const shown = shownBy(wrote)
+  if (!video || !shown) throw new CuttingError(`no picture in ${clip}: ${said.slice(-500)}`)
+  return { ...shown, codec: video[1] ?? '', width: Number(video[2]), height: Number(video[3]) }
+}
+
+/** Writes one picture of a clip as PNG in its own size. Rejects with CuttingError when there is none at this moment. */
+export async function takePicture(ffmpeg: string, clip: string, atMs: number, file: string): Promise<void> {
+  const where = ['-ss', seconds(Math.max(atMs, 0)), '-i', clip]
+  const what = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe']
+  await make(file, async (part) => {
+    await run(ffmpeg, ['-y', '-loglevel', 'error', '-threads', '1', ...where, ...what, part])
+    if ((await stat(part)).size === 0) throw new CuttingError('no picture at this moment')
+  })
+}
+
+/** SHA-256 and size of a file, as they are read back from the disk's cache. */
+export async function stored(path: string, file: string): Promise<StoredFile> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+    hash.update(bytes)
+    sizeBytes += bytes.length
+  }
+  return { file, sha256: hash.digest('hex'), sizeBytes }
+}
+
+/** What ffmpeg said on stderr, and what it wrote to stdout. */
+type Output = { readonly said: string; readonly wrote: string }
+
+/** Runs on a file that comes through stdin: as it is, or turned into something else. */
+async function runOn(
+  ffmpeg: string,
+  args: readonly string[],
+  path: string,
+  input: (file: FileHandle) => number | AsyncIterable<Buffer>,
+): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await run(ffmpeg, ['-loglevel', 'error', ...args], input(file))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Rejects with CuttingError when it fails. */
+function run(ffmpeg: string, args: readonly string[], input?: number | AsyncIterable<Buffer>): Promise<Output> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    const wrote: string[] = []
+    const child = spawn(ffmpeg, ['-nostdin', '-hide_banner', ...args], {
+      stdio: [typeof input === 'object' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    })
+    // What it does not read any more, it says why.
+    if (child.stdin && typeof input === 'object') pipeline(input, child.stdin).catch(() => {})
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => wrote.push(text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = `${said.slice(0, keptChars)}${text}`.slice(0, 2 * keptChars)
+    })
+    child.on('error', (error) => reject(new CuttingError(error.message)))
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve({ said, wrote: wrote.join('') })
+      else reject(new CuttingError(`ffmpeg ended with ${signal ?? code}: ${said.trim().slice(-1000)}`))
+    })
+  })
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3)
+}

@@ -1,0 +1,37 @@
+import type { FileHandle } from 'node:fs/promises'
+import { payloadOf, type Unit, UnitSplitter } from './transport-stream.ts'
+
+const headerBytes = 32
+const ticksPerSecond = 90_000
+
+/**
+ * The pictures of a spooled transport stream as an IVF file: the simplest container that says for each picture when it is
+ * shown. ffmpeg does not know Motion JPEG again in a transport stream, but it does in this one.
+ */
+export async function* asIvf(spool: FileHandle): AsyncGenerator<Buffer> {
+  const splitter = new UnitSplitter()
+  yield header()
+  for await (const bytes of spool.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+    for (const unit of splitter.push(bytes, 0)) yield picture(unit)
+  }
+  for (const unit of splitter.flush()) yield picture(unit)
+}
+
+/** ffmpeg takes width and height from the pictures. */
+function header(): Buffer {
+  const bytes = Buffer.alloc(headerBytes)
+  bytes.write('DKIF', 0, 'latin1')
+  bytes.writeUInt16LE(headerBytes, 6)
+  bytes.write('MJPG', 8, 'latin1')
+  bytes.writeUInt32LE(ticksPerSecond, 16)
+  bytes.writeUInt32LE(1, 20)
+  return bytes
+}
+
+function picture(unit: Unit): Buffer {
+  const payload = payloadOf(unit)
+  const bytes = Buffer.alloc(12)
+  bytes.writeUInt32LE(payload.length, 0)
+  bytes.writeBigUInt64LE(BigInt(Math.round((unit.ptsMs * ticksPerSecond) / 1000)), 4)
+  return Buffer.concat([bytes, payload])
+}

@@ -1,0 +1,147 @@
+import type { Clock } from '../platform/index.ts'
+import {
+  type Detector,
+  type DetectorEvent,
+  type DetectorSettings,
+  detect,
+  detectorDueMs,
+  type Interruption,
+  newDetector,
+  type Outcome,
+} from './detector.ts'
+import { FrameCounter, type FrameCounts } from './frame-counter.ts'
+import { type Frame, FrameQueue, FrameSplitter, frameSize } from './frames.ts'
+import type { Polygon } from './mask.ts'
+import { Scorer } from './score.ts'
+
+export type MotionWatchOptions = {
+  readonly clock: Clock
+  readonly settings: () => DetectorSettings
+  readonly masks: readonly Polygon[]
+  readonly onOutcome: (outcome: Outcome) => void
+}
+
+export type WatchCounts = FrameCounts & {
+  /** Monotonic time of the newest frame. */
+  readonly lastFrameMs: number | undefined
+  readonly dropped: number
+  readonly suppressed: number
+}
+
+/** Without a frame for so long, time goes on by the clock. */
+const silenceMs = 2000
+
+/** From the bytes of small pictures to motion events: the loop around `score.ts` and `detector.ts`, which decide. */
+export class MotionWatch {
+  readonly #o: MotionWatchOptions
+  readonly #splitter = new FrameSplitter()
+  readonly #queue = new FrameQueue()
+  #scorer: Scorer
+  #detector: Detector = newDetector
+  #counter = new FrameCounter()
+  #peakScore = 0
+  #draining = false
+  #newest: Pick<Frame, 'arrivedMs' | 'takenMs'> = { arrivedMs: 0, takenMs: 0 }
+  #cancelTimer = () => {}
+
+  constructor(options: MotionWatchOptions) {
+    this.#o = options
+    this.#scorer = new Scorer(frameSize, options.masks)
+  }
+
+  /** The largest score since the newest event fired. */
+  get peakScore(): number {
+    return this.#peakScore
+  }
+
+  setMasks(masks: readonly Polygon[]): void {
+    this.#scorer = new Scorer(frameSize, masks)
+  }
+
+  /** Detection is started: counting begins anew. */
+  restartCounting(): void {
+    this.#counter = new FrameCounter()
+  }
+
+  /** What comes now has nothing to do with what came before. */
+  reconnect(): void {
+    this.#splitter.reset()
+    this.#queue.clear()
+    this.#scorer.reset()
+  }
+
+  /** Takes bytes and returns at once; they are scored in a later turn of the event loop. */
+  push(bytes: Uint8Array): void {
+    for (const frame of this.#splitter.push(bytes, this.#o.clock.monotonic())) this.#queue.put(frame)
+    if (this.#draining) return
+    this.#draining = true
+    setImmediate(() => this.#drain())
+  }
+
+  /** An open clip ends: at `lastPictureMs` (monotonic), when it is known that nothing came after that; else now. */
+  interrupt(why: Interruption, lastPictureMs = Infinity): void {
+    this.#queue.clear()
+    const nowMs = this.#o.clock.monotonic()
+    this.#step({ kind: 'interrupted', why, endMs: Math.min(nowMs, lastPictureMs) }, nowMs)
+  }
+
+  counts(): WatchCounts {
+    const { lastFrameMs } = this.#counter
+    const { dropped } = this.#queue
+    return {
+      ...this.#counter.counts(this.#o.clock.monotonic()),
+      lastFrameMs,
+      dropped,
+      suppressed: this.#detector.suppressed,
+    }
+  }
+
+  stop(): void {
+    this.#cancelTimer()
+    this.#queue.clear()
+  }
+
+  /** One frame a turn, so that pipes are emptied between two. */
+  #drain(): void {
+    const frame = this.#queue.take()
+    this.#draining = frame !== undefined
+    if (!frame) return
+    this.#score(frame)
+    setImmediate(() => this.#drain())
+  }
+
+  #score(frame: Frame): void {
+    const score = this.#scorer.push(frame.pixels)
+    this.#newest = frame
+    this.#counter.add(frame, score, score.score > this.#o.settings().sensitivity)
+    this.#peakScore = Math.max(this.#peakScore, score.score)
+    this.#step({ kind: 'scored', frame: score }, frame.takenMs)
+  }
+
+  #step(event: DetectorEvent, atMs: number): void {
+    const { detector, outcomes } = detect(this.#detector, event, atMs, this.#o.settings())
+    this.#detector = detector
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'fired') this.#peakScore = outcome.score
+      this.#o.onOutcome(outcome)
+    }
+    this.#arm()
+  }
+
+  /**
+   * A clip must end although no frame comes any more. As long as frames come, they alone say what time it is: on a busy box
+   * they are late, and by the clock motion would be over before it was seen.
+   */
+  #arm(): void {
+    const { clock, settings } = this.#o
+    this.#cancelTimer()
+    const dueMs = detectorDueMs(this.#detector, settings())
+    if (dueMs === undefined) return
+    const { arrivedMs, takenMs } = this.#newest
+    const lateMs = arrivedMs - takenMs
+    const atMs = Math.max(dueMs + lateMs, arrivedMs + silenceMs)
+    this.#cancelTimer = clock.after(Math.max(atMs - clock.monotonic(), 0), () => {
+      this.#step({ kind: 'tick' }, clock.monotonic() - lateMs)
+    })
+  }
+}

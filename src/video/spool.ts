@@ -1,0 +1,168 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Ring } from './ring.ts'
+import type { Codec, Unit } from './transport-stream.ts'
+
+export type SpoolOptions = {
+  readonly path: string
+  readonly ring: Ring
+  /** The spool begins at the key frame at or before this (monotonic). */
+  readonly fromMs: number
+  /** Asked before each write. */
+  readonly hasRoom: () => boolean
+  /** No picture from before this (monotonic) is to be shown. */
+  readonly notBeforeMs: number
+  /** Called once there is a beginning; nothing is written before it resolves. */
+  readonly prepare: (beginning: Beginning) => Promise<void>
+}
+
+/** Where a spool begins. */
+export type Beginning = {
+  /** Monotonic time of the picture that is to be shown first. */
+  readonly startMs: number
+  /** The same in the time of the stream. */
+  readonly startPtsMs: number
+  /** How much of the spool lies before that: the rest of its group of pictures. */
+  readonly leadMs: number
+  readonly codec: Codec
+}
+
+/** A disk that is slower than the camera for so long is given up. */
+const mostPendingBytes = 64 * 1024 * 1024
+
+export class SpoolError extends Error {
+  override readonly name = 'SpoolError'
+  readonly reason: 'no-video' | 'disk-too-slow' | 'disk-full'
+
+  constructor(reason: 'no-video' | 'disk-too-slow' | 'disk-full') {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+/**
+ * A clip that is open: what the ring holds of the past, and every picture that comes, as a transport stream in a file.
+ * Taking from the ring never waits for the disk.
+ */
+export class Spool {
+  readonly #path: string
+  readonly #ring: Ring
+  readonly #fromMs: number
+  readonly #notBeforeMs: number
+  readonly #unsubscribe: () => void
+  readonly #hasRoom: () => boolean
+  readonly #prepare: SpoolOptions['prepare']
+  #pending: Buffer[] = []
+  #pendingBytes = 0
+  #writing: Promise<void> = Promise.resolve()
+  #file: FileHandle | undefined
+  #error: unknown
+  #begin: Beginning | undefined
+  /** Of each picture that was taken: its time, and where it ends in the file. */
+  readonly #pictures: { readonly ptsMs: number; readonly endByte: number }[] = []
+  #takenBytes = 0
+
+  /** Takes hold of the past at once; the file follows. */
+  constructor({ path, ring, fromMs, notBeforeMs, hasRoom, prepare }: SpoolOptions) {
+    this.#path = path
+    this.#ring = ring
+    this.#fromMs = fromMs
+    this.#notBeforeMs = notBeforeMs
+    this.#hasRoom = hasRoom
+    this.#prepare = prepare
+    this.#takePast()
+    this.#unsubscribe = ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#unsubscribe() })
+  }
+
+  /**
+   * Takes nothing more, and cuts off what was taken after `endMs` (monotonic); resolves when all is in the file. Rejects
+   * with SpoolError or the disk's error.
+   */
+  async close(endMs: number): Promise<Beginning> {
+    this.#unsubscribe()
+    try {
+      await this.#writing.catch(() => {})
+      if (this.#begin && !this.#error) await this.#file?.truncate(this.#bytesUntil(endMs, this.#begin))
+    } finally {
+      await this.#file?.close()
+    }
+    if (this.#error) throw this.#error
+    if (!this.#begin) throw new SpoolError('no-video')
+    return this.#begin
+  }
+
+  /** Up to the first picture that is shown later: what follows it in the file may need it. One is left in any case. */
+  #bytesUntil(endMs: number, { startMs, startPtsMs }: Beginning): number {
+    const endPtsMs = startPtsMs + endMs - startMs
+    const later = this.#pictures.findIndex(({ ptsMs }) => ptsMs > endPtsMs)
+    const count = later < 0 ? this.#completeCount() : later
+    return this.#pictures[Math.max(count - 1, 0)]?.endByte ?? this.#takenBytes
+  }
+
+  /** Without the last picture that B-frames come after: some of them may not have come. */
+  #completeCount(): number {
+    const times = this.#pictures.map(({ ptsMs }) => ptsMs)
+    const isReordered = times.some((ms, i) => ms < (times[i - 1] ?? ms))
+    return isReordered ? times.indexOf(Math.max(...times)) : times.length
+  }
+
+  #takePast(): void {
+    const cut = this.#ring.since(this.#fromMs, this.#notBeforeMs)
+    const wantedPtsMs = this.#ring.ptsAt(this.#fromMs)
+    if (!cut || wantedPtsMs === undefined) return
+    // A little before the wanted moment, or later when the past does not reach back so far.
+    const startMs = this.#fromMs + cut.startPtsMs - wantedPtsMs
+    const { startPtsMs, codec } = cut
+    this.#begin = { startMs, startPtsMs, leadMs: startPtsMs - cut.firstPtsMs, codec }
+    this.#append([cut.tables])
+    this.#takenBytes = cut.tables.length
+    for (const unit of cut.units) this.#take(unit)
+  }
+
+  #take(unit: Unit): void {
+    if (!this.#begin) {
+      if (unit.key) this.#takePast()
+      return
+    }
+    this.#takenBytes += unit.bytes.length
+    this.#pictures.push({ ptsMs: unit.ptsMs, endByte: this.#takenBytes })
+    this.#append([unit.bytes])
+  }
+
+  #append(bytes: readonly Buffer[]): void {
+    if (this.#error) return
+    this.#pending.push(...bytes)
+    this.#pendingBytes += bytes.reduce((sum, part) => sum + part.length, 0)
+    if (this.#pendingBytes > mostPendingBytes) this.#fail(new SpoolError('disk-too-slow'))
+    else this.#writing = this.#writing.then(() => this.#write())
+  }
+
+  async #write(): Promise<void> {
+    const batch = this.#pending
+    if (batch.length === 0 || this.#error) return
+    this.#pending = []
+    try {
+      if (!this.#hasRoom()) throw new SpoolError('disk-full')
+      this.#file ??= await this.#open()
+      await writeAll(this.#file, Buffer.concat(batch))
+      this.#pendingBytes -= batch.reduce((sum, part) => sum + part.length, 0)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  async #open(): Promise<FileHandle> {
+    if (this.#begin) await this.#prepare(this.#begin)
+    return open(this.#path, 'w', 0o640)
+  }
+
+  #fail(error: unknown): void {
+    this.#error ??= error
+    this.#pending = []
+    this.#pendingBytes = 0
+    this.#unsubscribe()
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+}

@@ -1,0 +1,76 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { scrubText } from '../platform/index.ts'
+import type { FfmpegDialect } from './ffmpeg-dialect.ts'
+
+/** Where a stream is, and who asks for it. */
+export type StreamSource = {
+  /** rtsp:// or rtsps://; user and password in it are used when `username` is null. */
+  readonly url: string
+  readonly username: string | null
+  readonly password: string | null
+}
+
+const socketTimeoutUs = 5_000_000
+const analyzeUs = 1_000_000
+
+/**
+ * The list that ffmpeg's concat demuxer reads from stdin: there the credentials are in no process list. `?tcp` asks for
+ * RTP inside the RTSP connection, in every version.
+ */
+export function concatList(source: StreamSource, address: string | undefined, dialect: FfmpegDialect): string {
+  const lines = ['ffconcat version 1.0', `file ${quoted(streamUrl(source, address))}`]
+  if (dialect.listOptions) {
+    lines.push('option rtsp_transport tcp', `option timeout ${socketTimeoutUs}`, `option analyzeduration ${analyzeUs}`)
+    lines.push('option fpsprobesize 0')
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** The URL with its credentials, percent-encoded. `address` stands for the host name, when it is given. */
+export function streamUrl(source: StreamSource, address?: string): string {
+  const url = new URL(source.url)
+  const rest = source.url.slice(source.url.indexOf('//') + 2).replace(/^[^/?#]*/, '')
+  const given = url.username ? `${url.username}${url.password ? `:${url.password}` : ''}@` : ''
+  const credentials = source.username === null ? given : `${credential(source.username, source.password)}@`
+  const name = address === undefined ? url.hostname : isIP(address) === 6 ? `[${address}]` : address
+  const host = url.port ? `${name}:${url.port}` : name
+  return `${url.protocol}//${credentials}${host}${withTcp(rest)}`
+}
+
+/**
+ * The address of the stream's host. Looked up here, because the static 2018 build of ffmpeg crashes when it resolves a
+ * name itself. Undefined when the host is an address already; rejects when the name is not known.
+ */
+export async function resolveHost(source: StreamSource): Promise<string | undefined> {
+  const host = new URL(source.url).hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host)) return undefined
+  return (await lookup(host)).address
+}
+
+/** Takes the credentials of a source out of a text, however they are written there. */
+export function redactor(source: StreamSource): (text: string) => string {
+  const url = new URL(source.url)
+  const secrets = [source.password, url.password, decodeURIComponent(url.password)].filter((s): s is string => !!s)
+  const forms = secrets.flatMap((secret) => [secret, encodeURIComponent(secret), encoded(secret)])
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)
+  return (text) => longestFirst.reduce((clean, form) => clean.replaceAll(form, '***'), scrubText(text))
+}
+
+function credential(username: string, password: string | null): string {
+  return password === null ? encoded(username) : `${encoded(username)}:${encoded(password)}`
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** ffmpeg reads its own words (`tcp`) from the query and hands the rest on to the camera. */
+function withTcp(rest: string): string {
+  return `${rest}${rest.includes('?') ? '&' : '?'}tcp`
+}
+
+/** Single quotes end at the first one inside, so that one is put outside of them. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { detectionFacts, type UnsealedDetection } from '../../src/cameras/detection-leaf.ts'
+import { canonicalJson, leafHash, leafOf, sha256 } from '../../src/log/index.ts'
+
+const lost: UnsealedDetection = {
+  row: 1,
+  id: 9,
+  event_id: '0190a5c4-3c01-7000-8000-000000000005',
+  cctv_id: 7,
+  timestamp_ms: Date.parse('2026-03-02T08:00:00Z'),
+  score: 0.25,
+  scene_change: 0,
+  clip_status: 'lost',
+  reason: 'the disk was full',
+  clip_sha256: null,
+  snapshot_sha256: null,
+  clip_start_ms: null,
+  clip_end_ms: null,
+  pre_roll_seconds: null,
+  duration_seconds: null,
+  asked_pre_roll_seconds: null,
+  clip_pictures: null,
+  longest_gap_seconds: null,
+  clip_original: null,
+  closed_by: null,
+  recorded_at_ms: Date.parse('2026-03-02T08:00:09Z'),
+}
+
+t.test('a leaf of a detection has the bytes and hashes that it has always had', async (t) => {
+  const place = { logId: '0190a5c4-3c00-7000-8000-000000000001', siteId: 'dc-7', seq: 47 }
+  const bytes = canonicalJson(leafOf({ v: 2, kind: 'detection', ...place }, detectionFacts(lost)))
+  t.equal(bytes, readFileSync(new URL('../fixtures/leaves/detection-v2.json', import.meta.url), 'utf8'))
+  t.equal(sha256(bytes).toString('hex'), '0cc035f87da6b723103f2a2d60642eb30f12acfc8a8c106126818bfd8246f2ee')
+  t.equal(
+    leafHash(Buffer.from(bytes)).toString('hex'),
+    'e0ba2ae3e4714e0e3fa651c5bd54995b627295e48074980fbe915c4bde14bed9',
+  )
+})

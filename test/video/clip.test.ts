@@ -1,0 +1,303 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PNG } from 'pngjs'
+import t from 'tap'
+import { assetPath } from '../../src/platform/bundle.ts'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { silentLogger } from '../../src/platform/index.ts'
+import { type ClipResult, type ClipTools, finishLeftovers, forget, Recording } from '../../src/video/clip.ts'
+import { IdPool } from '../../src/video/id-pool.ts'
+import { type ClipClosed, type DetectionFacts, Ring } from '../../src/video/index.ts'
+import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
+import { Turns } from '../../src/video/turns.ts'
+import { countersIn } from '../support/footage/counter.ts'
+import { type Footage, footage } from '../support/footage.ts'
+
+const ffmpeg = locateFfmpeg().path
+const crossing = await footage('crossing-long-gop')
+const startMs = 1_000_000
+const wallMs = Date.UTC(2026, 2, 2, 8)
+const wallOffsetMs = wallMs - startMs
+
+type Tape = { readonly units: readonly Unit[]; readonly tables: Buffer }
+
+/** The footage as the ingest's ffmpeg writes it. */
+function tapeOf(clip: Footage): Tape {
+  const input = ['-nostdin', '-loglevel', 'error', '-r', String(clip.fps), '-f', clip.codec, '-i', clip.file]
+  const output = ['-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
+  const stream = execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
+  const units = new UnitSplitter().push(stream, 0)
+  return { units, tables: stream.subarray(0, stream.length - units.reduce((sum, unit) => sum + unit.bytes.length, 0)) }
+}
+
+const hall = tapeOf(crossing)
+
+/** A camera whose pictures arrive when they are taken, on a clock that is moved by hand. */
+class Camera {
+  readonly ring = new Ring({ keepMs: 60_000 })
+  readonly #units: readonly Unit[]
+  #next = 0
+
+  constructor({ units, tables } = hall) {
+    this.#units = units
+    this.ring.push(tables.subarray(0, 3 * packetBytes), startMs)
+  }
+
+  /** When its newest picture was taken. */
+  get newestMs(): number {
+    return startMs + (this.ring.newest?.ptsMs ?? 0)
+  }
+
+  /** Lets time pass until `untilMs` after the start of the stream. */
+  play(untilMs: number): void {
+    for (let unit = this.#units[this.#next]; unit && unit.ptsMs <= untilMs; unit = this.#units[this.#next]) {
+      this.ring.push(unit.bytes, startMs + unit.ptsMs)
+      this.#next += 1
+    }
+  }
+}
+
+function tools(folder: string, program = ffmpeg): ClipTools {
+  const turns = new Turns(1)
+  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), hasRoom: () => true }
+}
+
+function facts(detectionId: number, motionMs: number): DetectionFacts {
+  return { detectionId, cameraId: 1, motionAt: Math.round(motionMs + wallOffsetMs), score: 0.5, sceneChange: false }
+}
+
+/** So much pre-roll is asked for, and no cooldown stands against it. */
+function from(motionMs: number, askedPreRollMs: number) {
+  return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
+}
+
+const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
+const ending = { closedBy: 'post-roll', peakScore: 0.7 } as const
+
+function isClosed(result: ClipResult | undefined): result is ClipClosed {
+  return result?.type === 'clipClosed'
+}
+
+async function all(results: AsyncGenerator<ClipResult>): Promise<ClipResult[]> {
+  const list: ClipResult[] = []
+  for await (const result of results) list.push(result)
+  return list
+}
+
+for (const [name, program] of [
+  ['the ffmpeg of this machine', ffmpeg],
+  ['the ffmpeg that comes along', assetPath('ffmpeg')],
+] as const) {
+  t.test(`${name} cuts a clip with its pre-roll out of the middle of a long group of pictures`, async (t) => {
+    const folder = t.testdir()
+    const camera = new Camera()
+    camera.play(9000)
+    const motionMs = startMs + 8000
+    const recording = new Recording(tools(folder, program), {
+      facts: facts(7, motionMs),
+      ring: camera.ring,
+      ...from(motionMs, 3000),
+      wallOffsetMs,
+    })
+    camera.play(16_000)
+    const result = await recording.close(motionMs + 4000, ending)
+    t.match(result, { type: 'clipClosed', detectionId: 7, cameraId: 1, file: '7.mp4', closedBy: 'post-roll' })
+    if (!isClosed(result)) return
+    t.equal(result.preRollSeconds, 3)
+    t.ok(Math.abs(result.durationSeconds - 7) <= 0.2, `${result.durationSeconds} s`)
+    t.equal(result.startedAt, motionMs - 3000 + wallOffsetMs)
+    t.equal(result.sha256, sha256(join(folder, '7.mp4')))
+    t.equal(result.sizeBytes, readFileSync(join(folder, '7.mp4')).length)
+    t.match([result.width, result.height], [crossing.width, crossing.height])
+    t.equal(result.snapshot?.sha256, sha256(join(folder, '7.png')))
+    const picture = PNG.sync.read(readFileSync(join(folder, '7.png')))
+    t.match(picture, { width: crossing.width, height: crossing.height })
+    t.same(readdirSync(folder).sort(), ['7.json', '7.mp4', '7.png'], 'nothing unfinished is left')
+    await forget(folder, 7)
+    t.same(readdirSync(folder).sort(), ['7.mp4', '7.png'])
+  })
+}
+
+for (const [name, motionAtMs, preRollMs, endMs] of [
+  ['counted-8mbit', 5000, 3500, 7000],
+  ['counted-4k', 2800, 1500, 3500],
+] as const) {
+  t.test(
+    `${name}: a clip of a heavy stream has its beginning, and the row names its first and last picture`,
+    async (t) => {
+      const heavy = await footage(name)
+      const tape = tapeOf(heavy)
+      for (const program of [ffmpeg, assetPath('ffmpeg')]) {
+        const folder = t.testdir()
+        const camera = new Camera(tape)
+        const offsetMs = tape.units[0]?.ptsMs ?? 0
+        camera.play(offsetMs + motionAtMs + 400)
+        const motionMs = startMs + offsetMs + motionAtMs
+        const recording = new Recording(tools(folder, program), {
+          ...{ facts: facts(1, motionMs), ring: camera.ring, ...from(motionMs, preRollMs), wallOffsetMs },
+        })
+        camera.play(offsetMs + 60_000)
+        const result = await recording.close(startMs + offsetMs + endMs, ending)
+        if (!isClosed(result)) return t.fail(JSON.stringify(result))
+        const shown = await countersIn(join(folder, '1.mp4'), ffmpeg)
+        const [first = -1, last = -1] = [shown[0], shown.at(-1)]
+        t.same(
+          shown,
+          Array.from({ length: last - first + 1 }, (_, i) => first + i),
+          'no picture is missing',
+        )
+        t.equal(result.pictures, shown.length)
+        const takenAt = (n: number) => startMs + offsetMs + (n * 1000) / heavy.fps + wallOffsetMs
+        t.ok(Math.abs(result.startedAt - takenAt(first)) <= 2, `${result.startedAt} is picture ${first}`)
+        t.ok(Math.abs(result.endedAt - takenAt(last)) <= 2, `${result.endedAt} is picture ${last}`)
+        const pictureMs = 1000 / heavy.fps
+        t.ok(result.preRollSeconds * 1000 >= preRollMs && result.preRollSeconds * 1000 <= preRollMs + pictureMs + 2)
+        t.ok(takenAt(last) <= endMs + startMs + offsetMs + wallOffsetMs + 2, 'not longer than asked for')
+        t.match(result, { closedBy: 'post-roll', original: true, askedPreRollSeconds: preRollMs / 1000 })
+      }
+      return undefined
+    },
+  )
+}
+
+t.test('a ring that does not reach back so far gives less pre-roll, and the clip says how much', async (t) => {
+  const camera = new Camera()
+  camera.play(6000)
+  const { newestMs } = camera
+  const request = { facts: facts(1, newestMs), ring: camera.ring, ...from(newestMs, 30_000), wallOffsetMs }
+  const recording = new Recording(tools(t.testdir()), request)
+  camera.play(9000)
+  const result = await recording.close(newestMs + 1000, ending)
+  t.ok(isClosed(result) && Math.abs(result.preRollSeconds * 1000 - (newestMs - startMs)) < 150, JSON.stringify(result))
+})
+
+t.test('a stream that breaks off leaves a clip with what there is, and the clip says so', async (t) => {
+  const camera = new Camera()
+  camera.play(6000)
+  const { newestMs } = camera
+  const request = { facts: facts(1, newestMs), ring: camera.ring, ...from(newestMs, 2000), wallOffsetMs }
+  const recording = new Recording(tools(t.testdir()), request)
+  camera.ring.restart()
+  camera.play(9000)
+  const result = await recording.close(newestMs + 10_000, ending)
+  t.match(result, { closedBy: 'stream-ended' })
+  t.ok(isClosed(result) && Math.abs(result.durationSeconds - 2) < 0.2, JSON.stringify(result))
+  t.ok(isClosed(result) && Math.abs(result.endedAt - newestMs - wallOffsetMs) < 100, JSON.stringify(result))
+})
+
+t.test('a clip stops where the reserve of the ledger begins, and that is said', async (t) => {
+  const camera = new Camera()
+  camera.play(6000)
+  const folder = t.testdir()
+  let isFull = false
+  const recording = new Recording(
+    { ...tools(folder), hasRoom: () => !isFull },
+    { facts: facts(1, camera.newestMs), ring: camera.ring, ...from(camera.newestMs, 2000), wallOffsetMs },
+  )
+  isFull = true
+  camera.play(9000)
+  const result = await recording.close(camera.newestMs + 1000, ending)
+  t.match(result, { type: 'clipLost', reason: 'disk-full', words: /reserved for events/ })
+  t.same(
+    readdirSync(folder).filter((name) => name.endsWith('.part') || name.endsWith('.mp4')),
+    [],
+    'and nothing of it fills the disk',
+  )
+})
+
+t.test('a camera without a key frame has no clip, and that is said', async (t) => {
+  const recording = new Recording(tools(t.testdir()), {
+    facts: facts(1, startMs),
+    ring: new Ring({ keepMs: 1000 }),
+    ...from(startMs, 0),
+    wallOffsetMs,
+  })
+  t.match(await recording.close(startMs + 1000, ending), { type: 'clipLost', reason: 'no-video', words: /no video/ })
+})
+
+t.test('a disk that refuses loses the clip, with the reason', async (t) => {
+  const folder = join(t.testdir({ file: '' }), 'file')
+  const camera = new Camera()
+  camera.play(6000)
+  const request = { facts: facts(1, startMs + 5000), ring: camera.ring, ...from(startMs + 5000, 2000), wallOffsetMs }
+  const recording = new Recording(tools(folder), request)
+  t.match(await recording.close(startMs + 6000, ending), { type: 'clipLost', reason: 'disk-failed', detectionId: 1 })
+})
+
+t.test('what a killed gateway has left is finished at the next start, and told until it is confirmed', async (t) => {
+  const folder = t.testdir({
+    '9.mp4.part': 'half a clip',
+    '9.png.part': 'half a picture',
+    'notes.txt': 'of somebody else',
+  })
+  const camera = new Camera()
+  camera.play(8000)
+  const motionMs = startMs + 5000
+  const request = { facts: facts(9, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
+  // Never closed, as if the process had been killed once the spool was on disk.
+  new Recording(tools(folder), request)
+  while (!existsSync(join(folder, '9.ts.part')) || readFileSync(join(folder, '9.ts.part')).length < 300_000) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
+  const [first, ...rest] = await all(finishLeftovers(tools(folder)))
+  t.same(rest, [])
+  t.match(first, {
+    type: 'clipClosed',
+    detectionId: 9,
+    motionAt: Math.round(motionMs + wallOffsetMs),
+    preRollSeconds: 2,
+  })
+  t.match(first, { closedBy: 'restart', score: 0.5 })
+  t.same(readdirSync(folder).sort(), ['9.json', '9.mp4', '9.png', 'notes.txt'])
+
+  t.same(await all(finishLeftovers(tools(folder))), [first], 'the same bytes, as long as nobody has confirmed')
+  await forget(folder, 9)
+  t.same(await all(finishLeftovers(tools(folder))), [])
+})
+
+t.test('facts without any video are told as a loss', async (t) => {
+  const sidecar = { facts: facts(3, startMs), startedAt: wallMs, leadMs: 0, codec: 'h264' }
+  const folder = t.testdir({ '3.json': JSON.stringify(sidecar) })
+  t.match(await all(finishLeftovers(tools(folder))), [{ type: 'clipLost', detectionId: 3, reason: 'nothing-left' }])
+  writeFileSync(join(folder, '3.ts.part'), 'no transport stream')
+  t.match(await all(finishLeftovers(tools(folder))), [{ type: 'clipLost', detectionId: 3, reason: 'unreadable' }])
+})
+
+t.test('ids are asked for in advance, and motion waits when there are none', async (t) => {
+  const asked: number[] = []
+  const pool = new IdPool((count) => asked.push(count))
+  t.same(asked, [16])
+  const early = pool.take()
+  pool.add(Array.from({ length: 16 }, (_, i) => i + 1))
+  t.equal(await early, 1)
+  for (let i = 0; i < 8; i += 1) await pool.take()
+  t.equal(asked.length, 2, 'half of them are used')
+  for (let i = 0; i < 7; i += 1) await pool.take()
+  const late = pool.take()
+  pool.end()
+  await t.rejects(late)
+})
+
+t.test('tasks run in the order they come, two at once', async (t) => {
+  const turns = new Turns(2)
+  const running: number[] = []
+  let most = 0
+  const order = [...Array(5).keys()].map((n) =>
+    turns.run(async () => {
+      running.push(n)
+      most = Math.max(most, running.length)
+      await new Promise((resolve) => setImmediate(resolve))
+      running.splice(running.indexOf(n), 1)
+      if (n === 1) throw new Error('one fails')
+      return n
+    }),
+  )
+  t.match(
+    (await Promise.allSettled(order)).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+  )
+  t.equal(most, 2)
+})

@@ -1,0 +1,229 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  type Connection,
+  type ConnectionEvent,
+  dueMs,
+  hasProcess,
+  newConnection,
+  step,
+  times,
+} from '../../src/video/connection.ts'
+import { type Problem, plainWords, problemOf } from '../../src/video/problems.ts'
+
+/** A connection with the process it would have, on a clock that is moved by hand. */
+class Bench {
+  connection: Connection = newConnection
+  nowMs = 0
+  spawned = 0
+  readonly commands: string[] = []
+  readonly #chance: number
+
+  constructor(chance = 0.5) {
+    this.#chance = chance
+  }
+
+  get kind(): string {
+    return this.connection.phase.kind
+  }
+
+  give(event: ConnectionEvent): this {
+    const { connection, commands } = step(this.connection, event, this.nowMs, this.#chance)
+    this.connection = connection
+    this.commands.push(...commands)
+    this.spawned += commands.filter((command) => command === 'spawn').length
+    return this
+  }
+
+  pass(ms: number): this {
+    const endMs = this.nowMs + ms
+    for (let due = dueMs(this.connection); due !== undefined && due <= endMs; due = dueMs(this.connection)) {
+      this.nowMs = Math.max(due, this.nowMs)
+      this.give({ kind: 'tick' })
+    }
+    this.nowMs = endMs
+    return this
+  }
+
+  live(): this {
+    return this.give({ kind: 'start' }).pass(2000).give({ kind: 'picture' })
+  }
+
+  /** Time from this failure to the next attempt. */
+  failAndWait(problem: Problem): number {
+    this.give({ kind: 'ended', problem })
+    const waitMs = (dueMs(this.connection) ?? Number.NaN) - this.nowMs
+    this.pass(waitMs)
+    return waitMs
+  }
+}
+
+t.test('a camera that never answers is tried again after 1, 2, 5, 10 and then every 30 seconds', async (t) => {
+  const bench = new Bench().give({ kind: 'start' })
+  const waits = Array.from({ length: 7 }, () => bench.failAndWait('unreachable'))
+  t.same(waits, [1000, 2000, 5000, 10_000, 30_000, 30_000, 30_000])
+  t.equal(bench.spawned, 8)
+})
+
+t.test('delays are spread by a fifth to either side', async (t) => {
+  t.equal(new Bench(0).give({ kind: 'start' }).failAndWait('unreachable'), 800)
+  t.equal(Math.round(new Bench(0.9999999).give({ kind: 'start' }).failAndWait('unreachable')), 1200)
+})
+
+t.test('a stream that was steady is back soon, one that dies at once is not tried faster and faster', async (t) => {
+  const bench = new Bench().live()
+  for (let i = 0; i < 12; i += 1) bench.pass(1000).give({ kind: 'picture' })
+  t.equal(bench.failAndWait('closed'), 1000)
+  t.equal(bench.pass(1000).give({ kind: 'picture' }).failAndWait('closed'), 2000)
+  t.equal(bench.pass(1000).give({ kind: 'picture' }).failAndWait('closed'), 5000)
+})
+
+t.test('the first picture may take 20 seconds, a later one 5', async (t) => {
+  const slow = new Bench().give({ kind: 'start' }).pass(19_999)
+  t.equal(slow.kind, 'connecting')
+  t.match(slow.pass(1).connection.phase, { kind: 'stalled', problem: 'no-picture' })
+
+  const frozen = new Bench().live().pass(4999)
+  t.equal(frozen.kind, 'live')
+  t.match(frozen.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' })
+  t.same(frozen.commands, ['spawn', 'terminate'])
+  frozen.pass(5000)
+  t.same(frozen.commands, ['spawn', 'terminate', 'kill'], 'one that does not end is killed after 5 seconds')
+  frozen.give({ kind: 'ended', problem: 'closed' })
+  t.match(frozen.connection.phase, { kind: 'backing-off', problem: 'frozen' }, 'why it was ended is what is told')
+})
+
+t.test('credentials that never worked are tried three times, then every half hour, until somebody acts', async (t) => {
+  const bench = new Bench().give({ kind: 'start' })
+  const waits = Array.from({ length: 4 }, () => bench.failAndWait('refused'))
+  t.same(waits, [1000, 2000, times.refusedMs, times.refusedMs])
+  bench.give({ kind: 'ended', problem: 'refused' }).pass(60_000)
+  t.equal(bench.kind, 'backing-off')
+  t.equal(bench.give({ kind: 'start' }).kind, 'connecting', 'the start button ends the wait')
+  t.equal(bench.failAndWait('refused'), 1000)
+  bench.failAndWait('refused')
+  bench.give({ kind: 'ended', problem: 'refused' })
+  t.equal(bench.give({ kind: 'reconfigured' }).kind, 'connecting', 'so does another password')
+})
+
+t.test('credentials that worked before are tried again soon: the camera may have too many viewers', async (t) => {
+  const bench = new Bench().live()
+  const waits = Array.from({ length: 8 }, () => bench.failAndWait('refused'))
+  t.same(waits, [5000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000])
+  bench.give({ kind: 'reconfigured' })
+  bench.pass(2000).give({ kind: 'ended', problem: 'closed' }).pass(1000)
+  bench.failAndWait('refused')
+  bench.failAndWait('refused')
+  t.equal(bench.failAndWait('refused'), times.refusedMs, 'other credentials have to prove themselves anew')
+})
+
+t.test('another password ends the wait, is no reason to end a live stream, and has to prove itself', async (t) => {
+  const waiting = new Bench().give({ kind: 'start' })
+  for (const _ of [1, 2, 3]) waiting.failAndWait('refused')
+  waiting.give({ kind: 'ended', problem: 'refused' })
+  t.equal(waiting.give({ kind: 'credentials' }).kind, 'connecting')
+  t.equal(waiting.failAndWait('refused'), 1000, 'its tries are counted anew')
+  const live = new Bench().live().give({ kind: 'credentials' })
+  t.equal(live.kind, 'live')
+  t.same(live.commands, ['spawn'])
+  live.failAndWait('closed')
+  live.failAndWait('refused')
+  live.failAndWait('refused')
+  t.equal(live.failAndWait('refused'), times.refusedMs)
+})
+
+t.test('stop and start while the process is ending leave one process', async (t) => {
+  const bench = new Bench().live().give({ kind: 'stop' }).give({ kind: 'start' })
+  t.equal(bench.kind, 'stopping')
+  t.equal(bench.spawned, 1)
+  bench.give({ kind: 'ended', problem: 'closed' })
+  t.equal(bench.kind, 'connecting')
+  t.equal(bench.spawned, 2)
+  bench.give({ kind: 'stop' }).give({ kind: 'ended', problem: 'closed' })
+  t.equal(bench.kind, 'offline')
+  t.equal(dueMs(bench.connection), undefined)
+})
+
+const event = fc.oneof(
+  fc.constantFrom<ConnectionEvent>(
+    { kind: 'start' },
+    { kind: 'stop' },
+    { kind: 'reconfigured' },
+    { kind: 'credentials' },
+    { kind: 'picture' },
+    { kind: 'tick' },
+  ),
+  fc
+    .constantFrom<Problem>('unreachable', 'refused', 'frozen', 'closed')
+    .map((problem): ConnectionEvent => ({ kind: 'ended', problem })),
+)
+const history = fc.array(fc.tuple(event, fc.nat(40_000)), { maxLength: 60 })
+
+t.test('whatever happens, there is never more than one process, and it is the one that is thought of', async () => {
+  fc.assert(
+    fc.property(history, fc.double({ min: 0, max: 0.99, noNaN: true }), (events, chance) => {
+      const bench = new Bench(chance)
+      let running = false
+      let wanted = false
+      for (const [one, passMs] of events) {
+        // Only a process that runs can end or give a picture.
+        if ((one.kind === 'ended' || one.kind === 'picture') && !running) continue
+        const before = bench.commands.length
+        if (one.kind === 'ended') running = false
+        if (one.kind === 'start') wanted = true
+        if (one.kind === 'stop') wanted = false
+        bench.give(one).pass(passMs)
+        for (const command of bench.commands.slice(before)) {
+          if (command === 'spawn' && running) return false
+          if (command === 'spawn') running = true
+          if (command !== 'spawn' && !running) return false
+        }
+        if (running !== hasProcess(bench.connection)) return false
+        if (!running && wanted !== (bench.kind === 'backing-off')) return false
+      }
+      return true
+    }),
+    { numRuns: 500 },
+  )
+})
+
+t.test('a stream that is wanted is tried again within half an hour and a fifth, whatever was before', async () => {
+  fc.assert(
+    fc.property(history, (events) => {
+      const bench = new Bench(0.99)
+      for (const [one, passMs] of events)
+        if (one.kind !== 'ended' || hasProcess(bench.connection)) bench.give(one).pass(passMs)
+      const before = bench.spawned
+      bench.give({ kind: 'start' })
+      if (hasProcess(bench.connection)) bench.give({ kind: 'ended', problem: 'refused' })
+      bench.pass(times.refusedMs * 1.2)
+      return bench.spawned > before
+    }),
+  )
+})
+
+const ended = { hadVideo: false, code: 1, signal: null }
+
+t.test('what ffmpeg says becomes what an admin can act on', async (t) => {
+  const said: [string, Problem][] = [
+    ['[rtsp @ 0x1] method DESCRIBE failed: 401 Unauthorized\npipe:0: Server returned 401 Unauthorized', 'refused'],
+    ['[rtsp @ 0x1] method DESCRIBE failed: 403 Forbidden', 'refused'],
+    ['[rtsp @ 0x1] method DESCRIBE failed: 404 Not Found\npipe:0: Server returned 404 Not Found', 'wrong-path'],
+    ['[rtsp @ 0x1] method DESCRIBE failed: 453 Not Enough Bandwidth', 'busy'],
+    ['[rtsp @ 0x1] method DESCRIBE failed: 503 Service Unavailable\nServer returned 5XX Server Error reply', 'busy'],
+    [
+      '[tcp @ 0x1] Connection to tcp://127.0.0.1:1 failed: Connection refused\npipe:0: Connection refused',
+      'unreachable',
+    ],
+    ['pipe:0: No route to host', 'unreachable'],
+    ['pipe:0: Connection timed out', 'unreachable'],
+    ["Stream map '0:v:0' matches no streams.", 'no-video'],
+    ['pipe:0: Invalid data found when processing input', 'not-a-stream'],
+  ]
+  for (const [text, problem] of said) t.equal(problemOf({ ...ended, said: text }), problem, text)
+  t.equal(problemOf({ ...ended, hadVideo: true, code: 0, said: '' }), 'closed', 'a camera that closes: code 0')
+  t.equal(problemOf({ ...ended, hadVideo: true, said: 'Invalid data found when processing input' }), 'closed')
+  t.equal(problemOf({ ...ended, code: 0, said: '' }), 'no-picture')
+  t.equal(problemOf({ ...ended, code: null, signal: 'SIGKILL', said: '' }), 'program-failed')
+  t.match(plainWords('refused'), { what: /user name or the password/, hint: /passwordFile/ })
+})

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  type Detector,
+  type DetectorEvent,
+  type DetectorSettings,
+  detect,
+  detectorDueMs,
+  longestClipMs,
+  newDetector,
+  type Outcome,
+} from '../../src/video/detector.ts'
+import type { FrameScore } from '../../src/video/score.ts'
+
+const defaults: DetectorSettings = { sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }
+const frameMs = 200
+const none: FrameScore = { score: 0, raw: 0, scene: false }
+const motion: FrameScore = { score: 0.5, raw: 0.6, scene: false }
+const scene: FrameScore = { score: 0, raw: 0, scene: true }
+
+/** A detector on a clock that is moved by hand. */
+class Bench {
+  detector: Detector = newDetector
+  nowMs = 100_000
+  readonly outcomes: (Outcome & { atMs: number })[] = []
+  readonly settings: DetectorSettings
+
+  constructor(settings: Partial<DetectorSettings> = {}) {
+    this.settings = { ...defaults, ...settings }
+  }
+
+  get fired() {
+    return this.outcomes.filter((outcome) => outcome.kind === 'fired')
+  }
+
+  get closed() {
+    return this.outcomes.filter((outcome) => outcome.kind === 'closed')
+  }
+
+  give(event: DetectorEvent): this {
+    const { detector, outcomes } = detect(this.detector, event, this.nowMs, this.settings)
+    this.detector = detector
+    this.outcomes.push(...outcomes.map((outcome) => ({ ...outcome, atMs: this.nowMs })))
+    return this
+  }
+
+  /** Frames that all say the same, for so long. */
+  see(frame: FrameScore, ms: number): this {
+    for (let passed = 0; passed < ms; passed += frameMs) {
+      this.nowMs += frameMs
+      this.give({ kind: 'scored', frame })
+    }
+    return this
+  }
+}
+
+t.test('motion fires at once, and its clip goes from the pre-roll to the post-roll', async (t) => {
+  const bench = new Bench().see(none, 2000)
+  const startMs = bench.nowMs + frameMs
+  bench.see({ ...motion, score: 0.1 }, frameMs).see(motion, 1000)
+  t.match(bench.fired, [
+    { motionMs: startMs, atMs: startMs + frameMs, score: 0.5, sceneChange: false, clipFromMs: startMs - 5000 },
+  ])
+  const lastMs = bench.nowMs
+  bench.see(none, 20_000)
+  t.match(bench.closed, [{ endMs: lastMs + 10_000, atMs: lastMs + 10_000, by: 'post-roll' }])
+  t.equal(bench.detector.state.kind, 'quiet')
+})
+
+t.test('a score as high as the sensitivity is not over it', async (t) => {
+  t.same(new Bench().see({ ...motion, score: 0.3, raw: 0.3 }, 5000).outcomes, [])
+})
+
+t.test('motion during the post-roll makes the clip longer, not a second one', async (t) => {
+  const bench = new Bench().see(motion, 1000).see(none, 9000).see(motion, 1000)
+  const lastMs = bench.nowMs
+  bench.see(none, 12_000)
+  t.equal(bench.fired.length, 1)
+  t.match(bench.closed, [{ endMs: lastMs + 10_000 }])
+})
+
+t.test('a clip ends although no frame comes any more', async (t) => {
+  const bench = new Bench().see(motion, 1000)
+  const dueMs = detectorDueMs(bench.detector, bench.settings) ?? 0
+  t.equal(dueMs, bench.nowMs + 10_000)
+  bench.nowMs = dueMs
+  t.match(bench.give({ kind: 'tick' }).closed, [{ endMs: dueMs, by: 'post-roll' }])
+})
+
+t.test('what moves without end is cut into clips of five minutes, with the cooldown between them', async (t) => {
+  const bench = new Bench().see(motion, 15 * 60_000)
+  t.ok(bench.closed.every(({ by }) => by === 'longest'))
+  t.equal(bench.closed.length, 2)
+  t.equal(bench.fired.length, 3, 'motion that goes on is no event of its own during the cooldown')
+  const [first, second] = [bench.closed[0], bench.fired[1]]
+  t.ok((second?.clipFromMs ?? 0) >= (first?.endMs ?? 0) + 5000)
+  t.ok((second?.clipFromMs ?? 0) <= (first?.endMs ?? 0) + 5000 + frameMs)
+})
+
+t.test('the next clip begins no earlier than the cooldown allows: its pre-roll is trimmed', async (t) => {
+  const bench = new Bench()
+    .see(motion, 1000)
+    .see(none, 10_000 + 5000 + 1000)
+    .see(motion, 1000)
+  const end = bench.closed[0]?.endMs ?? 0
+  t.equal(bench.fired[1]?.clipFromMs, end + 5000)
+  t.ok((bench.fired[1]?.motionMs ?? 0) - (bench.fired[1]?.clipFromMs ?? 0) < 5000)
+})
+
+t.test(
+  'motion during the cooldown is an event without a clip; if it is still there at the end, it gets one',
+  async (t) => {
+    const bench = new Bench({ cooldownMs: 20_000 }).see(motion, 1000).see(none, 15_000)
+    bench.see(motion, 1000)
+    t.match(bench.fired[1], { clipFromMs: null, score: 0.5 })
+    bench.see(none, 2000).see(motion, 1000)
+    t.equal(bench.fired.length, 2, 'a short pause makes no second event')
+    bench.see(none, 8000).see(motion, 6000)
+    const end = bench.closed[0]?.endMs ?? 0
+    t.equal(bench.fired.length, 3)
+    t.ok((bench.fired[2]?.clipFromMs ?? 0) >= end + 20_000)
+    t.match(bench.fired[2], { score: 0.5 })
+  },
+)
+
+t.test('a light that is switched is counted and is no motion', async (t) => {
+  const bench = new Bench().see(none, 1000).see(scene, 600).see(none, 5000).see(scene, 1600).see(none, 5000)
+  t.same(bench.outcomes, [])
+  t.equal(bench.detector.suppressed, 2)
+})
+
+t.test('a change of the whole picture that goes on is motion, and marked', async (t) => {
+  const bench = new Bench().see(none, 1000)
+  const startMs = bench.nowMs + frameMs
+  bench.see(scene, 3000)
+  t.match(bench.fired, [{ motionMs: startMs, sceneChange: true, score: 1, clipFromMs: startMs - 5000 }])
+  t.ok((bench.fired[0]?.atMs ?? 0) - startMs <= 2400)
+})
+
+t.test('somebody who switches the light on and walks in is found, a little later', async (t) => {
+  const bench = new Bench().see(none, 1000).see(scene, 600).see(motion, 4000)
+  t.match(bench.fired, [{ sceneChange: true, score: 0.6 }])
+})
+
+t.test('without a post-roll a clip still shows all of one motion', async (t) => {
+  const bench = new Bench({ postRecordMs: 0 }).see(motion, 3000)
+  const lastMs = bench.nowMs
+  bench.see(none, 3000)
+  t.equal(bench.fired.length, 1)
+  t.match(bench.closed, [{ endMs: lastMs }])
+})
+
+t.test('a stream that ends, or a stop, closes the clip with what there is', async (t) => {
+  for (const why of ['stream-ended', 'stopped'] as const) {
+    const bench = new Bench().see(motion, 1000)
+    const endMs = bench.nowMs - 300
+    bench.give({ kind: 'interrupted', why, endMs })
+    t.match(bench.closed, [{ endMs, by: why }])
+    t.equal(bench.see(none, 60_000).closed.length, 1)
+    t.equal(bench.fired.length, 1, 'and what was moving then fires nothing afterwards')
+  }
+})
+
+const frame = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(none) },
+  { weight: 3, arbitrary: fc.constant(motion) },
+  { weight: 1, arbitrary: fc.constant(scene) },
+)
+const seen = fc.array(fc.tuple(frame, fc.integer({ min: 200, max: 30_000 })), { minLength: 1, maxLength: 25 })
+const anySettings = fc.record({
+  sensitivity: fc.constantFrom(0, 0.3, 0.49),
+  cooldownMs: fc.constantFrom(0, 1000, 5000, 60_000),
+  preRecordMs: fc.constantFrom(0, 5000, 60_000),
+  postRecordMs: fc.constantFrom(0, 500, 10_000, 300_000),
+})
+
+t.test('whatever moves: clips are the cooldown apart, never open together, never too long', async () => {
+  fc.assert(
+    fc.property(seen, anySettings, (history, settings) => {
+      const bench = new Bench(settings)
+      for (const [one, ms] of history) bench.see(one, ms)
+      bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
+      let open: number | undefined
+      let lastEnd = -Infinity
+      for (const outcome of bench.outcomes) {
+        if (outcome.kind === 'closed') {
+          if (open === undefined || outcome.endMs < open || outcome.endMs > outcome.atMs) return false
+          if (outcome.endMs - open > Math.max(longestClipMs, settings.postRecordMs) + settings.preRecordMs) return false
+          open = undefined
+          lastEnd = outcome.endMs
+        } else if (outcome.clipFromMs !== null) {
+          if (open !== undefined || outcome.clipFromMs - lastEnd < settings.cooldownMs) return false
+          if (outcome.motionMs - outcome.clipFromMs > settings.preRecordMs) return false
+          open = outcome.clipFromMs
+        }
+      }
+      return open === undefined
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('every motion that lasts two seconds is in a clip or an event, whatever was before', async () => {
+  fc.assert(
+    fc.property(seen, (history) => {
+      const bench = new Bench()
+      for (const [one, ms] of history) bench.see(one, ms)
+      const sinceMs = bench.nowMs
+      bench.see(motion, 2600)
+      const inClip = bench.detector.state.kind === 'active'
+      return inClip || bench.outcomes.some(({ atMs }) => atMs > sinceMs - 12_000)
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { type Frame, FrameQueue, FrameSplitter, frameSize } from '../../src/video/frames.ts'
+
+t.test('frames come out whole, however the pipe cuts them', async () => {
+  const stream = new Uint8Array(frameSize.bytes * 3 + 17).map((_, i) => i % 251)
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 90_000 }), { minLength: 1 }), (sizes) => {
+      const splitter = new FrameSplitter()
+      const frames: Frame[] = []
+      for (let at = 0, i = 0; at < stream.length; i += 1) {
+        const size = sizes[i % sizes.length] ?? 1
+        frames.push(...splitter.push(stream.subarray(at, at + size), i))
+        at += size
+      }
+      return (
+        frames.length === 3 &&
+        frames.every(
+          ({ pixels }, n) =>
+            pixels.byteOffset === 0 && pixels.every((value, i) => value === (n * frameSize.bytes + i) % 251),
+        )
+      )
+    }),
+    { numRuns: 10 },
+  )
+})
+
+t.test('a frame that was begun is not finished by another process', async (t) => {
+  const splitter = new FrameSplitter()
+  splitter.push(new Uint8Array(100).fill(1), 0)
+  splitter.reset()
+  const [frame] = splitter.push(new Uint8Array(frameSize.bytes).fill(2), 1)
+  t.equal(frame?.pixels[0], 2)
+})
+
+t.test('when scoring does not keep up, the oldest frame goes and is counted', async (t) => {
+  const queue = new FrameQueue(2)
+  for (const arrivedMs of [1, 2, 3, 4, 5]) queue.put({ pixels: new Uint8Array(4), arrivedMs, takenMs: 0 })
+  t.equal(queue.dropped, 3)
+  t.same([queue.take()?.arrivedMs, queue.take()?.arrivedMs, queue.take()], [4, 5, undefined])
+})
+
+t.test('a frame that is decoded late still says when its picture came', async (t) => {
+  const splitter = new FrameSplitter()
+  const lateMs = [40, 0, 20, 900, 700, 500, 10]
+  const taken = lateMs.flatMap((late, i) =>
+    splitter.push(new Uint8Array(frameSize.bytes), 5000 + i * 200 + late).map(({ takenMs }) => takenMs),
+  )
+  // The filter's own delay is 100 ms; the first frame has nothing to be compared with.
+  t.same(taken, [4940, 5100, 5300, 5500, 5700, 5900, 6100])
+  splitter.reset()
+  t.same(splitter.push(new Uint8Array(frameSize.bytes), 9000)[0]?.takenMs, 8900, 'another process counts anew')
+})
