@@ -9,7 +9,7 @@ import { assetIsSeen, headOf, LedgerHead, LedgerService, Recorder } from '../../
 import { identifyLog, Log, Openings, People } from '../../src/log/index.ts'
 import { Photos } from '../../src/photos/index.ts'
 import { type Clock, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
-import { WarehouseService } from '../../src/warehouse/index.ts'
+import { WarehouseService, WarehouseSight } from '../../src/warehouse/index.ts'
 
 export const siteId = 'bench'
 export const siteUrl = 'http://127.0.0.1:8480'
@@ -58,15 +58,23 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   work.follow(head)
   const openings = new Openings({ random: systemRandom })
   const audit = new AuditTrail({ people, clock })
-  const idempotency = new Idempotency({ clock, visibleTo: (caller) => warehouse.visibleTo(caller) })
+  const names = new ConfigNames({ settings: () => ({ siteUrl, instances: [], groupRoles: {} }), isLocal: () => true })
+  const sight = new WarehouseSight({ work, narrowed: () => [], names })
+  const idempotency = new Idempotency({ clock, visibleTo: (caller) => sight.visibleTo(caller) })
   const inspect = inspector(notifications, (type, problem) => {
     throw new Error(`${type} is not as documented: ${problem}`)
   })
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
-  const settings = () => ({ warehouseId: 1, narrowed: [] })
-  const names = new ConfigNames({ settings: () => ({ siteUrl, instances: [], groupRoles: {} }), isLocal: () => true })
-  const isAssetSeen = assetIsSeen
-  const warehouse = new WarehouseService({ work, clock, audit, idempotency, settings, names, isAssetSeen })
+  const warehouseId = () => 1
+  const warehouse = new WarehouseService({
+    work,
+    clock,
+    audit,
+    idempotency,
+    warehouseId,
+    sight,
+    isAssetSeen: assetIsSeen,
+  })
   const unlimited = { room: { demand: () => {} }, rate: { take: () => {} } }
   const photos = new Photos({
     ...unlimited,

@@ -28,6 +28,7 @@ const stopWithinMs = 15_000
  */
 export class CamerasThread {
   readonly #clipsFolder: string
+  readonly #isWanted: () => boolean
   readonly #configuredFfmpeg: string | null
   readonly #log: Logger
   readonly #logFormat: LogFormat
@@ -44,7 +45,10 @@ export class CamerasThread {
     log: Logger
     logFormat?: LogFormat
     clock: Clock
+    /** Whether a camera is configured, as of now. */
+    isWanted: () => boolean
   }) {
+    this.#isWanted = options.isWanted
     this.#logFormat = options.logFormat ?? 'json'
     this.#clipsFolder = options.clipsFolder
     this.#configuredFfmpeg = options.ffmpeg
@@ -61,9 +65,14 @@ export class CamerasThread {
     this.#ear = ear
   }
 
-  /** Starts the thread, once; a missing ffmpeg is told in the log and tried again. */
+  /** Starts the thread when a camera is configured, once; a missing ffmpeg is logged and tried again. */
   start(): void {
-    this.#starting ??= this.#run()
+    if (this.#isWanted()) this.#starting ??= this.#run()
+  }
+
+  /** Starts the thread with the first camera. */
+  onReload(): void {
+    this.start()
   }
 
   /** What is said while there is no thread is not lost: a new one is told everything. */

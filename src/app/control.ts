@@ -1,24 +1,25 @@
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage, request, type Server } from 'node:http'
-import { connect } from 'node:net'
+import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
-import { ExitError } from '../errors/index.ts'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { AppError, ExitError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
-import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
-import type { ImportOptions, ImportResult } from '../imports/index.ts'
+import { type ImportOptions, listKinds, listLimitBytes } from '../imports/index.ts'
 import type { Logger } from '../platform/index.ts'
-import { answerImport, type Import, importPath, sendImport } from './import-command.ts'
-import type { AddedWarehouse, AddWarehouse, NamedWarehouse } from './warehouse-command.ts'
+import {
+  type AddWarehouseCommand,
+  controlSocketPath,
+  type Erased,
+  type ErasureCommand,
+  knock,
+} from './control-client.ts'
+import type { Import } from './import-command.ts'
+import type { AddWarehouse } from './warehouse-command.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
 const longestPath = 107
-
-export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir, 'control.sock')
-
-/** `by`: who is signed in at the box; the file system has let that one in. */
-export type ErasureCommand = ErasureRequest & { readonly by: string }
-/** `compacted`: no older copy is left in the file. */
-export type Erased = ErasureResult & { readonly compacted: boolean }
 
 export type ControlActions = {
   /** The data folder that this daemon works on. */
@@ -29,9 +30,50 @@ export type ControlActions = {
   readonly addWarehouse: AddWarehouse
 }
 
+/** The commands: one POST each, JSON both ways; a list is sent byte for byte. Both ends are ours. */
+function controlApi(actions: ControlActions): Hono {
+  const api = new Hono()
+  api.get('/', (c) => c.json({ dataDir: actions.dataDir }))
+  api.post('/verify', async (c) => c.json(await actions.verify()))
+  api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await c.req.json<ErasureCommand>())))
+  api.post('/warehouse/add', async (c) => {
+    const { by, ...wanted } = await c.req.json<AddWarehouseCommand>()
+    return c.json(await actions.addWarehouse(wanted, by))
+  })
+  const tooLarge = () => {
+    throw new AppError('BODY_TOO_LARGE', 'The list is too large')
+  }
+  api.post('/import/:kind', bodyLimit({ maxSize: listLimitBytes, onError: tooLarge }), async (c) => {
+    const kind = listKinds.find((known) => known === c.req.param('kind'))
+    if (!kind) return c.json({ error: 'no such list' }, 404)
+    const { by, ...options } = c.req.query()
+    const list = Buffer.from(await c.req.arrayBuffer())
+    return c.json(await actions.import(list, importOptions(kind, options), by ?? ''))
+  })
+  api.notFound((c) => c.json({ error: 'no such command' }, 404))
+  api.onError((error, c) => c.json({ error: sentenceOf(error) }, 500))
+  return api
+}
+
+function importOptions(kind: ImportOptions['kind'], query: Record<string, string>): ImportOptions {
+  const { dryRun, createZones, grid, warehouse } = query
+  return {
+    kind,
+    dryRun: dryRun !== undefined,
+    createZones: createZones !== undefined,
+    grid: grid !== undefined,
+    warehouse,
+  }
+}
+
+/** What went wrong, for the person at the box. */
+function sentenceOf(error: Error): string {
+  return error instanceof AppError && error.details ? `${error.message}: ${error.details}` : error.message
+}
+
 /**
  * Commands to the running daemon over a socket that only root and the group may open (0660): no secret is needed, the
- * file system decides. HTTP inside, one POST a command.
+ * file system decides.
  */
 export class ControlSocket {
   readonly #path: string
@@ -42,38 +84,7 @@ export class ControlSocket {
   constructor(options: { runtimeDir: string; actions: ControlActions; log: Logger }) {
     this.#path = controlSocketPath(options.runtimeDir)
     this.#log = options.log
-    this.#server = createServer((incoming, outgoing) => {
-      const say = (status: number, body: object) => {
-        outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-      }
-      if (incoming.method === 'GET' && incoming.url === '/') return say(200, { dataDir: options.actions.dataDir })
-      if (incoming.method === 'POST' && incoming.url?.startsWith(importPath)) {
-        void answerImport(incoming, options.actions.import).then(({ status, body }) => say(status, body))
-        return
-      }
-      const run = incoming.method === 'POST' ? this.#command(options.actions, incoming) : undefined
-      if (!run) return say(404, { error: 'no such command' })
-      run.then(
-        (result) => say(200, result),
-        (error: unknown) => say(500, { error: error instanceof Error ? error.message : String(error) }),
-      )
-    })
-  }
-
-  #command(actions: ControlActions, incoming: IncomingMessage): Promise<object> | undefined {
-    switch (incoming.url) {
-      case '/verify':
-        return actions.verify()
-      case '/person/erase':
-        return bodyOf(incoming).then((told) => actions.erasePerson(told as ErasureCommand))
-      case '/warehouse/add':
-        return bodyOf(incoming).then((told) => {
-          const { by, ...wanted } = told as NamedWarehouse & { by: string }
-          return actions.addWarehouse(wanted, by)
-        })
-      default:
-        return undefined
-    }
+    this.#server = createServer(getRequestListener(controlApi(options.actions).fetch, { overrideGlobalObjects: false }))
   }
 
   /**
@@ -124,82 +135,4 @@ async function refuseIfTaken(path: string): Promise<void> {
   // Only these say that nobody is there: a full backlog, or a socket that we may not open, has an owner.
   if (refusal === 'ENOENT' || refusal === 'ECONNREFUSED') return
   throw new ExitError(1, `another gatehouse listens at ${path}; give each a runtimeDir of its own`)
-}
-
-/** Whether a daemon listens there and works on `dataDir`. */
-export async function daemonServes(runtimeDir: string, dataDir: string): Promise<boolean> {
-  const path = controlSocketPath(runtimeDir)
-  if ((await knock(path)) !== undefined) return false
-  const { body } = await ask(path, 'GET', '/')
-  return (body as { dataDir?: string }).dataDir === dataDir
-}
-
-/** Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it can't. */
-export async function verifyThroughDaemon(runtimeDir: string): Promise<Verification> {
-  const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/verify')
-  if (status !== 200)
-    throw new ExitError(1, `the daemon could not verify: ${(body as { error?: string }).error ?? status}`)
-  return body as Verification
-}
-
-/** Has the daemon forget a person. Throws ExitError when it can't. */
-export async function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand): Promise<Erased> {
-  const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/person/erase', command)
-  if (status !== 200)
-    throw new ExitError(1, `the daemon could not erase: ${(body as { error?: string }).error ?? status}`)
-  return body as Erased
-}
-
-/** Has the daemon make a warehouse. Throws ExitError when it can't. */
-export async function addWarehouseThroughDaemon(
-  runtimeDir: string,
-  wanted: NamedWarehouse,
-  by: string,
-): Promise<AddedWarehouse> {
-  const { status, body } = await ask(controlSocketPath(runtimeDir), 'POST', '/warehouse/add', { ...wanted, by })
-  if (status !== 200)
-    throw new ExitError(1, `the daemon could not make it: ${(body as { error?: string }).error ?? status}`)
-  return body as AddedWarehouse
-}
-
-/** Has the daemon take a list. Throws ExitError when it can't. */
-export function importThroughDaemon(
-  runtimeDir: string,
-  ...list: [bytes: Buffer, options: ImportOptions, by: string]
-): Promise<ImportResult> {
-  return sendImport(controlSocketPath(runtimeDir), ...list)
-}
-
-/** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */
-function knock(path: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(undefined)
-    })
-    socket.once('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code ?? message))
-  })
-}
-
-function ask(
-  socketPath: string,
-  method: string,
-  path: string,
-  told?: object,
-): Promise<{ status: number; body: unknown }> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, method, path }, (response) => {
-      bodyOf(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
-    })
-    asked.once('error', (error) => reject(new ExitError(1, `the daemon can't be reached: ${error.message}`, error)))
-    asked.end(told && JSON.stringify(told))
-  })
-}
-
-/** The JSON that is sent; both ends are ours. */
-async function bodyOf(message: IncomingMessage): Promise<unknown> {
-  const parts: Buffer[] = []
-  for await (const part of message) parts.push(part as Buffer)
-  return JSON.parse(Buffer.concat(parts).toString('utf8'))
 }

@@ -27,7 +27,7 @@ export function composeHealth(needs: {
   cameras: CamerasService
   webhooks: Webhooks
   outbox: Outbox
-  metrics: () => Metrics
+  metrics: Pick<Metrics, 'healthChanged'>
   clockSync: ClockSync
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, webhooks, outbox, metrics, clockSync } = needs
@@ -57,7 +57,7 @@ export function composeHealth(needs: {
       if (told) outbox.created(tx, told)
     },
     onChange: (kind) => {
-      metrics().healthChanged(kind)
+      metrics.healthChanged(kind)
       if (kind === 'disk.recovered') room.keepStartRoom()
     },
   })

@@ -6,7 +6,7 @@ export {
   eraseThroughDaemon,
   importThroughDaemon,
   verifyThroughDaemon,
-} from './control.ts'
+} from './control-client.ts'
 export { describeApi } from './description.ts'
 export { importer } from './import-command.ts'
 export { type Running, startGateway } from './lifecycle.ts'

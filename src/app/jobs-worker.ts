@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { databaseFile, executor, openReader } from '../database/index.ts'
 import { verifyLedger } from '../evidence/index.ts'
 import { type ComposedReport, composeReport, type ReportSpec } from '../governance/index.ts'
-import type { JobAnswer, JobRequest } from './jobs.ts'
+import type { JobAnswer, JobRequest, JobResult } from './jobs.ts'
 
 parentPort?.on('message', (request: JobRequest) => {
   parentPort?.postMessage(answer(request))
@@ -12,9 +12,18 @@ parentPort?.on('message', (request: JobRequest) => {
 function answer(request: JobRequest): JobAnswer {
   const { id, dataDir } = request
   try {
-    return { id, result: request.job === 'verify' ? verifyLedger(dataDir) : report(dataDir, request.told) }
+    return { id, result: run(request, dataDir) }
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function run(request: JobRequest, dataDir: string): JobResult {
+  switch (request.job) {
+    case 'verify':
+      return verifyLedger(dataDir)
+    case 'report':
+      return report(dataDir, request.told)
   }
 }
 

@@ -11,7 +11,7 @@ type JobKinds = {
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
 }
 type JobKind = keyof JobKinds
-type JobResult = JobKinds[JobKind]['result']
+export type JobResult = JobKinds[JobKind]['result']
 
 export type Job = { [K in JobKind]: { readonly job: K; readonly told: JobKinds[K]['told'] } }[JobKind]
 export type JobRequest = Job & { readonly id: number; readonly dataDir: string }

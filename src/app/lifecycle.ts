@@ -2,9 +2,10 @@ import { applyLive, type Config, changedFiles, type FileMarks, fileMarks, loadCo
 import { ExitError } from '../errors/index.ts'
 import { HttpListener, readCertificate } from '../http/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import { compose, type Gateway, type Outside } from './compose.ts'
+import { compose, type Gateway } from './compose.ts'
 import { ControlSocket } from './control.ts'
 import { importer } from './import-command.ts'
+import type { Outside } from './outside.ts'
 import { accessFacts, reloadFacts } from './reload-facts.ts'
 import { warehouseAdder } from './warehouse-command.ts'
 
@@ -28,20 +29,10 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     gateway.close()
   }
   try {
-    started.push(() => gateway.jobs.stop())
-    // Last to stop: what its clips still have to tell must find the database open.
-    started.push(() => gateway.camerasThread.stop())
-    if (config.cameras.length > 0) gateway.camerasThread.start()
-    gateway.storageUsers.start()
-    started.push(async () => gateway.storageUsers.stop())
-    gateway.webhooks.worker.start()
-    started.push(() => gateway.webhooks.worker.stop())
-    gateway.printWorker.start()
-    started.push(() => gateway.printWorker.stop())
-    await gateway.clockSync.start()
-    started.push(async () => gateway.clockSync.stop())
-    gateway.health.start()
-    started.push(async () => gateway.health.stop())
+    for (const worker of gateway.workers) {
+      await worker.start?.()
+      started.push(async () => worker.stop())
+    }
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
       actions: {
@@ -141,10 +132,7 @@ async function reload(reloading: Reloading): Promise<void> {
   }
   const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
-  if (gateway.live.config.cameras.length > 0) gateway.camerasThread.start()
-  gateway.printWorker.wake()
-  gateway.cameras.tellCameras()
-  renewMetricsToken(gateway, log)
+  for (const follower of gateway.reloadFollowers) follower.onReload()
   log.info(
     { live: changes.live, restart: changes.restart, files },
     'config reloaded; keys under "restart" wait for the next start',
@@ -153,15 +141,6 @@ async function reload(reloading: Reloading): Promise<void> {
   await gateway.audit('config.reloaded', reloadFacts(changes, files))
   if (access) await gateway.audit('permissions.changed', access)
   await gateway.noteAccounts('signal')
-}
-
-function renewMetricsToken(gateway: Gateway, log: Logger): void {
-  try {
-    gateway.renewMetricsToken()
-  } catch (error) {
-    if (!(error instanceof ExitError)) throw error
-    log.error({ problem: error.message }, 'the new token for metrics is bad; the old one stays')
-  }
 }
 
 function tryLoad(configFile: string, log: Logger): Config | undefined {

@@ -102,10 +102,14 @@ export class CamerasService {
   }
 
   /**
-   * Tells the thread about every camera whose settings it does not know yet, and about those that are gone; it also reads
-   * the passwords again. To be called after every reload, also when the config is the same.
+   * Sends the thread the settings of every camera that it does not know yet, and removes those that are gone; the thread
+   * also reads the passwords again, which may have changed while the config has not.
    */
-  tellCameras(): void {
+  onReload(): void {
+    this.#sendCameras()
+  }
+
+  #sendCameras(): void {
     const { cameras, reserveBytes } = this.#site()
     this.#link.send({ type: 'reserve', bytes: reserveBytes })
     for (const id of this.#sent.keys()) {
@@ -122,7 +126,7 @@ export class CamerasService {
   threadStarted(): void {
     this.#sent.clear()
     this.threadEnded()
-    this.tellCameras()
+    this.#sendCameras()
   }
 
   /** The thread is gone, and with it every stream; nothing is known until a new one says so. */

@@ -25,7 +25,7 @@ export class Metrics {
   readonly #healthChanges: Counter<'kind'>
   readonly #outcomes = new Map<string, Counter.Internal>()
 
-  constructor(sources: MetricSources) {
+  constructor() {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
     this.#requests = new Histogram({
@@ -53,6 +53,11 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     })
+  }
+
+  /** Adds what is asked at each scrape; called once, when all that it asks is there. */
+  observe(sources: MetricSources): void {
+    const registers = [this.#registry]
     byLabel(
       'gatehouse_health_status',
       'How a component is: 0 healthy, 1 degraded, 2 unhealthy',

@@ -58,6 +58,11 @@ export class PrintWorker {
     }
   }
 
+  /** The printers of the config may have changed. */
+  onReload(): void {
+    this.wake()
+  }
+
   #pass(): void {
     if (!this.#running || this.#underWay.has('')) return
     this.#cancelDue()

@@ -28,6 +28,6 @@ export {
   zoneShape,
   zoneTypes,
 } from './schema.ts'
-export { type Ask, type AssetSight, WarehouseService, type WarehouseSettings } from './service.ts'
-export { type Sight, seenOnly, wholeSight } from './sight.ts'
+export { type Ask, type AssetSight, WarehouseService } from './service.ts'
+export { type Sight, seenOnly, WarehouseSight, wholeSight } from './sight.ts'
 export type { Slot, Warehouse, Zone } from './store.ts'

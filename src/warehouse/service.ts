@@ -1,4 +1,3 @@
-import type { ConfigNames } from '../auth/index.ts'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
@@ -19,18 +18,11 @@ import type {
   WarehouseChange,
   ZoneChange,
 } from './schema.ts'
-import { type Sight, sightWithout } from './sight.ts'
+import type { Sight, WarehouseSight } from './sight.ts'
 import { readSlotCode } from './slot-code.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
-
-export type WarehouseSettings = {
-  /** Warehouse of a slot that names none. */
-  readonly warehouseId: number
-  /** Who may see one; a warehouse that is not named is seen by everybody. */
-  readonly narrowed: readonly { readonly id: number; readonly viewers: readonly string[] }[]
-}
 
 /** Whether an asset may be told to whoever has this sight; the ledger knows. */
 export type AssetSight = (
@@ -81,52 +73,42 @@ export class WarehouseService {
   readonly #clock: Pick<Clock, 'now'>
   readonly #audit: AuditTrail
   readonly #idempotency: Idempotency
-  readonly #settings: () => WarehouseSettings
+  readonly #warehouseId: () => number
+  readonly #sight: WarehouseSight
   readonly #isAssetSeen: AssetSight
-  readonly #names: Pick<ConfigNames, 'mean'>
 
   constructor(options: {
     work: UnitOfWork
     clock: Pick<Clock, 'now'>
     audit: AuditTrail
     idempotency: Idempotency
-    settings: () => WarehouseSettings
+    /** The site's warehouse, for a body that names none. */
+    warehouseId: () => number
+    sight: WarehouseSight
     isAssetSeen: AssetSight
-    names: Pick<ConfigNames, 'mean'>
   }) {
     this.#work = options.work
     this.#clock = options.clock
     this.#audit = options.audit
     this.#idempotency = options.idempotency
-    this.#settings = options.settings
+    this.#warehouseId = options.warehouseId
+    this.#sight = options.sight
     this.#isAssetSeen = options.isAssetSeen
-    this.#names = options.names
   }
 
-  /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
+  /** As `WarehouseSight.isVisible`. */
   isVisible(caller: Caller, warehouseId: number): boolean {
-    if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
-    const narrowed = this.#settings().narrowed.find((w) => w.id === warehouseId)
-    if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
-    return this.#names.mean(narrowed.viewers, caller)
+    return this.#sight.isVisible(caller, warehouseId)
   }
 
-  /** Ids of the warehouses that the caller may not see. */
+  /** As `WarehouseSight.hiddenFrom`. */
   hiddenFrom(caller: Caller): number[] {
-    const narrowed = caller.warehouseIds
-      ? this.#work.read((tx) => store.listWarehouses(tx)).map((w) => w.id)
-      : this.#settings().narrowed.map((w) => w.id)
-    return narrowed.filter((id) => !this.isVisible(caller, id))
+    return this.#sight.hiddenFrom(caller)
   }
 
-  /** Ids of the warehouses that the caller may see. */
-  visibleTo(caller: Caller): number[] {
-    return this.warehouses(caller).map(({ id }) => id)
-  }
-
-  /** What the caller may see of the ledger. */
+  /** As `WarehouseSight.sightOf`. */
   sightOf(caller: Caller): Sight {
-    return sightWithout(this.hiddenFrom(caller))
+    return this.#sight.sightOf(caller)
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
@@ -161,7 +143,7 @@ export class WarehouseService {
 
   /** The warehouse that a body refers to; without an id the site's own. Throws REFERENCE_NOT_FOUND. */
   warehouseReference(tx: ReadTx, id: number | undefined, caller: Caller): number {
-    const warehouseId = id ?? this.#settings().warehouseId
+    const warehouseId = id ?? this.#warehouseId()
     this.#referTo(tx, warehouseId, caller)
     return warehouseId
   }
@@ -254,7 +236,7 @@ export class WarehouseService {
       })
     }
     const zone = this.#zoneOfSlot(tx, slot, by.caller)
-    const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#settings().warehouseId
+    const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#warehouseId()
     this.#referTo(tx, warehouseId, by.caller)
     const id = store.insertSlot(tx, store.slotColumns(slot, warehouseId, zone?.id ?? null), this.#clock.now())
     this.#audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
@@ -487,7 +469,7 @@ export class WarehouseService {
     caller: Caller,
   ): store.Zone | undefined {
     if (slot.zoneId === undefined) {
-      return store.findZoneByName(tx, slot.warehouseId ?? this.#settings().warehouseId, slot.zone)
+      return store.findZoneByName(tx, slot.warehouseId ?? this.#warehouseId(), slot.zone)
     }
     const zone = store.findZone(tx, slot.zoneId)
     const elsewhere = zone && slot.warehouseId !== undefined && slot.warehouseId !== zone.warehouseId

@@ -1,12 +1,18 @@
+import type { ConfigNames } from '../auth/index.ts'
+import type { UnitOfWork } from '../database/index.ts'
+import type { Caller } from '../http/index.ts'
+import { listWarehouses } from './store.ts'
+
 declare const decided: unique symbol
 
 /**
  * What somebody may see of the ledger. For a reader, the events of a warehouse that is hidden from that reader do not
  * exist: where an asset stands, its history, what contradicts it and what an event does are computed from the others.
- * Only `WarehouseService.sightOf` and `wholeSight` make one, so a read of an asset cannot forget to ask.
+ * Only `WarehouseSight.sightOf` and `wholeSight` make one, so a read of an asset cannot forget to ask.
  */
 export type Sight = { readonly hiddenWarehouses: readonly number[]; readonly [decided]: true }
 
+/** Hides these warehouses. For rooms above only `WarehouseSight.sightOf` and `wholeSight` make one. */
 export function sightWithout(hiddenWarehouses: readonly number[]): Sight {
   return { hiddenWarehouses } as Sight
 }
@@ -27,3 +33,52 @@ export function seenOnly(sight: Sight, slot: string): { readonly sql: string; re
     parameters: hidden,
   }
 }
+
+/** Which warehouses a caller may see: `warehouses[].viewers` of the config, and the warehouses of a device. */
+export class WarehouseSight {
+  readonly #work: UnitOfWork
+  readonly #narrowed: () => readonly NarrowedWarehouse[]
+  readonly #names: Pick<ConfigNames, 'mean'>
+
+  constructor(needs: {
+    work: UnitOfWork
+    /** Read at every use, so that a reload of the config applies. A warehouse that is not named is seen by everyone. */
+    narrowed: () => readonly NarrowedWarehouse[]
+    names: Pick<ConfigNames, 'mean'>
+  }) {
+    this.#work = needs.work
+    this.#narrowed = needs.narrowed
+    this.#names = needs.names
+  }
+
+  /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
+  isVisible(caller: Caller, warehouseId: number): boolean {
+    if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
+    const narrowed = this.#narrowed().find((w) => w.id === warehouseId)
+    if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
+    return this.#names.mean(narrowed.viewers, caller)
+  }
+
+  /** Ids of the warehouses that the caller may not see. */
+  hiddenFrom(caller: Caller): number[] {
+    const narrowed = caller.warehouseIds
+      ? this.#work.read((tx) => listWarehouses(tx)).map((w) => w.id)
+      : this.#narrowed().map((w) => w.id)
+    return narrowed.filter((id) => !this.isVisible(caller, id))
+  }
+
+  /** Ids of the warehouses that the caller may see. */
+  visibleTo(caller: Caller): number[] {
+    return this.#work
+      .read((tx) => listWarehouses(tx))
+      .map(({ id }) => id)
+      .filter((id) => this.isVisible(caller, id))
+  }
+
+  /** What the caller may see of the ledger. */
+  sightOf(caller: Caller): Sight {
+    return sightWithout(this.hiddenFrom(caller))
+  }
+}
+
+type NarrowedWarehouse = { readonly id: number; readonly viewers: readonly string[] }

@@ -51,19 +51,21 @@ export class Alerts {
   readonly #work: UnitOfWork
   readonly #audit: AuditTrail
   readonly #clock: Pick<Clock, 'now'>
-  readonly #unwritten: () => readonly NewAlert[]
+  #unwritten: () => readonly NewAlert[] = () => []
 
   constructor(options: {
     work: UnitOfWork
     audit: AuditTrail
     clock: Pick<Clock, 'now'>
-    /** Those that the disk has not taken yet, newest last. */
-    unwritten: () => readonly NewAlert[]
   }) {
     this.#work = options.work
     this.#audit = options.audit
     this.#clock = options.clock
-    this.#unwritten = options.unwritten
+  }
+
+  /** Has `list` show these too: alerts that the disk has not taken yet, newest last. */
+  alsoList(unwritten: () => readonly NewAlert[]): void {
+    this.#unwritten = unwritten
   }
 
   /** Newest first. */

@@ -42,8 +42,6 @@ export type WebhooksOptions = {
   readonly log: Logger
   /** Called after every recorded attempt; tests of an endpoint don't count. */
   readonly onAttempt?: (report: AttemptReport) => void
-  /** Alerts that the disk has not taken yet; the list shows them too. Default: none. */
-  readonly unwrittenAlerts?: () => readonly NewAlert[]
   /** Default: the system's resolver. */
   readonly resolve?: Resolve
 }
@@ -55,6 +53,8 @@ export type Webhooks = {
   readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled'>
   /** Raises an alert in the transaction of its cause. */
   raise(tx: Tx, alert: NewAlert): void
+  /** Has the list of alerts show these too: alerts that the disk has not taken yet, newest last. */
+  alsoList(unwritten: () => readonly NewAlert[]): void
   /** Endpoints and what waits for them, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
   /** Whether every endpoint that is to be sent to gets what it is sent. */
@@ -63,7 +63,7 @@ export type Webhooks = {
 
 /** Builds the room. Nothing is sent before `worker.start()`, except tests of an endpoint. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { work, audit, clock, resolve = systemResolve, unwrittenAlerts = () => [] } = options
+  const { work, audit, clock, resolve = systemResolve } = options
   const authorities = new Authorities(options)
   const uplink = new Uplink({ ...options, resolve, authorities })
   const sender = new Sender({ ...options, resolve, authorities, uplink })
@@ -71,11 +71,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const worker = new DeliveryWorker({ ...options, sender, pacing })
   const service = new WebhookService({ ...options, resolve, sender, pacing, onChange: () => worker.wake() })
   const deliveries = new DeliveryLog({ ...options, pacing, onChange: () => worker.wake() })
-  const alerts = new Alerts({ work, audit, clock, unwritten: unwrittenAlerts })
+  const alerts = new Alerts({ work, audit, clock })
   return {
     routes: (api) => webhookRoutes(api, { service, deliveries, alerts, notifications: options.notifications }),
     worker,
     raise: (tx, alert) => raiseAlert(tx, options.outbox, alert),
+    alsoList: (unwritten) => alerts.alsoList(unwritten),
     status: () => ({ ...work.read(countWebhooks), offline: pacing.offline() }),
     areWell: () => work.read(countInTrouble) === 0 && pacing.offline() === 0,
   }

@@ -9,6 +9,7 @@ import type { FromCameras, ToCameras } from '../../src/video/index.ts'
 t.test('a cameras thread that dies is started again, and told everything anew', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cameras-'))
   const cameras = new CamerasThread({
+    isWanted: () => true,
     clipsFolder: join(folder, 'clips'),
     ffmpeg: null,
     log: silentLogger(),

@@ -3,7 +3,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ControlSocket, controlSocketPath, daemonServes } from '../../src/app/control.ts'
+import { ControlSocket } from '../../src/app/control.ts'
+import { controlSocketPath, daemonServes } from '../../src/app/control-client.ts'
 import { ExitError } from '../../src/errors/index.ts'
 import { silentLogger } from '../../src/platform/index.ts'
 
@@ -34,6 +35,12 @@ t.test('a second gateway with the same runtimeDir refuses to start, and the firs
   t.match((refused as ExitError).message, controlSocketPath(runtimeDir))
   t.equal(await daemonServes(runtimeDir, '/data/one'), true)
   t.equal(lstatSync(controlSocketPath(runtimeDir)).mode & 0o777, 0o660)
+})
+
+t.test('a folder with blanks, colons and letters of other alphabets is reached too', async (t) => {
+  const runtimeDir = join(folder(t), 'box 7: Häfen %41')
+  await socketOf(t, runtimeDir, '/data/one').start()
+  t.equal(await daemonServes(runtimeDir, '/data/one'), true)
 })
 
 t.test('a socket that nobody listens at any more is replaced', async (t) => {

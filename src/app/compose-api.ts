@@ -1,0 +1,68 @@
+import type { Config } from '../config/index.ts'
+import { ExitError } from '../errors/index.ts'
+import type { Metrics } from '../health/index.ts'
+import type { Api } from '../http/index.ts'
+import { addressResolver, tlsResolver } from './addresses.ts'
+import { buildApi } from './api.ts'
+import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedLedger } from './compose-ledger.ts'
+import type { ComposedReporting } from './compose-reporting.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { ComposedVideo } from './compose-video.ts'
+import { ownHosts } from './host-names.ts'
+import { metricsApi, metricsToken } from './metrics-listener.ts'
+import type { Outside } from './outside.ts'
+
+/** The API behind its door, with what the config says of hosts, proxies and origins at the time of each request. */
+export function composeApi(
+  live: { config: Config },
+  { clock, log, version }: Outside,
+  parts: ComposedStorage &
+    ComposedCallers &
+    ComposedLedger &
+    ComposedVideo &
+    ComposedReporting & { readonly metrics: Metrics },
+): Api {
+  const startedMs = clock.monotonic()
+  return buildApi({
+    ...parts,
+    ...{ log, clock, version },
+    addressOf: (raw) => addressResolver(live.config.http.trustedProxies)(raw),
+    isOverTls: (raw) => tlsResolver(live.config.http.trustedProxies)(raw),
+    corsOrigins: () => live.config.http.corsOrigins,
+    isOurHost: ownHosts(() => live.config),
+    servesPlainHttp: () => live.config.listen.some(({ tls, allowPlainHttp }) => tls === null && allowPlainHttp),
+    site: () => ({
+      siteId: live.config.site.id,
+      instance: live.config.site.url,
+      storageInstances: live.config.storage.instances.map(({ url }) => url),
+    }),
+    uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
+  })
+}
+
+/**
+ * What the listener for collectors serves; a reload reads its token again, and a bad one leaves the old one valid.
+ * Undefined without such a listener. Throws ExitError for a token that can't be used.
+ */
+export function composeMetricsApi(
+  { metrics: { listen }, dataDir }: Config,
+  { random, log }: Outside,
+  { metrics, makeId }: { readonly metrics: Metrics; readonly makeId: () => string },
+): { api: Api; onReload: () => void } | undefined {
+  if (!listen) return undefined
+  const read = () => metricsToken(listen, dataDir, random, log)
+  let token = read()
+  const api = metricsApi({ metrics, token: () => token, networks: listen.networks, log, makeRequestId: makeId })
+  return {
+    api,
+    onReload: () => {
+      try {
+        token = read()
+      } catch (error) {
+        if (!(error instanceof ExitError)) throw error
+        log.error({ problem: error.message }, 'the new token for metrics is bad; the old one stays')
+      }
+    },
+  }
+}

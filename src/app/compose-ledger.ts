@@ -1,0 +1,95 @@
+import { ByteRate } from '../auth/index.ts'
+import type { Config } from '../config/index.ts'
+import { CountsService } from '../counts/index.ts'
+import { DeviceService } from '../devices/index.ts'
+import { ExchangeService } from '../exchange/index.ts'
+import { AssetList, Discrepancies, FloorService, Scanner } from '../floor/index.ts'
+import { ImportService } from '../imports/index.ts'
+import { Idempotency } from '../journal/index.ts'
+import { LabelService, PrintWorker } from '../labels/index.ts'
+import { Acts, assetIsSeen, Corrections, LedgerService, Recorder } from '../ledger/index.ts'
+import { Photos } from '../photos/index.ts'
+import { ScaleService } from '../scales/index.ts'
+import { UnitService } from '../units/index.ts'
+import { WarehouseService, WarehouseSight } from '../warehouse/index.ts'
+import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { Outside } from './outside.ts'
+
+export type ComposedLedger = ReturnType<typeof composeLedger>
+
+/** The rooms that record what happens in the warehouse, and those that say what is where. */
+export function composeLedger(
+  live: { config: Config },
+  outside: Outside,
+  storage: ComposedStorage,
+  callers: ComposedCallers,
+) {
+  const { clock, random, log } = outside
+  const { dataDir } = live.config
+  const { work, audit, people, openings, outbox, makeId, room } = storage
+  const { names, siteUrl } = callers
+  const warehouseId = () => live.config.site.warehouseId
+  const labelSettings = () => ({ ...live.config.labels, printers: live.config.printers })
+
+  const sight = new WarehouseSight({ work, narrowed: () => live.config.warehouses, names })
+  const idempotency = new Idempotency({ clock, visibleTo: (caller) => sight.visibleTo(caller) })
+  const warehouse = new WarehouseService({
+    ...{ work, clock, audit, idempotency, warehouseId, sight, isAssetSeen: assetIsSeen },
+  })
+  storage.atOnce((tx) => warehouse.readAnew(tx))
+  const photos = new Photos({
+    ...{ work, clock, people, audit, room, dataDir },
+    rate: new ByteRate({ clock, bytesPerMinute: () => live.config.rateLimit.photoBytesPerMinute }),
+    sightOf: (caller) => sight.sightOf(caller),
+    siteUrl: () => live.config.site.url,
+  })
+  const recorder = new Recorder({
+    ...{ clock, log: storage.logRoom, openings, people, head: storage.head, warehouse, photos, outbox, audit, makeId },
+    clockIsTrusted: (nowMs) => storage.clockSync.isTrusted(nowMs),
+    settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
+    names,
+  })
+  const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
+  const units = new UnitService({
+    ...{
+      work,
+      log: storage.logRoom,
+      openings,
+      people,
+      recorder,
+      warehouse,
+      photos,
+      outbox,
+      audit,
+      idempotency,
+      makeId,
+    },
+    stages: () => live.config.units.stages,
+  })
+  const printWorker = new PrintWorker({ work, clock, log, settings: labelSettings })
+  return {
+    ...{ idempotency, warehouse, photos, recorder, ledger, units, printWorker },
+    scales: new ScaleService({ work, people, recorder, warehouse, units, outbox, audit, idempotency, makeId }),
+    acts: new Acts({ work, recorder, warehouse, idempotency }),
+    corrections: new Corrections({ work, recorder, warehouse, idempotency, audit }),
+    imports: new ImportService({ work, warehouse, ledger, audit, people, clock, room, dataDir, warehouseId }),
+    counts: new CountsService({
+      ...{ work, warehouse, recorder, openings, people, audit, idempotency, random, warehouseId },
+    }),
+    devices: new DeviceService({
+      ...{ work, clock, random, audit, idempotency, warehouse, site: callers.site, isAccount: callers.isAccount },
+      badgeKey: storage.derivedKey('gatehouse badges'),
+      names: callers.deviceNames,
+    }),
+    floor: new FloorService({ work, warehouse, idempotency }),
+    scanner: new Scanner({ work, warehouse, resolvers: [(tx, { code }, caller) => units.matches(tx, code, caller)] }),
+    discrepancies: new Discrepancies({ work, warehouse }),
+    assetList: new AssetList({ work, warehouse }),
+    exchange: new ExchangeService({ work, warehouse, clock, siteUrl }),
+    labels: new LabelService({
+      ...{ work, clock, warehouse, people, audit, idempotency, settings: labelSettings },
+      onQueued: () => printWorker.wake(),
+    }),
+  }
+}

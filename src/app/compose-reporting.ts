@@ -1,0 +1,100 @@
+import type { Config } from '../config/index.ts'
+import { createGovernance } from '../governance/index.ts'
+import { boxSampler, type Metrics } from '../health/index.ts'
+import { numericPath } from '../http/index.ts'
+import { createWebhooks } from '../webhooks/index.ts'
+import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedLedger } from './compose-ledger.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { ComposedVideo } from './compose-video.ts'
+import { composeHealth } from './health.ts'
+import { Jobs } from './jobs.ts'
+import { notifications } from './notifications.ts'
+import type { Outside } from './outside.ts'
+
+export type ComposedReporting = ReturnType<typeof composeReporting>
+
+/** What the gateway tells others about itself: webhooks, health, metrics, and the rooms that answer an auditor. */
+export function composeReporting(
+  live: { config: Config },
+  outside: Outside,
+  parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo & { readonly metrics: Metrics },
+) {
+  const { clock, log, version } = outside
+  const { work, outbox, metrics, storageUsers, cameras, room, clockSync } = parts
+  const webhooks = webhooksOf(live, outside, parts)
+  const health = composeHealth({
+    ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, webhooks, outbox, clockSync },
+    metrics,
+  })
+  webhooks.alsoList(() => health.unwritten)
+  metrics.observe({
+    logSize: () => parts.logRoom.size,
+    webhooks: () => webhooks.status(),
+    storageServers: () => storageUsers.status(),
+    freeBytes: () => room.free().bytes,
+    health: () => health.figures(),
+    box: boxSampler(clock),
+    version,
+  })
+  const jobs = new Jobs({ log })
+  return { webhooks, health, jobs, governance: governanceOf(live, outside, parts, jobs) }
+}
+
+function webhooksOf(
+  live: { config: Config },
+  { clock, random, log, version }: Outside,
+  parts: ComposedStorage & ComposedLedger & { readonly metrics: Metrics },
+) {
+  const { work, makeId, box, outbox, audit, idempotency, metrics } = parts
+  return createWebhooks({
+    ...{ work, clock, random, makeId, box, outbox, notifications, audit, idempotency, version, log },
+    settings: () => webhookSettings(live.config),
+    site: { siteId: live.config.site.id, warehouseId: live.config.site.warehouseId },
+    onAttempt: ({ outcome }) => metrics.attempted(outcome),
+  })
+}
+
+function webhookSettings({ webhooks, uplink }: Config) {
+  const { allowNetworks, caFile, timeout, retrySchedule, probe, autoResume, drainPerSecond } = webhooks
+  return {
+    allowNetworks,
+    ...(caFile && { caFile }),
+    timeoutMs: timeout,
+    retryScheduleMs: retrySchedule,
+    probe: { initialMs: probe.initial, maxMs: probe.max },
+    autoResume: { enabled: autoResume.enabled, everyMs: autoResume.every },
+    drainPerSecond,
+    uplinkProbes: uplink.probes,
+  }
+}
+
+function governanceOf(
+  live: { config: Config },
+  { clock }: Outside,
+  parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
+  jobs: Jobs,
+) {
+  const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, cameras, photos, room } = parts
+  const { units, scales, recorder, siteUrl } = parts
+  const { dataDir } = live.config
+  return createGovernance({
+    ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, cameras, photos, room, dataDir },
+    nowMs: () => recorder.nowMs(),
+    log: parts.logRoom,
+    site: () => ({
+      siteUrl: live.config.site.url,
+      instance: siteUrl(),
+      warehouseId: live.config.site.warehouseId,
+    }),
+    compose: (spec) => jobs.report(dataDir, spec),
+    transportUnit: (read, id, caller) => {
+      const held = units.holdings(read, id)
+      return held && warehouse.isVisible(caller, held.warehouseId) ? held : undefined
+    },
+    elsewhere: {
+      transport_unit: (read, id) => units.holdings(read, id)?.warehouseId,
+      scale_reading: (read, id) => scales.warehouseOf(read, numericPath(id)),
+    },
+  })
+}

@@ -1,0 +1,85 @@
+import { hkdfSync } from 'node:crypto'
+import { join } from 'node:path'
+import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../auth/index.ts'
+import type { Config } from '../config/index.ts'
+import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { AuditTrail, inspector, Outbox } from '../journal/index.ts'
+import { headOf, LedgerHead } from '../ledger/index.ts'
+import { identifyLog, Log, Openings, People } from '../log/index.ts'
+import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
+import { notifications } from './notifications.ts'
+import type { Outside } from './outside.ts'
+
+/** No gatehouse existed before: a clock that shows an earlier time has lost its battery. */
+const noClockBeforeMs = Date.UTC(2026, 0, 1)
+
+export type ComposedStorage = Awaited<ReturnType<typeof composeStorage>>
+
+/**
+ * Opens the data folder: the database, the log and what is written beside every fact, the keys of this box. `live`
+ * holds the config that a reload exchanges.
+ * @param withFirstAdmin a start without a config: an empty database gets an admin
+ */
+export async function composeStorage(live: { config: Config }, outside: Outside, withFirstAdmin: boolean) {
+  const { config } = live
+  const { clock, random } = outside
+  const { db, close: closeWriter } = openWriter({ dataDir: config.dataDir, nowMs: clock.now() })
+  const reader = openReader(databaseFile(config.dataDir))
+  const tx = executor(db)
+  const makeId = uuidv7Maker(clock, random)
+  const atOnce = <T>(change: (tx: Tx) => T): T => db.transaction(() => change(tx)).immediate()
+  const identity = atOnce(() => identifyLog(tx, config.site.id, makeId, clock.now()))
+  const accounts = withFirstAdmin ? await ownAccounts(config, outside, tx, atOnce) : new Map<string, never>()
+
+  const work = new UnitOfWork({ writer: db, reader })
+  const logRoom = Log.open(tx, identity)
+  const people = new People({ random, log: identity })
+  const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
+  for (const follower of [logRoom, people, head]) work.follow(follower)
+
+  const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
+  return {
+    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, accounts },
+    room: new DiskRoom({
+      folder: config.dataDir,
+      reserveBytes: () => live.config.retention.ledgerReserveBytes,
+    }),
+    clockSync: new ClockSync({ clock, builtAtMs: noClockBeforeMs }),
+    openings: new Openings({ random }),
+    audit: new AuditTrail({ people, clock }),
+    outbox: outboxOf(config, outside, makeId),
+    box: secretBox(boxKey, random),
+    derivedKey: (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32)),
+    close: () => {
+      work.close()
+      reader.close()
+      closeWriter()
+    },
+  }
+}
+
+function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbox {
+  const { log, isOwed } = outside
+  const onMismatch =
+    outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
+  return new Outbox({
+    siteId: config.site.id,
+    warehouseId: config.site.warehouseId,
+    makeId,
+    inspect: inspector(notifications, onMismatch),
+    ...(isOwed && { isOwed }),
+  })
+}
+
+/** The accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */
+async function ownAccounts(config: Config, { clock, random, log }: Outside, tx: Tx, atOnce: AtOnce) {
+  const firstAdmin = storedAccounts(tx).size === 0 ? await newFirstAdmin(random) : undefined
+  if (firstAdmin) atOnce(() => storeFirstAdmin(tx, config.dataDir, firstAdmin.account, firstAdmin.secret, clock.now()))
+  log.info(
+    { username: 'admin', instance: config.site.url, secretFile: firstAdminFile(config.dataDir) },
+    firstAdmin ? 'first start: an admin was made' : 'sign in as admin',
+  )
+  return storedAccounts(tx)
+}
+
+type AtOnce = <T>(change: (tx: Tx) => T) => T

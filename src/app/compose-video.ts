@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { CamerasService } from '../cameras/index.ts'
+import type { Config } from '../config/index.ts'
+import { Traces } from '../floor/index.ts'
+import { CamerasThread } from './cameras-thread.ts'
+import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedLedger } from './compose-ledger.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { Outside } from './outside.ts'
+
+export type ComposedVideo = ReturnType<typeof composeVideo>
+
+/** The cameras thread, the cameras as callers see them, and the footage of what happened in a slot. */
+export function composeVideo(
+  live: { config: Config },
+  outside: Outside,
+  storage: ComposedStorage,
+  callers: ComposedCallers,
+  { warehouse }: ComposedLedger,
+) {
+  const { config } = live
+  const { log, clock } = outside
+  const { work, outbox, audit, makeId } = storage
+  const clipsFolder = join(config.dataDir, 'clips')
+  const camerasThread = new CamerasThread({
+    ...{ clipsFolder, ffmpeg: config.ffmpeg.path, log, clock },
+    logFormat: outside.logFormat ?? 'json',
+    isWanted: () => live.config.cameras.length > 0,
+  })
+  const cameras = new CamerasService({
+    ...{ work, clock, logger: log, log: storage.logRoom, outbox, audit, makeId },
+    clipsDir: clipsFolder,
+    site: () => ({
+      cameras: live.config.cameras,
+      siteUrl: live.config.site.url,
+      warehouseId: live.config.site.warehouseId,
+      uploads: live.config.storage.upload !== null,
+      reserveBytes: live.config.retention.ledgerReserveBytes,
+    }),
+    link: camerasThread,
+    names: callers.names,
+  })
+  camerasThread.listen(cameras)
+  return { camerasThread, cameras, traces: new Traces({ work, warehouse, cameras }) }
+}

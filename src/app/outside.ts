@@ -1,0 +1,16 @@
+import type { EventType } from '../journal/index.ts'
+import type { Clock, LogFormat, Logger, RandomBytes } from '../platform/index.ts'
+
+/** What a gateway gets from outside: time, chance, the log, and what tests watch. */
+export type Outside = {
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Logger
+  /** Of the threads' logs. Default: json. */
+  readonly logFormat?: LogFormat
+  readonly version: string
+  /** Called when a notification is not as documented; it is sent all the same. Default: logs it. */
+  readonly onMismatch?: (type: EventType, problem: string) => void
+  /** Whether notifications are written. Default: from the first endpoint on. */
+  readonly isOwed?: () => boolean
+}
