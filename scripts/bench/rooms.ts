@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { notifications } from '../../src/app/notifications.ts'
-import { ConfigNames, permissionsOf } from '../../src/auth/index.ts'
+import { ConfigNames } from '../../src/auth/index.ts'
+import { permissionsOf } from '../../src/config/index.ts'
 import { databaseFile, executor, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'

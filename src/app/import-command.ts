@@ -1,4 +1,4 @@
-import { permissionsOf } from '../auth/index.ts'
+import { permissionsOf } from '../config/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
 import type { ImportOptions, ImportResult } from '../imports/index.ts'
 import type { Gateway } from './compose.ts'
@@ -19,6 +19,6 @@ export function atTheBox(
 ): RequestOrigin {
   const instance = live.config.site.url
   const permissions = permissionsOf('admin')
-  const caller = { username, instance, role: 'admin', groups: [], permissions, authMode }
+  const caller = { username, instance, role: 'admin' as const, groups: [], permissions, authMode }
   return { caller, requestId: makeId(), address: 'local' }
 }

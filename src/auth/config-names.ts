@@ -1,7 +1,14 @@
-import { type ConfigName, type Identity, identitiesOf, type Namespace, readName } from '../config/index.ts'
+import {
+  type ConfigName,
+  type Identity,
+  identitiesOf,
+  type Namespace,
+  type Role,
+  readName,
+  roleNames,
+} from '../config/index.ts'
 import type { Caller } from '../http/index.ts'
 import { Recent } from './recent.ts'
-import { type Role, roles } from './roles.ts'
 
 export type NameSettings = {
   readonly siteUrl: string
@@ -71,7 +78,7 @@ export function roleOfGroups(
     const meant = identitiesOf({ ...nameOf(text), kind: 'group' }, space)
     return meant.some((one) => isOf(one, member)) ? [role] : []
   })
-  return roles.findLast((role) => named.includes(role)) ?? defaultRole
+  return roleNames.findLast((role) => named.includes(role)) ?? defaultRole
 }
 
 const spaceOf = ({ siteUrl, instances, groupRoles }: NameSettings, isLocal: (name: string) => boolean): Namespace => ({

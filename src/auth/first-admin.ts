@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import type { Role } from '../config/index.ts'
 import type { Tx } from '../database/index.ts'
 import { type RandomBytes, randomSecret, writeFileDurably } from '../platform/index.ts'
 import type { LocalAccount } from './local-accounts.ts'
-import type { Role } from './roles.ts'
 import { hashSecret } from './secret-hash.ts'
 
 /** The account that a first start without a config makes, so that somebody can sign in at all. */

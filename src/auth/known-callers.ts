@@ -1,8 +1,8 @@
+import type { Role } from '../config/index.ts'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { Recent } from './recent.ts'
-import type { Role } from './roles.ts'
 
 /** Known longer than it may serve: that a credential was right once decides whose turn comes before a stranger's. */
 const keptForMs = 30 * 24 * 3_600_000

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { permissionsOf, type Role, roleWhileUnconfirmed } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
@@ -10,7 +11,6 @@ import { invalidCredentials, type Presented, sameButForCase, userMismatch } from
 import type { KnownCallers } from './known-callers.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
-import { permissionsOf, type Role } from './roles.ts'
 import type { Slowing } from './slowing.ts'
 import type { StorageClient } from './storage-client.ts'
 import { type Asked, type ServerWellness, StorageGate, type Trouble } from './storage-gate.ts'
@@ -327,7 +327,7 @@ export class StorageUsers implements CredentialVerifier {
     const role = roleOfGroups(groups, instance, this.#settings())
     const named = { username, instance, groups }
     if (!isStale) return { ...named, role, permissions: permissionsOf(role), authMode: 'storage' }
-    const lowered = role === 'admin' ? 'supervisor' : role
+    const lowered = roleWhileUnconfirmed(role)
     return {
       ...named,
       role: lowered,

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
-import { hashSecret, type Role, roles } from '../auth/index.ts'
-import { loadConfig, username as usernameKind } from '../config/index.ts'
+import { hashSecret } from '../auth/index.ts'
+import { loadConfig, type Role, roleNames, username as usernameKind } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { randomSecret, systemRandom } from '../platform/index.ts'
 
@@ -8,7 +8,7 @@ export function credentialCommand(): Command {
   return new Command('credential')
     .description('make a secret for a local account: shown once, with the entry for auth.users that holds its hash')
     .requiredOption('--username <name>', 'user name')
-    .addOption(new Option('--role <role>', 'what the account may do').choices(roles).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'what the account may do').choices(roleNames).makeOptionMandatory())
     .option('--config <file>', 'config whose site.url the account belongs to; default: the embedded one')
     .option('--json', 'for programs')
     .action(credential)

@@ -7,6 +7,16 @@ export { type ConfigName, type Identity, identitiesOf, type Namespace, readName 
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
 export { configExample, configReference } from './reference.ts'
-export { type CameraConfig, type Config, motionRanges, roleNames, username, warningCodes } from './schema.ts'
+export {
+  type DeviceRole,
+  deviceRoles,
+  type Permission,
+  permissions,
+  permissionsOf,
+  type Role,
+  roleNames,
+  roleWhileUnconfirmed,
+} from './roles.ts'
+export { type CameraConfig, type Config, motionRanges, username, warningCodes } from './schema.ts'
 export { readSecretFile, SecretFileError, type SecretFileErrorCode } from './secret-file.ts'
 export { formatSize, parseSize } from './size.ts'

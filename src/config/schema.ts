@@ -34,9 +34,7 @@ import {
   url,
   wholeNumber,
 } from './kinds.ts'
-
-/** The roles of callers, each with all rights of those before it. */
-export const roleNames = ['viewer', 'operator', 'supervisor', 'admin'] as const
+import { roleNames } from './roles.ts'
 
 /** The warnings of the ledger that `ledger.enforce` can turn into refusals. */
 export const warningCodes = [

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { optional, permissions, resource, text } from '../http/index.ts'
+import { permissions } from '../config/index.ts'
+import { optional, resource, text } from '../http/index.ts'
 
 /** A secret is compared, never shown: any text will do, also one with characters that a name may not have. */
 export const NewSession = z

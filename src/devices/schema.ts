@@ -1,13 +1,11 @@
 import { z } from '@hono/zod-openapi'
+import { deviceRoles } from '../config/index.ts'
 import { barcode, listOf, optional, resource, rowId, text, timeOut } from '../http/index.ts'
 
 export const devicesPath = '/api/devices'
 export const operatorsPath = '/api/operators'
 export const signedUrlsPath = '/api/signed-urls'
 
-/** Nobody administers the box with a handheld. */
-export const deviceRoles = ['viewer', 'operator', 'supervisor'] as const
-export type DeviceRole = (typeof deviceRoles)[number]
 const Role = z.enum(deviceRoles)
 
 /** What stands in a header, and is no address. */

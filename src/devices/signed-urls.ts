@@ -1,6 +1,7 @@
-import { permissionsOf, type Role, type Verified } from '../auth/index.ts'
+import type { Verified } from '../auth/index.ts'
+import { type Permission, permissionsOf, type Role } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, Permission } from '../http/index.ts'
+import type { Caller } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
 /** What an address without headers may stand for: what a browser shows in an element of its own. */
@@ -18,7 +19,7 @@ type Recall = (username: string, instance: string) => Verified | undefined
 type Claim = {
   readonly username: string
   readonly instance: string
-  readonly role: string
+  readonly role: Role
   readonly groups: readonly string[]
   readonly authMode: string
   readonly warehouseIds?: readonly number[] | undefined
@@ -110,7 +111,7 @@ export class SignedUrls {
     const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
     const isLeft = badgeAt === undefined ? claim.instance !== this.#siteUrl() : this.#onShift(claim.username, badgeAt)
     if (!isLeft) throw gone()
-    return { ...claim, permissions: permissionsOf(claim.role as Role), ...(warehouseIds && { warehouseIds }) }
+    return { ...claim, permissions: permissionsOf(claim.role), ...(warehouseIds && { warehouseIds }) }
   }
 }
 

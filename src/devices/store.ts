@@ -1,6 +1,7 @@
+import type { DeviceRole } from '../config/index.ts'
 import type { ReadTx, Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { Device, DeviceRole, Operator } from './schema.ts'
+import type { Device, Operator } from './schema.ts'
 
 export type DeviceRow = {
   id: number

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type CredentialVerifier, type Presented, permissionsOf, twoNames, type Verified } from '../auth/index.ts'
+import { type CredentialVerifier, type Presented, twoNames, type Verified } from '../auth/index.ts'
+import { type DeviceRole, deviceRoles, permissionsOf } from '../config/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { type DeviceRole, deviceRoles } from './schema.ts'
 import * as store from './store.ts'
 
 export type DeviceSettings = {

@@ -1,31 +1,11 @@
-/** Everything a route can ask for; who has what stands in auth/roles.ts. */
-export const permissions = [
-  'whms:read',
-  'cameras:read',
-  'events:create',
-  'units:advance',
-  'incidents:create',
-  'events:verify',
-  'units:override',
-  'incidents:resolve',
-  'reports',
-  'audit:read',
-  'cameras:control',
-  'whms:write',
-  'webhooks:manage',
-  'alerts:manage',
-  'metrics:read',
-  'storage:read',
-] as const
-
-export type Permission = (typeof permissions)[number]
+import type { Permission, Role } from '../config/index.ts'
 
 /** A verified caller. The auth room makes it; every other room only reads it. */
 export type Caller = {
   readonly username: string
   /** X-Storage-Instance that vouched for the name. */
   readonly instance: string
-  readonly role: string
+  readonly role: Role
   readonly groups: readonly string[]
   readonly permissions: ReadonlySet<Permission>
   /** Where it is set, the caller sees these warehouses alone: a device of one hall. */

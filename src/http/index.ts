@@ -1,7 +1,7 @@
 export { type Api, always, newApi, newRoot } from './app.ts'
 export { jsonBodies, jsonBodyLimitBytes, readBody } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
-export { type Caller, identityOf, type Permission, permissions } from './caller.ts'
+export { type Caller, identityOf } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
 export { noteKnown } from './connections.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'

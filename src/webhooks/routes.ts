@@ -210,7 +210,7 @@ const listingAlerts = operation({
   id: 'listAlerts',
   method: 'get',
   path: '/api/alerts',
-  access: 'alerts:manage',
+  access: 'alerts:read',
   tag: 'Alerts',
   summary: 'List alerts',
   description: '`acknowledged` filters those that somebody has seen.',

@@ -1,15 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  Authenticator,
-  hashSecret,
-  LocalAccounts,
-  permissionsOf,
-  SlidingWindow,
-  Slowing,
-} from '../../src/auth/index.ts'
+import { Authenticator, hashSecret, LocalAccounts, SlidingWindow, Slowing } from '../../src/auth/index.ts'
 import { checkSecret } from '../../src/auth/secret-hash.ts'
 import { Turns } from '../../src/auth/turns.ts'
+import { permissionsOf } from '../../src/config/index.ts'
 import type { AppError } from '../../src/errors/index.ts'
 import { systemRandom } from '../../src/platform/index.ts'
 import { cheapHash } from '../support/gateway.ts'

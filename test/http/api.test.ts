@@ -250,14 +250,15 @@ t.test('every operation asks for the permission that its description names, of e
     'cameras:read',
     'events:create',
     'units:advance',
+    'incidents:read',
     'incidents:create',
     'events:verify',
     'units:override',
   ]
   const granted: Record<string, readonly string[]> = {
     viewer: supervisor.slice(0, 2),
-    operator: supervisor.slice(0, 5),
-    supervisor: [...supervisor, 'incidents:resolve', 'reports', 'audit:read', 'cameras:control'],
+    operator: supervisor.slice(0, 6),
+    supervisor: [...supervisor, 'incidents:resolve', 'reports:read', 'reports:create', 'audit:read', 'cameras:control'],
   }
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

@@ -62,7 +62,7 @@ const sources: Record<Part, Source> = {
   cameras: { path: '/api/iot/cctv', everyMs: 2 * beatMs, permission: 'cameras:read' },
   detections: { path: '/api/iot/detection-events?limit=5', everyMs: 2 * beatMs, permission: 'cameras:read' },
   webhooks: { path: '/api/webhooks', everyMs: 4 * beatMs, permission: 'webhooks:manage' },
-  alerts: { path: '/api/alerts?acknowledged=false&limit=20', everyMs: 4 * beatMs, permission: 'alerts:manage' },
+  alerts: { path: '/api/alerts?acknowledged=false&limit=20', everyMs: 4 * beatMs, permission: 'alerts:read' },
   health: { path: '/api/health', everyMs: 2 * beatMs },
 }
 const parts = Object.keys(sources) as Part[]

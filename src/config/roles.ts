@@ -1,0 +1,74 @@
+/** Everything that an operation of the API can ask for. */
+export const permissions = [
+  'whms:read',
+  'cameras:read',
+  'incidents:read',
+  'reports:read',
+  'audit:read',
+  'alerts:read',
+  'metrics:read',
+  'storage:read',
+  'events:create',
+  'units:advance',
+  'incidents:create',
+  'events:verify',
+  'units:override',
+  'incidents:resolve',
+  'reports:create',
+  'cameras:control',
+  'whms:write',
+  'webhooks:manage',
+  'alerts:manage',
+] as const
+
+export type Permission = (typeof permissions)[number]
+
+type RoleEntry = {
+  readonly grants: readonly Permission[]
+  /** Whether a handheld device may have it. */
+  readonly isForDevices: boolean
+  /** What its holder may do while the storage server that vouches for the holder is unreachable. Default: the same. */
+  readonly whileUnconfirmed?: string
+}
+
+const viewer = ['whms:read', 'cameras:read'] as const
+const operator = [...viewer, 'incidents:read', 'events:create', 'units:advance', 'incidents:create'] as const
+const supervisor = [
+  ...operator,
+  'events:verify',
+  'units:override',
+  'incidents:resolve',
+  'reports:read',
+  'reports:create',
+  'audit:read',
+  'cameras:control',
+] as const
+
+/**
+ * The roles of callers: of a user whose groups map to several, the last one here counts. An auditor reads everything and
+ * changes nothing; of the other four each has all that the one before it has.
+ */
+const roles = {
+  auditor: { grants: permissions.filter((permission) => permission.endsWith(':read')), isForDevices: false },
+  viewer: { grants: viewer, isForDevices: true },
+  operator: { grants: operator, isForDevices: true },
+  supervisor: { grants: supervisor, isForDevices: true },
+  admin: { grants: permissions, isForDevices: false, whileUnconfirmed: 'supervisor' },
+} as const satisfies Record<string, RoleEntry>
+
+export type Role = keyof typeof roles
+export type DeviceRole = { [R in Role]: (typeof roles)[R]['isForDevices'] extends true ? R : never }[Role]
+
+const entries: Record<Role, RoleEntry> = roles
+export const roleNames = Object.keys(roles) as [Role, ...Role[]]
+export const deviceRoles = roleNames.filter((role) => entries[role].isForDevices) as [DeviceRole, ...DeviceRole[]]
+
+const granted = new Map(roleNames.map((role) => [role, new Set<Permission>(entries[role].grants)]))
+const nothing: ReadonlySet<Permission> = new Set()
+
+export function permissionsOf(role: Role): ReadonlySet<Permission> {
+  return granted.get(role) ?? nothing
+}
+
+/** The role that is left of this one while nobody can confirm that its holder still has it. */
+export const roleWhileUnconfirmed = (role: Role): Role => (entries[role].whileUnconfirmed as Role | undefined) ?? role

@@ -1,0 +1,76 @@
+import t from 'tap'
+import type { Role } from '../../src/config/index.ts'
+import { descriptionOf, operationsOf } from '../support/description.ts'
+import { people, testGateway } from '../support/gateway.ts'
+
+const roles = ['auditor', 'viewer', 'operator', 'supervisor', 'admin'] as const satisfies readonly Role[]
+const asker = (role: Role) => ({ username: `the-${role}`, role })
+
+const everyone: readonly Role[] = roles
+const readers: readonly Role[] = ['auditor', 'operator', 'supervisor', 'admin']
+const floor: readonly Role[] = ['operator', 'supervisor', 'admin']
+const leads: readonly Role[] = ['supervisor', 'admin']
+const leadsAndAuditor: readonly Role[] = ['auditor', ...leads]
+const admins: readonly Role[] = ['admin']
+const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
+
+/** Who may do what, operation by operation; the first line that fits decides. */
+const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
+  [/^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out))$/, everyone],
+  [/^GET \/api\/metrics$/, adminsAndAuditor],
+  [/^\w+ \/api\/(devices|operators)\b/, admins],
+  [/^GET \/api\/whms\/evidence\/opening-lists/, leadsAndAuditor],
+  [/^(POST \/api\/whms\/counts|POST .*\/counts\/\{id\}\/(recount|approve|cancel))$/, leads],
+  [/^GET .*\/counts\/\{id\}\/review$/, leads],
+  [/^(GET \/api\/whms\/|GET \/api\/iot\/scale-readings|GET \/api\/openapi|GET \/api\/webhooks\/event-types)/, everyone],
+  [/^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)\b/, admins],
+  [/^POST \/api\/whms\/transport-units\/\{id\}\/cancel$/, leads],
+  [/^POST \/api\/whms\/(events|moves|evidence|transport-units|labels|sscc|counts)\b/, floor],
+  [/^POST \/api\/iot\/scale-readings$/, floor],
+  [/^GET \/api\/iot\//, everyone],
+  // Owners may, whatever their role; of a camera that is not there the answer is 404 for all.
+  [/^POST \/api\/iot\/detection\/motion-stream$/, everyone],
+  [/^\w+ \/api\/webhooks\b/, admins],
+  [/^GET \/api\/alerts$/, adminsAndAuditor],
+  [/^POST \/api\/alerts\//, admins],
+  [/^GET \/api\/governance\/audit$/, leadsAndAuditor],
+  [/^GET \/api\/governance\/incidents/, readers],
+  [/^POST \/api\/governance\/incidents$/, floor],
+  [/^POST \/api\/governance\/incidents\//, leads],
+  [/^GET \/api\/governance\/reports/, leadsAndAuditor],
+  [/^POST \/api\/governance\/reports$/, leads],
+]
+
+t.test('each role may do what is decided for it, and nothing else', async (t) => {
+  const gateway = await testGateway({ people: [...Object.values(people), ...roles.map(asker)] })
+  t.teardown(() => gateway.end())
+  const operations = operationsOf(await descriptionOf(gateway))
+  t.ok(operations.length > 100)
+  for (const { method, path } of operations) {
+    const decided = mayAsk.find(([operation]) => operation.test(`${method} ${path}`))
+    t.ok(decided, `${method} ${path} is decided`)
+    if (!decided) continue
+    const address = path.replace(/\{\w+\}/g, '999999')
+    for (const role of roles) {
+      const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
+      const answer = await gateway.ask(method, address, { by: asker(role), ...body })
+      const isRefused = answer.body?.error?.code === 'PERMISSION_DENIED'
+      t.equal(isRefused, !decided[1].includes(role), `${role}: ${method} ${path}`)
+      t.equal(answer.status === 403, isRefused, `${role}: ${method} ${path} ${answer.status}`)
+    }
+  }
+})
+
+t.test('an auditor in another group too has the role of that group', async (t) => {
+  const { roleOfGroups } = await import('../../src/auth/config-names.ts')
+  const settings = {
+    siteUrl: 'https://gate.example',
+    instances: ['https://cloud.example'],
+    groupRoles: { revision: 'auditor', pickers: 'operator' },
+    defaultRole: 'viewer',
+  } as const
+  const roleOf = (...groups: string[]) => roleOfGroups(groups, 'https://cloud.example', settings)
+  t.equal(roleOf('revision'), 'auditor')
+  t.equal(roleOf('revision', 'pickers'), 'operator')
+  t.equal(roleOf(), 'viewer')
+})
