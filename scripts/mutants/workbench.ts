@@ -1,0 +1,85 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Mutant } from './read.ts'
+
+const longestMs = 300_000
+
+type Observed = { readonly isCaught: boolean; readonly output: string }
+
+/** A copy of the tree in which one mutant after the other is tried. */
+export class Workbench {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'gatehouse-mutants-'))
+  readonly #tree = join(this.#folder, 'tree')
+  readonly #temporary = join(this.#folder, 'tmp')
+
+  constructor() {
+    const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
+    mkdirSync(this.#temporary, { recursive: true })
+    // With their times: a lockfile that looks newer than the packages would have them installed anew, through the link.
+    for (const file of files.split('\n').filter(Boolean))
+      cpSync(file, join(this.#tree, file), { preserveTimestamps: true })
+    symlinkSync(resolve('node_modules'), join(this.#tree, 'node_modules'))
+    this.#git('init', '-q')
+  }
+
+  /** Whether the mutant's test or check fails with its words; it is ended as soon as it has. */
+  async run(mutant: Mutant): Promise<Observed> {
+    const patch = resolve(mutant.file)
+    this.#git('apply', patch)
+    try {
+      return await this.#observe(mutant)
+    } finally {
+      this.#git('apply', '-R', patch)
+    }
+  }
+
+  clear(): void {
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  #git(...args: string[]): void {
+    execFileSync('git', args, { cwd: this.#tree, stdio: 'pipe' })
+  }
+
+  async #observe({ caughtBy, says }: Mutant): Promise<Observed> {
+    const check = caughtBy.match(/^check (.+)$/)?.[1]
+    const program = spawn(process.execPath, check ? ['scripts/check.ts', check] : [caughtBy], {
+      cwd: this.#tree,
+      // A group of its own, so that the daemons and browsers of an ended test end with it.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TMPDIR: this.#temporary, TAP_TIMEOUT: String(longestMs / 1000) },
+    })
+    const end = () => {
+      try {
+        if (program.pid !== undefined) process.kill(-program.pid, 'SIGKILL')
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      }
+    }
+    const tooLong = setTimeout(end, longestMs)
+    let output = ''
+    let isCaught = false
+    const read = async (stream: NodeJS.ReadableStream) => {
+      for await (const line of createInterface({ input: stream })) {
+        output += `${line}\n`
+        if (!/^\s*not ok /.test(line) || !line.includes(says)) continue
+        isCaught = true
+        end()
+      }
+    }
+    const ended = new Promise<number | null>((settle) => program.once('close', settle))
+    await Promise.all([read(program.stdout), read(program.stderr)])
+    const status = await ended
+    clearTimeout(tooLong)
+    end()
+    // A check, and a test that ends before it has a title, say it in words of their own.
+    return { isCaught: isCaught || (status !== 0 && status !== null && failures(output).includes(says)), output }
+  }
+}
+
+/** The output without the lines of what went well. */
+const failures = (output: string): string => output.replace(/^\s*ok .*$/gm, '').replace(/^\s*# Subtest: .*$/gm, '')
