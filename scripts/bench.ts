@@ -55,7 +55,7 @@ const parts = {
 
 type Part = keyof typeof parts
 
-type Asked = {
+type TimedAsk = {
   readonly parts: readonly Part[]
   readonly sizes: readonly number[]
   readonly backlog: number
@@ -66,7 +66,7 @@ type Asked = {
 const say = (line: string) => process.stderr.write(`bench: ${line}\n`)
 
 /** Throws with a sentence on an option that means nothing. */
-function readOptions(args: string[]): Asked {
+function readOptions(args: string[]): TimedAsk {
   const { values } = parseArgs({
     args,
     allowNegative: true,
@@ -92,7 +92,7 @@ function readOptions(args: string[]): Asked {
   return { parts: chosen, sizes, backlog, folder: resolve(values.folder), save: values.save }
 }
 
-async function run(asked: Asked): Promise<void> {
+async function run(asked: TimedAsk): Promise<void> {
   const workshop = new Workshop(asked.folder)
   const interrupted = () => process.exit(130)
   process.once('SIGINT', interrupted)

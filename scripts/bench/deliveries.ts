@@ -43,14 +43,14 @@ type Drained = {
   readonly told: Told
 }
 
-type Asked = {
+type TimedAsk = {
   readonly name: string
   readonly endpoints: number
   readonly events: number
   readonly account: Awaited<ReturnType<typeof makeAccount>>
 }
 
-async function drain(workshop: Workshop, { name, endpoints, events, account }: Asked): Promise<Drained> {
+async function drain(workshop: Workshop, { name, endpoints, events, account }: TimedAsk): Promise<Drained> {
   const folder = workshop.newFolder(name)
   const farm = workshop.start('receiver-farm')
   const { urls, caPem } = await farm.ask<Opened>({ open: endpoints } satisfies FarmRequest)

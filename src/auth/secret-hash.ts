@@ -1,14 +1,14 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes } from '../platform/index.ts'
+import { FairTurns } from './fair-turns.ts'
 import { networkOf } from './network-of.ts'
-import { Turns } from './turns.ts'
 
 /** `scrypt:N:r:p:salt:hash`, salt and hash in base64url. 16 MiB and some 50 ms a check on a small box. */
 const cost = { N: 16_384, r: 8, p: 1 }
 const hashBytes = 32
 
 /** Checks of secrets: two at a time in all, one of each network; the floor's requests never wait for strangers' guesses. */
-const turns = new Turns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
+const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
 
 export async function hashSecret(secret: string, random: RandomBytes): Promise<string> {
   const salt = random(16)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../platform/index.ts'
+import { FairTurns } from './fair-turns.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
-import { Turns } from './turns.ts'
 
 /** So many different wrong secrets of one name from one address cost nothing: fat fingers, an old password. */
 const forNothing = 10
@@ -23,7 +23,7 @@ type Guesses = { readonly secrets: Set<string>; lastMs: number }
 export class Slowing {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
   readonly #guesses = new Recent<Guesses>(placesKept)
-  readonly #turns = new Turns({ atOnce: 1024, waitingOfLane: 8, waiting: 4096 })
+  readonly #turns = new FairTurns({ atOnce: 1024, waitingOfLane: 8, waiting: 4096 })
 
   constructor(options: { clock: Pick<Clock, 'monotonic' | 'after'> }) {
     this.#clock = options.clock

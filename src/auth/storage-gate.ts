@@ -20,7 +20,7 @@ export type ServerWellness = {
 export type Held = 'own-tries' | 'tries-of-all'
 
 /** An answer, and how it came about. */
-export type Asked = StorageAnswer & {
+export type GateAnswer = StorageAnswer & {
   /** Whether the server took the secret as a bearer token; else as a Basic password. */
   readonly asBearer: boolean
   /** Whether the server knows the user by the login that was presented too: another case, an e-mail address. */
@@ -96,7 +96,7 @@ export class StorageGate {
     return { url: this.#url, illForMs, answers: trouble?.kind !== 'down', why: trouble?.why ?? '' }
   }
 
-  async verify(question: Question): Promise<Asked> {
+  async verify(question: Question): Promise<GateAnswer> {
     if (tokenForm.test(question.secret)) {
       const answer = await this.#ask(`Bearer ${question.secret}`)
       if (answer.kind === 'verified') return this.#withLogin(answer, question)
@@ -115,7 +115,7 @@ export class StorageGate {
    * A bearer token says whose it is, but not whether the login that came with it is that user's. Where the name does not
    * show it (the login of a directory, a second e-mail address), the server is asked once by login.
    */
-  async #withLogin(answer: StorageAnswer & { kind: 'verified' }, question: Question): Promise<Asked> {
+  async #withLogin(answer: StorageAnswer & { kind: 'verified' }, question: Question): Promise<GateAnswer> {
     const { login, wasOf, hasLogin } = question
     const { username, email } = answer
     const asToken = { ...answer, asBearer: true }
@@ -128,7 +128,7 @@ export class StorageGate {
     return { ...asToken, knowsLogin: byLogin.kind === 'verified' && byLogin.username === username }
   }
 
-  async #asBasic(question: Question): Promise<Omit<Asked, 'asBearer'> & StorageAnswer> {
+  async #asBasic(question: Question): Promise<Omit<GateAnswer, 'asBearer'> & StorageAnswer> {
     const { login, secret } = question
     if (login.includes(':')) return { kind: 'wrong', knowsLogin: false }
     const authorization = `Basic ${Buffer.from(`${login}:${secret}`, 'utf8').toString('base64')}`

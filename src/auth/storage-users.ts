@@ -8,13 +8,13 @@ import type { BasicTries } from './basic-tries.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'
 import { type NameSettings, roleOfGroups } from './config-names.ts'
 import { invalidCredentials, type Presented, sameButForCase, userMismatch } from './credentials.ts'
+import { FairTurns } from './fair-turns.ts'
 import type { KnownCallers } from './known-callers.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
 import type { Slowing } from './slowing.ts'
 import type { StorageClient } from './storage-client.ts'
-import { type Asked, type ServerWellness, StorageGate, type Trouble } from './storage-gate.ts'
-import { Turns } from './turns.ts'
+import { type GateAnswer, type ServerWellness, StorageGate, type Trouble } from './storage-gate.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
 /** `instances`: as the config names them; nothing else is ever asked. */
@@ -72,8 +72,8 @@ export class StorageUsers implements CredentialVerifier {
   readonly #mismatched = new Recent<{ readonly username: string; readonly untilMs: number }>(remembered)
   readonly #underWay = new Map<string, UnderWay>()
   /** Whoever was right before has turns of his own: guesses take none of them. */
-  readonly #turnsOfKnown = new Turns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 })
-  readonly #turnsOfStrangers = new Turns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
+  readonly #turnsOfKnown = new FairTurns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 })
+  readonly #turnsOfStrangers = new FairTurns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
   #stopLooking: (() => void) | undefined
 
   /** @param options.key of this box, 32 bytes; under it credentials are remembered through restarts */
@@ -223,7 +223,11 @@ export class StorageUsers implements CredentialVerifier {
     throw notTold(answer)
   }
 
-  async #ask({ presented, login, instance }: Credential, known: Known | undefined, address: string): Promise<Asked> {
+  async #ask(
+    { presented, login, instance }: Credential,
+    known: Known | undefined,
+    address: string,
+  ): Promise<GateAnswer> {
     const gate = this.#gateOf(instance)
     if (gate.closedForMs > 0) {
       const why = 'not asked: it has not answered lately'
@@ -263,7 +267,7 @@ export class StorageUsers implements CredentialVerifier {
 
   #remember(
     { key, instance }: Credential,
-    { username, groups, asBearer }: Asked & { kind: 'verified' },
+    { username, groups, asBearer }: GateAnswer & { kind: 'verified' },
     verifiedMs: number,
   ): Belief {
     this.#known.set(key, { username, verifiedMs, asBearer })
@@ -341,7 +345,7 @@ export class StorageUsers implements CredentialVerifier {
 }
 
 /** Who is known is never sent away because many ask at once: what was said last serves. */
-function tooMany(error: unknown): Asked {
+function tooMany(error: unknown): GateAnswer {
   if (!(error instanceof AppError) || error.code !== 'NOT_READY') throw error
   const why = 'not asked: too many questions at once'
   return {
@@ -358,7 +362,7 @@ function tooMany(error: unknown): Asked {
 const idOf = (key: string): Buffer => Buffer.from(key, 'base64')
 
 /** Short forms and other spellings that the server takes for the same user. */
-function isNameOf({ presented, login }: Credential, answer: Asked & { kind: 'verified' }): boolean {
+function isNameOf({ presented, login }: Credential, answer: GateAnswer & { kind: 'verified' }): boolean {
   const { username } = presented
   if (username === answer.username || (username === login && answer.knowsLogin)) return true
   if (presented.basicUser === undefined) return false
@@ -371,7 +375,7 @@ const mismatchKey = ({ key, presented }: Credential): string =>
   presented.basicUser !== undefined || presented.isTyped ? `login ${key}` : key
 
 /** Nobody could be asked: whose fault that is, and how long it lasts. */
-function notTold(answer: Asked): AppError {
+function notTold(answer: GateAnswer): AppError {
   const retryAfterMs = answer.kind === 'unclear' ? answer.retryAfterMs : undefined
   const retryAfterSeconds = Math.max(1, Math.ceil((retryAfterMs ?? (answer.held ? 300_000 : 5000)) / 1000))
   const cause = answer.kind === 'unclear' ? { cause: answer.why } : {}

@@ -70,7 +70,7 @@ export class Scans {
   }
 
   /** As its POST answers it: nothing of what is expected. */
-  told(tx: ReadTx, id: number): CountScan {
+  shownTo(tx: ReadTx, id: number): CountScan {
     const scan = store.findScan(tx, id)
     if (!scan) throw new Error(`there is no scan ${id}`)
     const ofSlot = store.scansOf(tx, scan.count_id, scan.slot_id)

@@ -1,6 +1,6 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { assetLocation, type Recorder } from '../ledger/index.ts'
 import type { Openings, People } from '../log/index.ts'
@@ -15,7 +15,6 @@ import { namedSlots, selectSlots } from './selection.ts'
 import { type CountStep, stateAfter } from './state.ts'
 import * as store from './store.ts'
 
-export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 /** What goes on with a count: `version` is the one that If-Match demands. */
 export type Going = Ask & { readonly id: number | undefined; readonly version: number | undefined }
 
@@ -118,11 +117,11 @@ export class CountsService {
       this.#idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller)
         const repeated = this.#scans.repeated(tx, session.id, asked, by.caller)
-        if (repeated) return { status: 200 as const, body: shown(this.#scans.told(tx, repeated)) }
+        if (repeated) return { status: 200 as const, body: shown(this.#scans.shownTo(tx, repeated)) }
         const row = this.#scans.append(tx, session.id, asked, deviceTimeMs, by)
         this.#step(tx, session, 'scan')
         this.#tell(tx, by, 'count.scanned', session.id, { slotId: row.slot_id, scanId: row.id })
-        return { status: 201 as const, body: shown(this.#scans.told(tx, row.id)) }
+        return { status: 201 as const, body: shown(this.#scans.shownTo(tx, row.id)) }
       }),
     )
   }

@@ -174,9 +174,9 @@ export function appendRecount(
 }
 
 export type OutcomeKind = 'matched' | 'corrected' | 'moved' | 'conflict' | 'not_counted'
-export type Outcome = { readonly slotId: number; readonly outcome: OutcomeKind; readonly scan: Scan | undefined }
+export type SlotOutcome = { readonly slotId: number; readonly outcome: OutcomeKind; readonly scan: Scan | undefined }
 
-export function appendOutcome(tx: Tx, countId: number, { slotId, outcome, scan }: Outcome, nowMs: number): void {
+export function appendOutcome(tx: Tx, countId: number, { slotId, outcome, scan }: SlotOutcome, nowMs: number): void {
   tx.runOf(
     `INSERT INTO main.count_outcome (id, count_id, slot_id, scan_id, outcome, scanned_at_ms, decided_at_ms)
      VALUES ((SELECT coalesce(max(id), 0) + 1 FROM main.count_outcome), ?, ?, ?, ?, ?, ?)`,

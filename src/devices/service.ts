@@ -3,7 +3,7 @@ import bwip from 'bwip-js/node'
 import { checkSecret, hashSecret, Recent } from '../auth/index.ts'
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { Ask, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
@@ -25,8 +25,6 @@ import { type DeviceSettings, deviceMode, lesserRole, sha256 } from './verifier.
 
 const codeForMs = 15 * 60_000
 const triesKept = 10_000
-
-type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
 /** Handhelds and wall screens, badges, and shifts. */
 export class DeviceService {

@@ -46,21 +46,21 @@ export class AssetList {
     const sight = this.#warehouse.sightOf(caller)
     const settled = { ...query, past }
     const slotId = query.place?.slot === undefined ? undefined : this.#slotId(query.place.slot, caller)
-    const told = (tx: ReadTx, found: (Asset & { key: string })[]) =>
+    const listed = (tx: ReadTx, found: (Asset & { key: string })[]) =>
       found
         .filter((asset) => sight.hiddenWarehouses.length === 0 || assetIsSeen(tx, asset, sight))
         .map(({ key, ...asset }) => ({ ...asset, ...this.#places(tx, key, settled, now, caller) }))
         .filter((asset) => isThere(query.past ? asset.locationThen : asset.location, query.place, slotId))
     for (let from = 0; ids && from < ids.length; from += sliceAssets) {
       const slice = ids.slice(from, from + sliceAssets)
-      yield this.#work.read((tx) => told(tx, this.#warehouse.assetsById(tx, slice)))
+      yield this.#work.read((tx) => listed(tx, this.#warehouse.assetsById(tx, slice)))
       await nextTurn()
     }
     for (let afterId: number | undefined = ids ? undefined : 0; afterId !== undefined; ) {
       const behind: number = afterId
       const { slice, lastId: next } = this.#work.read((tx) => {
         const found = this.#warehouse.assets(tx, query, behind, sliceAssets)
-        return { slice: told(tx, found), lastId: found.length < sliceAssets ? undefined : found.at(-1)?.id }
+        return { slice: listed(tx, found), lastId: found.length < sliceAssets ? undefined : found.at(-1)?.id }
       })
       yield slice
       afterId = next

@@ -114,7 +114,7 @@ export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contra
   const judged = around.judged[0]
   return [
     ...(newest ? ofEmptied(slotId, newest, around) : []),
-    ...(judged ? [told('judged_while_empty', slotId, judged, newest ? [newest, judged] : [judged])] : []),
+    ...(judged ? [contradiction('judged_while_empty', slotId, judged, newest ? [newest, judged] : [judged])] : []),
   ]
 }
 
@@ -122,14 +122,14 @@ function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, judged }: Aroun
   const found: Contradiction[] = []
   if (ofAsset && ofAsset.id !== placed.id) {
     const kind = ofAsset.event_type === 'PLACED' ? 'asset_in_two_slots' : 'removed_elsewhere'
-    const one = told(kind, slotId, { ...ofAsset, asset_barcode: placed.asset_barcode }, [placed, ofAsset])
+    const one = contradiction(kind, slotId, { ...ofAsset, asset_barcode: placed.asset_barcode }, [placed, ofAsset])
     found.push({ ...one, otherSlotId: ofAsset.slot_id })
   }
   const own = judged.find((one) => one.asset_key === placed.asset_key)
-  if (own?.event_type === 'DISPUTED') found.push(told('disputed', slotId, own, [placed, own]))
+  if (own?.event_type === 'DISPUTED') found.push(contradiction('disputed', slotId, own, [placed, own]))
   const newest = judged[0]
   if (newest && newest.asset_key !== placed.asset_key) {
-    const one = told('verified_mismatch', slotId, newest, [placed, newest])
+    const one = contradiction('verified_mismatch', slotId, newest, [placed, newest])
     found.push({ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: newest.asset_barcode })
   }
   return found
@@ -139,14 +139,14 @@ function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, judged }: Aroun
 function ofEmptied(slotId: number, removed: MoveFact, { before, ofAsset }: AroundSlot): Contradiction[] {
   const stoodThere = before?.event_type === 'PLACED' && before.asset_key === removed.asset_key
   if (stoodThere || (ofAsset && ofAsset.id !== removed.id)) return []
-  return [told('removed_not_there', slotId, removed, before ? [before, removed] : [removed])]
+  return [contradiction('removed_not_there', slotId, removed, before ? [before, removed] : [removed])]
 }
 
 /** What contradicts itself about one asset: it is said to stand where its slot shows something else. Pure. */
 export function contradictionsOfAsset(placed: MoveFact | undefined, inSlot: MoveFact | undefined): Contradiction[] {
   if (placed?.event_type !== 'PLACED' || !inSlot || inSlot.id === placed.id) return []
   const kind = inSlot.event_type === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
-  const one = told(kind, placed.slot_id, inSlot, [placed, inSlot])
+  const one = contradiction(kind, placed.slot_id, inSlot, [placed, inSlot])
   return [{ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: inSlot.asset_barcode }]
 }
 
@@ -164,7 +164,7 @@ export function misplacements(
     ...(retiredMs === undefined ? [] : (['retired_slot_occupied'] as const)),
   ]
   return kinds.map((kind) => {
-    const one = told(kind, slot.id, placed, [placed])
+    const one = contradiction(kind, slot.id, placed, [placed])
     const isRetired = kind === 'retired_slot_occupied' && retiredMs !== undefined
     return isRetired ? { ...one, sinceMs: Math.max(one.sinceMs, retiredMs) } : one
   })
@@ -186,14 +186,17 @@ export function doubtsOf(
 ): Contradiction[] {
   if (judged.find((one) => one.asset_key === placed.asset_key)?.event_type === 'VERIFIED') return []
   const reused = photoOf && {
-    ...told('photo_reused', slotId, placed, [photoOf, placed]),
+    ...contradiction('photo_reused', slotId, placed, [photoOf, placed]),
     otherSlotId: photoOf.slot_id,
     otherAssetBarcode: photoOf.asset_barcode,
   }
-  return [...(isScanMismatched ? [told('scan_mismatch', slotId, placed, [placed])] : []), ...(reused ? [reused] : [])]
+  return [
+    ...(isScanMismatched ? [contradiction('scan_mismatch', slotId, placed, [placed])] : []),
+    ...(reused ? [reused] : []),
+  ]
 }
 
-function told(
+function contradiction(
   kind: DiscrepancyKind,
   slotId: number,
   since: { timestamp_ms: number; asset_barcode: string },

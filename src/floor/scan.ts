@@ -34,7 +34,7 @@ export class Scanner {
     const ways: readonly ScanResolver[] = [this.#slot, this.#asset, ...this.#resolvers]
     return this.#work.read((tx) => {
       const matches = ways.flatMap((way) => way(tx, scanned, caller) ?? [])
-      const barcode = told(this.#warehouse.readBarcode(tx, code), symbologyOf(code) ?? null)
+      const barcode = readCode(this.#warehouse.readBarcode(tx, code), symbologyOf(code) ?? null)
       return { code, kind: matches[0]?.kind ?? 'unknown', barcode, matches }
     })
   }
@@ -63,7 +63,7 @@ export class Scanner {
   }
 }
 
-function told({ key, gs1, gtin, warnings }: Barcode, symbology: string | null): ReadCode {
+function readCode({ key, gs1, gtin, warnings }: Barcode, symbology: string | null): ReadCode {
   const of = (identifier: string) => gs1?.get(identifier) ?? null
   return {
     key,

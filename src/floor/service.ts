@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from '@hono/zod-openapi'
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, Reply } from '../http/index.ts'
+import type { Ask, Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import {
   assetIsKnown,
@@ -16,7 +16,7 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { Ask, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
+import type { NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
 

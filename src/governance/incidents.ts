@@ -1,7 +1,7 @@
 import type { IncidentChangeRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { incidentFacts, type UnsealedIncidentChange } from '../evidence/index.ts'
-import { type Caller, type IdempotencyClaim, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
+import { type Ask, type Caller, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { holdMedia, type Log, type Openings, type People, personIn, releaseMedia, shownWithout } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
@@ -18,8 +18,6 @@ const holdReason = 'incident'
 
 /** A reference as a row keeps it; what could not be resolved is a text, and as such a commitment. */
 type KeptReference = { readonly type: ReferenceType; readonly id: string } | { readonly type: 'external'; text: string }
-
-type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
 export type IncidentsOptions = {
   readonly work: UnitOfWork
@@ -121,7 +119,7 @@ export class Incidents {
     const { severity, category } = request
     const changes = { severity, category, references: claimed.length }
     audit.write(tx, by, { action: 'incident.created', entity: 'incident', entityId: row.incident_id, changes })
-    return this.#told(tx, [row], by.caller)
+    return this.#incidentFor(tx, [row], by.caller)
   }
 
   #move(
@@ -148,7 +146,7 @@ export class Incidents {
     const told = { status: { from: was, to: status } }
     const action = status === 'resolved' ? 'incident.resolved' : 'incident.investigated'
     this.#o.audit.write(tx, by, { action, entity: 'incident', entityId: incidentId, changes: told })
-    return this.#told(tx, [...changes, row], by.caller)
+    return this.#incidentFor(tx, [...changes, row], by.caller)
   }
 
   /** Leaf and row. */
@@ -174,7 +172,7 @@ export class Incidents {
     return row
   }
 
-  #told(tx: Tx, changes: readonly IncidentChangeRow[], caller: Caller): Incident {
+  #incidentFor(tx: Tx, changes: readonly IncidentChangeRow[], caller: Caller): Incident {
     const incident = this.#present(tx, changes, caller)
     const newest = changes.at(-1)
     const event = newest && incidentChanged(incident, newest)

@@ -2,14 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import type { DiskRoom, ReadTx, ReportRow, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { reportFacts, reportFile, type UnsealedReport } from '../evidence/index.ts'
-import {
-  type Caller,
-  type FileAnswer,
-  type IdempotencyClaim,
-  type Reply,
-  type RequestOrigin,
-  timeCursor,
-} from '../http/index.ts'
+import { type Ask, type Caller, type FileAnswer, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import {
   erased,
@@ -53,8 +46,6 @@ export type ReportsOptions = {
   /** `composeReport`, where it holds up nobody. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
 }
-
-type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
 /** Reports: made from the log at one size, kept as a file under its hash, stated by a leaf. */
 export class Reports {

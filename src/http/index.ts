@@ -28,7 +28,7 @@ export {
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
-export { claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
+export { type Ask, claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export {

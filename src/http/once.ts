@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import { type Caller, identityOf } from './caller.ts'
-import type { AppEnv } from './context.ts'
+import type { AppEnv, RequestOrigin } from './context.ts'
 import { sharedParameter } from './parameters.ts'
 
 /** One use of an Idempotency-Key: what makes two requests the same. */
@@ -18,6 +18,9 @@ export type IdempotencyClaim = {
   /** Of the body in its canonical form, or of its bytes where it is no JSON; hex. */
   readonly requestSha256: string
 }
+
+/** Who asks for a change, and under which Idempotency-Key. */
+export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
 /** A reply that can be stored and sent again as it was. */
 export type Reply<Body extends object = object> = {

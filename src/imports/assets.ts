@@ -2,7 +2,7 @@ import type { Tx } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
 import { AssetChange, NewAsset, readBarcode, type WarehouseService } from '../warehouse/index.ts'
 import { readNumber } from './cells.ts'
-import { Cells, type Form, type Outcome, partsOf } from './form.ts'
+import { Cells, type Form, partsOf, type RowOutcome } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
 
 const sides = ['length', 'width', 'height'] as const
@@ -26,7 +26,7 @@ export function assetsForm(warehouse: WarehouseService, sheet: Sheet): Form {
     return barcode === undefined ? undefined : readBarcode(barcode).key
   }
 
-  function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
+  function store(tx: Tx, row: Row, by: RequestOrigin): RowOutcome {
     const cells = new Cells(row, sheet)
     const barcode = row.cells.get('asset_id')
     const known = barcode === undefined ? undefined : warehouse.findAsset(tx, warehouse.readBarcode(tx, barcode).key)

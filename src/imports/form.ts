@@ -6,7 +6,7 @@ import { cut, type Numbers, type Read } from './cells.ts'
 import type { Row } from './sheet.ts'
 
 /** What a line has come to. */
-export type Outcome = {
+export type RowOutcome = {
   readonly what: 'created' | 'updated' | 'unchanged'
   /** Codes of the warnings that the ledger gave. */
   readonly warnings?: readonly string[]
@@ -26,7 +26,7 @@ export type Form = {
   /** Lines with the same word here can depend on each other: they are tried together. */
   readonly together?: (row: Row) => string | undefined
   /** Stores a line in the transaction. What is wrong with it is thrown as an AppError. */
-  readonly store: (tx: Tx, row: Row, by: RequestOrigin) => Outcome
+  readonly store: (tx: Tx, row: Row, by: RequestOrigin) => RowOutcome
 }
 
 /** The cells of a line as values, with all that is wrong with them. */

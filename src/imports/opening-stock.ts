@@ -10,7 +10,7 @@ import {
 } from '../ledger/index.ts'
 import { matchedName, readBarcode, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
 import { readNumber } from './cells.ts'
-import { Cells, type Form, type Outcome } from './form.ts'
+import { Cells, type Form, type RowOutcome } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
 
 type Options = {
@@ -48,7 +48,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
     return barcode === undefined ? undefined : readBarcode(barcode).key
   }
 
-  function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
+  function store(tx: Tx, row: Row, by: RequestOrigin): RowOutcome {
     if (eventOfOpeningLine(tx, list, row.line) !== undefined) return { what: 'unchanged' }
     const cells = new Cells(row, sheet)
     const request = cells.as(NewPlacementEvent, {
@@ -88,7 +88,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
     )
   }
 
-  function shared(row: Row, slot: Slot): Outcome['notice'] {
+  function shared(row: Row, slot: Slot): RowOutcome['notice'] {
     const first = linesOfSlot.get(matchedName(slot.slot_id))
     if (first === undefined || first === row.line) return undefined
     return {

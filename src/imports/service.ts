@@ -7,7 +7,7 @@ import { type People, sha256 } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
 import { assetColumns, assetsForm } from './assets.ts'
-import type { Form, Outcome } from './form.ts'
+import type { Form, RowOutcome } from './form.ts'
 import { Grid } from './grid.ts'
 import { keepList, listFile } from './list-file.ts'
 import { openingColumns, openingForm } from './opening-stock.ts'
@@ -281,7 +281,7 @@ class Tally {
     this.zones = zones
   }
 
-  count({ line }: Row, { what, warnings = [], notice }: Outcome): void {
+  count({ line }: Row, { what, warnings = [], notice }: RowOutcome): void {
     this[what] += 1
     for (const code of warnings) this.warnings[code] = (this.warnings[code] ?? 0) + 1
     if (notice) this.notices.add(line, notice.column, notice.message)

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
 import { matchedName, NewSlot, NewZone, type Slot, SlotChange, type WarehouseService } from '../warehouse/index.ts'
 import { readFlag, readNumber, readPolygon, readWords } from './cells.ts'
-import { Cells, type Form, type Outcome, partsOf } from './form.ts'
+import { Cells, type Form, partsOf, type RowOutcome } from './form.ts'
 import { type Grid, readShelf } from './grid.ts'
 import type { Row, Sheet } from './sheet.ts'
 
@@ -53,7 +53,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
       .toReversed(),
   )
 
-  function store(tx: Tx, row: Row, by: RequestOrigin): Outcome {
+  function store(tx: Tx, row: Row, by: RequestOrigin): RowOutcome {
     const cells = new Cells(row, sheet)
     const label = cells.code('slot_id')
     const old = label === undefined ? undefined : find(tx, label, by)

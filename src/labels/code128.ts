@@ -1,3 +1,4 @@
+import { GS } from '../warehouse/index.ts'
 import type { CodeSymbol } from './symbol.ts'
 
 /**
@@ -25,7 +26,6 @@ export function code128Field({ symbology, text }: CodeSymbol): string {
 }
 
 type CharacterSet = 'B' | 'C'
-const GS = '\x1d'
 
 const digitsAt = (data: string, at: number): number => data.slice(at).match(/^\d+/)?.[0].length ?? 0
 

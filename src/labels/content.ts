@@ -1,8 +1,6 @@
-import { type Asset, readBarcode, type Slot } from '../warehouse/index.ts'
+import { type Asset, GS, readBarcode, type Slot } from '../warehouse/index.ts'
 import type { LabelContent } from './layout.ts'
 import { symbolsFor } from './symbol.ts'
-
-const GS = '\x1d'
 
 export function slotContent(slot: Slot, warehouseName: string): LabelContent {
   return {

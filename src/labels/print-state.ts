@@ -1,7 +1,7 @@
 import type { JobState } from './schema.ts'
 
 /** How an attempt to print ended. `unconfirmed`: all was sent, and then nothing was heard. */
-export type Outcome =
+export type PrintOutcome =
   | { readonly kind: 'printed' }
   | { readonly kind: 'unconfirmed'; readonly error: string }
   | { readonly kind: 'failed'; readonly error: string }
@@ -15,7 +15,12 @@ export type AfterAttempt = { readonly state: Exclude<JobState, 'printing' | 'can
  * older than `giveUpAfterMs`. What may have come out is never sent again by itself. Pure.
  * @param attempts including this one
  */
-export function afterAttempt(outcome: Outcome, attempts: number, ageMs: number, giveUpAfterMs: number): AfterAttempt {
+export function afterAttempt(
+  outcome: PrintOutcome,
+  attempts: number,
+  ageMs: number,
+  giveUpAfterMs: number,
+): AfterAttempt {
   switch (outcome.kind) {
     case 'printed':
       return { state: 'printed', delayMs: 0 }

@@ -1,7 +1,7 @@
 import type { PrintJobRow, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import { afterAttempt, isDue, longestDelayMs, type Outcome } from './print-state.ts'
+import { afterAttempt, isDue, longestDelayMs, type PrintOutcome } from './print-state.ts'
 import { sendRaw } from './raw-port.ts'
 import type { LabelSettings } from './settings.ts'
 import { claimJob, heads, recordOutcome, requeueCut } from './store.ts'
@@ -103,7 +103,7 @@ export class PrintWorker {
     this.#log[outcome.kind === 'printed' ? 'debug' : 'warn'](facts, 'a label was sent to its printer')
   }
 
-  async #send(job: PrintJobRow): Promise<Outcome> {
+  async #send(job: PrintJobRow): Promise<PrintOutcome> {
     const printer = this.#settings().printers.find((one) => one.name === job.printer)
     if (!printer) return { kind: 'failed', error: 'the config has no such printer' }
     const { host, port, timeout } = printer
@@ -118,7 +118,7 @@ export class PrintWorker {
   }
 
   /** Keeps trying until it is written: what came out must not come out again only because the disk was full. */
-  async #record(job: PrintJobRow, outcome: Outcome, next: ReturnType<typeof afterAttempt>): Promise<void> {
+  async #record(job: PrintJobRow, outcome: PrintOutcome, next: ReturnType<typeof afterAttempt>): Promise<void> {
     for (;;) {
       try {
         await this.#work.write((tx) => recordOutcome(tx, job.id, outcome, next, this.#clock.now()))

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../platform/index.ts'
-import type { Outcome } from './print-state.ts'
+import type { PrintOutcome } from './print-state.ts'
 
 /** A printer that ends the connection right after taking the data has thrown it away; its answer is here by then. */
 const settleMs = 250
@@ -21,12 +21,12 @@ export type Sending = {
  * Sends bytes to a raw port (9100) and tells how it ended. The protocol has no answer: a printer that takes everything
  * and closes after our end has printed. Each phase is bounded by `timeoutMs`. Never rejects.
  */
-export function sendRaw({ host, port, bytes, timeoutMs, clock, signal }: Sending): Promise<Outcome> {
+export function sendRaw({ host, port, bytes, timeoutMs, clock, signal }: Sending): Promise<PrintOutcome> {
   return new Promise((resolve) => {
     let phase: Phase = 'connecting'
     let cancel = () => {}
     const socket: Socket = connect({ host, port, noDelay: true })
-    const end = (outcome: Outcome) => {
+    const end = (outcome: PrintOutcome) => {
       cancel()
       signal.removeEventListener('abort', abort)
       socket.destroy()

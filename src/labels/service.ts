@@ -1,6 +1,6 @@
 import type { PrintJobRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { People } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
@@ -17,8 +17,6 @@ import { toZpl } from './zpl.ts'
 
 export const jobsPath = '/api/whms/labels/jobs'
 const defaultDpi = 203
-
-export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
 export type LabelForm = {
   readonly format?: 'svg' | 'zpl' | undefined

@@ -1,7 +1,7 @@
 import type { PrintJobRow, ReadTx, Tx } from '../database/index.ts'
 import { nameSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { AfterAttempt, Outcome } from './print-state.ts'
+import type { AfterAttempt, PrintOutcome } from './print-state.ts'
 import type { JobState, PrintJob } from './schema.ts'
 
 /** Jobs that are over stay so long. */
@@ -134,7 +134,7 @@ export function claimJob(tx: Tx, id: number): PrintJobRow | undefined {
   return changes === 1 ? tx.oneOf<PrintJobRow>('SELECT * FROM print_job WHERE id = +?', [id]) : undefined
 }
 
-export function recordOutcome(tx: Tx, id: number, outcome: Outcome, next: AfterAttempt, nowMs: number): void {
+export function recordOutcome(tx: Tx, id: number, outcome: PrintOutcome, next: AfterAttempt, nowMs: number): void {
   tx.runOf(
     `UPDATE print_job SET state = ?, next_attempt_at_ms = ?, last_error = ?, finished_at_ms = ?
      WHERE id = +? AND state = 'printing'`,

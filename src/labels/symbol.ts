@@ -1,5 +1,5 @@
 import bwip from 'bwip-js/node'
-import { type Barcode, elementText } from '../warehouse/index.ts'
+import { type Barcode, elementText, GS } from '../warehouse/index.ts'
 
 export const symbologies = ['code128', 'gs1-128', 'qr', 'datamatrix', 'gs1-datamatrix'] as const
 export type Symbology = (typeof symbologies)[number]
@@ -16,7 +16,6 @@ export type Modules =
   | { readonly form: 'bars'; readonly widths: readonly number[]; readonly across: number }
   | { readonly form: 'matrix'; readonly cells: readonly boolean[]; readonly across: number }
 
-const GS = '\x1d'
 const printable = /^[\x20-\x7e]+$/
 /** GS1 allows no more data characters in one GS1-128 symbol. */
 const mostInGs1128 = 48

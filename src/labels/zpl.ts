@@ -1,8 +1,7 @@
+import { GS } from '../warehouse/index.ts'
 import { code128Field } from './code128.ts'
 import type { Layout, PlacedSymbol, PlacedText } from './layout.ts'
 import type { CodeSymbol } from './symbol.ts'
-
-const GS = '\x1d'
 
 /**
  * A label in ZPL II. Whatever the data says, the only commands are those written here: of data nothing but letters,

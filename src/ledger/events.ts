@@ -12,14 +12,14 @@ const types = {
 
 const { success: _, ...recorded } = RecordedEvent.shape
 
-const told = <T extends EventType>(type: T) => z.object({ ...recorded, event_type: z.literal(type) })
+const notificationOf = <T extends EventType>(type: T) => z.object({ ...recorded, event_type: z.literal(type) })
 
 /** What the notifications of ledger events carry: the event as its POST answers it. */
 export const ledgerNotifications = {
-  'whms.placement': told('PLACED').openapi('PlacementNotification'),
-  'whms.removal': told('REMOVED').openapi('RemovalNotification'),
-  'whms.verification': told('VERIFIED').openapi('VerificationNotification'),
-  'whms.dispute': told('DISPUTED').openapi('DisputeNotification'),
+  'whms.placement': notificationOf('PLACED').openapi('PlacementNotification'),
+  'whms.removal': notificationOf('REMOVED').openapi('RemovalNotification'),
+  'whms.verification': notificationOf('VERIFIED').openapi('VerificationNotification'),
+  'whms.dispute': notificationOf('DISPUTED').openapi('DisputeNotification'),
 } satisfies NotificationSchemas
 
 /** The notification of a ledger event: the resource as its POST answers it. */

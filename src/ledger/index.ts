@@ -34,7 +34,7 @@ export { deviceTimeHeaders, deviceTimeOf } from './record/device-time.ts'
 export { LedgerHead } from './record/head.ts'
 export { eventOfOpeningLine } from './record/opening.ts'
 export { placementFacts } from './record/placement-leaf.ts'
-export { type Asking, Recorder, requestHash } from './record/recorder.ts'
+export { type EventOrigin, Recorder, requestHash } from './record/recorder.ts'
 export { ledgerRoutes } from './routes.ts'
 export {
   NewPlacementEvent,
@@ -43,6 +43,6 @@ export {
   slotStateShape,
   Warning,
 } from './schema.ts'
-export { type Asked, LedgerService } from './service.ts'
+export { LedgerService, type TimedAsk } from './service.ts'
 export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { explain } from './warnings.ts'

@@ -1,15 +1,16 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
+import type { Ask, Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { type Photos, photosPath, type StoredPhoto } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
-import { type Appended, type Asking, demandFor, type Recorder, type Within } from './record/recorder.ts'
+import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
 import * as store from './store.ts'
 
-export type Asked = Asking & { readonly claim: IdempotencyClaim | undefined }
+/** Who asks for an event, under which Idempotency-Key, and what the clock of the device shows. */
+export type TimedAsk = EventOrigin & Ask
 
 export type HistoryQuery = {
   slot_id?: number | undefined
@@ -51,7 +52,7 @@ export class LedgerService {
    * Records one event. Resolves after it is on disk.
    * Throws PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED.
    */
-  record(request: NewPlacementEvent, asked: Asked): Promise<Reply<RecordedEvent>> {
+  record(request: NewPlacementEvent, asked: TimedAsk): Promise<Reply<RecordedEvent>> {
     demandFor(request.event_type, asked.by.caller)
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
@@ -66,7 +67,7 @@ export class LedgerService {
    * same rules, warnings, leaf, notification and audit entry as `record`, without an idempotency key. What throws has
    * left things behind in the transaction: let it end the whole, or run it in `attempt`.
    */
-  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking, within: Within = {}): Appended {
+  appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     return this.#recorder.appendIn(tx, request, asking, within)
   }
 
@@ -85,7 +86,7 @@ export class LedgerService {
   }
 
   /** Keeps a photo: first the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
-  async storePhoto(bytes: Buffer, { by, claim }: Pick<Asked, 'by' | 'claim'>): Promise<Reply<StoredPhoto>> {
+  async storePhoto(bytes: Buffer, { by, claim }: Pick<TimedAsk, 'by' | 'claim'>): Promise<Reply<StoredPhoto>> {
     const photo = await this.#photos.keepFile(bytes, by.caller)
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {

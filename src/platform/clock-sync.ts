@@ -9,7 +9,7 @@ const answerWithinMs = 5000
 const mostDistanceSeconds = 1
 
 /** Runs a program and resolves with what it printed; undefined when it is not there, fails or takes too long. */
-type Ask = (program: string, args: readonly string[]) => Promise<string | undefined>
+type RunProgram = (program: string, args: readonly string[]) => Promise<string | undefined>
 
 export type ClockSyncNeeds = {
   readonly clock: Pick<Clock, 'now' | 'after'>
@@ -17,7 +17,7 @@ export type ClockSyncNeeds = {
   readonly builtAtMs: number
   /** systemd-timesyncd makes this folder while it runs, and the file `synchronized` in it when it has reached a server. */
   readonly timesyncFolder?: string
-  readonly ask?: Ask
+  readonly ask?: RunProgram
 }
 
 /**
@@ -26,7 +26,7 @@ export type ClockSyncNeeds = {
  */
 export class ClockSync {
   readonly #needs: ClockSyncNeeds
-  readonly #ask: Ask
+  readonly #ask: RunProgram
   readonly #timesyncFolder: string
   #isLost = false
   #cancel: (() => void) | undefined

@@ -2,7 +2,7 @@ import type { ReadTx, ScaleReadingRow, Tx, UnitOfWork } from '../database/index.
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply, TimePlace } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import type { Asked, Recorder } from '../ledger/index.ts'
+import type { Recorder, TimedAsk } from '../ledger/index.ts'
 import type { People } from '../log/index.ts'
 import type { UnitService } from '../units/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
@@ -54,7 +54,7 @@ export class ScaleService {
   }
 
   /** Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
-  record(request: NewScaleReading, asked: Asked): Promise<Reply<{ success: true } & ScaleReading>> {
+  record(request: NewScaleReading, asked: TimedAsk): Promise<Reply<{ success: true } & ScaleReading>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
         const reading = this.#append(tx, request, asked)
@@ -98,7 +98,7 @@ export class ScaleService {
     return { readings: rows.map(store.toReading), hasMore, total }
   }
 
-  #append(tx: Tx, request: NewScaleReading, asked: Asked): ScaleReading {
+  #append(tx: Tx, request: NewScaleReading, asked: TimedAsk): ScaleReading {
     const { by, deviceTimeMs } = asked
     const { slot_id, asset_barcode, transportUnitId } = request
     const slot = slot_id === undefined ? undefined : this.#warehouse.slotReference(tx, { id: slot_id }, by.caller)

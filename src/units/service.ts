@@ -3,7 +3,7 @@ import type { ReadTx, Tx, UnitHistoryRow, UnitOfWork } from '../database/index.t
 import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type Reply } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import { type Asked, type Asking, callerMark, type Recorder, requestHash } from '../ledger/index.ts'
+import { callerMark, type EventOrigin, type Recorder, requestHash, type TimedAsk } from '../ledger/index.ts'
 import type { Log, Openings, People } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
@@ -99,7 +99,7 @@ export class UnitService {
   }
 
   /** Registers a unit in the first stage. Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
-  create(request: NewTransportUnit, asked: Asked): Promise<Reply<TransportUnitResource>> {
+  create(request: NewTransportUnit, asked: TimedAsk): Promise<Reply<TransportUnitResource>> {
     return this.#once(asked, 'created', request, (tx) => {
       const { reference, sscc, direction, carrier, vehicle, warehouseId } = request
       const warehouse_id = this.#warehouse.warehouseReference(tx, warehouseId, asked.by.caller)
@@ -124,18 +124,18 @@ export class UnitService {
    * Moves the unit to the next stage, or to the one that is named. Throws NOT_FOUND, INVALID_TRANSITION,
    * PERMISSION_DENIED (skipping a stage needs units:override), VALIDATION_ERROR (and a reason).
    */
-  advance(unitId: string, request: UnitAdvance, asked: Asked): Promise<Reply<TransportUnitResource>> {
+  advance(unitId: string, request: UnitAdvance, asked: TimedAsk): Promise<Reply<TransportUnitResource>> {
     const move = { to: 'stage', stage: request.toStage } as const
     return this.#move(unitId, move, request, asked)
   }
 
   /** Throws NOT_FOUND, INVALID_TRANSITION. */
-  act(unitId: string, to: 'hold' | 'resume' | 'cancel', request: UnitAction, asked: Asked) {
+  act(unitId: string, to: 'hold' | 'resume' | 'cancel', request: UnitAction, asked: TimedAsk) {
     return this.#move(unitId, { to }, request, asked)
   }
 
   /** Adds evidence where the unit stands, also after it ended: a photo of the departed lorry comes late. */
-  addEvidence(unitId: string, request: UnitEvidence, asked: Asked): Promise<Reply<TransportUnitResource>> {
+  addEvidence(unitId: string, request: UnitEvidence, asked: TimedAsk): Promise<Reply<TransportUnitResource>> {
     const { photo_urls, scale_weight_kg, evidence } = request
     return this.#once(asked, `evidence ${unitId}`, request, (tx) => {
       const history = this.#historyFor(tx, unitId, asked.by.caller)
@@ -151,7 +151,7 @@ export class UnitService {
   }
 
   /** Notes in the unit's history what a scale said of it, inside the transaction of that reading. */
-  weighed(tx: Tx, unitId: string, weighing: Weighing, asking: Asking): void {
+  weighed(tx: Tx, unitId: string, weighing: Weighing, asking: EventOrigin): void {
     const history = this.#historyFor(tx, unitId, asking.by.caller)
     const weight = {
       scale_weight_kg: weighing.weightKg,
@@ -238,7 +238,7 @@ export class UnitService {
     return unitItem(row, { status: row.status, visited: store.visitedStages(tx, row.unit_id) }, this.#stages())
   }
 
-  #move(unitId: string, move: Move, request: UnitAdvance | UnitAction, asked: Asked) {
+  #move(unitId: string, move: Move, request: UnitAdvance | UnitAction, asked: TimedAsk) {
     return this.#once(asked, `${move.to} ${unitId}`, request, (tx) => {
       const history = this.#historyFor(tx, unitId, asked.by.caller)
       const step = decideMove(stateOf(history), move, this.#stages())
@@ -251,7 +251,7 @@ export class UnitService {
   }
 
   /** One act of a client: repeats by Idempotency-Key and by client_event_id, else `act` and its answer. */
-  #once(asked: Asked, what: string, request: Words, act: (tx: Tx) => string): Promise<Reply<TransportUnitResource>> {
+  #once(asked: TimedAsk, what: string, request: Words, act: (tx: Tx) => string): Promise<Reply<TransportUnitResource>> {
     const { caller } = asked.by
     const requestSha256 = requestHash({ ...request, what })
     return this.#work.write((tx) =>
@@ -298,7 +298,7 @@ export class UnitService {
     change: Change,
     words: Words,
     evidence: Evidence | undefined,
-    { by, deviceTimeMs }: Asking,
+    { by, deviceTimeMs }: EventOrigin,
     weight?: Weight,
   ): string {
     const newestMs = history.reduce((newest, row) => Math.max(newest, row.timestamp_ms), 0)

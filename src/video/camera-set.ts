@@ -4,7 +4,7 @@ import { type ClipTools, finishLeftovers, forget } from './clip.ts'
 import { IdPool } from './id-pool.ts'
 import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
 import type { StreamOptions } from './stream.ts'
-import { Turns } from './turns.ts'
+import { TaskLimit } from './task-limit.ts'
 
 export type CameraSetOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
@@ -38,7 +38,7 @@ export class CameraSet {
 
   constructor(options: CameraSetOptions) {
     const { ffmpeg, clipsFolder, freeBytes, log, post } = options
-    const turns = new Turns(cutsAtOnce)
+    const turns = new TaskLimit(cutsAtOnce)
     this.#o = options
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },

@@ -1,6 +1,6 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { type ClipTools, Recording } from './clip.ts'
-import type { DetectorSettings, Fired, Outcome } from './detector.ts'
+import type { DetectorOutcome, DetectorSettings, Fired } from './detector.ts'
 import type { CameraSettings, FromCameras } from './messages.ts'
 import { MotionWatch } from './motion-watch.ts'
 import { plainWords } from './problems.ts'
@@ -178,7 +178,7 @@ export class Camera {
     if (this.#settings.detecting) this.#watch.push(bytes)
   }
 
-  #take(outcome: Outcome): void {
+  #take(outcome: DetectorOutcome): void {
     if (outcome.kind === 'fired') {
       const recording = this.#fire(outcome)
       if (outcome.clipFromMs !== null) this.#recording = recording

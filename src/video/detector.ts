@@ -60,9 +60,9 @@ export type Fired = {
   readonly notBeforeMs: number
 }
 
-export type Outcome = Fired | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
+export type DetectorOutcome = Fired | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
 
-export type DetectorStep = { readonly detector: Detector; readonly outcomes: readonly Outcome[] }
+export type DetectorStep = { readonly detector: Detector; readonly outcomes: readonly DetectorOutcome[] }
 
 /** However long something moves, a clip ends this long after its motion began, or after its post-roll if that is longer. */
 export const longestClipMs = 5 * 60_000

@@ -2,12 +2,12 @@ import type { Clock } from '../platform/index.ts'
 import {
   type Detector,
   type DetectorEvent,
+  type DetectorOutcome,
   type DetectorSettings,
   detect,
   detectorDueMs,
   type Interruption,
   newDetector,
-  type Outcome,
 } from './detector.ts'
 import { FrameCounter, type FrameCounts } from './frame-counter.ts'
 import { type Frame, FrameQueue, FrameSplitter, frameSize } from './frames.ts'
@@ -18,7 +18,7 @@ export type MotionWatchOptions = {
   readonly clock: Clock
   readonly settings: () => DetectorSettings
   readonly masks: readonly Polygon[]
-  readonly onOutcome: (outcome: Outcome) => void
+  readonly onOutcome: (outcome: DetectorOutcome) => void
 }
 
 export type WatchCounts = FrameCounts & {

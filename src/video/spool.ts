@@ -7,7 +7,7 @@ export type SpoolOptions = {
   readonly ring: Ring
   /** The spool begins at the key frame at or before this (monotonic). */
   readonly fromMs: number
-  /** Asked before each write. */
+  /** TimedAsk before each write. */
   readonly hasRoom: () => boolean
   /** No picture from before this (monotonic) is to be shown. */
   readonly notBeforeMs: number

@@ -8,7 +8,7 @@ export {
   symbologyOf,
 } from './barcode.ts'
 export { checkDigit, hasCheckDigit } from './check-digit.ts'
-export { elementText } from './element-strings.ts'
+export { elementText, GS } from './element-strings.ts'
 export { gtin14 } from './goods.ts'
 export { matchedName } from './matched-text.ts'
 export { warehouseRoutes } from './routes.ts'
@@ -28,6 +28,6 @@ export {
   zoneShape,
   zoneTypes,
 } from './schema.ts'
-export { type Ask, type AssetSight, WarehouseService } from './service.ts'
+export { type AssetSight, WarehouseService } from './service.ts'
 export { type Sight, seenOnly, WarehouseSight, wholeSight } from './sight.ts'
 export type { Slot, Warehouse, Zone } from './store.ts'

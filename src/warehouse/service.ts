@@ -1,6 +1,6 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { Ask, Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { ledgerBarcode, settleKeys } from './asset-keys.ts'
@@ -31,8 +31,6 @@ export type AssetSight = (
   sight: Sight,
 ) => boolean
 
-export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
-
 const under =
   (path: string) =>
   ({ id }: { id: number }) =>
@@ -46,7 +44,7 @@ function demandVersion(what: string, row: { version: number }, version: number |
 }
 
 /** A change as the audit trail tells it: what was named. */
-const told = (change: object): Record<string, unknown> =>
+const namedFields = (change: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
 type WarnedAsset = assetStore.Asset & { warnings: ReturnType<typeof explainBarcode> }
@@ -162,7 +160,7 @@ export class WarehouseService {
         action: 'warehouse.updated',
         entity: 'warehouse',
         entityId: old.id,
-        changes: told(change),
+        changes: namedFields(change),
       })
       return this.warehouse(tx, old.id, by.caller)
     })
@@ -206,7 +204,7 @@ export class WarehouseService {
             adoptedSlots: store.adoptSlots(tx, zone, nowMs),
           }
         : {}
-      const changes = { ...told(change), ...slots }
+      const changes = { ...namedFields(change), ...slots }
       this.#audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
       return zone
     })
@@ -258,7 +256,7 @@ export class WarehouseService {
     if (Object.keys(columns).length === 0) return old
     store.updateSlot(tx, id, columns, this.#clock.now())
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
-    const said = told({ ...changes, polygon: polygon && 'changed' })
+    const said = namedFields({ ...changes, polygon: polygon && 'changed' })
     this.#audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
     return this.slot(tx, id, by.caller)
   }
@@ -358,7 +356,7 @@ export class WarehouseService {
       action: 'asset.updated',
       entity: 'asset',
       entityId: old.id,
-      changes: told(changes),
+      changes: namedFields(changes),
     })
     return assets.assetOf(tx, old.asset_id)
   }

@@ -263,7 +263,7 @@ function errorOf(outcome: Outcome): string | null {
   return outcome.kind === 'failed' ? outcome.error : null
 }
 
-/** Only what really changes. Asking for active is never idle: it ends a failing or disabled state. */
+/** Only what really changes. EventOrigin for active is never idle: it ends a failing or disabled state. */
 function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
   const { url, events, active, secret } = request
   const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)

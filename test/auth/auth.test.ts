@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { FairTurns } from '../../src/auth/fair-turns.ts'
 import { Authenticator, hashSecret, LocalAccounts, SlidingWindow, Slowing } from '../../src/auth/index.ts'
 import { checkSecret } from '../../src/auth/secret-hash.ts'
-import { Turns } from '../../src/auth/turns.ts'
 import { permissionsOf } from '../../src/config/index.ts'
 import type { AppError } from '../../src/errors/index.ts'
 import { systemRandom } from '../../src/platform/index.ts'
@@ -88,7 +88,7 @@ t.test('each role has what the one below it has', async (t) => {
 t.test(
   'a flood of guesses from one address takes no turn from another, and is turned away beyond its own queue',
   async (t) => {
-    const turns = new Turns({ atOnce: 2, waitingOfLane: 3, waiting: 100 })
+    const turns = new FairTurns({ atOnce: 2, waitingOfLane: 3, waiting: 100 })
     const done: string[] = []
     const ends: (() => void)[] = []
     const check = (lane: string, name: string) =>
@@ -115,7 +115,7 @@ t.test(
 )
 
 t.test('320 guesses from 40 networks keep no first sign-in of another network or another name out', async (t) => {
-  const turns = new Turns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
+  const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
   const ends: (() => void)[] = []
   let looked = 0
   const check = (lane: string, who: string) =>

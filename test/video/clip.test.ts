@@ -10,8 +10,8 @@ import { silentLogger } from '../../src/platform/index.ts'
 import { type ClipResult, type ClipTools, finishLeftovers, forget, Recording } from '../../src/video/clip.ts'
 import { IdPool } from '../../src/video/id-pool.ts'
 import { type ClipClosed, type DetectionFacts, Ring } from '../../src/video/index.ts'
+import { TaskLimit } from '../../src/video/task-limit.ts'
 import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
-import { Turns } from '../../src/video/turns.ts'
 import { countersIn } from '../support/footage/counter.ts'
 import { type Footage, footage } from '../support/footage.ts'
 
@@ -60,7 +60,7 @@ class Camera {
 }
 
 function tools(folder: string, program = ffmpeg): ClipTools {
-  const turns = new Turns(1)
+  const turns = new TaskLimit(1)
   return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), hasRoom: () => true }
 }
 
@@ -282,7 +282,7 @@ t.test('ids are asked for in advance, and motion waits when there are none', asy
 })
 
 t.test('tasks run in the order they come, two at once', async (t) => {
-  const turns = new Turns(2)
+  const turns = new TaskLimit(2)
   const running: number[] = []
   let most = 0
   const order = [...Array(5).keys()].map((n) =>

@@ -3,12 +3,12 @@ import t from 'tap'
 import {
   type Detector,
   type DetectorEvent,
+  type DetectorOutcome,
   type DetectorSettings,
   detect,
   detectorDueMs,
   longestClipMs,
   newDetector,
-  type Outcome,
 } from '../../src/video/detector.ts'
 import type { FrameScore } from '../../src/video/score.ts'
 
@@ -22,7 +22,7 @@ const scene: FrameScore = { score: 0, raw: 0, scene: true }
 class Bench {
   detector: Detector = newDetector
   nowMs = 100_000
-  readonly outcomes: (Outcome & { atMs: number })[] = []
+  readonly outcomes: (DetectorOutcome & { atMs: number })[] = []
   readonly settings: DetectorSettings
 
   constructor(settings: Partial<DetectorSettings> = {}) {

@@ -5,10 +5,10 @@ import type { Idempotency } from '../../journal/index.ts'
 import type { Slot, WarehouseService } from '../../warehouse/index.ts'
 import { assetLocation } from '../derive/state.ts'
 import type { AppendedEvent, NewPlacementEvent, RecordedEvent } from '../schema.ts'
-import type { Asked } from '../service.ts'
+import type { TimedAsk } from '../service.ts'
 import * as store from '../store.ts'
 import type { NewBatch, NewMove, RecordedBatch, RecordedMove } from './act-schema.ts'
-import { type Outcome, readItem, refusalOf, resultOf } from './batch.ts'
+import { type ItemOutcome, readItem, refusalOf, resultOf } from './batch.ts'
 import { type Recorder, requestHash } from './recorder.ts'
 
 /** Acts of the floor that append several events in one commit: batches and moves. */
@@ -34,7 +34,7 @@ export class Acts {
    * Up to 100 events in the order in which they are sent. `proceed`: what is refused leaves nothing, the others stand.
    * `rollback`: throws with every problem of every event, and nothing stands.
    */
-  batch({ mode, events }: NewBatch, asked: Asked): Promise<Reply<RecordedBatch>> {
+  batch({ mode, events }: NewBatch, asked: TimedAsk): Promise<Reply<RecordedBatch>> {
     const items = events.map(readItem)
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
@@ -48,7 +48,7 @@ export class Acts {
   }
 
   /** A removal and a placement behind it. Throws as an event does, with the move's own names of the fields. */
-  move(request: NewMove, asked: Asked): Promise<Reply<RecordedMove>> {
+  move(request: NewMove, asked: TimedAsk): Promise<Reply<RecordedMove>> {
     demand(asked.by.caller, 'events:create')
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
@@ -61,12 +61,12 @@ export class Acts {
     )
   }
 
-  #outcome(tx: Tx, item: NewPlacementEvent | AppError, asked: Asked): Outcome {
+  #outcome(tx: Tx, item: NewPlacementEvent | AppError, asked: TimedAsk): ItemOutcome {
     if (item instanceof AppError) return { refused: item }
     return this.#recorder.attempt(tx, () => this.#recorder.appendIn(tx, item, asked))
   }
 
-  #move(tx: Tx, request: NewMove, hash: string, asked: Asked) {
+  #move(tx: Tx, request: NewMove, hash: string, asked: TimedAsk) {
     const { caller } = asked.by
     const to = under('to_', () =>
       this.#warehouse.slotReference(tx, { id: request.to_slot_id, code: request.to_slot_code }, caller),
@@ -85,14 +85,14 @@ export class Acts {
     const put: NewPlacementEvent = { ...nothing, ...evidence, event_type: 'PLACED', slot_id: to.id }
     const afterMs = removed && Date.parse(removed.timestamp)
     const placed = under('to_', () => this.#recorder.append(tx, put, asked, { afterMs, requestSha256: hash }))
-    return { removed: removed ? told(removed) : null, placed: told(placed) }
+    return { removed: removed ? withoutSuccess(removed) : null, placed: withoutSuccess(placed) }
   }
 
   /** Where the move begins: the slot that is named, else the one in which the asset stood at that time. */
   #from(
     tx: Tx,
     { from_slot_id: id, from_slot_code: code, asset_barcode, timestamp }: NewMove,
-    asked: Asked,
+    asked: TimedAsk,
   ): Slot | undefined {
     const { caller } = asked.by
     if (id !== undefined || code !== undefined)
@@ -108,7 +108,10 @@ export class Acts {
   #asMoved(tx: Tx, placed: RecordedEvent, caller: Caller) {
     const before = store.findEvent(tx, placed.id - 1)
     const isPart = before?.event_type === 'REMOVED' && before.client_event_id === placed.client_event_id
-    return { removed: isPart ? told(this.#recorder.asItIsNow(tx, before.id, caller)) : null, placed: told(placed) }
+    return {
+      removed: isPart ? withoutSuccess(this.#recorder.asItIsNow(tx, before.id, caller)) : null,
+      placed: withoutSuccess(placed),
+    }
   }
 }
 
@@ -128,7 +131,7 @@ const nothing = {
 
 const pathOf = (id: number) => `/api/whms/events/${id}`
 
-export function told({ success: _, ...event }: RecordedEvent): AppendedEvent {
+export function withoutSuccess({ success: _, ...event }: RecordedEvent): AppendedEvent {
   return event
 }
 

@@ -5,7 +5,7 @@ import type { BatchItemResult } from './act-schema.ts'
 import type { Appended } from './recorder.ts'
 
 /** What became of one event of a batch. */
-export type Outcome = { readonly done: Appended } | { readonly refused: AppError }
+export type ItemOutcome = { readonly done: Appended } | { readonly refused: AppError }
 
 /** An event of a batch as it was sent, read by itself. */
 export function readItem(item: unknown): NewPlacementEvent | AppError {
@@ -13,7 +13,7 @@ export function readItem(item: unknown): NewPlacementEvent | AppError {
   return read.success ? read.data : validationError(read.error.issues, item)
 }
 
-export function resultOf(outcome: Outcome, index: number): BatchItemResult {
+export function resultOf(outcome: ItemOutcome, index: number): BatchItemResult {
   if ('refused' in outcome) return { index, status: outcome.refused.status, error: errorFacts(outcome.refused) }
   const { success: _, ...event } = outcome.done.event
   return { index, status: outcome.done.isNew ? 201 : 200, event }
@@ -23,7 +23,7 @@ export function resultOf(outcome: Outcome, index: number): BatchItemResult {
  * The refusal of a whole batch, with every problem of every event under its path; undefined when none is refused.
  * A missing permission outweighs the rest; else the code is theirs when they agree.
  */
-export function refusalOf(outcomes: readonly Outcome[]): AppError | undefined {
+export function refusalOf(outcomes: readonly ItemOutcome[]): AppError | undefined {
   const refused = outcomes.flatMap((outcome, index) =>
     'refused' in outcome ? [{ index, error: outcome.refused }] : [],
   )

@@ -6,10 +6,10 @@ import type { WarehouseService } from '../../warehouse/index.ts'
 import { isReusedBy } from '../derive/photo-reuse.ts'
 import { correctionsOf } from '../derive/walk.ts'
 import type { NewPlacementEvent, RecordedEvent } from '../schema.ts'
-import type { Asked } from '../service.ts'
+import type { TimedAsk } from '../service.ts'
 import * as store from '../store.ts'
 import type { NewCorrection, RecordedCorrection } from './act-schema.ts'
-import { told } from './acts.ts'
+import { withoutSuccess } from './acts.ts'
 import { compensation, type Step } from './correction.ts'
 import { demandFor, type Recorder, requestHash } from './recorder.ts'
 import { placementIdOf, scenesAround } from './scene.ts'
@@ -57,7 +57,7 @@ export class Corrections {
    * PERMISSION_DENIED, ALREADY_EXISTS when it was corrected before, REFERENCE_NOT_FOUND, VALIDATION_ERROR when there is
    * nothing to change.
    */
-  correct(id: number | undefined, request: NewCorrection, asked: Asked): Promise<Reply<RecordedCorrection>> {
+  correct(id: number | undefined, request: NewCorrection, asked: TimedAsk): Promise<Reply<RecordedCorrection>> {
     const { caller } = asked.by
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
@@ -67,14 +67,14 @@ export class Corrections {
         const hash = requestHash({ corrects: wrong.id, ...request })
         const known = this.#recorder.repeated(tx, request.client_event_id, hash, caller)
         const ids = known ? idsFrom(tx, known) : this.#append(tx, wrong, request, hash, asked)
-        const events = ids.map((one) => told(this.#recorder.asItIsNow(tx, one, caller)))
+        const events = ids.map((one) => withoutSuccess(this.#recorder.asItIsNow(tx, one, caller)))
         const body = { success: true as const, corrected: store.toPlacementEvent(wrong), events }
         return { status: known ? (200 as const) : (201 as const), body, location: `/api/whms/events/${ids[0]}` }
       }),
     )
   }
 
-  #append(tx: Tx, wrong: store.OpenedRow, request: NewCorrection, hash: string, asked: Asked): number[] {
+  #append(tx: Tx, wrong: store.OpenedRow, request: NewCorrection, hash: string, asked: TimedAsk): number[] {
     refuseSecond(tx, wrong.id)
     const right = this.#right(tx, wrong, request, asked.by)
     const plan = isJudgement(wrong)

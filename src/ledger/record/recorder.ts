@@ -40,7 +40,7 @@ export type LedgerSettings = {
 }
 
 /** Who wants an event recorded, and what the clock of that device shows. */
-export type Asking = {
+export type EventOrigin = {
   readonly by: RequestOrigin
   /** X-Device-Time. */
   readonly deviceTimeMs: number | undefined
@@ -138,7 +138,7 @@ export class Recorder {
    * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
    * VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
    */
-  appendIn(tx: Tx, request: NewPlacementEvent, asking: Asking, within: Within = {}): Appended {
+  appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
     const repeated = this.repeated(tx, request.client_event_id, requestHash(request), asking.by.caller)
     return repeated
@@ -147,7 +147,7 @@ export class Recorder {
   }
 
   /** As `appendIn`, for a request of which permission and repeats are settled. */
-  append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: Asking, within: Within = {}): RecordedEvent {
+  append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: EventOrigin, within: Within = {}): RecordedEvent {
     const nowMs = this.nowMs()
     const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
     const code = this.#warehouse.readBarcode(tx, request.asset_barcode)
@@ -251,7 +251,7 @@ export class Recorder {
   /** When an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
   timeOf(claim: Parameters<typeof decideTime>[0], newestMs: number, within: Within = {}): DecidedTime {
     const nowMs = this.nowMs()
-    // Asked of the clock as it stands: the gateway's own time hides that it fell behind.
+    // TimedAsk of the clock as it stands: the gateway's own time hides that it fell behind.
     const trusted = this.#clockIsTrusted(this.#clock.now())
     if (within.atMs !== undefined) return settledTime(within.atMs, nowMs, trusted)
     const decided = decideTime(claim, nowMs, newestMs, trusted, this.#settings().maxAgeMs)

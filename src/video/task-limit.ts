@@ -1,5 +1,5 @@
 /** Runs tasks in the order they come, at most so many at once. */
-export class Turns {
+export class TaskLimit {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
   #running = 0

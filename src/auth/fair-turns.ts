@@ -8,11 +8,11 @@ type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp:
 const tooMany = () => new AppError('NOT_READY', 'Too many sign-ins at once', { retryAfterSeconds: 2 })
 
 /**
- * Turns at work that costs. The lanes are served round about, one turn at a time each, however many wait in one of them.
+ * FairTurns at work that costs. The lanes are served round about, one turn at a time each, however many wait in one of them.
  * When too much waits, the place is given up by who holds most: the newest of the longest lane, and inside of a lane the
  * newest of whoever waits most often there. So a flood keeps out neither another address nor another name.
  */
-export class Turns {
+export class FairTurns {
   readonly #limits: TurnLimits
   readonly #running = new Set<string>()
   /** By lane, the one that was served longest ago first; no lane is empty. */
