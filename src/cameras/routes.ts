@@ -13,6 +13,7 @@ import {
   readTimeCursor,
   resource,
   sendFile,
+  sendResource,
   time,
   timeCursor,
 } from '../http/index.ts'
@@ -128,12 +129,8 @@ const getSnapshot = operation({
 
 export function cameraRoutes(api: Api, cameras: CamerasService): void {
   api.openapi(listCameras, (c) => c.json(pageOfAll(cameras.cameras(c.get('caller')), c.req.valid('query')), 200))
-  api.openapi(controlMotion, async (c) =>
-    c.json({ success: true as const, ...(await cameras.control(c.req.valid('json'), originOf(c))) }, 200),
-  )
-  api.openapi(getMotion, (c) =>
-    c.json({ success: true as const, ...cameras.status(c.req.valid('query').cctvId, c.get('caller')) }, 200),
-  )
+  api.openapi(controlMotion, async (c) => sendResource(c, await cameras.control(c.req.valid('json'), originOf(c))))
+  api.openapi(getMotion, (c) => sendResource(c, cameras.status(c.req.valid('query').cctvId, c.get('caller'))))
   api.openapi(listDetections, (c) => {
     const { limit = historyLimit, offset = 0, after_seq: afterSeq, cursor, ...query } = c.req.valid('query')
     const page = { limit, offset, afterSeq, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
@@ -154,9 +151,6 @@ export function cameraRoutes(api: Api, cameras: CamerasService): void {
       200,
     ),
   )
-  api.openapi(getClip, (c) => sendFile(c, cameras.clip(numericPath(c.req.valid('param').id), c.get('caller'))) as never)
-  api.openapi(
-    getSnapshot,
-    (c) => sendFile(c, cameras.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))) as never,
-  )
+  api.openapi(getClip, (c) => sendFile(c, cameras.clip(numericPath(c.req.valid('param').id), c.get('caller'))))
+  api.openapi(getSnapshot, (c) => sendFile(c, cameras.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))))
 }

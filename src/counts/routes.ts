@@ -2,16 +2,17 @@ import { z } from '@hono/zod-openapi'
 import {
   type Api,
   allQuery,
-  claimOf,
+  askOf,
+  type claimOf,
   ifMatchHeaders,
   listOf,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   pageOfAll,
   resource,
   send,
+  sendResource,
   versionOf,
 } from '../http/index.ts'
 import { deviceTimeHeaders, deviceTimeOf } from '../ledger/index.ts'
@@ -171,26 +172,20 @@ const cancelCount = operation({
 })
 
 export function countRoutes(api: Api, counts: CountsService): void {
-  api.openapi(openCount, async (c) =>
-    send(c, await counts.open(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
-  )
+  api.openapi(openCount, async (c) => send(c, await counts.open(c.req.valid('json'), askOf(c)), 201))
   api.openapi(listCounts, (c) => c.json(pageOfAll(counts.counts(c.get('caller')), c.req.valid('query')), 200))
-  api.openapi(getCount, (c) =>
-    c.json({ success: true as const, ...counts.count(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
-  )
+  api.openapi(getCount, (c) => sendResource(c, counts.count(numericPath(c.req.valid('param').id), c.get('caller'))))
   api.openapi(listCountSlots, (c) => {
     const slots = counts.slots(numericPath(c.req.valid('param').id), c.get('caller'))
     return c.json(pageOfAll(slots, c.req.valid('query')), 200)
   })
   api.openapi(scanSlot, async (c) => {
-    const going = { id: numericPath(c.req.valid('param').id), by: originOf(c), claim: claimOf(c) }
+    const going = { id: numericPath(c.req.valid('param').id), ...askOf(c) }
     const reply = await counts.scan(c.req.valid('json'), deviceTimeOf(c), going)
     return send(c, reply, reply.status)
   })
   api.openapi(submitCount, async (c) => send(c, await counts.submit(goingOf(c, c.req.valid('param').id)), 200))
-  api.openapi(reviewCount, (c) =>
-    c.json({ success: true as const, ...counts.review(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
-  )
+  api.openapi(reviewCount, (c) => sendResource(c, counts.review(numericPath(c.req.valid('param').id), c.get('caller'))))
   api.openapi(recountSlots, async (c) =>
     send(c, await counts.recount(c.req.valid('json'), goingOf(c, c.req.valid('param').id)), 200),
   )
@@ -201,5 +196,5 @@ export function countRoutes(api: Api, counts: CountsService): void {
 }
 
 function goingOf(c: Parameters<typeof claimOf>[0], id: string) {
-  return { id: numericPath(id), version: versionOf(c), by: originOf(c), claim: claimOf(c) }
+  return { id: numericPath(id), version: versionOf(c), ...askOf(c) }
 }

@@ -4,13 +4,14 @@ import { AppError } from '../errors/index.ts'
 import {
   type Api,
   allQuery,
-  claimOf,
+  askOf,
   numericPath,
   onceHeaders,
   operation,
   originOf,
   pageOfAll,
   send,
+  sendResource,
 } from '../http/index.ts'
 import {
   BadgeSignIn,
@@ -221,19 +222,15 @@ export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusal
     if (secret !== undefined) await devices.signOut(secret, originOf(c))
     return c.body(null, 204)
   })
-  api.openapi(createDevice, async (c) =>
-    send(c, await devices.create(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
-  )
+  api.openapi(createDevice, async (c) => send(c, await devices.create(c.req.valid('json'), askOf(c)), 201))
   api.openapi(listDevices, (c) => c.json(pageOfAll(devices.devices(), c.req.valid('query')), 200))
-  api.openapi(getDevice, (c) =>
-    c.json({ success: true as const, ...devices.device(numericPath(c.req.valid('param').id)) }, 200),
-  )
+  api.openapi(getDevice, (c) => sendResource(c, devices.device(numericPath(c.req.valid('param').id))))
   api.openapi(renewCode, async (c) =>
     c.json(await devices.renew(numericPath(c.req.valid('param').id), originOf(c)), 200),
   )
   api.openapi(revokeDevice, async (c) => {
     const device = await devices.revoke(numericPath(c.req.valid('param').id), originOf(c))
-    return c.json({ success: true as const, ...device }, 200)
+    return sendResource(c, device)
   })
   api.openapi(addOperator, async (c) => {
     // No Idempotency-Key: what is kept of it would tell badge and PIN to whoever tries them all.
@@ -251,6 +248,6 @@ export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusal
   )
   api.openapi(signUrl, (c) => {
     const { path, seconds } = c.req.valid('json')
-    return c.json({ success: true as const, ...signedUrls.sign(path, seconds, c.get('caller')) }, 200)
+    return sendResource(c, signedUrls.sign(path, seconds, c.get('caller')))
   })
 }

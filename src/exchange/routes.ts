@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, operation } from '../http/index.ts'
+import { type Api, operation, rawAnswer } from '../http/index.ts'
 import { EpcisDocument, exportFormats, exportQuery } from './schema.ts'
 import type { ExchangeService, ExportQuery } from './service.ts'
 import { streamOf } from './text-stream.ts'
@@ -49,15 +49,16 @@ export function exchangeRoutes(api: Api, exchange: ExchangeService): void {
     const caller = c.get('caller')
     const pieces =
       format === 'csv' ? exchange.csv(asked(query), caller, bom === 'true') : exchange.ndjson(asked(query), caller)
-    return c.body(streamOf(pieces), 200, {
+    const headers = {
       'Content-Type': `${mediaTypes[format]}; charset=utf-8`,
       'Content-Disposition': `attachment; filename="events.${format}"`,
-    }) as never
+    }
+    return rawAnswer(c.body(streamOf(pieces), 200, headers))
   })
 
   api.openapi(getEpcis, (c) => {
     const pieces = exchange.epcis(asked(c.req.valid('query')), c.get('caller'))
-    return c.body(streamOf(pieces), 200, { 'Content-Type': 'application/ld+json' }) as never
+    return rawAnswer(c.body(streamOf(pieces), 200, { 'Content-Type': 'application/ld+json' }))
   })
 }
 

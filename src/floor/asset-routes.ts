@@ -31,6 +31,6 @@ export function assetRoutes(api: Api, list: AssetList): void {
     const isPlaced = slot !== undefined || zoneId !== undefined || warehouseId !== undefined
     const place = isPlaced ? { slot, zoneId, warehouseId } : undefined
     const slices = list.assets(c.get('caller'), { ...query, ...days, past, place })
-    return (await sendAll(c, slices, { limit, offset })) as never
+    return await sendAll(c, slices, { limit, offset })
   })
 }

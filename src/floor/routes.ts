@@ -3,17 +3,17 @@ import { AppError } from '../errors/index.ts'
 import {
   type Api,
   allQuery,
+  askOf,
   barcodePath,
-  claimOf,
   ifMatchHeaders,
   listOf,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   pageOfAll,
   send,
   sendAll,
+  sendResource,
   versionOf,
 } from '../http/index.ts'
 import { NewSlot, SlotChange } from '../warehouse/index.ts'
@@ -157,7 +157,7 @@ const getUtilization = operation({
 export function floorRoutes(api: Api, floor: FloorService): void {
   api.openapi(listSlots, async (c) => {
     const query = c.req.valid('query')
-    return (await sendAll(c, floor.slots(c.get('caller'), whenOf(query)), query)) as never
+    return await sendAll(c, floor.slots(c.get('caller'), whenOf(query)), query)
   })
   api.openapi(getSlot, (c) => {
     const query = c.req.valid('query')
@@ -169,13 +169,11 @@ export function floorRoutes(api: Api, floor: FloorService): void {
       200,
     )
   })
-  api.openapi(createSlot, async (c) =>
-    send(c, await floor.createSlot(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
-  )
+  api.openapi(createSlot, async (c) => send(c, await floor.createSlot(c.req.valid('json'), askOf(c)), 201))
   api.openapi(changeSlot, async (c) => {
     const { id } = c.req.valid('param')
     const byLabel = c.req.valid('query').by !== undefined
-    const ask = { by: originOf(c), claim: claimOf(c) }
+    const ask = askOf(c)
     return send(c, await floor.changeSlot({ path: id, byLabel }, c.req.valid('json'), versionOf(c), ask), 200)
   })
   api.openapi(listZones, async (c) => {
@@ -185,18 +183,18 @@ export function floorRoutes(api: Api, floor: FloorService): void {
   api.openapi(getZone, async (c) => {
     const id = numericPath(c.req.valid('param').id)
     const zone = await floor.zone(id, c.get('caller'), whenOf(c.req.valid('query')), c.req.raw.signal)
-    return c.json({ success: true as const, ...zone }, 200)
+    return sendResource(c, zone)
   })
   api.openapi(listZoneSlots, async (c) => {
     const query = c.req.valid('query')
     const zoneId = numericPath(c.req.valid('param').id)
     if (zoneId === undefined) throw AppError.notFound('Zone')
-    return (await sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)) as never
+    return await sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)
   })
   api.openapi(getWarehouse, async (c) => {
     const id = numericPath(c.req.valid('param').id)
     const warehouse = await floor.warehouse(id, c.get('caller'), whenOf(c.req.valid('query')), c.req.raw.signal)
-    return c.json({ success: true as const, ...warehouse }, 200)
+    return sendResource(c, warehouse)
   })
   api.openapi(getLocation, (c) => {
     const { barcode } = c.req.valid('param')
@@ -207,7 +205,7 @@ export function floorRoutes(api: Api, floor: FloorService): void {
   })
   api.openapi(getUtilization, async (c) => {
     const use = await floor.utilization(c.get('caller'), whenOf(c.req.valid('query')), c.req.raw.signal)
-    return c.json({ success: true as const, ...use }, 200)
+    return sendResource(c, use)
   })
 }
 

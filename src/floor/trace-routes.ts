@@ -8,6 +8,7 @@ import {
   operation,
   queryInteger,
   readTimeCursor,
+  sendResource,
 } from '../http/index.ts'
 import type { When } from '../ledger/index.ts'
 import { footageWindowSeconds } from './footage.ts'
@@ -86,7 +87,7 @@ export function traceRoutes(api: Api, traces: Traces): void {
   api.openapi(eventFootage, (c) => {
     const { seconds = footageWindowSeconds } = c.req.valid('query')
     const found = traces.footage(numericPath(c.req.valid('param').id), seconds, c.get('caller'))
-    return c.json({ success: true as const, ...found }, 200)
+    return sendResource(c, found)
   })
 }
 

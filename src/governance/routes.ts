@@ -1,16 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import {
   type Api,
-  claimOf,
+  askOf,
   historyLimit,
   historyQuery,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   readTimeCursor,
   send,
   sendFile,
+  sendResource,
 } from '../http/index.ts'
 import type { AuditReader } from './audit.ts'
 import type { Incidents } from './incidents.ts'
@@ -173,7 +173,7 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
   })
 
   api.openapi(createIncident, async (c) => {
-    const reply = await incidents.create(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) })
+    const reply = await incidents.create(c.req.valid('json'), askOf(c))
     return send(c, reply, 201)
   })
 
@@ -186,23 +186,23 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
 
   api.openapi(getIncident, (c) => {
     const incident = incidents.incident(numericPath(c.req.valid('param').id), c.get('caller'))
-    return c.json({ success: true as const, ...incident }, 200)
+    return sendResource(c, incident)
   })
 
   api.openapi(investigateIncident, async (c) => {
     const id = numericPath(c.req.valid('param').id)
-    const reply = await incidents.act(id, 'investigate', undefined, { by: originOf(c), claim: claimOf(c) })
+    const reply = await incidents.act(id, 'investigate', undefined, askOf(c))
     return send(c, reply, 200)
   })
 
   api.openapi(resolveIncident, async (c) => {
     const id = numericPath(c.req.valid('param').id)
     const { resolution } = c.req.valid('json')
-    return send(c, await incidents.act(id, 'resolve', resolution, { by: originOf(c), claim: claimOf(c) }), 200)
+    return send(c, await incidents.act(id, 'resolve', resolution, askOf(c)), 200)
   })
 
   api.openapi(createReport, async (c) => {
-    const reply = await reports.create(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) })
+    const reply = await reports.create(c.req.valid('json'), askOf(c))
     return send(c, reply, 201)
   })
 
@@ -215,11 +215,11 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
 
   api.openapi(getReport, async (c) => {
     const report = await reports.report(numericPath(c.req.valid('param').id), c.get('caller'))
-    return c.json({ success: true as const, ...report }, 200)
+    return sendResource(c, report)
   })
 
   api.openapi(getReportFile, (c) => {
     const file = reports.file(numericPath(c.req.valid('param').id), c.get('caller'))
-    return sendFile(c, file) as never
+    return sendFile(c, file)
   })
 }

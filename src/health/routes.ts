@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, operation, timeOut } from '../http/index.ts'
+import { type Api, operation, rawAnswer, timeOut } from '../http/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { overall } from './checks.ts'
 import type { Metrics } from './metrics.ts'
@@ -102,6 +102,6 @@ export function healthRoutes(
 
   api.openapi(getMetrics, async (c) => {
     c.header('Content-Type', metrics.contentType)
-    return c.body(await metrics.text()) as never
+    return rawAnswer(c.body(await metrics.text()))
   })
 }

@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
+import type { Context, TypedResponse } from 'hono'
 import { AppError, catalogue, type ErrorCode, type FieldProblem } from '../errors/index.ts'
+import type { AppEnv } from './context.ts'
 
 const codes = Object.keys(catalogue) as [ErrorCode, ...ErrorCode[]]
 
@@ -92,3 +94,13 @@ function unitOf(origin: string): string {
 export function validationError(issues: readonly z.core.$ZodIssue[], input: unknown): AppError {
   return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: refusedFields(issues, input) })
 }
+
+/** Sends one thing: its fields beside `success`. */
+export function sendResource<Body extends object>(c: Context<AppEnv>, resource: Body) {
+  return c.json({ success: true as const, ...resource }, 200)
+}
+
+/** An answer that was not made of a value: a file, a stream, a text. It may stand for the body of any operation. */
+export type RawAnswer = Response & TypedResponse<never, 200, 'json'>
+
+export const rawAnswer = (response: Response): RawAnswer => response as RawAnswer

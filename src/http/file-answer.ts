@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
+import { type RawAnswer, rawAnswer } from './envelope.ts'
 
 export type FileAnswer = {
   readonly path: string
@@ -20,7 +21,7 @@ type Span = { readonly first: number; readonly last: number }
  * The file is opened before anything is answered: one that is gone, or has another size, is told in the log and is
  * NOT_FOUND here.
  */
-export function sendFile(c: Context<AppEnv>, file: FileAnswer): Response {
+export function sendFile(c: Context<AppEnv>, file: FileAnswer): RawAnswer {
   const etag = `"${file.sha256}"`
   const headers = new Headers({
     'Content-Type': file.mediaType,
@@ -29,7 +30,7 @@ export function sendFile(c: Context<AppEnv>, file: FileAnswer): Response {
     'Cache-Control': 'private, max-age=31536000, immutable',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   })
-  if (c.req.header('if-none-match') === etag) return c.newResponse(null, 304, Object.fromEntries(headers))
+  if (c.req.header('if-none-match') === etag) return rawAnswer(c.newResponse(null, 304, Object.fromEntries(headers)))
   const asked =
     c.req.header('if-range') === undefined || c.req.header('if-range') === etag ? c.req.header('range') : undefined
   const span = spanOf(asked, file.sizeBytes)
@@ -40,10 +41,10 @@ export function sendFile(c: Context<AppEnv>, file: FileAnswer): Response {
   const status = span ? 206 : 200
   if (c.req.method === 'HEAD' || file.sizeBytes === 0) {
     closeSync(fd)
-    return c.newResponse(null, status, Object.fromEntries(headers))
+    return rawAnswer(c.newResponse(null, status, Object.fromEntries(headers)))
   }
   const stream = createReadStream('', { fd, start: first, end: last })
-  return c.newResponse(Readable.toWeb(stream) as ReadableStream, status, Object.fromEntries(headers))
+  return rawAnswer(c.newResponse(Readable.toWeb(stream) as ReadableStream, status, Object.fromEntries(headers)))
 }
 
 function openWhole(c: Context<AppEnv>, file: FileAnswer): number {

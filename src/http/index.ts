@@ -7,7 +7,17 @@ export { noteKnown } from './connections.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
 export { crossOrigin } from './cross-origin.ts'
 export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'
-export { ErrorBody, ErrorFacts, errorBody, errorFacts, resource, validationError } from './envelope.ts'
+export {
+  ErrorBody,
+  ErrorFacts,
+  errorBody,
+  errorFacts,
+  type RawAnswer,
+  rawAnswer,
+  resource,
+  sendResource,
+  validationError,
+} from './envelope.ts'
 export {
   barcode,
   barcodePath,
@@ -28,7 +38,7 @@ export {
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
-export { type Ask, claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
+export { type Ask, askOf, claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export {

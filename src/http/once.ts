@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import { type Caller, identityOf } from './caller.ts'
-import type { AppEnv, RequestOrigin } from './context.ts'
+import { type AppEnv, originOf, type RequestOrigin } from './context.ts'
 import { sharedParameter } from './parameters.ts'
 
 /** One use of an Idempotency-Key: what makes two requests the same. */
@@ -72,6 +72,9 @@ export function claimOf(c: Context<AppEnv>, bytes?: Uint8Array): IdempotencyClai
       .digest('hex'),
   }
 }
+
+/** Who asks, and under which Idempotency-Key. Throws VALIDATION_ERROR on a malformed key. */
+export const askOf = (c: Context<AppEnv>): Ask => ({ by: originOf(c), claim: claimOf(c) })
 
 /** RFC 8785, so that key order and spacing don't make another request; what has no such form counts as it came. */
 function canonical(c: Context<AppEnv>): string | Uint8Array {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { AppEnv } from './context.ts'
+import { type RawAnswer, rawAnswer } from './envelope.ts'
 import { queryInteger } from './fields.ts'
 import { sharedParameter } from './parameters.ts'
 
@@ -76,7 +77,7 @@ export async function sendAll(
   c: Context<AppEnv>,
   slices: AsyncIterable<readonly object[]>,
   query: { limit?: number | undefined; offset?: number | undefined },
-): Promise<Response> {
+): Promise<RawAnswer> {
   const offset = query.offset ?? 0
   const end = query.limit === undefined ? Number.POSITIVE_INFINITY : offset + query.limit
   const parts: Buffer[] = [Buffer.from('{"success":true,"data":[')]
@@ -91,5 +92,5 @@ export async function sendAll(
   }
   const pagination = { limit: query.limit ?? null, offset, total, hasMore: end < total, nextCursor: null }
   parts.push(Buffer.from(`],"pagination":${JSON.stringify(pagination)}}`))
-  return c.body(Buffer.concat(parts), 200, { 'Content-Type': 'application/json' })
+  return rawAnswer(c.body(Buffer.concat(parts), 200, { 'Content-Type': 'application/json' }))
 }

@@ -38,5 +38,5 @@ export function importRoutes(api: Api, imports: ImportService): void {
   api.openapi(listLists, async (c) =>
     c.json(pageOfAll(await imports.lists(c.get('caller'), c.req.raw.signal), c.req.valid('query')), 200),
   )
-  api.openapi(getList, (c) => sendFile(c, imports.file(c.req.valid('param').sha256, c.get('caller'))) as never)
+  api.openapi(getList, (c) => sendFile(c, imports.file(c.req.valid('param').sha256, c.get('caller'))))
 }

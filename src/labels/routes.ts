@@ -3,17 +3,19 @@ import type { Context } from 'hono'
 import {
   type Api,
   type AppEnv,
+  askOf,
   barcodePath,
-  claimOf,
   historyLimit,
   historyQuery,
   listOf,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   pageOfAll,
+  type RawAnswer,
+  rawAnswer,
   send,
+  sendResource,
 } from '../http/index.ts'
 import { jobStates, labelQuery, NewSsccs, Printer, PrintJob, PrintJobResource, PrintOrder, Ssccs } from './schema.ts'
 import { jobsPath, type Label, type LabelService } from './service.ts'
@@ -163,20 +165,17 @@ export function labelRoutes(api: Api, labels: LabelService): void {
       200,
     )
   })
-  api.openapi(getJob, (c) =>
-    c.json({ success: true as const, ...labels.job(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
-  )
+  api.openapi(getJob, (c) => sendResource(c, labels.job(numericPath(c.req.valid('param').id), c.get('caller'))))
   api.openapi(reprint, async (c) => send(c, await labels.reprint(numericPath(c.req.valid('param').id), askOf(c)), 201))
   api.openapi(cancel, async (c) => send(c, await labels.cancel(numericPath(c.req.valid('param').id), askOf(c)), 200))
   api.openapi(listPrinters, (c) => c.json(pageOfAll(labels.printers(c.get('caller')), {}), 200))
   api.openapi(allocateSsccs, async (c) => send(c, await labels.allocate(c.req.valid('json'), askOf(c)), 201))
 }
 
-const askOf = (c: Context<AppEnv>) => ({ by: originOf(c), claim: claimOf(c) })
-
-function sendLabel(c: Context<AppEnv>, { mediaType, text }: Label): never {
-  return c.body(text, 200, {
+function sendLabel(c: Context<AppEnv>, { mediaType, text }: Label): RawAnswer {
+  const headers = {
     'Content-Type': mediaType === 'image/svg+xml' ? `${mediaType}; charset=utf-8` : mediaType,
     'Content-Security-Policy': "default-src 'none'; sandbox",
-  }) as never
+  }
+  return rawAnswer(c.body(text, 200, headers))
 }

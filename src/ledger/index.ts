@@ -35,6 +35,7 @@ export { LedgerHead } from './record/head.ts'
 export { eventOfOpeningLine } from './record/opening.ts'
 export { placementFacts } from './record/placement-leaf.ts'
 export { type EventOrigin, Recorder, requestHash } from './record/recorder.ts'
+export { type TimedAsk, timedAskOf } from './record/timed-ask.ts'
 export { ledgerRoutes } from './routes.ts'
 export {
   NewPlacementEvent,
@@ -43,6 +44,6 @@ export {
   slotStateShape,
   Warning,
 } from './schema.ts'
-export { LedgerService, type TimedAsk } from './service.ts'
+export { LedgerService } from './service.ts'
 export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
 export { explain } from './warnings.ts'

@@ -19,12 +19,14 @@ import {
   resource,
   send,
   sendFile,
+  sendResource,
   text,
   time,
   timeCursor,
 } from '../http/index.ts'
 import { type Photos, photoLimitBytes, photosPath, StoredPhoto, UploadPlaces } from '../photos/index.ts'
-import { deviceTimeHeaders, deviceTimeOf } from './record/device-time.ts'
+import { deviceTimeHeaders } from './record/device-time.ts'
+import { timedAskOf } from './record/timed-ask.ts'
 import { NewPlacementEvent, PlacementEvent, placementEventShape, placementEventTypes, RecordedEvent } from './schema.ts'
 import type { LedgerService } from './service.ts'
 
@@ -137,7 +139,7 @@ const getPhoto = operation({
 export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
   const uploads = new UploadPlaces()
   api.openapi(recordEvent, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     const reply = await ledger.record(c.req.valid('json'), asked)
     return send(c, reply, reply.status)
   })
@@ -162,9 +164,7 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     )
   })
 
-  api.openapi(getEvent, (c) =>
-    c.json({ success: true as const, ...ledger.event(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
-  )
+  api.openapi(getEvent, (c) => sendResource(c, ledger.event(numericPath(c.req.valid('param').id), c.get('caller'))))
 
   const immutable = always(() => new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted'))
   for (const path of [eventsPath, `${eventsPath}/:id`]) api.on(['PUT', 'PATCH', 'DELETE'], path, immutable)
@@ -178,5 +178,5 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
     return send(c, reply, 201)
   })
 
-  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256, c.get('caller'))) as never)
+  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256, c.get('caller'))))
 }

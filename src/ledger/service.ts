@@ -1,16 +1,14 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Ask, Caller, Reply } from '../http/index.ts'
+import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { type Photos, photosPath, type StoredPhoto } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
 import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
+import type { TimedAsk } from './record/timed-ask.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
 import * as store from './store.ts'
-
-/** Who asks for an event, under which Idempotency-Key, and what the clock of the device shows. */
-export type TimedAsk = EventOrigin & Ask
 
 export type HistoryQuery = {
   slot_id?: number | undefined

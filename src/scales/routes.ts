@@ -1,18 +1,17 @@
 import { z } from '@hono/zod-openapi'
 import {
   type Api,
-  claimOf,
   historyLimit,
   listOf,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   readTimeCursor,
   send,
+  sendResource,
   timeCursor,
 } from '../http/index.ts'
-import { deviceTimeHeaders, deviceTimeOf } from '../ledger/index.ts'
+import { deviceTimeHeaders, timedAskOf } from '../ledger/index.ts'
 import { NewScaleReading, readingsPath, readingsQuery, ScaleReading, ScaleReadingResource } from './schema.ts'
 import type { ScaleService } from './service.ts'
 
@@ -57,7 +56,7 @@ const getReading = operation({
 
 export function scaleRoutes(api: Api, scales: ScaleService): void {
   api.openapi(recordReading, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     return send(c, await scales.record(c.req.valid('json'), asked), 201)
   })
   api.openapi(listReadings, (c) => {
@@ -71,7 +70,5 @@ export function scaleRoutes(api: Api, scales: ScaleService): void {
       200,
     )
   })
-  api.openapi(getReading, (c) =>
-    c.json({ success: true as const, ...scales.reading(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
-  )
+  api.openapi(getReading, (c) => sendResource(c, scales.reading(numericPath(c.req.valid('param').id), c.get('caller'))))
 }

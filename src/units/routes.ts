@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, claimOf, listOf, onceHeaders, operation, originOf, send, sendAll } from '../http/index.ts'
-import { deviceTimeHeaders, deviceTimeOf } from '../ledger/index.ts'
+import { type Api, listOf, onceHeaders, operation, send, sendAll, sendResource } from '../http/index.ts'
+import { deviceTimeHeaders, timedAskOf } from '../ledger/index.ts'
 import {
   NewTransportUnit,
   TransportUnitItem,
@@ -125,19 +125,17 @@ const addEvidence = operation({
 export function unitRoutes(api: Api, units: UnitService): void {
   api.openapi(listUnits, async (c) => {
     const query = c.req.valid('query')
-    return (await sendAll(c, units.units(query, c.get('caller')), query)) as never
+    return await sendAll(c, units.units(query, c.get('caller')), query)
   })
   api.openapi(getWorkflow, (c) => c.json(units.workflow(), 200))
-  api.openapi(getUnit, (c) =>
-    c.json({ success: true as const, ...units.unit(c.req.valid('param').id, c.get('caller')) }, 200),
-  )
+  api.openapi(getUnit, (c) => sendResource(c, units.unit(c.req.valid('param').id, c.get('caller'))))
   api.openapi(createUnit, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     const reply = await units.create(c.req.valid('json'), asked)
     return send(c, reply, reply.status)
   })
   api.openapi(advanceUnit, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     return send(c, await units.advance(c.req.valid('param').id, c.req.valid('json'), asked), 200)
   })
   const actions = [
@@ -166,12 +164,12 @@ export function unitRoutes(api: Api, units: UnitService): void {
   ] as const
   for (const [to, route] of actions) {
     api.openapi(route, async (c) => {
-      const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+      const asked = timedAskOf(c)
       return send(c, await units.act(c.req.valid('param').id, to, c.req.valid('json'), asked), 200)
     })
   }
   api.openapi(addEvidence, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     return send(c, await units.addEvidence(c.req.valid('param').id, c.req.valid('json'), asked), 200)
   })
 }

@@ -2,17 +2,17 @@ import { z } from '@hono/zod-openapi'
 import {
   type Api,
   allQuery,
+  askOf,
   barcodePath,
-  claimOf,
   ifMatchHeaders,
   listOf,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   pageOfAll,
   resource,
   send,
+  sendResource,
   versionOf,
 } from '../http/index.ts'
 import {
@@ -145,30 +145,24 @@ export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
     c.json(pageOfAll(warehouse.warehouses(c.get('caller')), c.req.valid('query')), 200),
   )
   api.openapi(createWarehouse, async (c) =>
-    send(c, await warehouse.createWarehouse(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
+    send(c, await warehouse.createWarehouse(c.req.valid('json'), askOf(c)), 201),
   )
-  api.openapi(createZone, async (c) =>
-    send(c, await warehouse.createZone(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
-  )
+  api.openapi(createZone, async (c) => send(c, await warehouse.createZone(c.req.valid('json'), askOf(c)), 201))
   api.openapi(changeWarehouse, async (c) => {
     const id = numericPath(c.req.valid('param').id)
-    const ask = { by: originOf(c), claim: claimOf(c) }
+    const ask = askOf(c)
     return send(c, await warehouse.changeWarehouse(id, c.req.valid('json'), versionOf(c), ask), 200)
   })
   api.openapi(changeZone, async (c) => {
     const id = numericPath(c.req.valid('param').id)
-    const ask = { by: originOf(c), claim: claimOf(c) }
+    const ask = askOf(c)
     return send(c, await warehouse.changeZone(id, c.req.valid('json'), versionOf(c), ask), 200)
   })
-  api.openapi(createAsset, async (c) =>
-    send(c, await warehouse.createAsset(c.req.valid('json'), { by: originOf(c), claim: claimOf(c) }), 201),
-  )
-  api.openapi(getAsset, (c) =>
-    c.json({ success: true as const, ...warehouse.asset(c.req.valid('param').barcode, c.get('caller')) }, 200),
-  )
+  api.openapi(createAsset, async (c) => send(c, await warehouse.createAsset(c.req.valid('json'), askOf(c)), 201))
+  api.openapi(getAsset, (c) => sendResource(c, warehouse.asset(c.req.valid('param').barcode, c.get('caller'))))
   api.openapi(changeAsset, async (c) => {
     const { barcode } = c.req.valid('param')
-    const ask = { by: originOf(c), claim: claimOf(c) }
+    const ask = askOf(c)
     return send(c, await warehouse.changeAsset(barcode, c.req.valid('json'), versionOf(c), ask), 200)
   })
 }

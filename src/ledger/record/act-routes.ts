@@ -3,7 +3,8 @@ import { type Api, claimOf, numericPath, onceHeaders, operation, originOf, send 
 import { NewBatch, NewCorrection, NewMove, RecordedBatch, RecordedCorrection, RecordedMove } from './act-schema.ts'
 import type { Acts } from './acts.ts'
 import type { Corrections } from './corrections.ts'
-import { deviceTimeHeaders, deviceTimeOf } from './device-time.ts'
+import { deviceTimeHeaders } from './device-time.ts'
+import { timedAskOf } from './timed-ask.ts'
 
 const tag = 'Ledger'
 export const batchPath = '/api/whms/events/batch'
@@ -69,12 +70,12 @@ const correctEvent = operation({
 
 export function actRoutes(api: Api, acts: Acts, corrections: Corrections): void {
   api.openapi(recordBatch, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     const reply = await acts.batch(c.req.valid('json'), asked)
     return send(c, reply, reply.status)
   })
   api.openapi(recordMove, async (c) => {
-    const asked = { by: originOf(c), claim: claimOf(c), deviceTimeMs: deviceTimeOf(c) }
+    const asked = timedAskOf(c)
     const reply = await acts.move(c.req.valid('json'), asked)
     return send(c, reply, reply.status)
   })

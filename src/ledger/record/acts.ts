@@ -5,11 +5,11 @@ import type { Idempotency } from '../../journal/index.ts'
 import type { Slot, WarehouseService } from '../../warehouse/index.ts'
 import { assetLocation } from '../derive/state.ts'
 import type { AppendedEvent, NewPlacementEvent, RecordedEvent } from '../schema.ts'
-import type { TimedAsk } from '../service.ts'
 import * as store from '../store.ts'
 import type { NewBatch, NewMove, RecordedBatch, RecordedMove } from './act-schema.ts'
 import { type ItemOutcome, readItem, refusalOf, resultOf } from './batch.ts'
 import { type Recorder, requestHash } from './recorder.ts'
+import type { TimedAsk } from './timed-ask.ts'
 
 /** Acts of the floor that append several events in one commit: batches and moves. */
 export class Acts {

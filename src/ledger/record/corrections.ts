@@ -6,7 +6,6 @@ import type { WarehouseService } from '../../warehouse/index.ts'
 import { isReusedBy } from '../derive/photo-reuse.ts'
 import { correctionsOf } from '../derive/walk.ts'
 import type { NewPlacementEvent, RecordedEvent } from '../schema.ts'
-import type { TimedAsk } from '../service.ts'
 import * as store from '../store.ts'
 import type { NewCorrection, RecordedCorrection } from './act-schema.ts'
 import { withoutSuccess } from './acts.ts'
@@ -14,6 +13,7 @@ import { compensation, type Step } from './correction.ts'
 import { demandFor, type Recorder, requestHash } from './recorder.ts'
 import { placementIdOf, scenesAround } from './scene.ts'
 import { judgementAt } from './standing.ts'
+import type { TimedAsk } from './timed-ask.ts'
 
 /** The event as it should have been booked. */
 type Right = { readonly slotId: number; readonly assetBarcode: string; readonly assetKey: string }
