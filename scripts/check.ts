@@ -1,12 +1,13 @@
 /**
- * The checks that need no test: types, format and lint, dead code, direction of imports, and a few rules of the house.
- * Run alone by `npm run check`.
+ * The checks that need no test: types, format and lint, dead code, direction of imports, a few rules of the house,
+ * and what the room pages name. Run alone by `npm run check`.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { houseRules } from './checks/house-rules.ts'
 import { importDirection } from './checks/import-direction.ts'
 import { mutantsApply } from './checks/mutants-apply.ts'
+import { roomPages } from './checks/room-pages.ts'
 
 const exec = promisify(execFile)
 
@@ -27,6 +28,7 @@ export const checks: readonly Check[] = [
   { name: 'dead code', run: tool('node_modules/knip/bin/knip.js', '--no-progress') },
   { name: 'direction of imports', run: importDirection },
   { name: 'house rules', run: houseRules },
+  { name: 'room pages', run: roomPages },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },
 ]

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Who really asks: the peer, unless that is a configured proxy; then the last address in X-Forwarded-For that is not
- * one of ours. What a client writes into that header itself is never reached.
+ * Returns a function that finds the client's address: the peer, or behind a configured proxy the last address in
+ * X-Forwarded-For that is not a proxy of ours. Addresses that a client writes into that header itself are never used.
  */
 export function addressResolver(trustedProxies: readonly string[]) {
   const isTrusted = within(trustedProxies)
@@ -15,7 +15,7 @@ export function addressResolver(trustedProxies: readonly string[]) {
   }
 }
 
-/** Whether the client speaks TLS: with us, or with a configured proxy that says so. */
+/** Returns a function that says whether the client uses TLS, with us or with a configured proxy that reports it. */
 export function tlsResolver(trustedProxies: readonly string[]) {
   const isTrusted = within(trustedProxies)
   return (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }): boolean =>

@@ -92,11 +92,11 @@ export type ApiParts = {
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
 
-/** Whoever signs in has no caller yet; whoever signs out has. */
+/** A sign-in has no caller yet; a sign-out has one. */
 const isPublic = (path: string, method: string) =>
   publicPaths.has(path) || (path === sessionPath && ['GET', 'HEAD', 'POST'].includes(method))
 
-/** All of the API behind its door. The order matters: who asks, how often, then the body, then the routes. */
+/** Builds the whole API. The order of checks matters: browser origin, caller and rate, request body, route. */
 export function buildApi(parts: ApiParts): Api {
   const root = newRoot({
     log: parts.log,

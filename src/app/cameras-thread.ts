@@ -12,9 +12,9 @@ export type CamerasThreadData = {
 }
 
 export type CamerasThreadListener = {
-  /** The thread is new and knows nothing. */
+  /** Called when a new thread runs: it has no settings yet. */
   threadStarted(): void
-  /** There is no thread until the next one starts. */
+  /** Called when the thread has ended; the next one starts a second later. */
   threadEnded(): void
   heard(message: FromCameras): void
 }
@@ -23,8 +23,8 @@ const restartAfterMs = 1000
 const stopWithinMs = 15_000
 
 /**
- * The cameras thread as the main thread holds it. It runs while a camera is configured; if it dies it is started again,
- * and told everything anew. What a dead one left open is finished by the next.
+ * Runs the cameras thread from the main thread, once a camera is configured. After a crash it starts again and receives
+ * all settings anew; clips that the old one left open are finished by the new one.
  */
 export class CamerasThread {
   readonly #clipsFolder: string
@@ -56,7 +56,7 @@ export class CamerasThread {
     this.#clock = options.clock
   }
 
-  /** How often the thread had to be started again. */
+  /** Counts restarts of the thread, also attempts without ffmpeg. */
   get restarts(): number {
     return this.#restarts
   }
@@ -65,7 +65,7 @@ export class CamerasThread {
     this.#ear = ear
   }
 
-  /** Starts the thread when a camera is configured, once; a missing ffmpeg is logged and tried again. */
+  /** Starts the thread, once. A missing ffmpeg is logged and looked for again every second. */
   start(): void {
     if (this.#isWanted()) this.#starting ??= this.#run()
   }
@@ -75,12 +75,12 @@ export class CamerasThread {
     this.start()
   }
 
-  /** What is said while there is no thread is not lost: a new one is told everything. */
+  /** Posts a message. Without a thread it is dropped, because a new thread receives all settings anyway. */
   send(message: ToCameras): void {
     this.#worker?.postMessage(message)
   }
 
-  /** Streams end, open clips are closed; what does not end in time is ended. */
+  /** Ends streams and closes open clips; terminates the thread after 15 s. */
   async stop(): Promise<void> {
     this.#stopping = true
     await this.#starting?.catch(() => {})
@@ -109,7 +109,7 @@ export class CamerasThread {
         logFormat: this.#logFormat,
       })
     } catch (err) {
-      this.#log.error({ err }, 'the cameras can not be watched')
+      this.#log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
       this.#again()
     }
   }

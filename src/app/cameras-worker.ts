@@ -1,4 +1,7 @@
-/** The cameras thread: ingest, rings, scores and clips of all cameras. It has no database, so no disk can hold it up. */
+/**
+ * The cameras thread: ingest, rings, scores and clips of all cameras. It has no database, so a slow disk never blocks
+ * it.
+ */
 import { mkdirSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readSecretFile } from '../config/index.ts'

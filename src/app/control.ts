@@ -22,7 +22,7 @@ import type { AddWarehouse } from './warehouse-command.ts'
 const longestPath = 107
 
 export type ControlActions = {
-  /** The data folder that this daemon works on. */
+  /** Data folder of this daemon. */
   readonly dataDir: string
   readonly verify: () => Promise<Verification>
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
@@ -72,8 +72,8 @@ function sentenceOf(error: Error): string {
 }
 
 /**
- * Commands to the running daemon over a socket that only root and the group may open (0660): no secret is needed, the
- * file system decides.
+ * Receives commands for the running daemon over a Unix socket that only root and the group may open (0660). It speaks
+ * HTTP, one POST for each command; file permissions replace a secret.
  */
 export class ControlSocket {
   readonly #path: string
@@ -88,18 +88,21 @@ export class ControlSocket {
   }
 
   /**
-   * A daemon without it still serves; the commands then say that they can't reach it. Throws ExitError when another
-   * daemon listens there.
+   * Opens the socket. Throws ExitError when another daemon listens there. If the path is too long for the system, the
+   * daemon serves without it, and commands report that they cannot reach it.
    */
   async start(): Promise<void> {
     if (this.#path.length > longestPath) {
-      this.#log.warn({ path: this.#path }, 'the path of the control socket is too long for the system; it is not there')
+      this.#log.warn(
+        { path: this.#path },
+        'the path of the control socket is too long for the system; commands cannot reach this daemon',
+      )
       return
     }
     mkdirSync(dirname(this.#path), { recursive: true })
     await refuseIfTaken(this.#path)
-    // Bound under a name of our own and then put in place, over what a kill -9 left there: libuv unlinks the name that
-    // it bound when it closes, whoever's socket has it by then.
+    // Bound under a temporary name and then renamed over what a kill -9 may have left: libuv unlinks the name that it
+    // bound when it closes, and that could be another daemon's socket by then.
     const boundAs = join(dirname(this.#path), `.${process.pid}`)
     rmSync(boundAs, { force: true })
     await new Promise<void>((resolve, reject) => {
@@ -121,7 +124,7 @@ export class ControlSocket {
   }
 }
 
-/** Device and inode: which file it is, whatever its name. */
+/** Device and inode: identifies a file independent of its name. */
 type FileId = `${bigint}:${bigint}`
 
 function fileId(path: string): FileId | undefined {
@@ -129,10 +132,13 @@ function fileId(path: string): FileId | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** The lock on the data folder doesn't keep two daemons with two data folders from one runtimeDir. */
+/**
+ * Throws ExitError when a daemon listens. The lock of the data folder does not keep two data folders from one
+ * runtimeDir.
+ */
 async function refuseIfTaken(path: string): Promise<void> {
   const refusal = await knock(path)
-  // Only these say that nobody is there: a full backlog, or a socket that we may not open, has an owner.
+  // Only these two mean that no daemon listens. A full backlog, or a socket that we may not open, has an owner.
   if (refusal === 'ENOENT' || refusal === 'ECONNREFUSED') return
   throw new ExitError(1, `another gatehouse listens at ${path}; give each a runtimeDir of its own`)
 }

@@ -16,7 +16,7 @@ import type { Outbox } from '../journal/index.ts'
 import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
-/** The health of the gateway: what is looked at, and who is told of a change. */
+/** Builds the health watch: what it observes, and who receives its changes. */
 export function composeHealth(needs: {
   work: UnitOfWork
   clock: Clock

@@ -5,8 +5,8 @@ import type { Config } from '../config/index.ts'
 import { readCertificate, type TlsFiles } from '../http/index.ts'
 
 /**
- * Whether a host, as the Host header names it, is this gateway. Addresses always are: a page that makes its own name
- * point here (DNS rebinding) can send no other Host than that name.
+ * Returns a function that says whether a Host header names this gateway. IP addresses always do: a web page that makes
+ * its own name point here (DNS rebinding) can only send that name.
  */
 export function hostChecker(names: readonly string[]): (host: string) => boolean {
   const ours = new Set(['localhost', ...names.map(folded)])
@@ -21,7 +21,7 @@ export function hostChecker(names: readonly string[]): (host: string) => boolean
 
 const folded = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-/** As `hostChecker`, for the config as it is now. */
+/** Returns a `hostChecker` that follows the current config. */
 export function ownHosts(config: () => Config): (host: string) => boolean {
   let seen: Config | undefined
   let check = hostChecker([])
@@ -33,14 +33,16 @@ export function ownHosts(config: () => Config): (host: string) => boolean {
   }
 }
 
-/** The names by which a config lets the gateway be asked: its own address, its certificates, the machine, and `http.hostNames`. */
+/**
+ * Lists the names that a config accepts in Host: its own address, its certificates, the machine, and `http.hostNames`.
+ */
 function hostNames({ site, listen, http }: Config): string[] {
   const machine = hostname()
   const certified = listen.flatMap(({ tls }) => (tls ? namesOf(tls) : []))
   return [new URL(site.url).hostname, machine, `${machine}.local`, ...certified, ...http.hostNames]
 }
 
-/** None while the files cannot be used; the listener says so. */
+/** Returns no names while the files cannot be used; the listener reports that. */
 function namesOf(tls: TlsFiles): string[] {
   try {
     const { subjectAltName = '' } = new X509Certificate(readCertificate(tls).cert)

@@ -3,15 +3,15 @@ import type { RequestOrigin } from '../http/index.ts'
 import type { ImportOptions, ImportResult } from '../imports/index.ts'
 import type { Gateway } from './compose.ts'
 
-/** `by`: who is signed in at the box; the file system has let that one in. */
+/** `by`: name of the person at the box; file permissions of the socket admitted them. */
 export type Import = (bytes: Buffer, options: ImportOptions, by: string) => Promise<ImportResult>
 
-/** Takes lists in the name of somebody at the box, who may do all that an admin may. */
+/** Returns a function that imports a list in the name of the person at the box, with an admin's permissions. */
 export function importer(gateway: Pick<Gateway, 'imports' | 'live' | 'makeId'>): Import {
   return (bytes, options, by) => gateway.imports.import(bytes, options, atTheBox(gateway, by, 'import'))
 }
 
-/** Somebody at the box, who may do all that an admin may. `authMode`: what the audit trail says of how they came in. */
+/** Returns the caller for a person at the box, with an admin's permissions. `authMode` goes into the audit trail. */
 export function atTheBox(
   { live, makeId }: Pick<Gateway, 'live' | 'makeId'>,
   username: string,

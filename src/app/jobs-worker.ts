@@ -1,4 +1,4 @@
-/** The thread for long reads (verification, reports), so that the floor's requests never wait for them. */
+/** The thread for long reads (verification, reports), so that requests never wait for them. */
 import { parentPort } from 'node:worker_threads'
 import { databaseFile, executor, openReader } from '../database/index.ts'
 import { verifyLedger } from '../evidence/index.ts'

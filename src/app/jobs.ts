@@ -5,7 +5,7 @@ import type { ComposedReport, ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../platform/bundle.ts'
 import type { Logger } from '../platform/index.ts'
 
-/** What each job is told, besides the data folder, and what comes of it. */
+/** Input (besides the data folder) and result of each kind of job. */
 type JobKinds = {
   verify: { readonly told: undefined; readonly result: Verification }
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
@@ -19,7 +19,10 @@ export type JobAnswer = { readonly id: number } & ({ readonly result: JobResult 
 
 type Waiting = { resolve: (result: never) => void; reject: (error: unknown) => void }
 
-/** The jobs thread. It starts with the first job; if it dies, its jobs fail and the next one starts it again. */
+/**
+ * Runs jobs in the jobs thread, which starts with the first job. If it dies, its jobs fail; the next job starts it
+ * again.
+ */
 export class Jobs {
   readonly #log: Logger
   readonly #waiting = new Map<number, Waiting>()
@@ -30,12 +33,12 @@ export class Jobs {
     this.#log = options.log
   }
 
-  /** Recomputes the ledger in `dataDir`. Rejects with INTERNAL_ERROR when that can't be done at all. */
+  /** Recomputes the ledger in `dataDir`. Rejects with INTERNAL_ERROR when it cannot be read at all. */
   verify(dataDir: string): Promise<Verification> {
     return this.#run(dataDir, { job: 'verify', told: undefined })
   }
 
-  /** A report on the ledger in `dataDir`; see `composeReport`. */
+  /** Composes a report on the ledger in `dataDir`; see `composeReport`. Rejects with INTERNAL_ERROR. */
   report(dataDir: string, spec: ReportSpec): Promise<ComposedReport> {
     return this.#run(dataDir, { job: 'report', told: spec })
   }
@@ -52,7 +55,7 @@ export class Jobs {
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject })
       const worker = this.#start()
-      // An idle thread keeps no process alive; one at work does, or its answer could come to nobody.
+      // Only a thread at work keeps the process alive.
       worker.ref()
       worker.postMessage({ ...job, id, dataDir } satisfies JobRequest)
     })

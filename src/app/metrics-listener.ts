@@ -10,7 +10,10 @@ import { within } from './addresses.ts'
 
 export type MetricsListener = NonNullable<Config['metrics']['listen']>
 
-/** The token that a collector sends; made at the first start unless the config names a file. Throws ExitError. */
+/**
+ * Returns the token that a collector must send; makes one at the first start unless the config names a file. Throws
+ * ExitError.
+ */
 export function metricsToken(listen: MetricsListener, dataDir: string, random: RandomBytes, log: Logger): string {
   if (listen.tokenFile) return tokenOf(secretIn(listen.tokenFile), listen.tokenFile)
   const file = join(dataDir, 'metrics-token')
@@ -37,12 +40,12 @@ function tokenOf(text: string, file: string): string {
 }
 
 /**
- * GET /metrics, for a collector that can't send the X-Storage headers: from this machine or the named networks only,
- * and with the token as bearer.
+ * Builds GET /metrics for a collector that cannot send the X-Storage headers. It answers this machine and the named
+ * networks only, and asks for the token as bearer.
  */
 export function metricsApi(options: {
   metrics: Pick<Metrics, 'text' | 'contentType'>
-  /** Asked at every request. */
+  /** Read at every request. */
   token: () => string
   networks: readonly string[]
   log: Logger

@@ -6,7 +6,10 @@ import { scaleNotifications } from '../scales/index.ts'
 import { unitCreated, unitNotifications } from '../units/index.ts'
 import { allNotifications } from '../webhooks/index.ts'
 
-/** The shape of every notification that this gateway sends: what is described, and what is checked when it is published. */
+/**
+ * The schema of every notification: the description shows it, and each notification is checked against it when
+ * published.
+ */
 export const notifications = allNotifications(
   [ledgerNotifications, cameraNotifications, unitNotifications, scaleNotifications, governanceNotifications],
   motionRecorded,

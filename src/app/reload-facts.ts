@@ -4,14 +4,14 @@ import type { Config, plan } from '../config/index.ts'
 const decidesAccess = /^auth\.(defaultRole|groupRoles)|^warehouses\b|^cameras(\[[^\]]*\])?(\.(viewers|owner).*)?$/
 
 /**
- * What the trail is told of a reload: keys, never values, and no names of people in them.
- * @param files key paths of files that have another content
+ * Returns the audit entry of a reload: keys, never values, and no names of people in them.
+ * @param files key paths of files whose content changed
  */
 export function reloadFacts({ live, restart }: ReturnType<typeof plan>, files: readonly string[]) {
   return { live: unlike(live), restart: unlike(restart), ...(files.length > 0 && { files: unlike(files) }) }
 }
 
-/** What a reload changes about who may do or see what; undefined when it is nothing. */
+/** Returns what a reload changes about who may see or do something; undefined when nothing. */
 export function accessFacts(old: Config, next: Config, { live }: ReturnType<typeof plan>) {
   const keys = unlike(live.filter((path) => decidesAccess.test(path)))
   if (keys.length === 0) return undefined

@@ -10,19 +10,19 @@ export type RateSettings = {
   readonly roles: Readonly<Record<string, number>>
 }
 
-/** Health, ping and the console's files answer everybody, so they have generous buckets of their own by address. */
+/** Health, ping and the console's files need no caller, so they have generous separate buckets by network. */
 const publicPerMinute = 6000
 
 /** A page of pictures asks for many at once. */
 const signedPerMinute = 600
 
-/** How a caller came: by the document's headers, by the console's cookie, by a signed address. */
+/** How a caller was recognized: by the X-Storage headers, by the console's cookie, by a signed address. */
 export type Way = 'headers' | 'session' | 'signed'
 
-/** Told what a bucket allows and what is left in it, also when that is nothing. */
+/** Receives what a bucket allows and what is left in it, also when nothing is left. */
 export type TellRate = (rate: { bucket: string; limit: number; left: number; seconds: number }) => void
 
-/** Who may ask again already. Everything here throws RATE_LIMITED when it is too soon. */
+/** Counts requests by caller and network. Each method throws RATE_LIMITED above the rate. */
 export class Admission {
   readonly #window: SlidingWindow
   readonly #rates: () => RateSettings
@@ -34,17 +34,17 @@ export class Admission {
     this.#names = options.names
   }
 
-  /** One request for what is public; each kind of it has its own bucket. */
+  /** Counts one request without a caller; each kind has a separate bucket. */
   anybody(kind: 'public' | 'console', address: string, tell?: TellRate): void {
     this.#take(`${kind} ${networkOf(address)}`, publicPerMinute, kind, tell)
   }
 
-  /** One refusal. Only those count by address: a stranger's attempts never use up what a colleague behind it has. */
+  /** Counts one refusal by network. Only refusals count there, so guesses never use up a colleague's rate. */
   refused(address: string): void {
     this.#take(`address ${networkOf(address)}`, this.#rates().requestsPerMinute)
   }
 
-  /** One request of a verified caller. An open console never takes the rate away from the same user's scanner. */
+  /** Counts one request of a verified caller. The console has a separate bucket beside the same user's scanner. */
   caller(caller: Caller, by: Way, tell?: TellRate): void {
     const identity = identityOf(caller)
     if (by === 'signed') {

@@ -2,21 +2,23 @@ import { AppError } from '../errors/index.ts'
 import { normaliseInstance, type Presented } from './credentials.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
-/** Finds who vouches for the names of an instance, and asks there; nobody else is asked. */
+/** Finds the verifier that vouches for a name at an instance, and asks that one only. */
 export class Authenticator {
   readonly #verifiers: readonly CredentialVerifier[]
   readonly #instances: () => readonly string[]
 
   /**
-   * @param options.verifiers in the order in which they are looked through
-   * @param options.instances what X-Storage-Instance may be; for who names another
+   * @param options.verifiers in the order in which they are asked
+   * @param options.instances valid values of X-Storage-Instance, for the message about another one
    */
   constructor(options: { verifiers: readonly CredentialVerifier[]; instances: () => readonly string[] }) {
     this.#verifiers = options.verifiers
     this.#instances = options.instances
   }
 
-  /** Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and what `CredentialVerifier.verify` throws. */
+  /**
+   * Verifies a credential. Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and with what `CredentialVerifier.verify` throws.
+   */
   verify(presented: Presented, address: string): Promise<Verified> {
     const instance = normaliseInstance(presented.instance)
     const verifier = this.#verifierOf(instance, presented.username)
@@ -28,12 +30,15 @@ export class Authenticator {
     return verifier.verify(presented, instance, address)
   }
 
-  /** Who a signed-in user is by now; undefined when the account is gone, or can't be told without its secret. */
+  /**
+   * Returns a signed-in user as the account is now; undefined when it is gone, or cannot be looked up without its
+   * secret.
+   */
   recall(username: string, instance: string): Verified | undefined {
     return this.#verifierOf(instance, username)?.recall(username, instance)
   }
 
-  /** Whether the name is a user's; any other may be a secret in the wrong field. */
+  /** Says whether the name is a known user's; any other may be a secret in the wrong field. */
   knows(username: string, instance: string): boolean {
     const normalised = normaliseInstance(instance)
     const verifier = this.#verifierOf(normalised, username)
@@ -46,7 +51,7 @@ export class Authenticator {
   }
 }
 
-/** A header as it may stand in an answer: short, and without what may be a password before an @. */
+/** Returns a header as an answer may show it: short, and without a possible password before an @. */
 function shown(instance: string): string {
   const told = instance.includes('@') ? 'an address with an @ in it' : JSON.stringify(instance.slice(0, 200))
   return instance.length > 200 ? `${told}…` : told

@@ -2,7 +2,9 @@ import type { Clock } from '../platform/index.ts'
 import { countedForMs, type KeptTry, type TryRecord } from './basic-tries.ts'
 import { networkOf } from './network-of.ts'
 
-/** Above ten failures the server locks our address out. The fewer know a name, the fewer of them it may use up. */
+/**
+ * After ten failures the server locks our address out. The less is known of a login, the fewer failures it may cause.
+ */
 const failuresAllowed: Record<Standing, number> = { 'right-before': 10, 'known-name': 9, stranger: 7 }
 const failuresOfOne = 5
 
@@ -12,15 +14,18 @@ export type Standing = 'right-before' | 'known-name' | 'stranger'
 export type BasicTry = { readonly address: string; readonly login: string; readonly standing: Standing }
 type Failure = KeptTry & { readonly atMs: number }
 
-/** No try is left for now, and whether the asker's own failures are why. */
+/** No try is left for now; `isOwnFault`: because of this login's failures from this network. */
 export type Spent = { readonly waitMs: number; readonly isOwnFault: boolean }
 
-/** How a try ended: the server forgets the failures of who gets in, and may have counted what got no answer. */
+/**
+ * How a try ended. The server forgets the failures of a login that gets in, and may have counted a try without an
+ * answer.
+ */
 export type TryEnd = 'right' | 'wrong' | 'maybe-counted' | 'not-counted'
 
 /**
- * How many Basic passwords may still be wrong at one server before it locks out everybody behind this gateway. Bearer
- * tokens are not counted by the server, so they are none of this.
+ * Limits how many wrong Basic passwords one server sees, because after ten it locks out everyone behind this gateway.
+ * The server does not count bearer tokens, so they are not limited here.
  */
 export class BasicBudget {
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -38,8 +43,8 @@ export class BasicBudget {
   }
 
   /**
-   * Asks, as soon as no more tries are under way than may fail. Until it is answered a try counts as one that fails. With
-   * nothing left to try it asks nobody and says how long that lasts.
+   * Runs a question as soon as no more tries are in progress than may fail; a try in progress counts as a failure. With
+   * no try left it asks nothing and returns how long that lasts, in milliseconds.
    */
   async run<T>(
     attempt: BasicTry,
@@ -66,7 +71,7 @@ export class BasicBudget {
     }
   }
 
-  /** Undefined: there is a try left, perhaps after those under way. */
+  /** Returns undefined when a try is left, perhaps after those in progress. */
   #spent({ address, login, standing }: BasicTry): Spent | undefined {
     const nowMs = this.#clock.monotonic()
     this.#failures = this.#failures.filter(({ atMs }) => atMs > nowMs - countedForMs)
@@ -78,13 +83,13 @@ export class BasicBudget {
     return last && { waitMs: last.atMs + countedForMs - nowMs, isOwnFault: lastOwn !== undefined }
   }
 
-  /** Whether a try is left, but those under way may use it up. */
+  /** Says whether this try must wait for those in progress, which may use up what is left. */
   #mayFollow(attempt: BasicTry): boolean {
     if (this.#spent(attempt)) return false
     return this.#underWay > 0 && this.#failures.length + this.#underWay >= failuresAllowed[attempt.standing]
   }
 
-  /** Forgotten is only what the server had surely counted when the right password came. */
+  /** Forgets the failures that the server had certainly counted when the right password came. */
   #settle(failure: Failure, end: TryEnd, startedMs: number): void {
     if (end === 'wrong' || end === 'maybe-counted') {
       this.#failures.push(failure)

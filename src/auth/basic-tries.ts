@@ -11,9 +11,9 @@ const latestCountMs = 10_000
 export type KeptTry = { readonly id: number; readonly network: string; readonly login: string }
 
 /**
- * Tries that count against a server's lock-out, as rows that survive a restart: the server remembers them through ours.
- * A row is written when the question goes out and taken away when the password was right. Nobody waits for it, so a full
- * disk keeps nobody out.
+ * Stores the tries that count against a server's lock-out, so that they survive a restart. A row is written when the
+ * question is sent and deleted when the password was right. The request does not wait for it, so a full disk refuses no
+ * sign-in.
  */
 export class BasicTries {
   readonly #work: UnitOfWork
@@ -30,7 +30,7 @@ export class BasicTries {
       options.work.read((tx) => tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM storage_try'))?.id ?? 0
   }
 
-  /** What the budget of one server keeps by. */
+  /** Returns the record of one server's tries. */
   of(instance: string): TryRecord {
     return {
       markOf: (login) =>
@@ -43,7 +43,7 @@ export class BasicTries {
     }
   }
 
-  /** A row from the future tells that the clock lost its time: it counts in full. */
+  /** Returns earlier tries. A row from the future means that the clock was set back: it counts in full. */
   #earlier(instance: string): (KeptTry & { ageMs: number })[] {
     const nowMs = this.#clock.now()
     const rows = this.#work.read((tx) =>
@@ -87,11 +87,11 @@ export class BasicTries {
 }
 
 export type TryRecord = {
-  /** What stands for a login. */
+  /** Returns the mark that is stored instead of a login. */
   markOf(login: string): string
-  /** Tries of an earlier run that still count, oldest first. */
+  /** Lists tries of an earlier run that still count, oldest first. */
   earlier(): readonly (KeptTry & { readonly ageMs: number })[]
   begun(network: string, login: string): number
-  /** These count no more. */
+  /** Deletes tries that no longer count. */
   over(ids: readonly number[]): void
 }

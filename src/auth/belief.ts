@@ -1,10 +1,10 @@
 import type { StorageAnswer } from './storage-client.ts'
 
-/** When a credential was last verified; on the monotonic clock, at the moment the question went out. */
+/** A verified credential; its time is monotonic, in milliseconds, at the moment the question was sent. */
 export type Known = {
   readonly username: string
   readonly verifiedMs: number
-  /** Whether the server took it as a bearer token; else as a Basic password. */
+  /** Whether the server accepted it as a bearer token; otherwise as a Basic password. */
   readonly asBearer: boolean
 }
 
@@ -13,7 +13,7 @@ export type BeliefSettings = { readonly freshForMs: number; readonly staleForMs:
 /** An answer `wrong` is believed this long. */
 export const wrongForMs = 10 * 60_000
 
-/** What is done with a credential before the server is asked. */
+/** Decides what to do with a credential before the server is asked. Pure. */
 export function beforeAsking(
   known: Known | undefined,
   wrongUntilMs: number | undefined,
@@ -25,8 +25,8 @@ export function beforeAsking(
 }
 
 /**
- * What the server's answer makes of the credential. Only an answer proves anything: without one, what was verified
- * serves for a while as `stale`, and what was never verified is `unknown`, not wrong.
+ * Decides what the server's answer means for a credential. Without an answer, a credential that was verified is used as
+ * `stale` for a while, and one that was never verified is `unknown`, not wrong. Pure.
  */
 export function afterAnswer(
   known: Known | undefined,

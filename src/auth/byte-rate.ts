@@ -7,7 +7,7 @@ const usersKept = 10_000
 
 type Taken = { readonly atMs: number; readonly bytes: number }
 
-/** How many bytes each user may send in any minute. */
+/** Limits how many bytes each user may send in any minute. */
 export class ByteRate {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #bytesPerMinute: () => number
@@ -18,7 +18,9 @@ export class ByteRate {
     this.#bytesPerMinute = needs.bytesPerMinute
   }
 
-  /** Throws RATE_LIMITED. What alone is more than the rate passes when nothing was sent for a minute. */
+  /**
+   * Counts bytes; throws RATE_LIMITED above the rate. A single larger upload passes when none was sent for a minute.
+   */
   take(user: string, bytes: number): void {
     const nowMs = this.#clock.monotonic()
     const taken = (this.#taken.get(user) ?? []).filter(({ atMs }) => atMs > nowMs - windowMs)
@@ -32,7 +34,7 @@ export class ByteRate {
     })
   }
 
-  /** Until enough of what was taken is a minute old. */
+  /** Returns milliseconds until enough of the counted bytes are a minute old. */
   #waitMs(taken: readonly Taken[], bytes: number, nowMs: number): number {
     let sum = taken.reduce((total, one) => total + one.bytes, 0)
     let waitMs = 0

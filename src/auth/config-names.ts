@@ -18,7 +18,7 @@ export type NameSettings = {
 
 type Known = Pick<Caller, 'username' | 'instance' | 'groups'>
 
-/** Read once: a floor list compares the same few names for every slot. */
+/** Parsed names: a list of slots compares the same few names for every slot. */
 const read = new Recent<ConfigName>(4096)
 
 function nameOf(text: string): ConfigName {
@@ -30,8 +30,8 @@ function nameOf(text: string): ConfigName {
 }
 
 /**
- * Whom the names of the config mean: owners, viewers, groups, rates. Every room asks here, and nothing else compares
- * names: two users of one name at different instances are different people.
+ * Decides whom the names of the config mean: owners, viewers, groups, rates. All rooms ask here, because two users of
+ * one name at different instances are different people.
  */
 export class ConfigNames {
   readonly #settings: () => NameSettings
@@ -43,19 +43,19 @@ export class ConfigNames {
     this.#isLocal = options.isLocal
   }
 
-  /** Whether one of the names means this caller, or a group of theirs. */
+  /** Says whether one of the names means this caller, or one of the caller's groups. */
   mean(names: readonly string[], caller: Known): boolean {
     return names.some((text) => this.#identities(text).some((identity) => isOf(identity, caller)))
   }
 
-  /** Whether the name means this caller, and no group. */
+  /** Says whether the name means this caller as a user. */
   meanUser(text: string | null, caller: Known): boolean {
     return text !== null && this.#identities(text).some((one) => one.kind === 'user' && isOf(one, caller))
   }
 
   /**
-   * Whether a bare name, kept before names had an instance, is this caller's: a local one's always, a storage user's
-   * only where no local one has it and there is one storage server.
+   * Says whether a bare name, stored before names had an instance, is this caller's: a local caller's always, a storage
+   * user's only when no local caller has it and there is one storage server.
    */
   ownsBareName(caller: Pick<Caller, 'username' | 'instance'>): boolean {
     return this.meanUser(caller.username, { ...caller, groups: [] })
@@ -66,7 +66,7 @@ export class ConfigNames {
   }
 }
 
-/** The role that the groups of a storage user make: the highest of several; where none has a role, the default. */
+/** Returns the role of a storage user: the highest of the groups' roles, or the default. */
 export function roleOfGroups(
   groups: readonly string[],
   instance: string,

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/index.ts'
 import { Recent } from './recent.ts'
 
-/** What a request says of its caller, before anything of it is believed. */
+/** What a request claims about its caller, before it is verified. */
 export type Presented = {
   readonly scheme: 'bearer' | 'basic'
   readonly secret: string
@@ -15,17 +15,17 @@ export type Presented = {
 
 export const invalidCredentials = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
 
-/** @param details what the two names are, and what to send; of a storage user only to who has the right secret */
+/** Makes USER_MISMATCH. @param details the two names and what to send; a storage user's only for a right secret */
 export const userMismatch = (details: string) =>
   new AppError('USER_MISMATCH', 'The secret belongs to another user name', { details })
 
-/** The names in Authorization and in X-Storage-Username differ, and nobody is asked what that means. */
+/** Makes the error for different names in Authorization and X-Storage-Username; no verifier is asked. */
 export const twoNames = (basicUser: string, username: string) =>
   userMismatch(
     `Authorization names ${JSON.stringify(basicUser)}, and X-Storage-Username names ${JSON.stringify(username)}: send the same name in both`,
   )
 
-/** Storage servers know no difference of case; what they take for the same name is theirs to say. */
+/** Compares names without case, as storage servers do. */
 export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
@@ -35,7 +35,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 const isAscii = /^[\x20-\x7e]*$/
 
-/** HTTP hands over bytes as Latin-1; clients send UTF-8. What is no UTF-8 stays as it is. */
+/** Decodes a header as UTF-8, since HTTP hands bytes over as Latin-1. Other text stays as it is. */
 function fromHeader(value: string | undefined): string | undefined {
   if (!value || isAscii.test(value)) return value
   try {
@@ -45,7 +45,7 @@ function fromHeader(value: string | undefined): string | undefined {
   }
 }
 
-/** Reads the three headers of the document. Throws AUTH_REQUIRED or STORAGE_HEADERS_REQUIRED. */
+/** Reads the three credential headers. Throws AUTH_REQUIRED or STORAGE_HEADERS_REQUIRED. */
 export function readCredentials({ authorization, instance, username: sent }: Headers): Presented {
   const username = fromHeader(sent)
   const presented = parseAuthorization(authorization)
@@ -75,10 +75,12 @@ function parseAuthorization(
   }
 }
 
-/** Few are named over and over, by every request; strangers' many are not worth more memory. */
+/** Most requests name one of a few instances. */
 const normalised = new Recent<{ readonly url: string | undefined }>(256)
 
-/** An instance URL in the form in which two of them are compared: origin and path without a final slash. */
+/**
+ * Normalizes an instance URL for comparison: origin and path without a final slash. Undefined when it cannot be one.
+ */
 export function normaliseInstance(value: string): string | undefined {
   const known = normalised.get(value)
   if (known) return known.url
@@ -88,7 +90,7 @@ export function normaliseInstance(value: string): string | undefined {
 }
 
 function normalise(value: string): string | undefined {
-  // What the parser would drop or turn round is no other spelling of a configured address.
+  // What the URL parser would drop or change is not another spelling of a configured address.
   if (/[\s\\?#@]/.test(value) || !URL.canParse(value)) return undefined
   const { origin, pathname } = new URL(value)
   return `${origin}${pathname.replace(/\/+$/, '')}`

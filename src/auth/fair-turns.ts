@@ -1,6 +1,6 @@
 import { AppError } from '../errors/index.ts'
 
-/** So much is under way at once, and so much may wait, in all and of one lane. */
+/** How many tasks run at once, and how many may wait, in all and in one lane. */
 export type TurnLimits = { readonly atOnce: number; readonly waitingOfLane: number; readonly waiting: number }
 
 type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp: (error: AppError) => void }
@@ -8,14 +8,14 @@ type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp:
 const tooMany = () => new AppError('NOT_READY', 'Too many sign-ins at once', { retryAfterSeconds: 2 })
 
 /**
- * FairTurns at work that costs. The lanes are served round about, one turn at a time each, however many wait in one of them.
- * When too much waits, the place is given up by who holds most: the newest of the longest lane, and inside of a lane the
- * newest of whoever waits most often there. So a flood keeps out neither another address nor another name.
+ * Shares out expensive work. Lanes are served in rotation, one task at a time each. When too many wait, the newest task
+ * of the longest lane is refused, and inside a lane the newest task of the name that waits most often. So a flood keeps
+ * out neither another network nor another name.
  */
 export class FairTurns {
   readonly #limits: TurnLimits
   readonly #running = new Set<string>()
-  /** By lane, the one that was served longest ago first; no lane is empty. */
+  /** Waiting tasks by lane, the lane served longest ago first; no lane is empty. */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(limits: TurnLimits) {
@@ -24,7 +24,7 @@ export class FairTurns {
 
   /**
    * Runs the work when it is its turn. Throws NOT_READY when too much waits already.
-   * @param who whose turn it is inside the lane: the name that is asked about
+   * @param who the name inside the lane
    */
   async run<T>(lane: string, work: () => Promise<T>, who = ''): Promise<T> {
     await this.#turn(lane, who)
@@ -47,7 +47,7 @@ export class FairTurns {
     })
   }
 
-  /** Throws when the asker is the one who holds most. */
+  /** Refuses the newest task of the longest lane. Throws NOT_READY when that is the asker's own. */
   #makeRoom(lane: string, who: string): void {
     const own = this.#waiting.get(lane) ?? []
     if (own.length >= this.#limits.waitingOfLane) {
@@ -79,7 +79,7 @@ export class FairTurns {
     const first = found?.[1][0]
     if (!found || !first) return
     const [lane, [, ...left]] = found
-    // To the end of the round.
+    // Moves the lane to the end of the rotation.
     this.#waiting.delete(lane)
     if (left.length > 0) this.#waiting.set(lane, left)
     this.#running.add(lane)
@@ -87,7 +87,9 @@ export class FairTurns {
   }
 }
 
-/** The newest of whoever waits most often, if that is more often than `who` would; else undefined. */
+/**
+ * Returns the newest task of the name that waits most often, if that is more often than `who` would; else undefined.
+ */
 function mostOften(waiting: readonly Waiting[], who: string): Waiting | undefined {
   const count = (name: string) => waiting.filter((one) => one.who === name).length
   const most = waiting.reduce<Waiting | undefined>((a, b) => (a && count(a.who) > count(b.who) ? a : b), undefined)

@@ -5,24 +5,26 @@ import { type RandomBytes, randomSecret, writeFileDurably } from '../platform/in
 import type { LocalAccount } from './local-accounts.ts'
 import { hashSecret } from './secret-hash.ts'
 
-/** The account that a first start without a config makes, so that somebody can sign in at all. */
+/** Name of the account that a first start without a config makes. */
 export const firstAdminName = 'admin'
 
 export const firstAdminFile = (dataDir: string): string => join(dataDir, 'first-admin')
 
-/** A new admin with its secret. Nothing is stored yet. */
+/** Makes a new admin with its secret. Stores nothing. */
 export async function newFirstAdmin(random: RandomBytes): Promise<{ account: LocalAccount; secret: string }> {
   const secret = randomSecret(random)
   return { account: { username: firstAdminName, role: 'admin', secretHash: await hashSecret(secret, random) }, secret }
 }
 
-/** Writes the secret (0600) first: an account whose secret nobody has would lock everybody out. */
+/**
+ * Stores the account. The secret's file (0600) is written first: an account without its secret would lock everyone out.
+ */
 export function storeFirstAdmin(tx: Tx, dataDir: string, account: LocalAccount, secret: string, nowMs: number): void {
   writeFileDurably(firstAdminFile(dataDir), `${secret}\n`, 0o600)
   tx.runOf('INSERT INTO local_account VALUES (?, ?, ?, ?)', [account.username, account.role, account.secretHash, nowMs])
 }
 
-/** Accounts in the database, by user name. */
+/** Returns the accounts in the database, by user name. */
 export function storedAccounts(tx: Pick<Tx, 'allOf'>): Map<string, LocalAccount> {
   const rows = tx.allOf<{ username: string; role: Role; secret_hash: string }>(
     'SELECT username, role, secret_hash FROM local_account',

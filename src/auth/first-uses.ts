@@ -6,14 +6,14 @@ import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
 
 const hourMs = 3_600_000
-/** A shift; and of what an outage lets in, every hour. */
+/** Noted again after a shift; during an outage every hour. */
 const againAfterMs = 12 * hourMs
 const againOfflineMs = hourMs
 const kept = 10_000
 
 /**
- * Callers by header in the audit trail: there is no sign-in to tell, so the first request of a user by each way and from
- * each place stands there, and again when a shift has passed.
+ * Notes callers with headers in the audit trail, since they have no sign-in: the first request of a user by each mode
+ * and from each network, and again after a shift.
  */
 export class FirstUses {
   readonly #work: UnitOfWork
@@ -27,7 +27,7 @@ export class FirstUses {
     this.#clock = options.clock
   }
 
-  /** Written beside the request: what the caller does has rows of its own, which name the way as well. */
+  /** Notes a request, in the background. Acts of the caller have separate audit rows, with the mode too. */
   note(by: RequestOrigin): void {
     const { username, instance, role, authMode } = by.caller
     const key = JSON.stringify([username, instance, authMode, networkOf(by.address)])

@@ -4,9 +4,9 @@ import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { Recent } from './recent.ts'
 
-/** Known longer than it may serve: that a credential was right once decides whose turn comes before a stranger's. */
+/** Longer than a credential may be used stale: one that was right once is checked before unknown ones. */
 const keptForMs = 30 * 24 * 3_600_000
-/** A clock that stands this much before the time of a row has lost its time, and no age is true any more. */
+/** When the clock is this much before a row's time, it was set back, and no age can be computed. */
 const clockSlackMs = 5 * 60_000
 const callersInMemory = 10_000
 
@@ -22,8 +22,8 @@ export type Verification = {
 }
 
 /**
- * Whom storage servers vouched for, and by which credentials, as rows that survive a restart. Rows are written beside
- * the request, not before its answer: what is lost with the power is asked for again.
+ * Stores whom storage servers vouched for, and by which credentials, so that they survive a restart. Rows are written
+ * in the background: what a power cut loses is asked for again.
  */
 export class KnownCallers {
   readonly #work: UnitOfWork
@@ -37,7 +37,7 @@ export class KnownCallers {
     this.#audit = options.audit
   }
 
-  /** What is stored of a credential; undefined when nothing is, or when its age can't be told. */
+  /** Returns what is stored of a credential; undefined when nothing is, or when its age cannot be computed. */
   find(id: Buffer): StoredCredential | undefined {
     const row = this.#work.read((tx) =>
       tx.oneOf<{ username: string; as_bearer: number; verified_at_ms: number }>(
@@ -50,7 +50,7 @@ export class KnownCallers {
     return { username: row.username, asBearer: row.as_bearer === 1, ageMs: Math.max(ageMs, 0) }
   }
 
-  /** The groups that the server last named, whichever credential of the user it was asked about. */
+  /** Returns the groups that the server last named for this user; undefined for an unknown user. */
   groupsOf(instance: string, username: string): readonly string[] | undefined {
     const key = JSON.stringify([instance, username])
     const known = this.#groups.get(key) ?? this.#work.read((tx) => storedGroups(tx, instance, username))
@@ -64,7 +64,7 @@ export class KnownCallers {
     void this.#work.write((tx) => this.#store(tx, verification)).catch(() => {})
   }
 
-  /** The server says that it is no credential any more. */
+  /** Deletes a credential that the server refused. */
   ended(id: Buffer): void {
     void this.#work
       .write((tx) => {

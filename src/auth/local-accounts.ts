@@ -20,7 +20,7 @@ export type LocalSettings = {
 const wrongForMs = 10 * 60 * 1000
 const rememberedLimit = 10_000
 
-/** What is known of a secret: keyed by an HMAC under a key of this process, never by the secret. */
+/** A remembered check of a secret; its key is an HMAC under a key of this process. */
 type Known = { readonly right: boolean; readonly secretHash: string; readonly untilMs: number }
 
 /** Vouches for the accounts of the config. */
@@ -60,7 +60,7 @@ export class LocalAccounts implements CredentialVerifier {
     const { basicUser, username } = presented
     if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
     const account = this.#accounts(username)
-    // An unknown name costs as much as a wrong secret, so that time tells nobody which names exist.
+    // An unknown name takes as long as a wrong secret, so that timing does not reveal which names exist.
     const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), instance, address)
     if (!account || !right) throw invalidCredentials()
     const known = this.#vouched.get(account) ?? verified(account, instance, 'local')
@@ -97,7 +97,7 @@ export class LocalAccounts implements CredentialVerifier {
     }
   }
 
-  /** Right and wrong ones apart: guesses make nobody's right one be forgotten. */
+  /** Remembers right and wrong secrets separately: guesses push out no right one. */
   #remember(id: string, right: boolean, secretHash: string): void {
     const untilMs = this.#clock.monotonic() + (right ? this.#settings().freshForMs : wrongForMs)
     this.#right.delete(id)

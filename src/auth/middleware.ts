@@ -14,15 +14,15 @@ type Keys = {
   readonly sessions: Pick<Sessions, 'callerOf'>
   readonly firstUses: FirstUses
   readonly refusals: Refusals
-  /** Who a signed address stands for; undefined when it is none. */
+  /** Returns the caller of a signed address; undefined when it is not one. */
   readonly signedUrls: { callerOf(method: string, url: string): Caller | undefined }
 }
 
 type Recognised = { readonly caller: Caller; readonly by: Way }
 
 /**
- * The door of /api: who is it, and may that one ask again already. Sets `caller`. Refusals before any route is
- * looked up, so a stranger learns nothing about which paths exist.
+ * Verifies and counts every request to /api and sets `caller`. It refuses before any route is looked up, so an unknown
+ * caller does not learn which paths exist.
  */
 export function door(
   options: Keys & { admission: Admission; isPublic: (path: string, method: string) => boolean },
@@ -57,7 +57,7 @@ function tellRate(c: Context<AppEnv>): TellRate {
   }
 }
 
-/** Only a no counts against an address and stands in the audit trail; that nobody can tell is nobody's fault. */
+/** Counts a refusal and notes it in the audit trail. An unclear answer of the storage server does not count. */
 function refuse(
   c: Context<AppEnv>,
   error: unknown,
@@ -70,7 +70,7 @@ function refuse(
   throw error
 }
 
-/** By the document's headers, or, when there is no Authorization, by a signed address or the console's cookie. */
+/** Finds the caller by the X-Storage headers or, without Authorization, by a signed address or the console's cookie. */
 async function whoAsks(
   c: Context<AppEnv>,
   { authenticator, sessions, firstUses, signedUrls }: Keys,
@@ -90,7 +90,10 @@ async function whoAsks(
   return { caller, by: 'headers' }
 }
 
-/** A browser sends a cookie whoever made it ask, so what changes something needs the token that only our page can read. */
+/**
+ * Finds the caller by cookie. Browsers send cookies for other sites too, so a change needs the token that only our page
+ * has.
+ */
 async function bySession(c: Context<AppEnv>, token: string, sessions: Keys['sessions']): Promise<Caller> {
   const caller = await sessions.callerOf(token, { requestId: c.get('requestId'), address: c.get('address') })
   if (!caller) throw new AppError('SESSION_ENDED', 'Sign in again: the session has ended')

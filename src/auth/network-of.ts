@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
-/** What counts as one place: an IPv4 address, or the /64 that one household or one attacker has of IPv6. */
+/**
+ * Returns the network of an address: an IPv4 address itself, or its /64 of IPv6, which one household or attacker has.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

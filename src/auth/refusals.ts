@@ -5,7 +5,7 @@ import type { Tally } from './tally.ts'
 
 type Origin = Omit<RequestOrigin, 'caller'>
 
-/** Refused sign-ins in the audit trail: one row for each network, code and account in ten minutes. */
+/** Counts refused sign-ins in the audit trail: one row for each network, code and account in ten minutes. */
 export class Refusals {
   readonly #tally: Tally
 
@@ -13,7 +13,7 @@ export class Refusals {
     this.#tally = needs.tally
   }
 
-  /** @param named a user who exists; a name of nobody is not kept */
+  /** Counts one refusal. @param named a user who exists; an unknown name is not stored */
   note(code: ErrorCode, from: Origin, named?: Pick<Caller, 'username' | 'instance'>): void {
     const facts = { action: 'caller.refused', entity: 'caller' } as const
     this.#tally.note(

@@ -7,7 +7,7 @@ import { networkOf } from './network-of.ts'
 const cost = { N: 16_384, r: 8, p: 1 }
 const hashBytes = 32
 
-/** Checks of secrets: two at a time in all, one of each network; the floor's requests never wait for strangers' guesses. */
+/** At most two checks at a time, one for each network, so that guesses do not delay other requests. */
 const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
 
 export async function hashSecret(secret: string, random: RandomBytes): Promise<string> {
@@ -17,8 +17,9 @@ export async function hashSecret(secret: string, random: RandomBytes): Promise<s
 }
 
 /**
- * Whether the secret is the hashed one, in constant time. A malformed hash is never right.
- * @param from who asks: each network has its turn, and in a network each identity
+ * Says whether the secret matches the hash, in constant time. A malformed hash never matches. Throws NOT_READY when too
+ * many checks wait.
+ * @param from the asker: turns go round by network, and inside a network by identity
  */
 export async function checkSecret(
   secret: string,

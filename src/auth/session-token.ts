@@ -9,28 +9,28 @@ const cookieName = (overTls: boolean) => (overTls ? '__Host-gatehouse' : 'gateho
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
 
-/** 256 bits, as the cookie holds them. */
+/** Makes a token of 256 random bits, as the cookie holds it. */
 export const newSessionToken = (random: RandomBytes): string => randomSecret(random, 32)
 
-/** What the database holds instead of the token. */
+/** Returns the hash that the database holds instead of the token. */
 export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /**
- * Seals what only this session may open again: the key is made of the token, which is in the browser's cookie and
- * nowhere here. Whoever has the database has no secret of it.
+ * Seals a text for one session. The key is derived from the token, which only the browser's cookie holds, so the
+ * database alone cannot open it.
  */
 export function sealFor(token: string, text: string, random: RandomBytes): Buffer {
   return secretBox(sessionKey(token), random).seal(text, 'console session')
 }
 
-/** Throws when it was sealed for another token. */
+/** Opens a sealed text. Throws when it was sealed for another token. */
 export function openFor(token: string, sealed: Uint8Array, random: RandomBytes): string {
   return secretBox(sessionKey(token), random).open(sealed, 'console session')
 }
 
 const sessionKey = (token: string) => new Uint8Array(hkdfSync('sha256', token, '', 'gatehouse console session', 32))
 
-/** Belongs to one session and needs no storage: a one-way function of a token that no script can read. */
+/** Returns the CSRF token of a session: an HMAC of a token that no script can read, so it needs no storage. */
 export const csrfTokenOf = (token: string): string => createHmac('sha256', token).update('csrf').digest('base64url')
 
 export function isCsrfTokenOf(token: string, presented: string | undefined): boolean {
@@ -39,7 +39,7 @@ export function isCsrfTokenOf(token: string, presented: string | undefined): boo
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** The token in the request's cookie; undefined when there is none, or nothing that could be one. */
+/** Returns the token in the request's cookie; undefined when there is none or it has another form. */
 export function sessionToken(c: Context<AppEnv>): string | undefined {
   const token = getCookie(c, cookieName(c.get('overTls')))
   return token !== undefined && tokenForm.test(token) ? token : undefined

@@ -14,18 +14,18 @@ import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored-sessio
 import type { Verified } from './verifier.ts'
 
 const hourMs = 3_600_000
-/** A session ends this long after its last use: longer than a shift, shorter than until the next one of the day after. */
+/** A session ends this long after its last use: longer than a shift, shorter than a day. */
 const idleMs = 12 * hourMs
-/** And this long after sign-in, used or not. */
+/** A session ends this long after sign-in, used or not. */
 export const longestSessionMs = 30 * 24 * hourMs
 /** The expiry is moved in steps of this, so that not every request writes. */
 const stepMs = 5 * 60_000
-/** Of one user at once; the oldest end. */
+/** Sessions of one user at once; the oldest end first. */
 const mostOfOneUser = 200
 
 export type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
 
-/** Who is signed in at the console: rows that survive a restart, found by the hash of the cookie's token. */
+/** Keeps console sessions as rows that survive a restart, found by the hash of the cookie's token. */
 export class Sessions {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now'>
@@ -42,7 +42,7 @@ export class Sessions {
     work: UnitOfWork
     clock: Pick<Clock, 'now'>
     random: RandomBytes
-    /** Where sign-ins and sign-outs are counted for the audit trail. */
+    /** Counts sign-ins and sign-outs for the audit trail. */
     tally: Tally
     authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
     admission: Admission
@@ -62,11 +62,11 @@ export class Sessions {
   }
 
   /**
-   * Exchanges a credential for the token of a new session, which this browser's earlier one makes way for.
+   * Exchanges a credential for the token of a new session and ends this browser's earlier one.
    * Throws what `Authenticator.verify` throws, or RATE_LIMITED.
    */
   async begin(signIn: SignIn, earlier: string | undefined, from: Omit<RequestOrigin, 'caller'>): Promise<Begun> {
-    // A name that was pasted brings a space along.
+    // A pasted name often has a space at its end.
     const named = { ...signIn, username: signIn.username.trim() }
     const { caller: verified, mark } = await this.#verify(named, from)
     const caller = atConsole(verified)
@@ -94,8 +94,8 @@ export class Sessions {
   }
 
   /**
-   * The caller of a live session as the account is now, undefined otherwise. Moves the expiry on. Throws
-   * AUTH_BACKEND_UNREACHABLE when whoever vouched for the caller can't be asked, and has not lately.
+   * Returns the caller of a live session as the account is now, otherwise undefined. Extends the session. Throws
+   * AUTH_BACKEND_UNREACHABLE when the storage server does not answer and the last yes is too old.
    */
   async callerOf(token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
     const hash = hashOfToken(token)
@@ -112,7 +112,7 @@ export class Sessions {
     return caller
   }
 
-  /** Signs out. A token of no session is fine: somebody was faster. */
+  /** Signs out. An unknown token is accepted: the session may have ended before. */
   async end(token: string, by: RequestOrigin): Promise<void> {
     if (await this.#remove(hashOfToken(token))) this.#count('caller.signed_out', by)
   }
@@ -122,7 +122,7 @@ export class Sessions {
     return this.#unstored.find(hash) ?? this.#work.read((tx) => find(tx, hash))
   }
 
-  /** @returns whether there was one */
+  /** Removes a session. @returns whether there was one */
   #remove(hash: Buffer): Promise<boolean> {
     if (this.#unstored.forget(hash)) return Promise.resolve(true)
     return this.#unlessFull(
@@ -135,7 +135,7 @@ export class Sessions {
     )
   }
 
-  /** A session that the disk did not take is stored now, if it can be. */
+  /** Extends the session. One that the full disk did not take is stored now, if there is room. */
   async #moveExpiry(hash: Buffer, row: SessionRow): Promise<void> {
     const isUnstored = this.#unstored.find(hash) !== undefined
     await this.#unlessFull(
@@ -144,7 +144,7 @@ export class Sessions {
         else moveExpiry(tx, hash, row.expires_at_ms)
       },
       () => {
-        // So that not every request tries to write; the row that is there stays as it is.
+        // So that not every request tries to write; a stored row stays as it is.
         if (isUnstored) this.#unstored.begin(hash, row)
       },
     )
@@ -156,7 +156,7 @@ export class Sessions {
     this.#tally.note([username, instance, networkOf(by.address)], by, { action, entity: 'caller' })
   }
 
-  /** Nobody is kept from looking because the disk is full: what should be stored is then kept in memory. */
+  /** Stores, or on a full disk keeps in memory, so that people can still sign in and read. */
   async #unlessFull<T>(store: (tx: Tx) => T, keep: () => T): Promise<T> {
     const { ended } = this.#unstored
     try {
@@ -172,7 +172,7 @@ export class Sessions {
     }
   }
 
-  /** Whether the account still vouches for the session: by its mark, or by being shown the credential again. */
+  /** Verifies the session's account again: by its mark, or by presenting the stored credential. */
   async #standing(row: SessionRow, token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
     const { username, instance, account_mark: mark, sealed } = row
     if (!sealed) {
@@ -197,7 +197,7 @@ export class Sessions {
       return await this.#authenticator.verify(presented, from.address)
     } catch (error) {
       if (error instanceof AppError && error.status === 401) {
-        // A name that nobody has may be a secret typed into the wrong field, so it is kept nowhere.
+        // An unknown name may be a secret in the wrong field, so it is not stored.
         const isKnown = this.#authenticator.knows(username, named)
         this.#refusals.note(error.code, from, isKnown ? { username, instance: named } : undefined)
         this.#admission.refused(from.address)
@@ -207,7 +207,7 @@ export class Sessions {
   }
 }
 
-/** The secret, and before it the login where the server knows the user by another one than the name. */
+/** Joins the secret with the login, where the server knows the user by another login than the name. */
 const withLogin = ({ username: login, secret }: SignIn, { username }: Caller): string =>
   login === username ? secret : `\0${login}\0${secret}`
 
@@ -220,7 +220,7 @@ function readSealed(text: string): Pick<Presented, 'scheme' | 'secret' | 'basicU
 
 export type Begun = { readonly token: string; readonly caller: Caller }
 
-/** What an outage lets in stays told as such. */
+/** Returns the caller with the console's mode; a stale caller keeps the mode of an outage. */
 const atConsole = (caller: Caller): Caller =>
   caller.authMode === 'offline-cache' ? caller : { ...caller, authMode: 'session' }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/index.ts'
 
 const windowMs = 60_000
-/** More at once is an attack from many places; then those that came first are forgotten first. */
+/** More keys at once mean an attack from many networks; the oldest are forgotten first. */
 const keysKept = 50_000
 
 /** Times of the requests that passed, oldest first; those in front of `head` are older than the window. */
@@ -34,7 +34,7 @@ export class SlidingWindow {
     return Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000))
   }
 
-  /** What is left of `limit` a minute, and the whole seconds until the oldest request no longer counts. */
+  /** Returns what is left of `limit` a minute, and the whole seconds until the oldest request no longer counts. */
   left(key: string, limit: number): { left: number; seconds: number } {
     const nowMs = this.#clock.monotonic()
     const { times, head } = this.#current(key, nowMs)

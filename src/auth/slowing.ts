@@ -4,11 +4,11 @@ import { FairTurns } from './fair-turns.ts'
 import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
 
-/** So many different wrong secrets of one name from one address cost nothing: fat fingers, an old password. */
+/** Different wrong secrets of one name from one network before the delay starts: typing errors, an old password. */
 const forNothing = 10
 const firstDelayMs = 250
 const longestDelayMs = 4000
-/** A quarter of an hour without a wrong one, and all is forgotten. */
+/** Without a wrong secret for this long, the count starts again. */
 const forgottenAfterMs = 15 * 60_000
 const placesKept = 10_000
 const secretsKept = 64
@@ -16,9 +16,9 @@ const secretsKept = 64
 type Guesses = { readonly secrets: Set<string>; lastMs: number }
 
 /**
- * Makes whoever guesses wait, by address and identity: the wait grows with each different wrong secret. It is a wait
- * and no refusal, so the right secret is never turned away by it; and whoever else has that name or that address does
- * not wait at all.
+ * Delays guesses, by network and identity: the delay grows with each different wrong secret. It is a delay, not a
+ * refusal, so the right secret still gets in, and other names of the network and other networks of the name do not
+ * wait.
  */
 export class Slowing {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
@@ -29,7 +29,7 @@ export class Slowing {
     this.#clock = options.clock
   }
 
-  /** Looks at a secret once its wait is over. Throws NOT_READY when too many of the same guesser wait already. */
+  /** Checks a secret after its delay. Throws NOT_READY when too many of the same guesser wait already. */
   async check<T>(address: string, identity: string, look: () => Promise<T>): Promise<T> {
     const place = placeOf(address, identity)
     if (this.#delayMs(place) === 0) return look()
@@ -39,7 +39,7 @@ export class Slowing {
     })
   }
 
-  /** A secret was wrong. The same one again is no new guess: a device keeps trying what it was given. */
+  /** Counts a wrong secret. The same one again does not count: a device keeps trying what it was given. */
   wrong(address: string, identity: string, secret: string): void {
     const place = placeOf(address, identity)
     const nowMs = this.#clock.monotonic()
@@ -59,5 +59,5 @@ export class Slowing {
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64')
-/** A name is as long as the sender likes, and may be a secret in the wrong field. */
+/** Hashed, because a name may have any length, and may be a secret in the wrong field. */
 const placeOf = (address: string, identity: string): string => sha256(JSON.stringify([networkOf(address), identity]))

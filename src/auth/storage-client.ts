@@ -14,17 +14,17 @@ export type StorageAnswer =
       readonly email: string | undefined
       readonly groups: readonly string[]
     }
-  /** The server was asked and does not know the credential. */
+  /** The server answered and does not know the credential. */
   | { readonly kind: 'wrong' }
-  /** Nothing is known: it was not reached, is in maintenance, counts us out, or something else answers there. */
+  /** No answer that proves anything: not reached, in maintenance, lock-out, or another program answers there. */
   | {
       readonly kind: 'unclear'
-      /** One line for the log; nothing of the credential or the body. */
+      /** The reason in one line for the log, without credential and body. */
       readonly why: string
-      /** 429: it counts failures of our address. */
+      /** 429: the server has locked out our address. */
       readonly isLockOut: boolean
       readonly retryAfterMs: number | undefined
-      /** Whether the server may have looked at the password all the same, and counted it as a wrong one. */
+      /** Whether the server may have counted the password as wrong all the same. */
       readonly mayCount: boolean
     }
 
@@ -41,8 +41,8 @@ type NoAnswer = { readonly why: string; readonly mayCount: boolean }
 type Raw = { status: number; retryAfter: string | undefined; body: Buffer }
 
 /**
- * The one place that speaks to storage servers for verification. Each call is one request: no redirect is followed and
- * nothing is tried again here, because a repeated wrong password counts as two with the server's lock-out.
+ * Sends verification requests to storage servers. Each call is one request, without redirects or retries, because a
+ * repeated wrong password counts as two towards the server's lock-out.
  */
 export class StorageClient {
   readonly #clock: Pick<Clock, 'after'>
@@ -58,7 +58,7 @@ export class StorageClient {
 
   /**
    * Asks a configured instance whose credential this is. Never rejects.
-   * @param authorization the header's value; absent: only whether the server is there (it says `wrong`)
+   * @param authorization the header's value; absent: tests only whether the server answers (with `wrong`)
    */
   async ask(url: string, authorization?: string): Promise<StorageAnswer> {
     const instance = this.#instances().find((known) => known.url === url)
@@ -84,7 +84,10 @@ export class StorageClient {
     }
   }
 
-  /** A connection for each request: verifications are minutes apart. Throws when the file of authorities can't be read. */
+  /**
+   * Returns an agent with a new connection for each request: verifications are minutes apart. Throws when `caFile`
+   * cannot be read.
+   */
   #agentOf({ url, caFile }: StorageInstance): Agent {
     const key = JSON.stringify([caFile, caFile && statSync(caFile, { throwIfNoEntry: false })?.ctimeMs])
     const known = this.#agents.get(url)
@@ -97,7 +100,10 @@ export class StorageClient {
   }
 }
 
-/** The whole answer, or in one line why there is none. One deadline over everything, which got's own do not give. */
+/**
+ * Returns the whole answer, or in one line why there is none. One deadline for all phases, which got's timeouts do not
+ * give.
+ */
 function answerTo(request: Request, clock: Pick<Clock, 'after'>): Promise<Raw | NoAnswer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []
@@ -124,7 +130,7 @@ function answerTo(request: Request, clock: Pick<Clock, 'after'>): Promise<Raw | 
       else parts.push(part)
     })
     request.once('end', () => settle({ status, retryAfter, body: Buffer.concat(parts) }))
-    // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
+    // Stays for the life of the request, so that a late error is handled; it changes nothing after the answer.
     request.on('error', (error) => giveUp(describe(error), status !== 200 && !neverSent(error)))
   })
 }
@@ -135,7 +141,7 @@ const names = z.union([
   z.record(z.string(), z.string()).transform((named) => Object.values(named)),
 ])
 
-/** A name that may stand wherever the gateway keeps names. */
+/** A name in the form in which the gateway stores names. */
 const Username = z.string().regex(/^[^\p{Cc}]{1,128}$/u)
 
 const Verified = z.object({
@@ -181,7 +187,7 @@ const unclear = (why: string, mayCount = false): StorageAnswer & { kind: 'unclea
   mayCount,
 })
 
-/** Errors of the way there: the server has seen no password. */
+/** Says whether an error happened before the server could see a password. */
 function neverSent(error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException
   return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|CERT_|DEPTH_|UNABLE_|SELF_SIGNED|ERR_TLS_)/.test(

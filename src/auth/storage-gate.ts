@@ -5,21 +5,21 @@ import { admit, afterFailure, type Breaker, closedBreaker } from './breaker.ts'
 import { sameButForCase } from './credentials.ts'
 import type { StorageAnswer, StorageClient } from './storage-client.ts'
 
-/** How a storage server is, for health. */
+/** State of a storage server, for health. */
 export type ServerWellness = {
   readonly url: string
   /** How long it has not been well, in milliseconds; null while it answers in time. */
   readonly illForMs: number | null
-  /** Whether it answers at all. */
+  /** Whether it answers. */
   readonly answers: boolean
   /** Why the newest question has no answer; empty when it has one. */
   readonly why: string
 }
 
-/** Why nobody was asked: too many wrong passwords, of this asker or of others, or the server says so itself. */
+/** Why the server was not asked: too many wrong passwords, of this asker or of all. */
 export type Held = 'own-tries' | 'tries-of-all'
 
-/** An answer, and how it came about. */
+/** An answer and how it was found. */
 export type GateAnswer = StorageAnswer & {
   /** Whether the server took the secret as a bearer token; else as a Basic password. */
   readonly asBearer: boolean
@@ -30,24 +30,26 @@ export type GateAnswer = StorageAnswer & {
 
 export type Question = BasicTry & {
   readonly secret: string
-  /** Whether the server is known to take it as a bearer token; then as Basic it could only be wrong. */
+  /** Whether the server accepted it as a bearer token before; then it is not tried as a Basic password. */
   readonly wasBearer: boolean
-  /** Whom the server is known to take the credential for. */
+  /** The user whom the server named for this credential before. */
   readonly wasOf: string | undefined
   /** Whether the login was sent with the secret; a bearer token comes without one. */
   readonly hasLogin: boolean
 }
 
-/** How a server that is not well has been. */
+/** What is wrong with a server, since when (monotonic milliseconds), and why. */
 export type Trouble = { readonly kind: 'down' | 'slow'; readonly sinceMs: number; readonly why: string }
 
-/** What HTTP lets through as a bearer token. */
+/** The form of a bearer token in HTTP. */
 const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/
 const slowFromMs = 2000
-/** A server that is not well for this long makes the gateway degraded. */
+/** A server in trouble for this long makes the gateway degraded. */
 const noticedAfterMs = 60_000
 
-/** The way to one storage server: first as bearer token, then once as Basic password; not at all while it fails. */
+/**
+ * Asks one storage server: first as bearer token, then once as Basic password; not at all while its breaker is open.
+ */
 export class StorageGate {
   readonly #url: string
   readonly #client: StorageClient
@@ -63,7 +65,7 @@ export class StorageGate {
     client: StorageClient
     clock: Pick<Clock, 'monotonic'>
     record: TryRecord
-    /** Called when it begins to be down, or slow, or is well again. */
+    /** Called when the server becomes down, slow, or well. */
     onChange: (before: Trouble | undefined, now: Trouble | undefined) => void
   }) {
     this.#url = options.url
@@ -73,7 +75,7 @@ export class StorageGate {
     this.#basic = new BasicBudget(options)
   }
 
-  /** Milliseconds until it is asked again; 0: now. */
+  /** Returns milliseconds until it may be asked again; 0: now. */
   get closedForMs(): number {
     if (this.#breaker.state === 'closed') return 0
     return Math.max(this.#breaker.openUntilMs - this.#clock.monotonic(), this.#breaker.isProbing ? 1000 : 0)
@@ -83,13 +85,13 @@ export class StorageGate {
     return this.#breaker.state === 'open'
   }
 
-  /** What is wrong with it, once it has been so for a minute. */
+  /** Returns what is wrong, once it has lasted for a minute. */
   get trouble(): Trouble | undefined {
     const isNoticed = this.#trouble && this.#clock.monotonic() - this.#trouble.sinceMs >= noticedAfterMs
     return isNoticed ? this.#trouble : undefined
   }
 
-  /** For health. */
+  /** Returns the state for health. */
   get wellness(): ServerWellness {
     const trouble = this.#trouble
     const illForMs = trouble ? this.#clock.monotonic() - trouble.sinceMs : null
@@ -105,15 +107,15 @@ export class StorageGate {
     return { ...(await this.#asBasic(question)), asBearer: false }
   }
 
-  /** Asks without a credential whether the server is there, unless somebody has just asked. */
+  /** Tests without a credential whether the server answers, unless it was asked within `idleMs`. */
   async look(idleMs: number): Promise<void> {
     if (!this.isOpen && !this.#trouble && this.#clock.monotonic() - this.#lastAskedMs < idleMs) return
     await this.#ask(undefined)
   }
 
   /**
-   * A bearer token says whose it is, but not whether the login that came with it is that user's. Where the name does not
-   * show it (the login of a directory, a second e-mail address), the server is asked once by login.
+   * Finds out whether the presented login is the token's user. Where the name does not show it (a directory login, a
+   * second e-mail address), the server is asked once by login.
    */
   async #withLogin(answer: StorageAnswer & { kind: 'verified' }, question: Question): Promise<GateAnswer> {
     const { login, wasOf, hasLogin } = question

@@ -17,24 +17,24 @@ import type { StorageClient } from './storage-client.ts'
 import { type GateAnswer, type ServerWellness, StorageGate, type Trouble } from './storage-gate.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
-/** `instances`: as the config names them; nothing else is ever asked. */
+/** `instances`: as the config names them; only these are asked. */
 export type StorageSettings = NameSettings & {
   readonly freshForMs: number
   readonly staleForMs: number
   readonly defaultRole: Role
 }
 
-/** How the storage servers are; `down` and `slow` count those that have been so for over a minute. */
+/** State of the storage servers; `down` and `slow` count those with over a minute of it. */
 export type StorageStatus = {
-  /** Not asked for a while because they fail. */
+  /** Servers that are not asked now because they fail. */
   readonly open: number
   readonly down: number
   readonly slow: number
-  /** What is wrong with each of them; `sinceMs` on the monotonic clock. */
+  /** What is wrong with each; `sinceMs` is monotonic. */
   readonly troubles: readonly (Trouble & { readonly instance: string })[]
 }
 
-/** How a credential was decided upon: for the metrics. */
+/** How a credential was decided, for the metrics. */
 export type VerificationOutcome = 'fresh' | 'remembered_wrong' | 'verified' | 'wrong' | 'stale' | 'unknown'
 
 type Credential = {
@@ -50,10 +50,10 @@ type UnderWay = { readonly belief: Promise<Belief>; readonly sinceMs: number }
 const remembered = 10_000
 const lookEveryMs = 30_000
 const idleMs = 60_000
-/** Longer than this nobody waits who is known. */
+/** The longest time that a known caller waits for the server. */
 const patienceMs = 500
 
-/** Vouches for the users of the company's file storage servers: asks there, and remembers what they said. */
+/** Vouches for the users of the configured storage servers: asks them, and remembers their answers. */
 export class StorageUsers implements CredentialVerifier {
   readonly #settings: () => StorageSettings
   readonly #client: StorageClient
@@ -66,12 +66,12 @@ export class StorageUsers implements CredentialVerifier {
   readonly #onOutcome: (outcome: VerificationOutcome) => void
   readonly #gates = new Map<string, StorageGate>()
   readonly #known = new Recent<Known>(remembered)
-  /** Until when it is taken for wrong, by credential. Apart from the known ones: guesses make nobody be forgotten. */
+  /** Until when a credential counts as wrong. Separate from the known ones, so that guesses push out none of them. */
   readonly #wrong = new Recent<number>(remembered)
-  /** Whose a right secret is that came with the name of another, and until when that is remembered. */
+  /** The user of a right secret that was sent with another user's name, and until when that is remembered. */
   readonly #mismatched = new Recent<{ readonly username: string; readonly untilMs: number }>(remembered)
   readonly #underWay = new Map<string, UnderWay>()
-  /** Whoever was right before has turns of his own: guesses take none of them. */
+  /** Credentials that were right before have separate turns, which guesses cannot use up. */
   readonly #turnsOfKnown = new FairTurns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 })
   readonly #turnsOfStrangers = new FairTurns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
   #stopLooking: (() => void) | undefined
@@ -113,7 +113,7 @@ export class StorageUsers implements CredentialVerifier {
     return { caller: this.#callerOf(belief, instance) }
   }
 
-  /** Nobody here holds their secrets. */
+  /** Returns undefined: a storage user cannot be looked up without the secret. */
   recall(): undefined {
     return undefined
   }
@@ -122,7 +122,7 @@ export class StorageUsers implements CredentialVerifier {
     return this.#callers.groupsOf(instance, username) !== undefined
   }
 
-  /** For health and metrics. */
+  /** Returns the state of the servers, for health and metrics. */
   status(): StorageStatus {
     const gates = this.#settings().instances.map((instance) => ({ instance, gate: this.#gates.get(instance) }))
     const troubles = gates.flatMap(({ instance, gate }) => (gate?.trouble ? [{ ...gate.trouble, instance }] : []))
@@ -130,12 +130,12 @@ export class StorageUsers implements CredentialVerifier {
     return { open: gates.filter(({ gate }) => gate?.isOpen).length, down: count('down'), slow: count('slow'), troubles }
   }
 
-  /** For health: how each configured server is. One that nobody has asked yet is well. */
+  /** Returns the state of each configured server, for health. One that was not asked yet is well. */
   wellness(): ServerWellness[] {
     return this.#settings().instances.map((url) => this.#gateOf(url).wellness)
   }
 
-  /** Looks now and then whether the servers are there, so that an outage is known before somebody meets it. */
+  /** Tests the servers regularly, so that an outage is known before a caller meets it. */
   start(): void {
     const look = () => {
       for (const url of this.#settings().instances) void this.#gateOf(url).look(idleMs)
@@ -149,7 +149,7 @@ export class StorageUsers implements CredentialVerifier {
     this.#stopLooking = undefined
   }
 
-  /** At once when it is known. */
+  /** Decides on a credential; synchronously when the answer is remembered. */
   #believe(credential: Credential, address: string): Belief | Promise<Belief> {
     const { key } = credential
     const nowMs = this.#clock.monotonic()
@@ -159,7 +159,7 @@ export class StorageUsers implements CredentialVerifier {
       throw this.#mismatch(credential, mismatch.username)
     }
     const wrongUntilMs = this.#wrong.get(key)
-    // A guess that is remembered asks nobody, not the database either.
+    // A remembered guess is not looked up in the database either.
     const known = this.#known.get(key) ?? (wrongUntilMs === undefined ? this.#stored(credential) : undefined)
     const verdict = beforeAsking(known, wrongUntilMs, nowMs, this.#settings())
     if (verdict === 'believe' && known) {
@@ -174,18 +174,21 @@ export class StorageUsers implements CredentialVerifier {
     return known ? this.#soon(underWay, known) : underWay.belief
   }
 
-  /** Many requests of one device at once are one question. */
+  /** Asks in the background; simultaneous requests with one credential share the question. */
   #askBeside(credential: Credential, known: Known | undefined, address: string): UnderWay {
     const { key } = credential
     const belief = this.#conclude(credential, known, address).finally(() => this.#underWay.delete(key))
-    // Whoever asked may have gone on with what was known.
+    // The request may have continued with the stale answer, so a rejection here may have no listener.
     belief.catch(() => {})
     const underWay = { belief, sinceMs: this.#clock.monotonic() }
     this.#underWay.set(key, underWay)
     return underWay
   }
 
-  /** What the server says, or after half a second what it said last; the question goes on beside. */
+  /**
+   * Resolves with the server's answer, or after half a second with the last one; the question goes on in the
+   * background.
+   */
   #soon({ belief, sinceMs }: UnderWay, known: Known): Promise<Belief> {
     const nowMs = this.#clock.monotonic()
     if (nowMs - known.verifiedMs > this.#settings().staleForMs) return belief
@@ -201,7 +204,7 @@ export class StorageUsers implements CredentialVerifier {
     })
   }
 
-  /** What an earlier process was told serves only while the server can't be reached: at first it is asked again. */
+  /** Returns what an earlier process stored, as stale: the server is asked again first. */
   #stored({ key }: Credential): Known | undefined {
     const stored = this.#callers.find(idOf(key))
     if (!stored) return undefined
@@ -291,7 +294,7 @@ export class StorageUsers implements CredentialVerifier {
     return invalidCredentials()
   }
 
-  /** Right, but for another name: no sign-in of anybody. */
+  /** Makes the error for a right secret with another user's name, and remembers it. */
   #belongsToAnother(credential: Credential, known: Known | undefined, username: string): AppError {
     this.#known.delete(credential.key)
     if (known) this.#callers.ended(idOf(credential.key))
@@ -325,7 +328,7 @@ export class StorageUsers implements CredentialVerifier {
     return gate
   }
 
-  /** Role and groups as the server last said; what only an admin may do needs an answer that is fresh. */
+  /** Returns the caller with the groups that the server last named. A stale admin is a supervisor. */
   #callerOf({ username, isStale }: Belief, instance: string): Caller {
     const groups = this.#callers.groupsOf(instance, username) ?? []
     const role = roleOfGroups(groups, instance, this.#settings())
@@ -344,7 +347,7 @@ export class StorageUsers implements CredentialVerifier {
   }
 }
 
-/** Who is known is never sent away because many ask at once: what was said last serves. */
+/** Turns a full queue into an unclear answer, so that a known caller gets the last yes. */
 function tooMany(error: unknown): GateAnswer {
   if (!(error instanceof AppError) || error.code !== 'NOT_READY') throw error
   const why = 'not asked: too many questions at once'
@@ -361,7 +364,7 @@ function tooMany(error: unknown): GateAnswer {
 
 const idOf = (key: string): Buffer => Buffer.from(key, 'base64')
 
-/** Short forms and other spellings that the server takes for the same user. */
+/** Says whether the presented name is one that the server accepts for the same user. */
 function isNameOf({ presented, login }: Credential, answer: GateAnswer & { kind: 'verified' }): boolean {
   const { username } = presented
   if (username === answer.username || (username === login && answer.knowsLogin)) return true
@@ -370,11 +373,14 @@ function isNameOf({ presented, login }: Credential, answer: GateAnswer & { kind:
   return others.some((name) => name !== undefined && sameButForCase(username, name))
 }
 
-/** A bearer token that comes without a login is looked at more strictly than the same secret with one. */
+/**
+ * A bearer token without a login is checked more strictly than the same secret with one, so they are remembered
+ * separately.
+ */
 const mismatchKey = ({ key, presented }: Credential): string =>
   presented.basicUser !== undefined || presented.isTyped ? `login ${key}` : key
 
-/** Nobody could be asked: whose fault that is, and how long it lasts. */
+/** Makes the error for a question without an answer: why, and how long it lasts. */
 function notTold(answer: GateAnswer): AppError {
   const retryAfterMs = answer.kind === 'unclear' ? answer.retryAfterMs : undefined
   const retryAfterSeconds = Math.max(1, Math.ceil((retryAfterMs ?? (answer.held ? 300_000 : 5000)) / 1000))

@@ -2,7 +2,7 @@ import type { UnitOfWork } from '../database/index.ts'
 import type { AuditFacts, AuditOrigin, AuditTrail } from '../journal/index.ts'
 import { type Clock, isoTime } from '../platform/index.ts'
 
-/** What is counted together: all of it goes into one row. */
+/** What is counted together in one row. */
 type Counted = {
   readonly facts: AuditFacts
   readonly firstMs: number
@@ -13,12 +13,12 @@ type Counted = {
 type Window = { counted: Counted; readonly cancel: () => void }
 
 const windowMs = 10 * 60_000
-/** Windows that are open at once; what comes beyond is counted together by its action. */
+/** Open windows at once; above that, events are counted by action alone. */
 const keptApart = 1000
 
 /**
- * What can happen any number of times, in the audit trail: one row for all that is alike within ten minutes, with count,
- * first and last. It is appended when the window closes and never changed, so nobody can fill the ledger's disk with it.
+ * Counts repeated events for the audit trail: one row for all that is alike within ten minutes, with count, first and
+ * last. The row is appended when the window closes, so a flood cannot fill the disk.
  */
 export class Tally {
   readonly #work: UnitOfWork
@@ -33,9 +33,9 @@ export class Tally {
   }
 
   /**
-   * Counts one.
+   * Counts one event.
    * @param likeness what it has in common with others of its row
-   * @param common in place of `facts` when there are too many rows: without the name of anyone
+   * @param common used instead of `facts` when there are too many rows; it has no names
    */
   note(likeness: readonly unknown[], by: AuditOrigin, facts: AuditFacts, common: AuditFacts = facts): void {
     const own = JSON.stringify([facts.action, ...likeness])
@@ -45,7 +45,7 @@ export class Tally {
     this.#add(key, { facts: isOwn ? facts : common, firstMs: nowMs, lastMs: nowMs, count: 1, last: by })
   }
 
-  /** Closes every window now; before the process ends, and before a person is forgotten. */
+  /** Closes every window now: before the process ends, and before a person is erased. */
   flush(): void {
     for (const key of this.#windows.keys()) this.#close(key)
   }
@@ -67,7 +67,7 @@ export class Tally {
     window.cancel()
     const { facts, firstMs, lastMs, count, last } = window.counted
     const changes = { ...facts.changes, count, first: isoTime(firstMs), last: isoTime(lastMs) }
-    // What the disk does not take now is in the row of the next window.
+    // If the disk refuses the row, its count goes into the next window.
     this.#work
       .write((tx) => this.#audit.write(tx, last, { ...facts, changes }))
       .catch(() => this.#add(key, window.counted))

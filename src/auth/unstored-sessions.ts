@@ -5,7 +5,7 @@ import { Recent } from './recent.ts'
 export type SessionRow = {
   readonly username: string
   readonly instance: string
-  /** Empty where the session rests on the sealed credential. */
+  /** Empty when the session uses the sealed credential. */
   readonly account_mark: Buffer
   readonly created_at_ms: number
   readonly expires_at_ms: number
@@ -15,8 +15,8 @@ export type SessionRow = {
 const keptAtMost = 1000
 
 /**
- * Sessions while the disk takes no writes: who signs in is kept in memory, so that reading goes on; who signs out is out
- * at once, although the row is still there. Both are lost with the process: then people sign in once more.
+ * Keeps sessions in memory while the disk takes no writes. A sign-in works at once, and a sign-out ends the session
+ * although its row still exists. A restart loses both: people then sign in again.
  */
 export class UnstoredSessions {
   readonly #begun = new Recent<SessionRow>(keptAtMost)
@@ -46,12 +46,12 @@ export class UnstoredSessions {
     return this.#ended.has(keyOf(hash))
   }
 
-  /** Those that are out while their rows are still there. */
+  /** Lists sessions that were signed out while their rows still exist. */
   get ended(): readonly Buffer[] {
     return [...this.#ended.values()]
   }
 
-  /** Their rows are gone. */
+  /** Forgets sign-outs whose rows were deleted. */
   removed(hashes: readonly Buffer[]): void {
     for (const hash of hashes) this.#ended.delete(keyOf(hash))
   }
@@ -59,5 +59,5 @@ export class UnstoredSessions {
 
 const keyOf = (hash: Buffer) => hash.toString('base64')
 
-/** Whether a write was refused because of the disk, and nothing else is wrong. */
+/** Says whether a write was refused because the disk is full. */
 export const isDiskFull = (error: unknown): boolean => (error as Partial<AppError> | undefined)?.code === 'STORAGE_FULL'

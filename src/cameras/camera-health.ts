@@ -1,6 +1,6 @@
 import type { CameraState } from '../video/index.ts'
 
-/** How a camera that should give pictures is doing. */
+/** State of a camera that should give pictures. */
 export type CameraHealth = {
   readonly id: number
   readonly name: string
@@ -14,7 +14,7 @@ export type CameraHealth = {
 }
 
 type Known = {
-  /** Monotonic: when it was last well, or first wanted. */
+  /** Monotonic milliseconds: when it last gave pictures, or was first wanted. */
   readonly wellMs: number
   readonly isWell: boolean
   readonly problem: string | null
@@ -24,8 +24,8 @@ const notYet = 'No picture has come yet since the camera was asked. Wait a few s
 const noThread = 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.'
 
 /**
- * Remembers since when each wanted camera has given no pictures. Times that come in are monotonic milliseconds. A camera
- * of which nothing was ever said has been without pictures since `startedMs`.
+ * Remembers since when each wanted camera has given no pictures. Times passed in are monotonic milliseconds. A camera
+ * without any report has been without pictures since `startedMs`.
  */
 export class CameraHealthBook {
   readonly #startedMs: number
@@ -35,12 +35,12 @@ export class CameraHealthBook {
     this.#startedMs = startedMs
   }
 
-  /** The camera should give pictures from now on. Changes nothing when that was so already. */
+  /** Notes that the camera should give pictures from now on. Changes nothing when it already should. */
   want(cameraId: number, nowMs: number): void {
     if (!this.#known.has(cameraId)) this.#known.set(cameraId, { wellMs: nowMs, isWell: false, problem: noThread })
   }
 
-  /** Nobody wants its pictures any more: what was known is forgotten. */
+  /** Forgets a camera that should no longer give pictures. */
   unwant(cameraId: number): void {
     this.#known.delete(cameraId)
   }
@@ -57,14 +57,14 @@ export class CameraHealthBook {
     })
   }
 
-  /** The cameras thread is gone, and with it every stream. */
+  /** Marks all cameras as without pictures: the cameras thread has ended. */
   threadGone(nowMs: number): void {
     for (const [id, { isWell, wellMs }] of this.#known) {
       this.#known.set(id, { wellMs: isWell ? nowMs : wellMs, isWell: false, problem: noThread })
     }
   }
 
-  /** How long a wanted camera has given no pictures, in milliseconds, and why; undefined while it does. */
+  /** Returns how long a wanted camera has given no pictures, in milliseconds, and why; undefined while it does. */
   badness(cameraId: number, nowMs: number): { forMs: number; problem: string | null } | undefined {
     const known = this.#known.get(cameraId) ?? { wellMs: this.#startedMs, isWell: false, problem: noThread }
     return known.isWell ? undefined : { forMs: nowMs - known.wellMs, problem: known.problem }

@@ -1,7 +1,7 @@
 import type { Logger } from '../platform/index.ts'
 import type { CameraState, Problem } from '../video/index.ts'
 
-/** Says in the log, in the words that the console shows, what is wrong with a camera: once, not at every attempt. */
+/** Logs what is wrong with a camera, in the words of the console: once for each problem, not at every attempt. */
 export class CameraLog {
   readonly #log: Logger
   readonly #told = new Map<number, Problem>()

@@ -1,8 +1,8 @@
 import type { ClipClosed } from '../video/index.ts'
 
-/** Pre-roll that is missing is told from here on; times of pictures are this exact. */
+/** Less missing pre-roll than this is not mentioned; times of pictures are this exact. */
 const exactSeconds = 0.1
-/** A longer time without a picture is told: something may have happened in it. */
+/** A longer time without a picture is mentioned: something may have happened in it. */
 const longGapSeconds = 1
 
 type Told = Pick<
@@ -10,7 +10,9 @@ type Told = Pick<
   'motionAt' | 'startedAt' | 'closedBy' | 'preRollSeconds' | 'askedPreRollSeconds' | 'longestGapSeconds' | 'original'
 >
 
-/** What a viewer of a clip has to know that the clip does not show; null: it is whole and as asked for. */
+/**
+ * Returns what a viewer of a clip has to know that the clip does not show; null when it is complete and as asked for.
+ */
 export function clipReason(clip: Told): string | null {
   const parts = [ending(clip), beginning(clip), gap(clip), encoding(clip)].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('; ')

@@ -5,7 +5,7 @@ import { isoTime } from '../platform/index.ts'
 /** A row before its leaf is appended. */
 export type UnsealedDetection = Omit<DetectionEventRow, keyof Stated>
 
-/** The facts of a detection leaf, made from the row alone. Absent where the row has nothing to say. */
+/** Returns the facts of a detection leaf, made from the row alone. Empty columns are left out. */
 export function detectionFacts(row: UnsealedDetection): LeafFacts {
   const facts: Record<string, Json | null> = {
     eventId: row.event_id,

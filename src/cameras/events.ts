@@ -23,10 +23,10 @@ const MotionDetected = z
 /** What `motion.detected` carries. */
 export const cameraNotifications = { 'motion.detected': MotionDetected } satisfies NotificationSchemas
 
-/** What `event.created` carries for a type, when that is another thing than the notification itself. */
+/** What `event.created` carries for a type, where it differs from the notification itself. */
 export const motionRecorded = { 'motion.detected': DetectionEvent } satisfies NotificationSchemas
 
-/** The detector has fired. The clip's address is known before the clip is there; without one: why not. */
+/** Makes `motion.detected`. The clip's address is known before the clip exists; without a clip it has the reason. */
 export function motionDetected(
   fired: Reservation,
   clip: string | null,
@@ -45,7 +45,7 @@ export function motionDetected(
   return { type: 'motion.detected', eventId: fired.event_id, timestampMs: nowMs, warehouseId, data }
 }
 
-/** The detection stands in the ledger: what `event.created` tells of it. */
+/** Makes `event.created` of a detection that is in the ledger. */
 export function detectionRecorded(detection: DetectionEvent, nowMs: number, warehouseId: number): PublishedEvent {
   return {
     type: 'motion.detected',

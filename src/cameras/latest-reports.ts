@@ -1,6 +1,6 @@
 import type { CameraState, CameraStatus } from '../video/index.ts'
 
-/** What the cameras thread said last, by camera. */
+/** Keeps the last reports of the cameras thread, by camera. */
 export class LatestReports {
   readonly #states = new Map<number, CameraState>()
   readonly #statuses = new Map<number, CameraStatus>()
@@ -18,12 +18,12 @@ export class LatestReports {
     return this.#statuses.get(cameraId)
   }
 
-  /** Detection begins anew: what was counted before is over. */
+  /** Forgets the counters: detection was started again. */
   forgetCounts(cameraId: number): void {
     this.#statuses.delete(cameraId)
   }
 
-  /** The thread died: nothing is known until it says so again. */
+  /** Forgets everything: the thread has ended. */
   forgetAll(): void {
     this.#states.clear()
   }

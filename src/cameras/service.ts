@@ -27,7 +27,7 @@ import { LatestReports } from './latest-reports.ts'
 import type { DetectionEvent, MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
 
-/** The cameras thread, as far as this room is concerned. */
+/** Sends messages to the cameras thread. */
 export type CamerasLink = { send(message: ToCameras): void }
 
 export type CamerasSettings = {
@@ -35,7 +35,7 @@ export type CamerasSettings = {
   readonly siteUrl: string
   readonly warehouseId: number
   readonly uploads: boolean
-  /** What clips leave of the disk for the ledger. */
+  /** Bytes of the disk that clips leave for the ledger. */
   readonly reserveBytes: number
 }
 
@@ -46,15 +46,15 @@ export type DetectionEvidence = {
   readonly isClosed: boolean
 }
 
-/** How long until a detection that could not be written is tried again. */
+/** Time until a detection that could not be written is tried again. */
 const writeAgainMs = 10_000
 
-/** A camera that restarts is no reason to wake somebody. */
+/** A shorter outage does not count as one: cameras restart. */
 const downForMs = 60_000
 
 type Wanted = { readonly running: boolean; readonly settings: MotionSettings }
 
-/** Cameras as callers see them, what they are told to do, and the detections that they report. */
+/** Shows cameras to callers, starts and stops their detection, and records the detections that they report. */
 export class CamerasService {
   readonly #work: UnitOfWork
   readonly #clock: Clock
@@ -102,8 +102,8 @@ export class CamerasService {
   }
 
   /**
-   * Sends the thread the settings of every camera that it does not know yet, and removes those that are gone; the thread
-   * also reads the passwords again, which may have changed while the config has not.
+   * Sends the thread the settings of new and changed cameras, and the ids of removed ones; the thread also reads the
+   * passwords again. Call it after every reload, also when the config is the same.
    */
   onReload(): void {
     this.#sendCameras()
@@ -122,14 +122,14 @@ export class CamerasService {
     this.#link.send({ type: 'secrets' })
   }
 
-  /** The thread is new: it knows nothing. */
+  /** Sends a new thread all settings. */
   threadStarted(): void {
     this.#sent.clear()
     this.threadEnded()
     this.#sendCameras()
   }
 
-  /** The thread is gone, and with it every stream; nothing is known until a new one says so. */
+  /** Forgets all reports: the thread has ended, and with it every stream. */
   threadEnded(): void {
     this.#reports.forgetAll()
     this.#health.threadGone(this.#clock.monotonic())
@@ -163,15 +163,15 @@ export class CamerasService {
     }
   }
 
-  /** Whether every camera that should give pictures does, or has not failed to for long. */
+  /** Says whether every wanted camera gives pictures, or has been without for less than a minute. */
   areWell(): boolean {
     const now = this.#clock.now()
     return this.cameraHealth().every(({ badSinceMs }) => badSinceMs === null || now - badSinceMs < downForMs)
   }
 
   /**
-   * Every camera that should give pictures, and since when it has given none. `badSinceMs` is such that the time until
-   * now is what has passed by the monotonic clock, also when the wall clock was set meanwhile.
+   * Lists the wanted cameras, and since when each has given no pictures. `badSinceMs` is computed from the monotonic
+   * clock, so a change of the wall clock makes no outage longer or shorter.
    */
   cameraHealth(): CameraHealth[] {
     return this.#site()
@@ -188,12 +188,12 @@ export class CamerasService {
       .map((camera) => this.#camera(camera))
   }
 
-  /** Whether there is such a camera and the caller may know of it. */
+  /** Says whether the camera exists and the caller may see it. */
   isVisible(cctvId: number, caller: Caller): boolean {
     return this.#visibleIds(caller).includes(cctvId)
   }
 
-  /** What a detection of a camera that the caller sees has left on disk; `isClosed` false while its clip is recorded. */
+  /** Returns the files of a detection that the caller may see; `isClosed` is false while its clip is being recorded. */
   evidenceOf(tx: ReadTx, id: number, caller: Caller): DetectionEvidence | undefined {
     const fired = store.findReservation(tx, id)
     if (!fired || !this.isVisible(fired.cctv_id, caller)) return undefined
@@ -202,7 +202,7 @@ export class CamerasService {
     return { warehouseId: this.#warehouseOf(fired.cctv_id), files, isClosed: row !== undefined }
   }
 
-  /** The warehouse of a camera, as the config has it now. */
+  /** Returns the warehouse of a camera by the current config. */
   warehouseOf(cctvId: number): number {
     return this.#warehouseOf(cctvId)
   }
@@ -228,7 +228,10 @@ export class CamerasService {
     }
   }
 
-  /** Starts or stops detection; both may be said twice. Values that start leaves out are the config's. */
+  /**
+   * Starts or stops detection; a repeat changes nothing. Settings that a start leaves out are the config's. Throws
+   * NOT_FOUND, PERMISSION_DENIED.
+   */
   async control(request: MotionAction, by: RequestOrigin) {
     const camera = this.#visible(request.cctvId, by.caller)
     demandControl(this.#names, by.caller, camera)
@@ -266,24 +269,24 @@ export class CamerasService {
     return { ...found, rows: found.rows.map((row) => this.#present(row)) }
   }
 
-  /** The cameras that look at a slot: those that the caller may see, and how many others. */
+  /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */
   watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
     const all = this.#site().cameras.filter((camera) => camera.slots.includes(slotCode))
     const visible = all.filter((camera) => maySee(this.#names, caller, camera)).map(({ id, name }) => ({ id, name }))
     return { visible, hidden: all.length - visible.length }
   }
 
-  /** Whether a clip of a camera is still being recorded that fired in this time; `toMs` excluded. */
+  /** Says whether a clip that fired in this time is still being recorded; `toMs` excluded. */
   isRecording(cctvId: number, fromMs: number, toMs: number): boolean {
     return this.#work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
   }
 
-  /** Throws NOT_FOUND, also for a detection of a camera that is not the caller's. */
+  /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
   detection(id: number | undefined, caller: Caller): DetectionEvent {
     return this.#present(this.#row(id, caller))
   }
 
-  /** The clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is recorded. */
+  /** Returns the clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is being recorded. */
   clip(id: number | undefined, caller: Caller): FileAnswer {
     return this.#file(this.#row(id, caller), 'clip')
   }
@@ -337,7 +340,7 @@ export class CamerasService {
     }
   }
 
-  /** Throws NOT_FOUND for a camera that is not there and for one that is not the caller's. */
+  /** Returns a camera's config. Throws NOT_FOUND, also for a camera that the caller may not see. */
   #visible(cctvId: number, caller: Caller): CameraConfig {
     const camera = this.#site().cameras.find((c) => c.id === cctvId)
     if (!camera || !maySee(this.#names, caller, camera)) throw AppError.notFound('Camera')
@@ -350,7 +353,7 @@ export class CamerasService {
       .map((c) => c.id)
   }
 
-  /** What was said through the API, while the camera's motion block is what it was then; else the config. */
+  /** Returns the start or stop of the API, while the camera's motion block is unchanged since; else undefined. */
   #control(camera: CameraConfig): store.Control | undefined {
     const said = this.#work.read((tx) => store.findControl(tx, camera.id))
     return said?.config_sha256 === motionHash(camera) ? said : undefined
@@ -403,7 +406,7 @@ export class CamerasService {
     })
   }
 
-  /** A detection is never dropped because the disk is full now; the thread also tells what is unwritten at each start. */
+  /** Repeats a write until the disk takes it. The thread also reports unconfirmed detections at each start. */
   async #untilWritten(write: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -447,8 +450,8 @@ export class CamerasService {
   }
 
   /**
-   * A new thread has told of all clips that the last one left open, and no camera has started yet: what fired and is
-   * still without a result will never have one.
+   * Records as lost what fired and has no result. Called when a new thread has reported all clips that the last one
+   * left open, and before any camera starts.
    */
   async #giveUp(): Promise<void> {
     const reason = 'the gateway ended before anything of the clip was on disk'
@@ -457,7 +460,7 @@ export class CamerasService {
     })
   }
 
-  /** What was told when it fired; told now, when the gateway died between firing and writing. */
+  /** Returns the reservation; writes and publishes it now if the gateway died between firing and writing. */
   #reserve(
     tx: Tx,
     facts: Pick<DetectionFacts, 'detectionId' | 'cameraId' | 'motionAt' | 'score' | 'sceneChange'>,
@@ -537,7 +540,7 @@ export class CamerasService {
   }
 }
 
-/** Name of a detection's file in the folder of the clips. */
+/** Returns the name of a detection's file in the clips folder. */
 export function fileOf(id: number, kind: 'clip' | 'snapshot'): string {
   return kind === 'clip' ? `${id}.mp4` : `${id}.png`
 }

@@ -3,7 +3,7 @@ import { countLimit, type TimePlace } from '../http/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { DetectionEvent } from './schema.ts'
 
-/** What was told of a detection when it fired. */
+/** What was recorded of a detection when it fired. */
 export type Reservation = {
   readonly id: number
   readonly event_id: string
@@ -13,7 +13,7 @@ export type Reservation = {
   readonly scene_change: number
 }
 
-/** Ids that nobody else gets; what is not used of them is never used. */
+/** Takes ids that are never given out again; unused ones stay unused. */
 export function takeIds(tx: Tx, count: number): number[] {
   const first = tx.oneOf<{ next: number }>('SELECT next FROM detection_id')?.next ?? 1
   tx.runOf('UPDATE detection_id SET next = ?', [first + count])
@@ -35,12 +35,12 @@ export function findReservation(tx: ReadTx, id: number): Reservation | undefined
   return tx.oneOf('SELECT * FROM detection_reservation WHERE id = ?', [id])
 }
 
-/** Whether something of this camera fired in this time, `toMs` excluded, and has no row yet. */
+/** Says whether this camera fired in this time, `toMs` excluded, without a row yet. */
 export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs: number): boolean {
   return openReservations(tx).some((r) => r.cctv_id === cctvId && r.fired_at_ms >= fromMs && r.fired_at_ms < toMs)
 }
 
-/** Those that fired and have no row. */
+/** Lists reservations without a row. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.allOf(
     `SELECT * FROM detection_reservation r
@@ -100,15 +100,15 @@ export type DetectionFilter = {
 export type DetectionPage = {
   readonly limit: number
   readonly offset: number
-  /** Only leaves behind this one, in the order of the log. */
+  /** Only leaves after this one, in the order of the log. */
   readonly afterSeq?: number | undefined
-  /** The detection to go on behind, newest first. */
+  /** The detection after which the page begins, newest first. */
   readonly before?: TimePlace | undefined
 }
 
-/** Newest first, with `afterSeq` in the order of the log; only of the cameras that are named. */
+/** Lists detections of the named cameras, newest first, with `afterSeq` in the order of the log. */
 export function listDetections(tx: ReadTx, filter: DetectionFilter, page: DetectionPage) {
-  // The plus leaves the index of the log's order to a reader that follows it.
+  // The plus makes SQLite use the index of the log's order for a reader that follows it.
   const parts = [`${page.afterSeq === undefined ? '' : '+'}cctv_id IN (${filter.cameras.map(() => '?').join(', ')})`]
   const values = [...filter.cameras]
   if (filter.fromMs !== undefined) {

@@ -8,8 +8,8 @@ import { createLogger, systemClock, systemRandom } from '../platform/index.ts'
 type Gateway = Awaited<ReturnType<typeof compose>>
 
 /**
- * Does something to the gateway's state while no daemon runs: this process takes its place for the while, lock and all.
- * Throws ExitError for what the gateway refuses.
+ * Runs `work` on the gateway's state while no daemon runs: this process holds the lock and becomes the owner of the
+ * data folder. Throws ExitError for what the gateway refuses.
  */
 export async function alone<T>(config: Config, work: (gateway: Gateway) => Promise<T>): Promise<T> {
   becomeOwnerOf(config.dataDir)
@@ -26,7 +26,7 @@ export async function alone<T>(config: Config, work: (gateway: Gateway) => Promi
   }
 }
 
-/** What root writes into the data folder, the daemon could not open. */
+/** Changes from root to the owner of the data folder: the daemon could not open files of root. */
 function becomeOwnerOf(dataDir: string): void {
   const owner = statSync(dataDir, { throwIfNoEntry: false })
   if (process.getuid?.() !== 0 || !owner || owner.uid === 0) return

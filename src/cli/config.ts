@@ -14,7 +14,7 @@ import { readCertificate } from '../http/index.ts'
 
 const installedConfig = '/etc/gatehouse/gatehouse.yaml'
 
-/** `gatehouse config check|reference|example`. A bad config leaves by ExitError with EXIT_CONFIG. */
+/** Builds `gatehouse config check|reference|example`. A bad config throws ExitError with EXIT_CONFIG. */
 export function configCommand(): Command {
   const check = new Command('check')
     .description('check a config and its drop-ins; exit 78 when there are problems')
@@ -41,7 +41,7 @@ function checkFile(file: string, options: { json?: boolean }): void {
   const ok = problems.length === 0
   if (options.json) {
     print(`${JSON.stringify({ ok, files, problems: problems.map(flat), warnings: warnings.map(flat) })}\n`)
-    // The problems stand in the JSON already.
+    // The JSON has the problems already.
     if (!ok) throw new ExitError(EXIT_CONFIG, '')
     return
   }
@@ -50,11 +50,11 @@ function checkFile(file: string, options: { json?: boolean }): void {
   print(`${files.join(', ')}: ok\n`)
 }
 
-/** Certificates with which a listener would not start. */
+/** Finds certificates with which a listener would not start. */
 function certificateFaults({ listen }: Config, { faults, placeOf }: Checked): Problem[] {
   return listen.flatMap(({ tls }, index) => {
     const path = `listen[${index}].tls`
-    // A file that is not there was told already.
+    // A missing file is reported already.
     if (!tls || faults.some((fault) => fault.path.startsWith(path))) return []
     try {
       readCertificate(tls)

@@ -46,7 +46,7 @@ Columns (in any order; an empty cell says nothing):
   opening-stock  slot_id (the label), asset_barcode, scale_weight_kg, work_order_ref, timestamp (RFC 3339)`
 
 async function run(kind: ListKind, file: string, options: Options): Promise<void> {
-  // As the daemon: names and keys are nobody else's business on this box.
+  // As the daemon: other users of this box must not read names and keys.
   process.umask(0o027)
   if (kind !== 'slots' && (options.warehouse !== undefined || options.grid || options.createZones)) {
     throw new ExitError(EXIT_USAGE, `--warehouse, --grid and --create-zones are for slots; ${kind} need none of them`)
@@ -83,7 +83,7 @@ function forPeople(result: ImportResult): string {
   ].join('\n')}\n`
 }
 
-/** One line a cause where its lines all say the same; else its count, and the first ones below it. */
+/** Returns one line for a cause with one message; otherwise its count and the first examples below it. */
 function causeLines({ column, count, examples }: Cause): string[] {
   const about = column === null ? '' : `${column}: `
   const [first] = examples

@@ -32,7 +32,7 @@ ${result.logs.slice(0, -1).map(before).join('')}`
   return `${head}DOES NOT MATCH:\n${lines.join('')}${result.truncated ? '  … and more\n' : ''}`
 }
 
-/** A log that the one that grows goes on from. */
+/** Formats a log that the growing log continues. */
 function before({ logId, size, root }: VerifiedLog): string {
   return `before it log ${logId}: ${size} leaves, root ${root}\n`
 }

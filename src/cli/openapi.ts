@@ -11,7 +11,9 @@ export function openapiCommand(): Command {
   return new Command('openapi').description('print the OpenAPI description').action(openapi)
 }
 
-/** The description comes from the routes themselves, so it takes a gateway; this one is never started. */
+/**
+ * Prints the description. It is made from the routes, so a gateway is built in a temporary folder and never started.
+ */
 async function openapi(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   try {

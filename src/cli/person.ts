@@ -41,7 +41,7 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
   }
 }
 
-/** With no daemon at work. Throws ExitError when there is no ledger, or another process has it open. */
+/** Erases without a daemon. Throws ExitError when there is no ledger, or another process has it open. */
 async function eraseHere(config: Config, request: ErasureRequest): Promise<Erased> {
   const file = databaseFile(config.dataDir)
   if (!existsSync(file)) throw new ExitError(1, `there is no database at ${file}`)
@@ -49,7 +49,7 @@ async function eraseHere(config: Config, request: ErasureRequest): Promise<Erase
   return alone(config, (gateway) => gateway.erasePerson(request, by, Number.POSITIVE_INFINITY))
 }
 
-/** Whether the name, or the identity, is that of an account in the config. */
+/** Says whether the config has an account of this name or identity. */
 function hasAccount({ auth, site }: Config, name: string): boolean {
   const instance = site.url.replace(/\/+$/, '')
   return auth.users.some(({ username }) => username === name || `${username}@${instance}` === name)

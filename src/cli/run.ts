@@ -11,8 +11,8 @@ import { tlsCommand } from './tls.ts'
 import { versionCommand } from './version.ts'
 import { warehouseCommand } from './warehouse.ts'
 
-/** Runs one command line. @returns the exit code; a failure has told its reason on stderr by then */
-export async function run(args: readonly string[]): Promise<number> {
+/** Builds the whole command tree, in which every failure leaves as an exception. */
+export function gatehouseCommand(): Command {
   const program = new Command('gatehouse')
     .description('The gateway box of a warehouse: placement ledger, evidence and signed webhooks')
     .exitOverride()
@@ -31,6 +31,12 @@ export async function run(args: readonly string[]): Promise<number> {
   ]) {
     program.addCommand(inheriting(command))
   }
+  return program
+}
+
+/** Runs one command line and returns the exit code. A failure has printed its reason on stderr by then. */
+export async function run(args: readonly string[]): Promise<number> {
+  const program = gatehouseCommand()
   const unknown = unknownCommand(program, args)
   if (unknown) {
     process.stderr.write(`gatehouse: ${unknown}\n`)
@@ -40,7 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
-    // Help that was asked for is no error; any other word of commander's is about how the command was written.
+    // Requested help is no error; every other CommanderError is about the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
     if (!(error instanceof ExitError)) throw error
     if (error.message !== '') process.stderr.write(`gatehouse: ${error.message}\n`)
@@ -48,14 +54,16 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Subcommands leave by exception too, or their errors would end the process in the middle. */
+/** Makes all subcommands throw: otherwise commander would end the process. */
 function inheriting(command: Command): Command {
   command.exitOverride().showHelpAfterError()
   for (const below of command.commands) inheriting(below)
   return command
 }
 
-/** What is wrong with the command's words; checked before --help, which else answers for a command that is not there. */
+/**
+ * Returns what is wrong with the command's words. Checked before --help, which would answer for an unknown command too.
+ */
 function unknownCommand(program: Command, args: readonly string[]): string | undefined {
   let at = program
   const path: string[] = ['gatehouse']

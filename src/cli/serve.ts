@@ -18,7 +18,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(options: { config?: string; logFormat?: LogFormat }): Promise<void> {
-  // Names, photos and keys are nobody else's business on this box.
+  // Other users of this box must not read names, photos and keys.
   process.umask(0o027)
   const { config, warnings } = loadConfig(options.config)
   const logFormat = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')
@@ -27,7 +27,7 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   if (config.cameras.length > 0) log.warn('retention: this version removes no clip; mind the disk')
   const { version, commit } = buildInfo()
   const ended = Promise.withResolvers<NodeJS.Signals>()
-  // Before anything is open: a signal during the start must not leave half of it.
+  // Registered before anything is open, so that a signal during the start stops it cleanly.
   process.once('SIGTERM', ended.resolve)
   process.once('SIGINT', ended.resolve)
   const running = await startGateway(

@@ -58,7 +58,10 @@ function daysOf(text: string): number {
   return days
 }
 
-/** Every name and address by which a client may call this box, the most speaking one first. */
+/**
+ * Lists every name and address by which a client may reach this box, the clearest one first. Throws ExitError for a bad
+ * name.
+ */
 export function namesOf(config: Pick<Config, 'site' | 'listen'>, extra: readonly string[]): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const ours = addresses.filter((a) => !a.internal && !a.address.startsWith('fe80:')).map((a) => a.address)

@@ -20,7 +20,7 @@ export function warehouseCommand(): Command {
 type Options = { name: string; timezone: string; config?: string; json?: boolean }
 
 async function addWarehouse({ name, timezone, ...options }: Options): Promise<void> {
-  // As the daemon: names and keys are nobody else's business on this box.
+  // As the daemon: other users of this box must not read names and keys.
   process.umask(0o027)
   const parsed = NewWarehouse.safeParse({ name, timezone })
   if (!parsed.success) {

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 
 /**
- * Who runs this command, as the box knows that person: with sudo the one in front of it. The name goes into the audit
- * trail and, as their operator, into the events of an import.
+ * Returns the system user who runs this command; with sudo, the user who called sudo. The name goes into the audit
+ * trail and, as the operator, into the events of an import.
  */
 export function whoRunsThis(env: NodeJS.ProcessEnv = process.env): string {
   const inFront = env['SUDO_USER']
   return inFront && mayBelieve(env['SUDO_UID']) ? inFront : userInfo().username
 }
 
-/** The kernel keeps who signed in, and nobody can change that; a variable of the environment anybody can set. */
+/** Compares SUDO_UID with the login user that the kernel keeps: anyone can set an environment variable. */
 function mayBelieve(sudoUid: string | undefined): boolean {
   const signedInAs = loginUid()
   return signedInAs === undefined || signedInAs === sudoUid
 }
 
-/** Undefined where the kernel does not know: services, containers. */
+/** Returns the kernel's login uid; undefined where it has none: services, containers. */
 function loginUid(): string | undefined {
   const none = '4294967295'
   try {

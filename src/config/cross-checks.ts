@@ -3,14 +3,14 @@ import { isHost, isLoopback } from './kinds.ts'
 import { type Expected, type Namespace, nameProblem, readName } from './names.ts'
 
 /**
- * What no single value shows. These run even where other values are wrong, so that one look finds every problem, and
- * therefore take whatever is there.
+ * Checks that compare values. They run even when other values are wrong, so that one run finds every problem, and
+ * therefore accept any value.
  */
 type CrossCheck = (value: unknown, context: z.core.$RefinementCtx) => void
 
 export const always = { when: () => true }
 
-/** Whether an issue comes from here: only these bring words of their own. */
+/** Says whether an issue comes from a cross check, which has its own message. */
 export const isCrossCheck = (issue: z.core.$ZodIssue): boolean =>
   issue.code === 'custom' && issue.params?.['crossCheck'] === true
 
@@ -18,7 +18,7 @@ function tell(context: z.core.$RefinementCtx, path: (string | number)[], message
   context.addIssue({ code: 'custom', path, message, params: { crossCheck: true } })
 }
 
-/** No two entries of a list with the same value under `name`. */
+/** Returns a check that no two entries of a list have the same value under `name`. */
 export function distinct(name: string): CrossCheck {
   return (entries, context) => {
     for (const { index, first } of repeats(entries, (entry) => field(entry, name))) {
@@ -56,7 +56,7 @@ export const metricsHaveTheirOwnAddress: CrossCheck = (config, context) => {
   tell(context, ['metrics', 'listen'], `a listener has ${metrics} already`)
 }
 
-/** Whoever shares the network reads what goes over plain HTTP, secrets first. */
+/** Refuses plain HTTP on the network unless `allowPlainHttp` says so: everyone there could read the secrets. */
 export const plainHttpIsMeant: CrossCheck = (listeners, context) => {
   if (!Array.isArray(listeners)) return
   for (const [index, listener] of listeners.entries()) {
@@ -71,7 +71,7 @@ export const plainHttpIsMeant: CrossCheck = (listeners, context) => {
   }
 }
 
-/** Otherwise a name in X-Storage-Instance would mean two sets of accounts. */
+/** Refuses a `site.url` that is a storage instance too: X-Storage-Instance would mean two sets of accounts. */
 export const siteIsNoInstance: CrossCheck = (config, context) => {
   const url = field(config, 'site', 'url')
   const instances = field(config, 'storage', 'instances')
@@ -80,7 +80,7 @@ export const siteIsNoInstance: CrossCheck = (config, context) => {
   if (index >= 0) tell(context, ['storage', 'instances', index, 'url'], 'is site.url, which names the local accounts')
 }
 
-/** Whoever stands in no list of the gateway sees nothing, and a name that could be two people is nobody's. */
+/** Refuses names of callers that mean no one, or that could be two people. */
 export const namesAreSomebody: CrossCheck = (config, context) => {
   const space = namespaceOf(config)
   for (const { text, path, expected } of namesIn(config)) {
@@ -91,7 +91,7 @@ export const namesAreSomebody: CrossCheck = (config, context) => {
 
 type WrittenName = { readonly text: string; readonly path: (string | number)[]; readonly expected: Expected }
 
-/** Every place of the config where callers are named. */
+/** Yields every place of the config where callers are named. */
 export function* namesIn(config: unknown): Generator<WrittenName> {
   for (const [list, others] of [
     ['cameras', ['owner']],
@@ -115,7 +115,7 @@ export function* namesIn(config: unknown): Generator<WrittenName> {
   }
 }
 
-/** What the names of a config are looked up in, as far as the config itself says. */
+/** Returns what names are looked up in, as far as the config itself says. */
 export function namespaceOf(config: unknown): Namespace {
   const strings = (values: unknown[]) => values.filter((value) => typeof value === 'string')
   const siteUrl = field(config, 'site', 'url')
@@ -142,7 +142,7 @@ function repeats(entries: unknown, sameness: (entry: unknown) => unknown): Repea
     .filter(({ index, first, value }) => value !== undefined && first < index)
 }
 
-/** `host:port`; undefined for port 0, of which there are as many as anybody asks for. */
+/** Returns `host:port`; undefined for port 0, which is any free port. */
 function address(listener: unknown): string | undefined {
   const host = field(listener, 'host')
   const port = field(listener, 'port')

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { isLoopback } from './kinds.ts'
 import type { Config, Parsed } from './schema.ts'
 
-/** Fills in the defaults that follow from other keys. The result is frozen all the way down. */
+/** Fills in the defaults that follow from other keys. Returns a deeply frozen config. */
 export function withDerivedDefaults(parsed: Parsed, hostName: string): Config {
   const [first] = parsed.listen
   return freeze({
@@ -14,21 +14,21 @@ export function withDerivedDefaults(parsed: Parsed, hostName: string): Config {
 
 type Address = { readonly host: string; readonly port: number; readonly tls: object | null }
 
-/** Where a listener can be asked; one on every address of the machine under the machine's name. */
+/** Returns the URL of a listener; of one on every address, the URL with the machine's name. */
 function listenerUrl({ host, port, tls }: Address, hostName: string): string {
   const name = host === '0.0.0.0' || host === '::' ? hostName : host
   const url = `${tls ? 'https' : 'http'}://${isIPv6(name) ? `[${name}]` : name}:${port}`
-  // A machine may be called what no URL can hold (`1.2.3.4.5`).
+  // A machine's name may be invalid in a URL (`1.2.3.4.5`).
   return URL.canParse(url) ? new URL(url).origin : listenerUrl({ host: 'localhost', port, tls }, hostName)
 }
 
-/** Whether the derived `site.url` can be meant: from another machine only the admin knows the right address. */
+/** Says whether the derived `site.url` is certain: only the admin knows the address that other machines use. */
 export function derivedUrlIsSure({ listen, site }: Parsed): boolean {
   const [first] = listen
   return site.url !== null || (first !== undefined && first.port > 0 && isLoopback(first.host))
 }
 
-/** What a name of this machine has to be changed to, to serve as `site.id` and inside a URL. */
+/** Returns the machine's name in a form that is valid as `site.id` and in a URL. */
 export function siteIdOf(hostName: string): string {
   return (
     hostName

@@ -17,7 +17,7 @@ import {
 import { dotted } from './keys.ts'
 import type { Place, Problem } from './problems.ts'
 
-/** A YAML value that knows where it was written. A scalar of undefined is one that could not be read. */
+/** A YAML value with the place where it was written. A scalar of undefined could not be read. */
 export type Located = Scalar | Mapping | List
 type Scalar = { readonly kind: 'scalar'; readonly place: Place; readonly value: unknown }
 export type Mapping = { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Entry> }
@@ -25,9 +25,9 @@ export type List = { readonly kind: 'list'; readonly place: Place; readonly item
 export type Entry = { readonly key: Place; readonly value: Located }
 
 export type Source = {
-  /** As messages name it. */
+  /** File name in messages. */
   readonly file: string
-  /** Absolute; what the relative paths in it are relative to. */
+  /** Absolute folder; relative paths in the file are relative to it. */
   readonly folder: string
   readonly text: string
 }
@@ -36,18 +36,18 @@ type Reading = {
   /** Undefined for an empty file. */
   readonly root: Mapping | undefined
   readonly problems: readonly Problem[]
-  /** False: something could not be read, and what it says is missing from `root`. */
+  /** False: a part could not be read and is missing from `root`. */
   readonly whole: boolean
 }
 
-/** A file that refers to its own anchors can mean far more than it says; more than this is no config. */
+/** Most values after aliases are expanded: a small file with nested aliases could expand without limit. */
 const mostValues = 200_000
 const deepest = 32
-/** One slip makes the parser stumble many times. */
+/** Most parser errors that are reported: one typing error causes many. */
 const mostFaults = 10
 const tooDeep = 'nested too deeply for a config'
 
-/** Reads one YAML file. Never throws for what stands in it. */
+/** Reads one YAML file. Returns problems of its content; throws nothing for them. */
 export function readDocument(source: Source): Reading {
   const lines = new LineCounter()
   const place = (offset: number): Place => {
@@ -58,7 +58,7 @@ export function readDocument(source: Source): Reading {
   if (!document) return { root: undefined, problems: [{ place: place(0), path: '', message: tooDeep }], whole: false }
   const faults = [...document.errors, ...document.warnings].slice(0, mostFaults)
   const problems = faults.map((fault) => ({ place: place(fault.pos[0]), path: '', message: inWords(fault) }))
-  // What a broken file seems to say is not worth a word.
+  // The content of a file with syntax errors is not reported further.
   if (document.errors.length > 0) return { root: undefined, problems, whole: false }
   const builder = new Builder(aliasTargets(document), place)
   const root = builder.build(document.contents)
@@ -66,8 +66,8 @@ export function readDocument(source: Source): Reading {
 }
 
 /**
- * Undefined when it is nested more deeply than the stack is. Our own checks replace the library's for duplicate keys
- * (quadratic there) and aliases (only counted there).
+ * Parses the text; undefined when it is nested too deeply for the stack. Our own checks replace the library's for
+ * duplicate keys (quadratic there) and aliases (only counted there).
  */
 function parse(text: string, lineCounter: LineCounter): Document.Parsed | undefined {
   const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false }
@@ -75,7 +75,7 @@ function parse(text: string, lineCounter: LineCounter): Document.Parsed | undefi
   return document.errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION') ? undefined : document
 }
 
-/** The library's messages may quote the file; ours say what to do and quote nothing. */
+/** Returns our message for a parser error. The library's may quote secrets from the file. */
 function inWords(fault: YAMLError): string {
   if (fault.code === 'TAB_AS_INDENT') return 'a tab can not indent; use spaces'
   if (fault.code === 'TAG_RESOLVE_FAILED') return 'tags (words that begin with !) mean nothing here'
@@ -83,7 +83,7 @@ function inWords(fault: YAMLError): string {
   return `no YAML: ${fault.message.split(/[:\n]/, 1)[0]}`
 }
 
-/** What each alias names: the last anchor of its name before it. One walk; asking the library walks once an alias. */
+/** Returns the anchor of each alias: the last one of its name before it. One walk for all aliases. */
 function aliasTargets(document: Document.Parsed): Map<Alias, Node> {
   const anchors = new Map<string, Node>()
   const targets = new Map<Alias, Node>()
@@ -126,7 +126,7 @@ class Builder {
     return undefined
   }
 
-  /** An alias is replaced by what it names, but placed where it is used. */
+  /** Reads a node. An alias is replaced by its anchor's value, with the place where it is used. */
   #value(node: Node | null, place: Place, path: readonly (string | number)[]): Located {
     this.#values += 1
     if (this.#values > mostValues)
@@ -145,7 +145,7 @@ class Builder {
     }
   }
 
-  /** Kept as text, so that the schema finds nothing else wrong with a name that only lacks its quotes. */
+  /** Reports a misread number and keeps it as text, so that the schema reports nothing else about it. */
   #misread({ source, value }: YamlScalar, place: Place, path: readonly (string | number)[]): Located {
     const written = source ?? ''
     this.#problem(
@@ -187,7 +187,7 @@ class Builder {
   }
 
   #problem(place: Place, path: readonly (string | number)[], message: string): void {
-    // What an alias repeats is wrong only once.
+    // A problem that aliases repeat is reported once.
     const spot = `${place.line}:${place.column}`
     if (this.#told.has(spot)) return
     this.#told.add(spot)
@@ -195,24 +195,24 @@ class Builder {
   }
 }
 
-/** `007`, `0123`, and the octal and hexadecimal `0o17` and `0x1F`: YAML reads a number that is written otherwise. */
+/** Says whether YAML reads another number than the one written: `007`, `0123`, `0o17`, `0x1F`. */
 const losesDigits = ({ value, source }: YamlScalar): boolean =>
   typeof value === 'number' && /^[-+]?0[0-9ox]/i.test(source ?? '')
 
-/** As it is written: the user name 007 is not the number 7. */
+/** Returns a key as it is written: the user name 007 is not the number 7. */
 function keyText(key: Node): string | undefined {
   if (!isScalar(key) || key.value === null) return undefined
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
 }
 
-/** The value without its places, for the schema. */
+/** Returns the value without places, for the schema. */
 export function plain(node: Located): unknown {
   if (node.kind === 'scalar') return node.value
   if (node.kind === 'list') return node.items.map(plain)
   return Object.fromEntries([...node.entries].map(([name, { value }]) => [name, plain(value)]))
 }
 
-/** The value at a path, and the place of the last key on the way that is there. */
+/** Returns the value at a path, and the place of the last existing key on the way. */
 export function locate(
   root: Located,
   path: readonly (string | number)[],

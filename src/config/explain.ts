@@ -9,7 +9,7 @@ import type { Place, Problem } from './problems.ts'
 
 type Path = (string | number)[]
 
-/** Says in an admin's words, and where it stands, what the schema found wrong. */
+/** Turns the schema's issues into problems: sentences for the admin, with file and line. */
 export function explain(issues: readonly z.core.$ZodIssue[], root: Located, schema: Schema): Problem[] {
   return issues.flatMap((issue) => {
     const path = issue.path as Path
@@ -21,7 +21,7 @@ export function explain(issues: readonly z.core.$ZodIssue[], root: Located, sche
   })
 }
 
-/** Whether an issue may come only from what is missing, as it does when part of the config could not be read. */
+/** Says whether an issue may only mean that a key is missing, as when part of the config could not be read. */
 export function maybeIncomplete(issue: z.core.$ZodIssue, root: Located): boolean {
   const { value } = locate(root, issue.path as Path)
   return isCrossCheck(issue) || value === undefined || (value.kind === 'scalar' && value.value === undefined)
@@ -35,7 +35,7 @@ function unknownKey(path: Path, root: Located, schema: Schema): Problem {
   return { place: keyPlace(root, path), path: dotted(path), message: `unknown key${didYouMean(meant)}` }
 }
 
-/** A key of a map with free keys whose names are limited all the same (`rateLimit.roles`). */
+/** Explains a wrong key of a map whose keys are limited (`rateLimit.roles`). */
 function badName(path: Path, place: Place, schema: Schema): Problem {
   const map = bare(schemaAt(schema, path.slice(0, -1)) ?? schema)
   const { def } = (map as z.core.$ZodTypes)._zod
@@ -74,7 +74,7 @@ function didYouMean(names: readonly string[]): string {
   return names.length > 0 ? `; did you mean ${names.join(' or ')}?` : ''
 }
 
-/** Where the schema has a key of exactly this name, for a key that was written in the wrong section. */
+/** Finds where the schema has a key of this name, for a key in the wrong section. */
 function elsewhere(schema: Schema, name: string, path = ''): string[] {
   const of = repeated(schema)
   if (of) return elsewhere(of.of, name, of.container === 'list' ? `${path}[]` : path)

@@ -11,8 +11,8 @@ type Path = readonly (string | number)[]
 type Fault = { readonly path: Path; readonly message: string }
 
 /**
- * What a gateway starts with all the same, because the floor needs it, and what then does not work: `config check`
- * refuses it.
+ * Finds faults: things that do not work although the gateway starts, because the floor needs it. `config check` refuses
+ * them.
  */
 export function faultsOf(config: Config, root: Located, schema: Schema): Problem[] {
   const faults = [...signIn(config), ...files(root, schema, [])]
@@ -52,7 +52,7 @@ function* files(node: Located, schema: Schema | undefined, path: Path): Generato
 }
 
 function fileFault(file: string, kind: 'folder' | 'file' | 'secret' | undefined): string | undefined {
-  // A relative path is one of credentials that only the service gets.
+  // A path that is still relative begins with the credentials folder, which only the service has.
   if (kind === undefined || kind === 'folder' || !isAbsolute(file)) return undefined
   try {
     const found = statSync(file)

@@ -5,7 +5,7 @@ import { kinds } from './kinds.ts'
 import { expandCredentials } from './paths.ts'
 import { type Config, configSchema } from './schema.ts'
 
-/** SHA-256 of the content of every file that the config names, by key path; null where it cannot be read. */
+/** SHA-256 of the content of every file that the config names, by key path; null when it cannot be read. */
 export type FileMarks = ReadonlyMap<string, string | null>
 
 /**
@@ -19,7 +19,7 @@ export function fileMarks(config: Config, env: NodeJS.ProcessEnv = process.env):
   return new Map(marks)
 }
 
-/** Key paths of files that have another content now. Of a key that is new or gone, the plan tells. */
+/** Returns key paths of files whose content changed. New and removed keys are in the plan. */
 export function changedFiles(old: FileMarks, next: FileMarks): string[] {
   return [...next]
     .filter(([path, mark]) => old.has(path) && old.get(path) !== mark)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** When a change of a key takes effect: at the next reload, or not before the next start. */
+/** When a change of a key takes effect: at the next reload, or at the next start. */
 export type Applies = 'live' | 'restart'
 
-/** What the reference, the example and a reload need to know of a key beside its type. */
+/** What the reference, the example and a reload need to know of a key besides its type. */
 export type Facts = {
   readonly sentence: string
   /** Given once for a section; a key inside it may differ. */
@@ -12,7 +12,7 @@ export type Facts = {
   readonly derived?: string
   /** What the example shows where the default would say little. */
   readonly example?: unknown
-  /** False: no code does what the key says yet. Another value than the default is then a warning that names the key. */
+  /** False: no code obeys the key yet. A value other than the default is a warning that names the key. */
   readonly obeyed?: false
   /** In a list of maps: the key that names an entry. Drop-ins change the entry of that name instead of the whole list. */
   readonly identity?: string
@@ -22,7 +22,7 @@ export const facts = z.registry<Facts>()
 
 export type Schema = z.core.$ZodType
 
-/** The schema inside its default and its `null`. */
+/** Returns the schema without its default and its `null`. */
 export function bare(schema: Schema): Schema {
   const { def } = (schema as z.core.$ZodTypes)._zod
   return def.type === 'prefault' || def.type === 'nullable' ? bare(def.innerType) : schema
@@ -33,38 +33,38 @@ export function allowsNull(schema: Schema): boolean {
   return def.type === 'nullable' || (def.type === 'prefault' && allowsNull(def.innerType))
 }
 
-/** The default as somebody would write it (`'5m'`, not 300000); undefined when the key is required. */
+/** Returns the default as it is written (`'5m'`, not 300000); undefined when the key is required. */
 export function defaultOf(schema: Schema): unknown {
   const { def } = (schema as z.core.$ZodTypes)._zod
   return def.type === 'prefault' ? def.defaultValue : undefined
 }
 
-/** The keys of a map that has fixed ones, in the order of the schema. */
+/** Returns the keys of a map with fixed keys, in the order of the schema; else undefined. */
 export function fixedKeys(schema: Schema): Readonly<Record<string, Schema>> | undefined {
   const { def } = (bare(schema) as z.core.$ZodTypes)._zod
   return def.type === 'object' ? def.shape : undefined
 }
 
-/** What the values of a map with free keys are, or the entries of a list. */
+/** Returns the schema of the values of a map with free keys, or of the entries of a list. */
 export function repeated(schema: Schema): { readonly container: 'map' | 'list'; readonly of: Schema } | undefined {
   const { def } = (bare(schema) as z.core.$ZodTypes)._zod
   if (def.type === 'array') return { container: 'list', of: def.element }
   return def.type === 'record' ? { container: 'map', of: def.valueType } : undefined
 }
 
-/** The schema one step further down; undefined for a key that the schema does not know. */
+/** Returns the schema one step down; undefined for an unknown key. */
 export function within(schema: Schema, key: string | number): Schema | undefined {
   const keys = fixedKeys(schema)
   if (keys) return Object.hasOwn(keys, key) ? keys[key] : undefined
   return repeated(schema)?.of
 }
 
-/** The schema at a path from the root. */
+/** Returns the schema at a path from the root; undefined for an unknown path. */
 export function schemaAt(root: Schema, path: readonly (string | number)[]): Schema | undefined {
   return path.reduce<Schema | undefined>((schema, key) => schema && within(schema, key), root)
 }
 
-/** A path as an admin reads it: `cameras[0].motion.sensitivity`, `rateLimit.users["dock 1"]`. */
+/** Writes a path for the admin: `cameras[0].motion.sensitivity`, `rateLimit.users["dock 1"]`. */
 export function dotted(path: readonly (string | number)[]): string {
   return path.reduce<string>((before, key) => {
     if (typeof key === 'number') return `${before}[${key}]`

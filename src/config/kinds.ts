@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { parseDuration } from './duration.ts'
 import { parseSize } from './size.ts'
 
-/** What a single value may be, said once: the messages and the reference are made from it. */
+/** What a single value may be; messages and reference are made from it. */
 type Kind = {
   /** For the reference: `duration`, `0 to 1`. */
   readonly name: string
@@ -11,9 +11,9 @@ type Kind = {
   readonly expected: string
   /** For the reference, where the value is written with a unit or counted in one. */
   readonly unit?: string
-  /** A wrong value may hold a secret, so that messages never repeat it. */
+  /** A wrong value may be a secret, so messages never repeat it. */
   readonly discreet?: true
-  /** The value is a path; what lies there. */
+  /** The value is a path to this. */
   readonly path?: 'folder' | 'file' | 'secret'
   /** The names to choose from. */
   readonly choices?: readonly string[]
@@ -32,7 +32,7 @@ export function text(max: number) {
     .register(kinds, { name: 'text', expected })
 }
 
-/** Text of one form; `expected` says which. */
+/** Makes a kind for text of one form, which `expected` names. */
 export function textLike(form: RegExp, expected: string) {
   return z.string().regex(form).register(kinds, { name: 'text', expected })
 }
@@ -65,7 +65,7 @@ export function oneOf<const T extends readonly [string, ...string[]]>(choices: T
     .register(kinds, { name: choices.join(', '), expected: `one of ${choices.join(', ')}`, choices })
 }
 
-/** The same choices for the key of a map, so that not every choice must be there. */
+/** Makes a kind for map keys with these choices; not every one must be present. */
 export function keyOneOf(choices: readonly string[]) {
   return z
     .string()
@@ -73,7 +73,7 @@ export function keyOneOf(choices: readonly string[]) {
     .register(kinds, { name: choices.join(', '), expected: `one of ${choices.join(', ')}`, choices })
 }
 
-/** Comes out as milliseconds. */
+/** Makes a kind for durations; the value becomes milliseconds. */
 export function duration() {
   return readAs(parseDuration, {
     name: 'duration',
@@ -82,7 +82,7 @@ export function duration() {
   })
 }
 
-/** Comes out as bytes. */
+/** Makes a kind for sizes; the value becomes bytes. */
 export function size() {
   return readAs(parseSize, {
     name: 'size',
@@ -91,7 +91,7 @@ export function size() {
   })
 }
 
-/** Text that `read` turns into what it means, or refuses with undefined. */
+/** Makes a kind for text that `read` converts, or refuses with undefined. */
 function readAs<T>(read: (value: string) => T | undefined, kind: Kind) {
   const schema = z.string().transform((value, context) => {
     const found = read(value)
@@ -109,12 +109,12 @@ export function url(schemes: readonly string[]) {
     .register(kinds, urlKind(schemes, 'URL'))
 }
 
-/** An address that names a server: compared as text, so it comes out without a final slash and without a default port. */
+/** Makes a kind for server URLs. They are compared as text, so the value has no final slash and no default port. */
 export function serverUrl() {
   return readAs(normalServerUrl, urlKind(serverSchemes, 'URL without query'))
 }
 
-/** What a browser calls the origin of a page: scheme, host and port, nothing behind them. */
+/** Makes a kind for web origins: scheme, host and port. */
 export function origin() {
   const kind = { ...urlKind(serverSchemes, 'URL'), name: 'origin', expected: 'an https or http address without a path' }
   return readAs((value) => {
@@ -132,7 +132,7 @@ function urlKind(schemes: readonly string[], what: string): Kind {
 
 function isUrl(value: string, schemes: readonly string[]): boolean {
   if (value.length > 2048 || /[\s\\]/.test(value) || !URL.canParse(value)) return false
-  // `user@` is looked for in the text as well: the parser drops an empty user.
+  // `user@` is searched in the text too: the parser drops an empty user.
   return schemes.includes(new URL(value).protocol.slice(0, -1)) && /^[a-z]+:\/\/[^/?#@]+([/?#]|$)/i.test(value)
 }
 
@@ -142,7 +142,10 @@ function normalServerUrl(value: string): string | undefined {
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-/** Comes out as the network's own address with its prefix: `10.1.2.3/8` as `10.0.0.0/8`, `10.1.2.3` as `10.1.2.3/32`. */
+/**
+ * Makes a kind for networks; the value is the network's address with its prefix: `10.1.2.3/8` as `10.0.0.0/8`,
+ * `10.1.2.3` as `10.1.2.3/32`.
+ */
 export function network() {
   const expected = 'an address or network such as 10.0.0.7, 10.0.0.0/8 or fd00::/8'
   return readAs(normalNetwork, { name: 'CIDR', expected })
@@ -167,12 +170,12 @@ export function isHost(value: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(value)) return true
   if (value.includes(':')) return ipaddr.IPv6.isValid(value) && !value.includes('%')
   const labels = value.split('.')
-  // A name whose last label is a number is a mistyped address.
+  // A name whose last label is a number is a mistyped address, not a host name.
   const named = labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
   return named && value.length <= 253 && !/^\d+$/.test(labels.at(-1) ?? '')
 }
 
-/** A path of any of the three comes out absolute: the loader resolves it before the schema sees it. */
+/** The three path kinds have absolute values: the loader resolves them before the schema runs. */
 export const folder = () => path('folder')
 export const file = () => path('file')
 /** A file that only the gateway should be able to read. */
@@ -186,7 +189,7 @@ function path(what: NonNullable<Kind['path']>) {
     .register(kinds, { name: 'path', expected, path: what, ...(what === 'secret' && { discreet: true }) })
 }
 
-/** A folder of a file storage server. Comes out without a final slash, so that `/` is the empty text. */
+/** Makes a kind for folders of a storage server. The value has no final slash, so `/` becomes the empty text. */
 export function remoteFolder() {
   const expected = 'a path of folders that begins with /, without . and ..'
   return readAs(normalRemoteFolder, { name: 'path', expected })
@@ -209,7 +212,7 @@ export function secretHash() {
     })
 }
 
-/** Whether an address or host name can only mean this machine. */
+/** Says whether an address or host name can only mean this machine. */
 export function isLoopback(hostName: string): boolean {
   if (/^(.+\.)?localhost\.?$/i.test(hostName)) return true
   return ipaddr.isValid(hostName) && ipaddr.process(hostName).range() === 'loopback'

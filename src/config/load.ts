@@ -13,7 +13,7 @@ import { type Config, configSchema } from './schema.ts'
 import { readSources, type Sources } from './sources.ts'
 import { warningsOf } from './warnings.ts'
 
-/** What a config depends on beside its files; the process's own by default. */
+/** What a config depends on besides its files; by default that of this process. */
 export type Surroundings = {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
@@ -24,24 +24,24 @@ export type Checked = {
   /** Undefined if and only if there are problems. */
   readonly config: Config | undefined
   readonly problems: readonly Problem[]
-  /** What a gateway would start with, and would not do: files that are not there, a config in which nobody can sign in. */
+  /** Faults: missing files, accounts that cannot sign in. The gateway starts with them. */
   readonly faults: readonly Problem[]
   readonly warnings: readonly Problem[]
-  /** Where the value at a path stands, or what is nearest to it. */
+  /** Returns the place of the value at a path, or the nearest place. */
   readonly placeOf: (path: readonly (string | number)[]) => Place
-  /** The files it was made from, in the order in which they apply; none for the embedded defaults. */
+  /** Its files, in the order in which they apply; none for the embedded defaults. */
   readonly files: readonly string[]
 }
 
 export type Loaded = {
   readonly config: Config
-  /** Faults among them. One sentence each, with file, line and column. */
+  /** Warnings and faults, one sentence each, with file, line and column. */
   readonly warnings: readonly string[]
   readonly files: readonly string[]
 }
 
 /**
- * The config of a file and its drop-ins; without a file the embedded defaults.
+ * Loads the config of a file and its drop-ins; without a file the embedded defaults.
  * Throws ExitError with EXIT_CONFIG whose message lists every problem, one a line.
  */
 export function loadConfig(file?: string, surroundings: Surroundings = {}): Loaded {
@@ -50,19 +50,19 @@ export function loadConfig(file?: string, surroundings: Surroundings = {}): Load
   return { config, warnings: inReadingOrder([...faults, ...warnings], files).map(formatProblem), files }
 }
 
-/** All problems as the text of an error. */
+/** Returns all problems as the text of an error. */
 export function problemList(problems: readonly Problem[]): string {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
   return [`${count} in the config`, ...problems.map(formatProblem)].join('\n')
 }
 
-/** As loadConfig, but hands out the problems, all there are. Throws nothing. */
+/** Loads like loadConfig, but returns all problems and throws nothing. */
 export function checkConfig(file?: string, surroundings: Surroundings = {}): Checked {
   const { env = process.env, cwd = process.cwd(), hostName = hostname() } = surroundings
   const read = file === undefined ? embedded(cwd, hostName) : readSources(file, cwd)
   const { root, problems, whole } = readAll(read, env)
   const parsed = configSchema.safeParse(plain(root), { reportInput: false })
-  // What can't be read may hold just what seems to be missing.
+  // An unreadable part may hold a key that seems to be missing.
   const issues: z.core.$ZodIssue[] = parsed.error?.issues.filter((i) => whole || !maybeIncomplete(i, root)) ?? []
   const placeOf = (path: readonly (string | number)[]) => locate(root, path).place
   const explained = explain(issues, root, configSchema)
@@ -79,14 +79,14 @@ export function checkConfig(file?: string, surroundings: Surroundings = {}): Che
   return { config, problems: [], faults, warnings, placeOf, files: read.files }
 }
 
-/** What the gateway runs on without a config: this machine alone, everything below the current folder. */
+/** Returns the embedded config: for this machine only, with everything below the current folder. */
 function embedded(cwd: string, hostName: string): Sources {
   const text = stringify({ site: { id: siteIdOf(hostName) }, dataDir: 'var', runtimeDir: 'var' })
   const source: Source = { file: 'embedded defaults', folder: cwd, text }
   return { files: [source.file], sources: [source], problems: [] }
 }
 
-/** Later files go over earlier ones. */
+/** Reads and merges all files; later ones change earlier ones. */
 function readAll(read: Sources, env: NodeJS.ProcessEnv): { root: Mapping; problems: Problem[]; whole: boolean } {
   const place = { file: read.files[0] ?? '', line: 1, column: 1 }
   let root: Mapping = { kind: 'map', place, entries: new Map() }

@@ -3,7 +3,7 @@ import { allowsNull, bare, facts, fixedKeys, repeated, type Schema, within } fro
 import { kinds } from './kinds.ts'
 
 /**
- * Puts a drop-in over what stands before it: maps are merged key by key, lists whose entries have an identity (cameras,
+ * Merges a drop-in into what is before it: maps are merged key by key, lists whose entries have an identity (cameras,
  * auth.users) entry by entry, and everything else is replaced.
  */
 export function merge(before: Located, over: Located, schema: Schema | undefined): Located {
@@ -23,7 +23,7 @@ function mergeMaps(before: Mapping, over: Mapping, schema: Schema | undefined): 
   return { ...before, entries }
 }
 
-/** Only over what an earlier file said: a name twice in one file stays a mistake. */
+/** Merges entries of two files by identity. A name twice in one file stays a problem. */
 function mergeEntries(before: List, over: List, schema: Schema, identity: string): List {
   const items = [...before.items]
   const names = before.items.map((item) => nameOf(item, identity))
@@ -44,8 +44,8 @@ function nameOf(item: Located, identity: string): unknown {
 }
 
 /**
- * What the file at hand decides alone, before anything is merged: its relative paths become absolute, and a section or
- * list whose keys are all commented out (null to YAML) counts as not there.
+ * Prepares one file before merging: its relative paths become absolute, and a section or list whose keys are all
+ * commented out (null to YAML) is removed.
  */
 export function settle(node: Located, schema: Schema | undefined, resolve: (path: string) => string): Located {
   if (!schema) return node

@@ -10,15 +10,15 @@ export type ConfigName = {
 /** One user or one group of one instance. */
 export type Identity = { readonly kind: 'user' | 'group'; readonly name: string; readonly instance: string }
 
-/** What a short form is looked up in. */
+/** What a short form is compared with. */
 export type Namespace = {
   /** The instance of the local accounts, devices and badges; undefined: not known yet. */
   readonly siteUrl: string | undefined
   /** The configured storage servers. */
   readonly instances: readonly string[]
-  /** Whether the name is a local account, a device or a badge. */
+  /** Says whether the name is a local account, a device or a badge. */
   readonly isLocal: (name: string) => boolean
-  /** Whether the name is a group of `auth.groupRoles`. */
+  /** Says whether the name is a group of `auth.groupRoles`. */
   readonly isGroup: (name: string) => boolean
 }
 
@@ -36,9 +36,9 @@ export function readName(text: string): ConfigName {
 }
 
 /**
- * Whom a name means; empty: nobody. The one place that decides it, for `config check` and for the running gateway:
- * a full form means what it says. A short form that is a local account, a device or a badge means that one alone. Any
- * other means a user or a group of the only storage server: the group alone where `group:` or `auth.groupRoles` says so.
+ * Returns the identities that a name means; empty when none. `config check` and the running gateway both use it. A full
+ * form means itself. A short form that is a local account, a device or a badge means that one only. Any other means a
+ * user or a group of the only storage server: only the group where `group:` or `auth.groupRoles` says so.
  */
 export function identitiesOf({ kind, name, instance }: ConfigName, space: Namespace): readonly Identity[] {
   const { siteUrl, instances } = space
@@ -52,10 +52,10 @@ export function identitiesOf({ kind, name, instance }: ConfigName, space: Namesp
   return [...local, { kind: 'user', name, instance: only }, group]
 }
 
-/** Who may stand at a place of the config. */
+/** What may be named at a place of the config. */
 export type Expected = 'user' | 'group' | 'user or group'
 
-/** What is wrong with a name; undefined when nothing is. */
+/** Returns what is wrong with a name; undefined when nothing is. */
 export function nameProblem(written: ConfigName, space: Namespace, expected: Expected): string | undefined {
   const { kind, name, instance } = written
   if (kind === 'group' && expected === 'user') return `group:${name} is a group; expected a user`
@@ -77,7 +77,7 @@ function instanceProblem(instance: string, isGroup: boolean, { siteUrl, instance
   return isGroup ? `${instance} is this gateway, and its own accounts have no groups` : undefined
 }
 
-/** What the short form may have meant, each written out. */
+/** Returns the full forms of what a short form may mean. */
 export function fullForms({ kind, name }: ConfigName, { siteUrl, instances }: Namespace, expected: Expected): string {
   const cloud = instances[0] ?? ''
   const user = kind === 'group' || expected === 'group' ? [] : [`${name}@${cloud}`]

@@ -3,8 +3,8 @@ import { isAbsolute, join } from 'node:path'
 const credentials = /\$\{CREDENTIALS_DIRECTORY\}/g
 
 /**
- * Makes the paths of one file absolute. `${CREDENTIALS_DIRECTORY}` stands for the folder that systemd makes for the
- * credentials of a service; a path that begins with it stays as it is where systemd has made none (`config check`).
+ * Returns a function that makes the paths of one file absolute. `${CREDENTIALS_DIRECTORY}` is the folder that systemd
+ * makes for the credentials of a service; without it (`config check`) a path that begins with it is unchanged.
  */
 export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: string) => string {
   return (path) => {

@@ -22,7 +22,7 @@ export function plan(old: Config, next: Config): Plan {
   return { live: pathsOf('live'), restart: pathsOf('restart'), unchanged: differences.length === 0 }
 }
 
-/** The config that runs after a reload: live keys from `next`, restart keys still from `old`. Pure; frozen like both. */
+/** Returns the config after a reload: live keys from `next`, restart keys from `old`. Pure; frozen like both. */
 export function applyLive(old: Config, next: Config): Config {
   return pick(old, next, configSchema, 'restart') as Config
 }
@@ -53,7 +53,7 @@ function compare(old: unknown, next: unknown, spot: Spot): Difference[] {
   )
 }
 
-/** The order of entries that have names means nothing. */
+/** Compares entries by identity; their order does not count. */
 function compareEntries(
   old: ReadonlyMap<string, unknown>,
   next: ReadonlyMap<string, unknown>,

@@ -1,4 +1,4 @@
-/** Where something stands in a file; lines and columns from 1. */
+/** A place in a file; lines and columns count from 1. */
 export type Place = { readonly file: string; readonly line: number; readonly column: number }
 
 /** Something wrong, or worth a warning, in a config. */
@@ -15,7 +15,7 @@ export function formatProblem({ place, path, message }: Problem): string {
   return `${file}:${line}:${column}: ${path ? `${path}: ` : ''}${message}`
 }
 
-/** In the order of the files, and inside a file from the top. */
+/** Sorts problems by file, and inside a file from the top. */
 export function inReadingOrder(problems: readonly Problem[], files: readonly string[]): Problem[] {
   const rank = ({ place }: Problem) => [files.indexOf(place.file), place.line, place.column] as const
   return problems.toSorted((a, b) => {

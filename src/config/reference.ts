@@ -23,7 +23,7 @@ type Row = {
   readonly sentence: string
 }
 
-/** The reference of the config as Markdown: every key with type, default, unit, and whether a reload applies it. */
+/** Returns the reference as Markdown: every key with type, default, unit, and whether a reload applies it. */
 export function configReference(): string {
   const sections = Object.entries(fixedKeys(configSchema) ?? {}).map(([name, schema]) => {
     const [own, ...inner] = rowsOf(name, schema, 'restart')
@@ -48,7 +48,7 @@ function table(rows: readonly Row[]): string[] {
   return lines.map((line) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
 }
 
-/** Defaults in words are no code. */
+/** Formats a default as code, unless it is in words. */
 const code = (text: string): string => (text === '' || text.startsWith('*') ? text : `\`${text}\``)
 
 function rowsOf(path: string, schema: Schema, inherited: Applies): Row[] {
@@ -79,7 +79,9 @@ function typeOf(schema: Schema): string {
   return of ? `${of.container} of ${fixedKeys(of.of) ? 'maps' : typeOf(of.of)}` : 'map'
 }
 
-/** A config that says what every key means: `site.id` is set, everything else stands at its default, commented out. */
+/**
+ * Returns an example config that explains every key: `site.id` is set, everything else is its default, commented out.
+ */
 export function configExample(): string {
   const lines = Object.entries(fixedKeys(configSchema) ?? {}).flatMap(([name, schema]) => [
     '',
@@ -101,8 +103,8 @@ type Spot = {
 }
 
 /**
- * Sentences stand behind `# `, keys that are commented out right behind `#` and at their own indent: taking away every
- * `#` that no blank follows gives a config that sets everything.
+ * Writes a key of the example. Sentences follow `# `, commented-out keys follow `#` directly: removing every `#`
+ * without a blank after it gives a config that sets everything.
  */
 function exampleOf(name: string, schema: Schema, spot: Spot): string[] {
   const known = factsOf(schema)
@@ -133,13 +135,13 @@ function remark(schema: Schema, { example, derived, applies, obeyed }: Facts): s
   return `${shown}${applies === 'restart' ? ' (restart)' : ''}${unheard}`
 }
 
-/** The keys below a map, or those of one entry of a list of maps. */
+/** Returns the keys of a map, or of an entry of a list of maps. */
 function entriesOf(schema: Schema): Readonly<Record<string, Schema>> | undefined {
   const of = repeated(schema)
   return of?.container === 'map' ? undefined : fixedKeys(of?.of ?? schema)
 }
 
-/** A map that has a default without being null: the file may name it or not. */
+/** Says whether a key is a section: a map with a default that is not null. */
 const isSection = (schema: Schema): boolean => fixedKeys(schema) !== undefined && !allowsNull(schema)
 
 function factsOf(schema: Schema): Facts {
@@ -148,7 +150,7 @@ function factsOf(schema: Schema): Facts {
   return found
 }
 
-/** One line of YAML. */
+/** Returns a value as one line of YAML. */
 function inline(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()
 }

@@ -36,7 +36,7 @@ import {
 } from './kinds.ts'
 import { roleNames } from './roles.ts'
 
-/** The warnings of the ledger that `ledger.enforce` can turn into refusals. */
+/** Warnings of the ledger that `ledger.enforce` can turn into refusals. */
 export const warningCodes = [
   'SLOT_ALREADY_OCCUPIED',
   'SLOT_EMPTY',
@@ -69,18 +69,18 @@ export const motionRanges = {
   postRecordSeconds: { min: 0, max: 300 },
 } as const
 
-/** A key with what the reference says about it. */
+/** Makes a key with its facts for the reference. */
 function key<S extends z.ZodType>(schema: S, sentence: string, more: Omit<Facts, 'sentence'> = {}): S {
   facts.add(schema, { sentence, ...more })
   return schema
 }
 
-/** A map that may be left out: its keys then have their defaults. */
+/** Makes a map that may be left out: its keys then have their defaults. */
 function section<S extends z.core.$ZodShape>(shape: S) {
   return z.strictObject(shape).prefault({} as never)
 }
 
-/** A list that must say something. */
+/** Makes a list with at least one entry. */
 function filledList<S extends z.ZodType>(entry: S, max: number, expected: string) {
   return z
     .array(entry)
@@ -97,7 +97,7 @@ const callers = () => z.array(caller()).prefault([])
 const whoIs =
   'alice is a local account, else a user or group of the only storage server; alice@URL, group:NAME@URL say it in full'
 
-/** The name of an account, as the config takes it. No colon: the user name of Basic credentials ends at the first one. */
+/** Makes the kind of an account's name. No colon: the user name of Basic credentials ends at the first one. */
 export const username = () =>
   textLike(/^(?! )[^:\p{Cc}]{1,128}(?<! )$/u, 'a user name of 1 to 128 characters, without a colon')
 
@@ -360,7 +360,7 @@ const labelSize = () =>
     'width x height in millimetres, such as 100x50, from 20x10 to 219x300',
   )
 
-/** Dots an inch of the print heads that there are. */
+/** Resolutions of label print heads, in dots an inch. */
 export const printerDpis = [152, 203, 300, 600] as const
 const dpi = () => wholeNumber(152, 600, 'dots an inch').refine((value) => printerDpis.some((one) => one === value))
 
@@ -521,22 +521,22 @@ const everything = z.strictObject({
 })
 
 /**
- * The whole config. Every key carries its type, default, sentence, unit and whether a reload applies it, and everything
- * that is said about the config elsewhere is made from here.
+ * The whole config. Every key carries its type, default, sentence, unit and whether a reload applies it. Checks, types,
+ * reference, example and reload plan are made from here.
  */
 export const configSchema = everything
   .superRefine(metricsHaveTheirOwnAddress, always)
   .superRefine(siteIsNoInstance, always)
   .superRefine(namesAreSomebody, always)
 
-/** As the schema leaves it, before the defaults that follow from other keys. */
+/** The schema's output, before the defaults that follow from other keys. */
 export type Parsed = z.output<typeof configSchema>
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
 /**
- * The config in force; frozen. Keys are those of the file. Durations have become milliseconds and sizes bytes; paths are
- * absolute; URLs of servers are without a final slash, networks are CIDRs. What is optional and absent is null.
+ * The config in force; frozen. Keys are those of the file. Durations are milliseconds, sizes bytes, paths absolute;
+ * URLs of servers have no final slash, networks are CIDRs. Absent optional values are null.
  */
 export type Config = DeepReadonly<
   Omit<Parsed, 'site' | 'cameras'> & {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expandCredentials } from './paths.ts'
 
 export type SecretFileErrorCode =
-  /** There is no such file, or no folder of credentials. */
+  /** The file or the credentials folder does not exist. */
   | 'SECRET_FILE_MISSING'
-  /** It is there, but is no file that this process may read. */
+  /** It exists, but is not a file that this process may read. */
   | 'SECRET_FILE_UNREADABLE'
-  /** It holds nothing, or no UTF-8. */
+  /** It is empty, or not UTF-8. */
   | 'SECRET_FILE_INVALID'
 
-/** The message is a sentence for the admin; it names the file and never what is in it. */
+/** A secret file cannot be used. The message names the file and never its content. */
 export class SecretFileError extends Error {
   override readonly name = 'SecretFileError'
   readonly code: SecretFileErrorCode
@@ -23,8 +23,8 @@ export class SecretFileError extends Error {
 }
 
 /**
- * The secret in a file that a `…File` key of the config names, without one line end at its end. Read anew at every call,
- * so that a changed secret needs no restart. Throws SecretFileError.
+ * Returns the secret in a file that a `…File` key of the config names, without one line end. Reads the file at every
+ * call, so that a changed secret needs no restart. Throws SecretFileError.
  */
 export function readSecretFile(path: string, env: NodeJS.ProcessEnv = process.env): string {
   const expanded = expandCredentials(path, env)

@@ -3,17 +3,17 @@ import { dirname, join, resolve } from 'node:path'
 import type { Source } from './document.ts'
 import type { Problem } from './problems.ts'
 
-/** A config is some kilobytes. Whoever names a disk image by mistake should hear of it at once. */
+/** Larger files are refused: a config has some kilobytes, and a disk image may be named by mistake. */
 const largestBytes = 4 * 1024 * 1024
 
 export type Sources = {
-  /** Every file that belongs to the config, readable or not, as messages name them. */
+  /** Every file of the config, readable or not, as messages name them. */
   readonly files: readonly string[]
   readonly sources: readonly Source[]
   readonly problems: readonly Problem[]
 }
 
-/** The config file, then `conf.d/*.yaml` beside it in the order of their names. */
+/** Reads the config file, then `conf.d/*.yaml` beside it in the order of their names. */
 export function readSources(file: string, cwd: string): Sources {
   const folder = join(dirname(file), 'conf.d')
   const dropIns = listDropIns(resolve(cwd, folder))
@@ -26,7 +26,7 @@ export function readSources(file: string, cwd: string): Sources {
   }
 }
 
-/** Names that begin with a dot are what editors leave behind. */
+/** Lists the drop-ins. Names that begin with a dot are ignored: editors leave them behind. */
 function listDropIns(folder: string): { names: string[]; why?: string } {
   try {
     const names = readdirSync(folder).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
@@ -48,7 +48,7 @@ function readSource(file: string, cwd: string): Source | Problem {
   }
 }
 
-/** The error of a file system, for the admin. */
+/** Returns a file system error as words for the admin. */
 export function whyUnreadable(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return 'there is no such file'
@@ -62,7 +62,7 @@ function unreadable(file: string, message: string): Problem {
   return { place: { file, line: 1, column: 1 }, path: '', message }
 }
 
-/** Whether every user of this machine may read a file; false for one that this user may not look at. */
+/** Says whether every user of this machine may read a file; false when it cannot be checked. */
 export function isOpenToAll(path: string): boolean {
   try {
     return (statSync(path).mode & 0o004) !== 0

@@ -13,7 +13,7 @@ import { isOpenToAll } from './sources.ts'
 type Path = readonly (string | number)[]
 type Warning = { readonly path: Path; readonly message: string }
 
-/** What works, but hardly as it is meant. */
+/** Finds what works, but probably not as it is meant. */
 export function warningsOf(parsed: Parsed, config: Config, root: Located, schema: Schema): Problem[] {
   const warnings = [
     ...plainListeners(parsed),
@@ -49,7 +49,7 @@ function guessedUrl(parsed: Parsed, config: Config): Warning[] {
   return [{ path: ['site', 'url'], message: `is not set; ${config.site.url} is assumed` }]
 }
 
-/** A short form that could be a user, a group, a device or a badge: whoever gets that name first is meant. */
+/** Finds short forms that could be a user, a group, a device or a badge: the first to get the name is meant. */
 function unsureNames(config: Config): Warning[] {
   const space = namespaceOf(config)
   const [only] = space.instances
@@ -68,7 +68,7 @@ function groupsOfNobody({ auth, storage }: Parsed): Warning[] {
   return [{ path: ['auth', 'groupRoles'], message: 'has no effect without storage.instances' }]
 }
 
-/** Keys that no code obeys yet and that say something else than their default: silence would be taken for yes. */
+/** Finds keys that no code obeys yet and that are not at their default. */
 function* unheard(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {
   if (!schema) return
   if (facts.get(schema)?.obeyed === false) {
@@ -88,7 +88,7 @@ function innerOf(node: Located): (readonly [string | number, Located])[] {
 function* openSecrets(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {
   if (!schema) return
   if (node.kind === 'scalar' && typeof node.value === 'string' && kinds.get(bare(schema))?.path === 'secret') {
-    // A relative path is one of credentials that only the service gets.
+    // A path that is still relative begins with the credentials folder, which only the service has.
     if (!isAbsolute(node.value) || !isOpenToAll(node.value)) return
     yield { path, message: `${node.value} can be read by every user of this machine (chmod o-r)` }
   }

@@ -4,7 +4,7 @@ import { assetPath, makeAsset } from '../platform/bundle.ts'
 export type ConsoleFile = {
   /** Content-Type. */
   readonly type: string
-  /** Its name holds a hash of what it says. */
+  /** Its name holds a hash of its content. */
   readonly immutable: boolean
   readonly text: string
 }
@@ -12,8 +12,9 @@ export type ConsoleFile = {
 let reading: Promise<ReadonlyMap<string, ConsoleFile>> | undefined
 
 /**
- * The page and its files by name (`index.html`, `assets/main-HASH.js`), read at the first request and kept. In the source
- * tree they are made first when the sources are newer; rejects when that fails, and tries again at the next request.
+ * Returns the page and its files by name (`index.html`, `assets/main-HASH.js`), read at the first request and kept. In
+ * the source tree they are built first when the sources are newer. Rejects when that fails; the next request tries
+ * again.
  */
 export function consoleFiles(): Promise<ReadonlyMap<string, ConsoleFile>> {
   reading ??= read().catch((error: unknown) => {

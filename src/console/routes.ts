@@ -116,7 +116,7 @@ function sessionOf(
   }
 }
 
-/** Nothing but our own files runs, shows or is asked; no script can turn text into markup. */
+/** Allows the gateway's own files only; no script can turn text into markup. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { permissions } from '../config/index.ts'
 import { optional, resource, text } from '../http/index.ts'
 
-/** A secret is compared, never shown: any text will do, also one with characters that a name may not have. */
+/** A sign-in. The secret may be any text, because it is only compared. */
 export const NewSession = z
   .object({
     username: text(128),

@@ -29,7 +29,7 @@ const outcomeOf = {
   not_counted: 'not_counted',
 } as const satisfies Record<LineStatus, store.OutcomeKind>
 
-/** What goes after what: a pallet is taken out of one slot before it stands in another, and is confirmed last. */
+/** Order of the events: a pallet is removed from one slot before it is placed in another, and confirmed last. */
 const rank = { REMOVED: 0, PLACED: 1, VERIFIED: 2 } as const
 
 type Approving = {
@@ -39,7 +39,7 @@ type Approving = {
   readonly sight: Sight
 }
 
-/** Records what the ledger lacks, and what came of each slot. All in the transaction; the state of the count is not its business. */
+/** Records the corrections and each slot's result, in the transaction. The caller changes the state of the count. */
 export function approve(tx: Tx, countId: number, { recorder, by, approver, sight }: Approving): Approval {
   const seen = seenSlots(tx, countId, sight)
   const statuses = compare(seen)
@@ -78,7 +78,9 @@ function isBy(tx: Tx, scan: store.Scan, person: Identity): boolean {
   return counter !== undefined && mayBeSame(counter, person)
 }
 
-/** No slot of the plan has moved since its scan, so what stands now is what stood then. */
+/**
+ * Reads the current ledger. No slot of the plan has moved since its scan, so the present equals the time of the scan.
+ */
 function ledgerNow(tx: ReadTx, sight: Sight): Ledger {
   const bounds = boundsOf(tx)
   return {
@@ -93,7 +95,7 @@ function ledgerNow(tx: ReadTx, sight: Sight): Ledger {
   }
 }
 
-/** Later than every event of the slots and pallets of the plan. */
+/** Returns a time after every event of the plan's slots and pallets, in milliseconds. */
 function behindAll(tx: ReadTx, plan: readonly Correction[], sight: Sight, nowMs: number): number {
   const newestMs = ({ slotId, pallet }: Correction) => newestTimestampMs(tx, slotId, pallet.key, sight)
   return plan.reduce((ms, correction) => Math.max(ms, newestMs(correction) + 1), nowMs)

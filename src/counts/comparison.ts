@@ -1,12 +1,12 @@
-/** A pallet as it was scanned, or as the ledger names it, with the key that matches. */
+/** A pallet as scanned or as the ledger names it, with the key for comparison. */
 export type Pallet = { readonly barcode: string; readonly key: string }
 
-/** A slot of a count: what was found against what the ledger says for that moment. */
+/** A slot of a count: what was found, and what the ledger says for that moment. */
 export type Seen = {
   readonly slotId: number
-  /** Undefined: nobody has scanned it yet. */
+  /** Undefined: not scanned yet. */
   readonly found: readonly Pallet[] | undefined
-  /** What the slot shows, and all that stands in it, at the time of the scan. */
+  /** What the slot shows, and all pallets in it, at the time of the scan. */
   readonly occupant: Pallet | undefined
   readonly standing: readonly Pallet[]
   /** The ledger knows a move of the slot, or of a pallet of either side, that came after the scan. */
@@ -15,14 +15,14 @@ export type Seen = {
 
 export type LineStatus = 'not_counted' | 'matched' | 'different' | 'moved' | 'conflict'
 
-/** What the ledger should hold there: what stands in the slot, and what it shows. */
+/** Returns the expected pallets: those in the slot, and the one that it shows. */
 export function expectedIn({ occupant, standing }: Pick<Seen, 'occupant' | 'standing'>): readonly Pallet[] {
   return occupant && !has(standing, occupant.key) ? [...standing, occupant] : standing
 }
 
 /**
- * How each slot of a count compares, by slot. One barcode in two slots can't be right in both: both are conflicts, for
- * somebody to look again. Pure.
+ * Compares each slot of a count; returns a status by slot. One barcode found in two slots makes both conflicts, which
+ * need a recount. Pure.
  */
 export function compare(seen: readonly Seen[]): ReadonlyMap<number, LineStatus> {
   const slotsOf = new Map<string, number>()
@@ -39,7 +39,7 @@ function statusOf(line: Seen, slotsOf: ReadonlyMap<string, number>): LineStatus 
   if (found.some(({ key }) => (slotsOf.get(key) ?? 0) > 1)) return 'conflict'
   const expected = expectedIn(line)
   const isSame = found.length === expected.length && expected.every(({ key }) => has(found, key))
-  // A slot that shows nothing while pallets stand in it was emptied in another one's name.
+  // A slot that shows nothing while pallets are in it was emptied by a removal of another pallet.
   const showsIt = found.length === 0 || line.occupant !== undefined
   const standsThere = found.every(({ key }) => has(line.standing, key))
   return isSame && showsIt && standsThere ? 'matched' : 'different'

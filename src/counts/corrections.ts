@@ -1,34 +1,34 @@
 import { has, type Pallet, type Seen } from './comparison.ts'
 
-/** An event that makes the ledger say what was found. `at`: see `corrections`. */
+/** An event that corrects the ledger to what was found. */
 export type Correction = {
   readonly type: 'PLACED' | 'REMOVED' | 'VERIFIED'
   readonly slotId: number
   readonly pallet: Pallet
-  /** The slot whose scan it rests on. */
+  /** The slot whose scan proves it. */
   readonly scanOf: number
-  /** Of a REMOVED that belongs in front of a later move: its time. */
+  /** Time of a REMOVED that must come before a later move; see `corrections`. */
   readonly atMs?: number
 }
 
-/** Where the ledger has a pallet now, and since when; slot null: nowhere. */
+/** Where the ledger has a pallet now, and since when; slot null: in no slot. */
 export type Whereabouts = { readonly slotId: number | null; readonly sinceMs: number }
 
 export type Ledger = {
   readonly whereIs: (key: string) => Whereabouts
-  /** The pallet that a slot shows. */
+  /** Returns the pallet that a slot shows. */
   readonly shownIn: (slotId: number) => Pallet | undefined
 }
 
 type Line = Seen & { readonly found: readonly Pallet[]; readonly isMatched: boolean }
 
 /**
- * What has to be recorded so that the ledger says what was found, in three ranks that come one after the other in time:
- * what is taken out, what is put in, and what is confirmed. Every pallet that was found gets exactly one event, so that
- * its history tells that it was counted. Pure.
+ * Returns the events that correct the ledger to what was found, in three ranks that follow each other in time:
+ * removals, placements, confirmations. Every pallet that was found gets exactly one event, so that its history shows
+ * the count. Pure.
  *
- * A REMOVED of any barcode empties a slot, and takes its own pallet away wherever it stands. So a slot that still shows
- * a pallet which has long been put elsewhere is emptied at the time in front of that later move.
+ * A REMOVED of any barcode empties a slot, and takes its own pallet away wherever it is. So a slot that still shows a
+ * pallet which was placed elsewhere later is emptied at the time just before that later move.
  */
 export function corrections(lines: readonly Line[], ledger: Ledger): Correction[] {
   const removed = lines.filter((line) => !line.isMatched).flatMap((line) => takenOut(line, lines, ledger))
@@ -47,7 +47,7 @@ function takenOut(line: Line, lines: readonly Line[], ledger: Ledger): Correctio
     ...(atMs !== undefined && { atMs }),
   })
   const isFoundElsewhere = ({ key }: Pallet) => lines.some((other) => other.slotId !== slotId && has(other.found, key))
-  // One that is found elsewhere is taken out by the line that found it, where its slot shows it.
+  // A pallet found elsewhere is removed by the line that found it, if its slot shows it.
   const missing = standing.filter((pallet) => !has(found, pallet.key) && !isFoundElsewhere(pallet))
   const brought = found.flatMap((pallet) => {
     const { slotId: from } = ledger.whereIs(pallet.key)
@@ -69,7 +69,9 @@ function takeGhost(
   return elsewhere === null ? take(ghost, slotId) : take(ghost, slotId, sinceMs - 1)
 }
 
-/** Those that the ledger has elsewhere; and one again where the slot would show nothing, or another. */
+/**
+ * Returns placements of pallets that the ledger has elsewhere; one more where the slot would show nothing, or another.
+ */
 function putIn({ slotId, found, occupant }: Line, emptied: ReadonlySet<number>, ledger: Ledger): Correction[] {
   const place = (pallet: Pallet): Correction => ({ type: 'PLACED', slotId, pallet, scanOf: slotId })
   const brought = found.filter(({ key }) => ledger.whereIs(key).slotId !== slotId)
@@ -80,14 +82,14 @@ function putIn({ slotId, found, occupant }: Line, emptied: ReadonlySet<number>, 
   return again ? [place(again)] : []
 }
 
-/** The one that the slot shows comes last. */
+/** Returns the confirmations; the pallet that the slot shows comes last. */
 function confirmed({ slotId, found, occupant }: Line, placed: readonly Correction[]): Correction[] {
   const others = found.filter(({ key }) => !placed.some((p) => p.slotId === slotId && p.pallet.key === key))
   const inOrder = others.toSorted((a, b) => Number(a.key === occupant?.key) - Number(b.key === occupant?.key))
   return inOrder.map((pallet) => ({ type: 'VERIFIED', slotId, pallet, scanOf: slotId }))
 }
 
-/** Two lines may both know that a pallet is gone from a third slot. */
+/** Removes duplicates: two lines may both find that a pallet is gone from a third slot. */
 function once(removed: readonly Correction[]): Correction[] {
   const told = new Map(removed.map((r) => [`${r.slotId} ${r.pallet.key}`, r]))
   return [...told.values()]

@@ -4,7 +4,7 @@ import { compare, expectedIn } from './comparison.ts'
 import { seenSlots } from './scanned.ts'
 import * as store from './store.ts'
 
-/** What a count has found otherwise than the ledger says, and nobody has decided yet. */
+/** A difference between count and ledger that is not decided yet. */
 export type OpenDifference = {
   readonly countId: number
   readonly slotId: number
@@ -16,7 +16,7 @@ export type OpenDifference = {
   readonly scannedAtMs: number
 }
 
-/** Of all counts that are under way, as the ledger is now. For the list of what contradicts it. */
+/** Returns the open differences of all counts in progress, against the current ledger. */
 export function openDifferences(tx: ReadTx, sight: Sight): OpenDifference[] {
   return store.openCounts(tx).flatMap((countId) => {
     const seen = seenSlots(tx, countId, sight)

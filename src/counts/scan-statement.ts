@@ -3,8 +3,8 @@ import { canonicalJson, type Json, sha256 } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 
 /**
- * Hash of what a scan states, hex: SHA-256 over RFC 8785 JSON, made from the row alone. Events that rest on the scan
- * hold it in their leaves, so that nobody can change what was found afterwards. Never changes.
+ * Returns the hash of a scan, hex: SHA-256 over RFC 8785 JSON, made from the row alone. Events that rely on the scan
+ * hold it in their leaves, so later changes of the scan are found. The format must never change.
  */
 export function scanSha256(row: Omit<CountScanRow, 'sha256'>): string {
   const facts: Record<string, Json | null> = {

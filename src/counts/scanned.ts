@@ -4,7 +4,7 @@ import type { Sight } from '../warehouse/index.ts'
 import { expectedIn, type Pallet, type Seen } from './comparison.ts'
 import { type RecountMark, recountsOf, type Scan, scansOf, slotIdsOf } from './store.ts'
 
-/** A slot of a count as it has been seen. */
+/** A slot of a count with what was seen in it. */
 export type SeenSlot = Seen & {
   readonly scan: Scan | undefined
   readonly scans: number
@@ -12,8 +12,8 @@ export type SeenSlot = Seen & {
 }
 
 /**
- * All slots of a count against what the ledger says for the time of each scan, as it is known now: what came in late
- * and happened before has its place.
+ * Returns all slots of a count with what the ledger says for the time of each scan, as it is known now, so that late
+ * events which happened before count.
  */
 export function seenSlots(tx: ReadTx, countId: number, sight: Sight): SeenSlot[] {
   const scans = Map.groupBy(scansOf(tx, countId), (scan) => scan.slot_id)
@@ -21,7 +21,7 @@ export function seenSlots(tx: ReadTx, countId: number, sight: Sight): SeenSlot[]
   return slotIdsOf(tx, countId).map((slotId) => seenSlot(tx, slotId, scans.get(slotId) ?? [], marks.get(slotId), sight))
 }
 
-/** The scan that decides: the last one made of the slot, and since somebody wanted it again, after that. */
+/** Returns the deciding scan: the last one made of the slot, after a recount only later ones. */
 export function decidingScan<Row extends CountScanRow>(
   scans: readonly Row[],
   mark: RecountMark | undefined,
@@ -51,7 +51,7 @@ export function foundIn(scan: Pick<CountScanRow, 'found'>): Pallet[] {
   return JSON.parse(scan.found) as Pallet[]
 }
 
-/** Whether the slot, or one of the pallets, was moved after the scan: then the ledger knows better than the count. */
+/** Says whether the slot or one of the pallets moved after the scan; then the ledger is newer than the count. */
 function hasMovedSince(tx: ReadTx, scan: Scan, pallets: readonly Pallet[], sight: Sight): boolean {
   const everywhere = { atMs: undefined, lastId: undefined }
   const isAfter = (move: { timestamp_ms: number; id: number } | undefined) =>

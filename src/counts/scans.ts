@@ -16,7 +16,7 @@ const scanWarningText = {
   SAME_COUNTER: 'the slot is counted again by the person who counted it before',
 } as const satisfies Record<ScanWarning, string>
 
-/** What has been seen in the slots of counts, kept as it was scanned. */
+/** Stores scans of counts as they were made. */
 export class Scans {
   readonly #warehouse: WarehouseService
   readonly #recorder: Recorder
@@ -28,7 +28,10 @@ export class Scans {
     this.#people = options.people
   }
 
-  /** Id of the scan that this client sent before under its own id; undefined for a new one. Throws VALIDATION_ERROR. */
+  /**
+   * Returns the id of a scan that this client sent before under its id; undefined for a new one. Throws
+   * VALIDATION_ERROR.
+   */
   repeated(tx: ReadTx, countId: number, asked: NewCountScan, caller: Caller): number | undefined {
     if (asked.client_scan_id === undefined) return undefined
     const known = store.findClientScan(tx, countId, callerMark(tx, caller), asked.client_scan_id)
@@ -69,7 +72,7 @@ export class Scans {
     return row
   }
 
-  /** As its POST answers it: nothing of what is expected. */
+  /** Returns a scan as its POST answers it, without anything that is expected. */
   shownTo(tx: ReadTx, id: number): CountScan {
     const scan = store.findScan(tx, id)
     if (!scan) throw new Error(`there is no scan ${id}`)
@@ -107,7 +110,7 @@ function isOfSame(tx: ReadTx, one: store.Scan, other: store.Scan): boolean {
   return first !== undefined && second !== undefined && mayBeSame(first, second)
 }
 
-/** One pallet once, in the order of the scans. */
+/** Returns each pallet once, in the order of the scans. */
 function palletsOf(tx: ReadTx, barcodes: readonly string[], warehouse: WarehouseService): Pallet[] {
   const found = new Map<string, Pallet>()
   for (const barcode of barcodes) {
@@ -117,7 +120,7 @@ function palletsOf(tx: ReadTx, barcodes: readonly string[], warehouse: Warehouse
   return [...found.values()]
 }
 
-/** Throws REFERENCE_NOT_FOUND. */
+/** Throws REFERENCE_NOT_FOUND unless the slot is part of the count. */
 export function demandSlot(tx: ReadTx, countId: number, slot: { id: number; slot_id: string }): void {
   if (store.isCounted(tx, countId, slot.id)) return
   throw new AppError('REFERENCE_NOT_FOUND', 'The slot is not in this count', {

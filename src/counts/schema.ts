@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { barcode, label, lines, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
 import { barcodeWarnings } from '../warehouse/index.ts'
 
-/** Slots of one count: it is approved in one commit, which takes half a millisecond for each. */
+/** Most slots of one count: approving is one commit, which takes half a millisecond for each slot. */
 export const mostSlots = 1000
 
 const slotIds = () => z.array(rowId()).max(mostSlots)

@@ -9,7 +9,7 @@ import { countedSince } from './store.ts'
 
 const sliceSlots = 500
 
-/** The slots of a new count, by their ids. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND, NOT_FOUND. */
+/** Selects the slots of a new count; returns their ids. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND, NOT_FOUND. */
 export function selectSlots(
   tx: ReadTx,
   asked: NewCount,
@@ -38,7 +38,7 @@ export type Selecting = {
   readonly random: RandomBytes
 }
 
-/** The slots that are named one by one; undefined when none is. */
+/** Returns the slots that are named one by one; undefined when none is. */
 export function namedSlots(
   tx: ReadTx,
   {
@@ -80,12 +80,12 @@ function isWanted(tx: ReadTx, slot: Slot, { notCountedSince, openingOnly, zoneId
   return !openingOnly || (occupantOf(tx, slot.id)?.isOpening === true && !countedSince(tx, slot.id, 0))
 }
 
-/** So many of them by lot: the first steps of a Fisher-Yates shuffle. */
+/** Draws `sample` ids at random: the first steps of a Fisher-Yates shuffle. */
 function drawn(ids: number[], sample: number | undefined, random: RandomBytes): number[] {
   if (sample === undefined || sample >= ids.length) return ids
   const pool = [...ids]
   for (let i = 0; i < sample; i += 1) {
-    // 32 bits over some thousands: what the modulo favours nobody will notice.
+    // 32 bits over some thousands: the bias of the modulo is negligible.
     const j = i + (Buffer.from(random(4)).readUInt32BE() % (pool.length - i))
     const [a, b] = [pool[i], pool[j]]
     if (a !== undefined && b !== undefined) [pool[i], pool[j]] = [b, a]

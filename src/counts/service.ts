@@ -15,12 +15,12 @@ import { namedSlots, selectSlots } from './selection.ts'
 import { type CountStep, stateAfter } from './state.ts'
 import * as store from './store.ts'
 
-/** What goes on with a count: `version` is the one that If-Match demands. */
+/** A step of a count; `version` is the one that If-Match demands. */
 export type Going = Ask & { readonly id: number | undefined; readonly version: number | undefined }
 
 type Told<T> = { success: true } & T
 
-/** Counts: somebody looks into slots without being told what is expected, and the ledger is set right after a review. */
+/** Runs counts: blind counting of slots, review, recounts, and corrections of the ledger. */
 export class CountsService {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
@@ -56,7 +56,7 @@ export class CountsService {
     this.#warehouseId = options.warehouseId
   }
 
-  /** Opens a count over the slots that are asked for. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND. */
+  /** Opens a count over the selected slots. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND. */
   open(asked: NewCount, { by, claim }: Ask): Promise<Reply<Told<Count>>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -87,12 +87,12 @@ export class CountsService {
     )
   }
 
-  /** Throws NOT_FOUND. */
+  /** Returns a count. Throws NOT_FOUND. */
   count(id: number | undefined, caller: Caller): Count {
     return this.#work.read((tx) => countOf(tx, this.#session(tx, id, caller)))
   }
 
-  /** The slots with what is left to do; not what should stand in them. Throws NOT_FOUND. */
+  /** Returns the slots with what is left to do, without what is expected in them. Throws NOT_FOUND. */
   slots(id: number | undefined, caller: Caller): CountSlot[] {
     return this.#work.read((tx) => {
       const session = this.#session(tx, id, caller)
@@ -111,7 +111,10 @@ export class CountsService {
     })
   }
 
-  /** Keeps what somebody has seen in a slot, and says nothing of what should be there. */
+  /**
+   * Stores a scan; the answer says nothing of what is expected. Throws NOT_FOUND, REFERENCE_NOT_FOUND,
+   * INVALID_TRANSITION.
+   */
   scan(asked: NewCountScan, deviceTimeMs: number | undefined, { id, by, claim }: Omit<Going, 'version'>) {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -133,7 +136,7 @@ export class CountsService {
     })
   }
 
-  /** Found against expected, slot by slot; for who decides, not for who counts. Throws NOT_FOUND. */
+  /** Returns found and expected, slot by slot, for the supervisor. Throws NOT_FOUND. */
   review(id: number | undefined, caller: Caller): Count & { lines: ReviewLine[] } {
     return this.#work.read((tx) => {
       const session = this.#session(tx, id, caller)
@@ -144,7 +147,7 @@ export class CountsService {
     })
   }
 
-  /** Wants slots to be counted again: what was scanned of them so far stays, and counts no more. */
+  /** Asks for slots to be counted again: earlier scans of them are kept but no longer count. */
   recount(asked: Recount, going: Going): Promise<Reply<Told<Count>>> {
     const { by } = going
     return this.#go(going, (tx, session) => {
@@ -172,7 +175,7 @@ export class CountsService {
     })
   }
 
-  /** Sets the ledger right, all of it in one commit. Slots that have moved since, or contradict each other, stay out. */
+  /** Corrects the ledger in one commit. Slots that have moved since, or contradict each other, are left out. */
   approve({ id, version, by, claim }: Going): Promise<Reply<Told<Count & Approval>>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -189,7 +192,7 @@ export class CountsService {
     )
   }
 
-  /** One step that answers with the count. */
+  /** Runs one step and answers with the count. */
   #go({ id, version, by, claim }: Going, step: (tx: Tx, session: store.Session) => void): Promise<Reply<Told<Count>>> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -209,7 +212,7 @@ export class CountsService {
     return found
   }
 
-  /** Throws INVALID_TRANSITION. */
+  /** Changes the state. Throws INVALID_TRANSITION. */
   #step(tx: Tx, session: store.Session, step: CountStep): void {
     const next = stateAfter(session.state, step)
     if (!next) {
@@ -220,7 +223,7 @@ export class CountsService {
     store.touch(tx, session.id, next, this.#recorder.nowMs())
   }
 
-  /** The commitment of the caller in a column of a count. */
+  /** Returns the caller's commitment for a column of a count. */
   #in(tx: Tx, by: RequestOrigin, row: number, field: string): string {
     return this.#people.inRow(tx, this.#people.ofCaller(tx, by.caller), { subject: 'count_session', row, field })
   }
@@ -259,7 +262,7 @@ export class CountsService {
     }
   }
 
-  /** Label of the slot where the ledger has a pallet; null where it has none, or none that the caller may see. */
+  /** Returns the label of the slot where the ledger has a pallet; null without one that the caller may see. */
   #whereIs(tx: ReadTx, key: string, caller: Caller): string | null {
     const { slotId } = assetLocation(tx, key, this.#warehouse.sightOf(caller))
     return (slotId !== null && this.#warehouse.visibleSlot(tx, slotId, caller)?.slot_id) || null
@@ -268,7 +271,7 @@ export class CountsService {
 
 const shown = <T extends object>(body: T): Told<T> => ({ success: true, ...body })
 
-/** What a body refers to must be there: what a path would answer with 404 is a wrong field. */
+/** Turns NOT_FOUND into REFERENCE_NOT_FOUND for a field of the body. */
 function refer<T>(path: string, id: number, get: () => T): T {
   try {
     return get()
@@ -278,7 +281,7 @@ function refer<T>(path: string, id: number, get: () => T): T {
   }
 }
 
-/** As it was asked for, with times that people can read. */
+/** Returns the selection as it was asked for, with readable times. */
 function toldSelection({ notCountedSince, ...rest }: Omit<NewCount, 'reference'>): Record<string, unknown> {
   return { ...rest, ...(notCountedSince !== undefined && { notCountedSince: isoTime(notCountedSince) }) }
 }

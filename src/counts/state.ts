@@ -1,10 +1,10 @@
-/** Where a count stands. */
+/** States of a count. */
 export type CountState = 'open' | 'counting' | 'review' | 'approved' | 'cancelled'
 
-/** What is done to it. */
+/** Steps that change a count. */
 export type CountStep = 'scan' | 'submit' | 'recount' | 'approve' | 'cancel'
 
-/** The state after a step; undefined where the step can't be taken. Pure. */
+/** Returns the state after a step; undefined when the step is not possible. Pure. */
 export function stateAfter(state: CountState, step: CountStep): CountState | undefined {
   switch (state) {
     case 'open':
@@ -12,7 +12,7 @@ export function stateAfter(state: CountState, step: CountStep): CountState | und
     case 'counting':
       return afterCounting(step)
     case 'review':
-      // A scanner that was offline still brings what it has seen.
+      // A scanner that was offline may deliver its scans late.
       if (step === 'scan') return 'review'
       if (step === 'recount') return 'counting'
       if (step === 'approve') return 'approved'

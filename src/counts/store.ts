@@ -13,7 +13,7 @@ const sessionSelect = `SELECT c.*, ${nameSql('count_session', 'c.id', 'created_b
   FROM main.count_session c
   LEFT JOIN opening r ON r.commitment = c.reason_commitment`
 
-/** The id that `insertSession` gives next. */
+/** Returns the id that `insertSession` gives next. */
 export function nextSessionId(tx: ReadTx): number {
   return (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM count_session')?.id ?? 0) + 1
 }
@@ -37,12 +37,12 @@ export function findSession(tx: ReadTx, id: number): Session | undefined {
   return tx.oneOf<Session>(`${sessionSelect} WHERE c.id = +?`, [id])
 }
 
-/** The newest first. */
+/** Lists counts, newest first. */
 export function listSessions(tx: ReadTx): Session[] {
   return tx.allOf<Session>(`${sessionSelect} ORDER BY c.id DESC`)
 }
 
-/** Every change and every scan is a version of its own. */
+/** Stores the state and increments the version, also for each scan. */
 export function touch(tx: Tx, id: number, state: CountState, nowMs: number): void {
   tx.runOf('UPDATE count_session SET state = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [
     state,
@@ -103,7 +103,7 @@ export function appendScan(tx: Tx, row: CountScanRow): void {
   )
 }
 
-/** A scan with the name of who made it, as far as it is not erased. */
+/** A scan with the counter's name, if that is not erased. */
 export type Scan = CountScanRow & { readonly counter: string | null }
 
 const scanSelect = `SELECT s.*, ${nameSql('count_scan', 's.id', 'counter', 's.counter_commitment')} AS counter
@@ -113,7 +113,7 @@ export function findScan(tx: ReadTx, id: number): Scan | undefined {
   return tx.oneOf<Scan>(`${scanSelect} WHERE s.id = ?`, [id])
 }
 
-/** Who made a scan; undefined once erased. */
+/** Returns who made a scan; undefined once erased. */
 export function counterOf(tx: ReadTx, scan: Pick<CountScanRow, 'id' | 'counter_commitment'>): Identity | undefined {
   return personIn(tx, { subject: 'count_scan', row: scan.id, field: 'counter' }, scan.counter_commitment)
 }
@@ -126,7 +126,7 @@ export function findClientScan(tx: ReadTx, countId: number, caller: string, clie
   ])
 }
 
-/** The scans of a count, or of one of its slots, in the order of their times. */
+/** Returns the scans of a count, or of one of its slots, in the order of their times. */
 export function scansOf(tx: ReadTx, countId: number, slotId?: number): Scan[] {
   const ofSlot = slotId === undefined ? '' : ' AND s.slot_id = +?'
   return tx.allOf<Scan>(`${scanSelect} WHERE s.count_id = +?${ofSlot} ORDER BY s.slot_id, s.timestamp_ms, s.id`, [
@@ -135,7 +135,7 @@ export function scansOf(tx: ReadTx, countId: number, slotId?: number): Scan[] {
   ])
 }
 
-/** Slots of which a scan decides, see `decidingScan`. */
+/** Returns the number of slots with a deciding scan; see `decidingScan`. */
 export function scannedSlots(tx: ReadTx, countId: number): number {
   const row = tx.oneOf<{ n: number }>(
     `SELECT count(DISTINCT s.slot_id) AS n FROM main.count_scan s
@@ -149,7 +149,7 @@ export function scannedSlots(tx: ReadTx, countId: number): number {
 
 export type RecountMark = { readonly slot_id: number; readonly after_scan_id: number; readonly requested_at_ms: number }
 
-/** The newest mark of each slot that somebody wants to have counted again. */
+/** Returns the newest recount request of each slot. */
 export function recountsOf(tx: ReadTx, countId: number): ReadonlyMap<number, RecountMark> {
   const rows = tx.allOf<RecountMark>(
     'SELECT slot_id, after_scan_id, requested_at_ms FROM main.count_recount WHERE count_id = ? ORDER BY id',
@@ -193,7 +193,7 @@ export function outcomesOf(tx: ReadTx, countId: number): Record<OutcomeKind, num
   return { ...none, ...Object.fromEntries(rows.map((row) => [row.outcome, row.n])) }
 }
 
-/** Whether an approved count has seen the slot at this time or later. */
+/** Says whether an approved count has seen the slot at this time or later. */
 export function countedSince(tx: ReadTx, slotId: number, sinceMs: number): boolean {
   return (
     tx.oneOf(
@@ -204,7 +204,7 @@ export function countedSince(tx: ReadTx, slotId: number, sinceMs: number): boole
   )
 }
 
-/** Counts that nobody has closed and somebody has begun. */
+/** Returns the ids of counts that were begun and not closed. */
 export function openCounts(tx: ReadTx): number[] {
   return tx
     .allOf<{ id: number }>(`SELECT id FROM main.count_session WHERE state IN ('counting', 'review') ORDER BY id`)

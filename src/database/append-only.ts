@@ -1,9 +1,9 @@
 /**
- * The triggers that make a table append-only for everybody who opens the file, not just for this program.
+ * Returns the triggers that make a table append-only for every program that opens the file.
  *
  * UPDATE and DELETE triggers alone do not stop INSERT OR REPLACE: its implicit delete fires no DELETE trigger unless the
- * connection has recursive_triggers=ON. So the insert guard takes nothing but the next id, and the table has no
- * UNIQUE constraint besides its id: uniqueness is the guard's business too, or REPLACE could delete through it.
+ * connection has recursive_triggers=ON. So the insert guard accepts only the next id, and the table has no UNIQUE
+ * constraint besides its id: the guard checks uniqueness too, or REPLACE could delete through the constraint.
  */
 export function appendOnlyTriggers(table: string, id: string, unique: readonly (readonly string[])[] = []): string[] {
   const refuse = (what: string) => `SELECT RAISE(ABORT, '${table} is append-only: ${what}')`

@@ -2,9 +2,9 @@ import type { Database } from 'better-sqlite3'
 import { isSqliteFault } from './faults.ts'
 
 /**
- * Writes the whole file anew, without what was deleted: SQLite leaves old copies of rows in parts of its pages that it
- * no longer uses. Takes as long as reading and writing the file and holds up the thread meanwhile, so not when there are
- * more than `upToBytes`; needs room for the file twice.
+ * Rewrites the file without deleted content: SQLite leaves old copies of rows in unused parts of its pages. It blocks
+ * the thread for as long as reading and writing the file takes, so it does nothing above `upToBytes`; it needs room for
+ * the file twice.
  * @returns whether nothing of what was deleted is left in file and write-ahead log
  */
 export function compact(db: Database, upToBytes: number): boolean {
@@ -15,7 +15,7 @@ export function compact(db: Database, upToBytes: number): boolean {
       emptyWal(db)
       return false
     }
-    // The copy is as large as the file: on disk, not in memory.
+    // The copy is as large as the file, so it is made on disk, not in memory.
     db.pragma('temp_store = FILE')
     db.exec('VACUUM')
     return emptyWal(db)
@@ -27,7 +27,7 @@ export function compact(db: Database, upToBytes: number): boolean {
   }
 }
 
-/** @returns false when a reader still needs the log */
+/** Empties the write-ahead log. @returns false when a reader still needs it */
 function emptyWal(db: Database): boolean {
   const [done] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
   return done?.busy === 0

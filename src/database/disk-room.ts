@@ -3,8 +3,8 @@ import { type FreeSpace, freeSpace } from '../platform/index.ts'
 import { keepStartRoom } from './start-room.ts'
 
 /**
- * The disk that the ledger shares with photos, lists and reports. These stop while there is still room, so that a disk
- * which they fill goes on recording events.
+ * Guards the disk that the ledger shares with photos, lists and reports. These are refused while there is still room,
+ * so that events can still be recorded.
  */
 export class DiskRoom {
   readonly #folder: string
@@ -13,7 +13,7 @@ export class DiskRoom {
 
   constructor(needs: {
     folder: string
-    /** What they leave for the ledger: `retention.ledgerReserveBytes`. */
+    /** Bytes reserved for the ledger: `retention.ledgerReserveBytes`. */
     reserveBytes: () => number
     freeSpace?: (folder: string) => FreeSpace
   }) {
@@ -22,7 +22,7 @@ export class DiskRoom {
     this.#freeSpace = needs.freeSpace ?? freeSpace
   }
 
-  /** To be called when there is room again. */
+  /** Sets the start reserve aside again. Call it when there is room again. */
   keepStartRoom(): void {
     keepStartRoom(this.#folder)
   }
@@ -31,7 +31,7 @@ export class DiskRoom {
     return this.#freeSpace(this.#folder)
   }
 
-  /** Throws STORAGE_FULL when a file of so many bytes would use what is reserved for the ledger. */
+  /** Throws STORAGE_FULL when a file of this size would use what is reserved for the ledger. */
   demand(bytes: number, what: string): void {
     if (this.free().bytes - bytes >= this.#reserveBytes()) return
     throw new AppError('STORAGE_FULL', `The disk has no room for ${what}; it was not stored`, {

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
 
-/** What SQLite says, in our words: a full disk and a lost disk are told apart from a fault of ours. Cause is kept. */
+/** Translates a SQLite error: STORAGE_FULL, NOT_READY or INTERNAL_ERROR, with the cause. */
 export function translateSqlite(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof BetterSqlite3.SqliteError ? error.code : undefined
@@ -34,12 +34,12 @@ export function translateSqlite(error: unknown): AppError {
   return new AppError('INTERNAL_ERROR', message, { cause: error, details: code ?? 'unknown fault' })
 }
 
-/** Whether another program's lock was in the way: nothing is wrong with the file, and trying again helps. */
+/** Says whether another program holds the lock; trying again helps. */
 export function isBusy(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)
 }
 
-/** Whether an error came from SQLite itself and not from a decision of ours. */
+/** Says whether an error came from SQLite itself. */
 export function isSqliteFault(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError
 }

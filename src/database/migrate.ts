@@ -13,9 +13,8 @@ export type Migration = {
 }
 
 /**
- * Brings the file to the newest version, all steps in one transaction. `PRAGMA user_version` says where it stands. Foreign
- * keys are off meanwhile, and on again afterwards if they were: a step may put another table in the place of one that
- * others refer to.
+ * Brings the file to the newest version, all steps in one transaction; `PRAGMA user_version` holds the version. Foreign
+ * keys are off meanwhile, because a step may replace a table that others refer to.
  */
 export function migrate(db: Database, migrations: readonly Migration[], nowMs: number): { from: number; to: number } {
   const from = db.pragma('user_version', { simple: true }) as number

@@ -7,7 +7,7 @@ import { type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
 import { keepStartRoom, useStartRoom } from './start-room.ts'
 
-/** 'GtHs': tells our file from any other SQLite database. */
+/** 'GtHs': marks our file among SQLite databases. */
 const applicationId = 0x47744873
 
 /** A quick_check of this much takes under a second; larger files are left to `gatehouse ledger verify`. */
@@ -22,7 +22,7 @@ export type OpenOptions = {
 export const databaseFile = (dataDir: string): string => join(dataDir, 'gatehouse.db')
 
 /**
- * Opens the one writer: makes or migrates the file, checks that it is ours, whole and guarded, and takes the lock.
+ * Opens the one writer: makes or migrates the file, checks that it is ours, undamaged and guarded, and takes the lock.
  * Throws ExitError with a sentence for the admin on a damaged, foreign, unreadable or newer file, or when another
  * gatehouse has it open.
  */
@@ -51,7 +51,7 @@ export function openWriter(options: OpenOptions): { db: Database; close: () => v
   }
 }
 
-/** Opens a reader: it can never write, whatever is asked of it. The file must be one that openWriter made. */
+/** Opens a read-only connection. The file must be one that openWriter made. Throws ExitError. */
 export function openReader(file: string): Database {
   refuseNoFile(file)
   if (!existsSync(file)) throw new ExitError(1, `there is no database at ${file}`)
@@ -116,15 +116,15 @@ function refuseNewer(db: Database, migrations: readonly Migration[]): void {
 }
 
 export type SchemaDifferences = {
-  /** Tables, triggers, views and indexes that the file lacks or has in other words. */
+  /** Tables, triggers, views and indexes that are missing or changed. */
   readonly lost: readonly string[]
-  /** Triggers, views and indexes that are not ours: they could swallow rows or answer in a table's place. */
+  /** Triggers, views and indexes that are not ours: they could drop rows or replace a table's answer. */
   readonly strange: readonly string[]
 }
 
 /**
- * Compares the file's schema, word for word, with that of a fresh database of the same version. A newer version may
- * well have more than we know, so there nothing is strange. Tables of others hurt nobody and are not looked at.
+ * Compares the file's schema, word for word, with that of a fresh database of the same version. In a newer version,
+ * additions are not reported as strange. Foreign tables are harmless and ignored.
  */
 export function schemaDifferences(db: Database, migrations: readonly Migration[] = ours): SchemaDifferences {
   const version = db.pragma('user_version', { simple: true }) as number
@@ -145,7 +145,7 @@ export function schemaDifferences(db: Database, migrations: readonly Migration[]
   }
 }
 
-/** What CREATE statements made, by type and name; SQLite's own tables and the indexes of constraints have no statement. */
+/** Returns the CREATE statements by type and name; SQLite's own tables and the indexes of constraints have none. */
 function schemaOf(db: Database): Map<string, { name: string; sql: string }> {
   const rows = db
     .prepare(
@@ -169,9 +169,9 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Looks at the file's name only. This process must never open the database by plain file calls: on POSIX, closing any
- * descriptor of a file drops all locks that the process holds on it, and the next program that looks in would take
- * itself for the last one and remove the write-ahead log under the running daemon.
+ * Throws ExitError when the path is not a regular file, without opening it. This process must never open the database
+ * by plain file calls: on POSIX, closing any descriptor of a file drops all locks of the process on it, and the next
+ * program would take itself for the last one and remove the write-ahead log under the running daemon.
  */
 function refuseNoFile(file: string): void {
   if (existsSync(file) && !statSync(file).isFile()) {
@@ -179,7 +179,10 @@ function refuseNoFile(file: string): void {
   }
 }
 
-/** A lock that dies with the process, also by kill -9: an exclusive transaction on a file of its own. */
+/**
+ * Takes the lock: an exclusive transaction on a separate file, which ends with the process, also by kill -9. Throws
+ * ExitError.
+ */
 function takeLock(file: string): Database {
   const lock = new BetterSqlite3(file, { timeout: 2000 })
   try {

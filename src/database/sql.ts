@@ -13,7 +13,7 @@ class NoDriver implements Driver {
   async destroy() {}
 }
 
-/** Builds and types SQL; it is connected to nothing. Hand what it builds to a transaction. */
+/** Builds and types SQL without a connection. Pass its queries to a transaction. */
 export const sql = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

@@ -2,16 +2,16 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freeSpace } from '../platform/index.ts'
 
-/** What opening the database needs besides the files that are there: its lock, its shared memory, the first pages. */
+/** Bytes needed to open the database: lock, shared memory, first pages. */
 const neededBytes = 256 * 1024
-/** With less, the disk is better left alone. */
+/** Below this, no reserve is set aside. */
 const enoughBytes = 16 * neededBytes
 
 const reserveFile = (dataDir: string) => join(dataDir, 'start-reserve')
 
 /**
- * Lays a small file aside while there is room. A gateway that has to start on a full disk gives it up: without it the
- * database cannot be opened, not even to look. Does nothing where it cannot be written.
+ * Sets a small file aside while there is room. A gateway that starts on a full disk deletes it, because otherwise the
+ * database cannot be opened, not even for reading. Does nothing where it cannot be written.
  */
 export function keepStartRoom(dataDir: string): void {
   const file = reserveFile(dataDir)
@@ -24,7 +24,7 @@ export function keepStartRoom(dataDir: string): void {
   }
 }
 
-/** Gives the file up when the disk is full. */
+/** Deletes the reserve when the disk is full. */
 export function useStartRoom(dataDir: string): void {
   const file = reserveFile(dataDir)
   if (existsSync(file) && freeSpace(dataDir).bytes < neededBytes) rmSync(file, { force: true })

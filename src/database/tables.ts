@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** The tables as kysely sees them; what each column holds stands in the migrations. */
+/** The tables for Kysely; the migrations say what each column holds. */
 export type Tables = {
   log_identity: {
     id: number

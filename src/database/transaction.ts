@@ -4,16 +4,19 @@ import type { Query } from './sql.ts'
 type Bindable = string | number | bigint | Buffer | Uint8Array | null
 export type Parameters = readonly Bindable[]
 
-/** What a read may do: everything runs at once, on one snapshot of the ledger. */
+/** A read: synchronous, on one snapshot of the ledger. */
 export type ReadTx = {
   all<Row>(query: Query<Row>): Row[]
   get<Row>(query: Query<Row>): Row | undefined
-  /** Hot paths: plain SQL, prepared once. Bind against indexed columns as `=+?`, or SQLite prepares it anew each time. */
+  /**
+   * For hot paths: plain SQL, prepared once. Bind against indexed columns as `=+?`, or SQLite prepares it anew each
+   * time.
+   */
   allOf<Row>(sql: string, parameters?: Parameters): Row[]
   oneOf<Row>(sql: string, parameters?: Parameters): Row | undefined
 }
 
-/** What a write may do besides. */
+/** A write: reads, and changes. */
 export type Tx = ReadTx & {
   run(query: Query<unknown>): { changes: number; lastId: number }
   runOf(sql: string, parameters?: Parameters): { changes: number; lastId: number }
@@ -21,7 +24,10 @@ export type Tx = ReadTx & {
 
 const cachedStatements = 400
 
-/** The synchronous executor over one connection, with a statement cache (stock kysely prepares at every execution). */
+/**
+ * Returns the synchronous executor of a connection, with a statement cache (Kysely's driver prepares at every
+ * execution).
+ */
 export function executor(db: Database): Tx {
   const cache = new Map<string, Statement<unknown[], unknown>>()
   const prepare = (sql: string) => {

@@ -5,11 +5,11 @@ import { isBusy, isSqliteFault, translateSqlite } from './faults.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
 
 /**
- * A value kept in memory beside the file (head of the log, next id). It may only be true for what is committed, so
- * the unit of work takes its state before every savepoint and puts it back when that savepoint or the commit fails.
+ * A value in memory that follows the file (head of the log, next id). The unit of work saves it before every savepoint
+ * and restores it when that savepoint or the commit fails.
  */
 export type Head = {
-  /** The state now; cheap. */
+  /** Returns the current state; must be cheap. */
   save(): unknown
   restore(saved: unknown): void
 }
@@ -24,13 +24,13 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** A group stays below this, so that one commit never holds the event loop for long. */
+/** Most members of a group, so that one commit blocks the event loop only briefly. */
 const groupLimit = 200
 const groupBudgetMs = 15
 
 /**
- * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits for it by sleeping in this
- * thread, so it may do so only shortly; the rest of the waiting is a timer's, and everything else goes on meanwhile.
+ * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits by sleeping in this thread, so
+ * it may only sleep for a short time; after that a timer tries again, and everything else goes on meanwhile.
  */
 const lockSleepMs = 50
 const lockRetryMs = 200
@@ -45,8 +45,8 @@ type NoPromise<T> = [T] extends [never]
     : []
 
 /**
- * The one way to the database. Writes that arrive while a commit runs share the next transaction, each in a savepoint
- * of its own; each promise resolves after the group's commit is on disk (synchronous=FULL).
+ * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction, each in
+ * a separate savepoint; each promise resolves after the group's commit is on disk (synchronous=FULL).
  */
 export class UnitOfWork {
   readonly #writer: Database
@@ -83,17 +83,17 @@ export class UnitOfWork {
     for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
 
-  /** Registers a value in memory that must follow the commits. */
+  /** Registers a value in memory that follows the commits. */
   follow(head: Head): void {
     this.#heads.push(head)
   }
 
-  /** Calls back after every commit, as the answers go out; for workers that look for new rows. */
+  /** Calls the listener after every commit; for workers that look for new rows. */
   onCommit(listener: () => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Why the last write was not stored, while the disk takes none: STORAGE_FULL. Undefined once one was stored again. */
+  /** Returns STORAGE_FULL with its cause while the disk takes no writes; undefined once a write is stored again. */
   get diskFault(): AppError | undefined {
     return this.#diskFault?.fault
   }
@@ -169,7 +169,7 @@ export class UnitOfWork {
     else setTimeout(commit, lockRetryMs)
   }
 
-  /** @returns false when another program holds the lock: all still wait, but for those who have waited long enough */
+  /** Commits a group. @returns false when another program holds the lock; writes that waited too long are rejected */
   #commitGroup(): boolean {
     const group = this.#waiting
     this.#waiting = []
@@ -210,7 +210,7 @@ export class UnitOfWork {
     return group.filter((item) => item.sinceMs > latestMs)
   }
 
-  /** One member of the group in its savepoint. A full disk ends the whole transaction: that is thrown to the group. */
+  /** Runs one member of the group in its savepoint. A full disk ends the whole transaction: that error is thrown. */
   #runOne(item: Waiting): () => void {
     const before = this.#heads.map((head) => head.save())
     this.#savepoint.run()
@@ -232,7 +232,7 @@ export class UnitOfWork {
     return fault
   }
 
-  /** A commit that changed nothing wrote nothing, so it says nothing about the disk. */
+  /** Clears the disk fault, if the commit changed something: an empty commit does not touch the disk. */
   #stored(): void {
     if (this.#diskFault && this.#diskFault.changesBefore !== this.#totalChanges.get()) this.#diskFault = undefined
   }

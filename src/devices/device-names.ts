@@ -2,8 +2,8 @@ import type { ReadTx } from '../database/index.ts'
 import * as store from './store.ts'
 
 /**
- * Every name that a device or a badge has or had. In memory, because sight asks for it inside of reads. A name stays
- * local after it was revoked: what the config gave to it must not fall to a storage user who is called the same.
+ * Holds every name that a device or a badge has or had, in memory, because reads ask for it. A revoked name stays
+ * local: what the config gave to it must not pass to a storage user of the same name.
  */
 export class DeviceNames {
   readonly #names: Set<string>
@@ -16,7 +16,7 @@ export class DeviceNames {
     return this.#names.has(name)
   }
 
-  /** Before its commit: if that fails, one name too many is nobody's until the next start. */
+  /** Adds a name before its commit. If the commit fails, the name stays reserved until the next start. */
   add(name: string): void {
     this.#names.add(name)
   }

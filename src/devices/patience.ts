@@ -1,18 +1,18 @@
-/** Wrong PINs of one badge at one device that cost nothing. */
+/** Wrong PINs of one badge at one device before the delay starts. */
 const forNothing = 5
-/** In a row at one device, of whatever badges. */
+/** Wrong PINs in a row at one device, of any badges, before its delay starts. */
 export const forNothingOfDevice = 20
 const firstWaitMs = 30_000
 const longestWaitMs = 15 * 60_000
-/** Without a wrong one for so long, and all is forgotten. */
+/** Without a wrong PIN for this long, the count starts again. */
 const forgottenAfterMs = 60 * 60_000
 
-/** What is held against a badge at a device. */
+/** Wrong PINs of a badge at a device. */
 export type Tries = { readonly wrong: number; readonly lastMs: number }
 
 /**
- * How long the next look at a PIN has to wait, pure: 30 s after the fifth wrong one in a row, then twice as long each
- * time. Of one badge at one device: who tries a colleague's badge does not stop the colleague elsewhere.
+ * Returns how long the next try has to wait, in milliseconds: 30 s after the fifth wrong PIN in a row, then twice as
+ * long each time. Counted by badge and device, so that tries at one device do not block the badge elsewhere. Pure.
  */
 export function waitMs(tries: Tries | undefined, nowMs: number, free = forNothing): number {
   if (!tries || tries.wrong < free || nowMs - tries.lastMs >= forgottenAfterMs) return 0

@@ -40,7 +40,7 @@ const params = z.object({ id: z.string() })
 const managing = { access: 'whms:write', tag } as const
 const once = z.object(onceHeaders)
 
-/** The one thing of this room that nobody has to sign in for: the code says who it is for. */
+/** The one public route of this room: the code identifies the device. */
 export const enrolPath = `${devicesPath}/enrol`
 
 const createDevice = operation({
@@ -196,7 +196,7 @@ export type DeviceParts = {
 }
 
 export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusals }: DeviceParts): void {
-  /** A guess counts as any other: see the door. */
+  /** Counts a refused code like any other refusal. */
   async function counted<T>(from: { requestId: string; address: string }, look: () => Promise<T>): Promise<T> {
     try {
       return await look()
@@ -233,7 +233,7 @@ export function deviceRoutes(api: Api, { devices, signedUrls, admission, refusal
     return sendResource(c, device)
   })
   api.openapi(addOperator, async (c) => {
-    // No Idempotency-Key: what is kept of it would tell badge and PIN to whoever tries them all.
+    // No Idempotency-Key: its stored hash would allow trying all badges and PINs.
     const { body, location } = await devices.addOperator(c.req.valid('json'), originOf(c))
     c.header('Location', location)
     return c.json(body, 201)

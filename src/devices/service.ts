@@ -26,7 +26,7 @@ import { type DeviceSettings, deviceMode, lesserRole, sha256 } from './verifier.
 const codeForMs = 15 * 60_000
 const triesKept = 10_000
 
-/** Handhelds and wall screens, badges, and shifts. */
+/** Manages handhelds, wall screens, badges and shifts. */
 export class DeviceService {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>
@@ -90,7 +90,7 @@ export class DeviceService {
     )
   }
 
-  /** A new code for a device that lost its secret or changed hands; the old secret serves until the code is used. */
+  /** Makes a new code for a device; the old secret works until the code is used. Throws NOT_FOUND. */
   renew(id: number | undefined, by: RequestOrigin): Promise<Enrolment> {
     return this.#work.write((tx) => {
       const device = this.#inUse(tx, id)
@@ -120,7 +120,7 @@ export class DeviceService {
     })
   }
 
-  /** At once, with everybody who is signed in on it. */
+  /** Revokes a device at once, with everyone signed in on it. Throws NOT_FOUND. */
   revoke(id: number | undefined, by: RequestOrigin): Promise<Device> {
     return this.#work.write((tx) => {
       const device = this.#inUse(tx, id)
@@ -180,8 +180,8 @@ export class DeviceService {
   }
 
   /**
-   * Signs somebody in on a device, by badge and PIN, until the shift ends. Throws PERMISSION_DENIED when no device asks,
-   * INVALID_CREDENTIALS, RATE_LIMITED after wrong PINs.
+   * Signs a person in on a handheld, by badge and PIN, until the shift ends. Throws PERMISSION_DENIED when the caller
+   * is not a handheld, INVALID_CREDENTIALS, RATE_LIMITED after wrong PINs.
    */
   async signIn(badge: string, pin: string, by: RequestOrigin): Promise<ShiftSession> {
     const device = this.#askingDevice(by)
@@ -198,9 +198,9 @@ export class DeviceService {
       throw new AppError('RATE_LIMITED', 'Too many wrong PINs for this badge here', { retryAfterSeconds })
     }
     const operator = this.#work.read((tx) => store.findOperatorByBadge(tx, mark))
-    // Counted before the look: many at once must not all be the fifth.
+    // Counted before the check: simultaneous tries must not all count as the fifth.
     for (const one of [key, ofDevice]) this.#tries.set(one, afterWrong(this.#tries.get(one), nowMs))
-    // An unknown badge costs as much as a wrong PIN.
+    // An unknown badge takes as long as a wrong PIN.
     const right = await checkSecret(this.#keyed(pin), operator?.pin_hash ?? (await this.#decoyHash), {
       address: `device ${device.id}`,
     })
@@ -224,7 +224,7 @@ export class DeviceService {
     const { siteUrl, shiftMs } = this.#site()
     return this.#work.write((tx) => {
       const nowMs = this.#clock.now()
-      // Both may have been revoked while the PIN was looked at.
+      // Both may have been revoked while the PIN was checked.
       this.#inUse(tx, device.id)
       this.#active(tx, operator.id)
       store.sweepShifts(tx, nowMs - shiftMs)
@@ -273,7 +273,7 @@ export class DeviceService {
     return { success: true as const, ...store.toOperator(row) }
   }
 
-  /** One name is one caller: of the config, of a device, or of a badge. */
+  /** Throws ALREADY_EXISTS when the config, a device or a badge has the name. */
   #refuseTaken(tx: Tx, name: string, field = 'name'): void {
     const taken = this.#isAccount(name) || store.findDeviceByName(tx, name) || store.findOperatorByName(tx, name)
     if (!taken) return
@@ -284,7 +284,7 @@ export class DeviceService {
     this.#audit.write(tx, by, { action, entity: 'caller', entityId, operator, changes: { ...changes } })
   }
 
-  /** Ten thousand PINs are soon tried: without the key of the box nobody can. */
+  /** Returns an HMAC of the PIN: all ten thousand PINs are soon tried, but not without the key of the box. */
   #keyed(pin: string): string {
     return createHmac('sha256', this.#badgeKey).update(`pin\0${pin}`).digest('base64url')
   }

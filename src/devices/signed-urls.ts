@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
-/** What an address without headers may stand for: what a browser shows in an element of its own. */
+/** Paths that can be signed: what a browser loads in an element without headers. */
 const signable = [
   /^\/api\/iot\/detection-events\/[^/?]+\/(clip|snapshot)$/,
   /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot)$/,
@@ -23,16 +23,16 @@ type Claim = {
   readonly groups: readonly string[]
   readonly authMode: string
   readonly warehouseIds?: readonly number[] | undefined
-  /** Of the account's secret when it was made: with another one it ends. */
+  /** Mark of the account's secret when the address was made; it ends when the secret changes. */
   readonly mark?: string | undefined
   readonly untilMs: number
 }
 
 /**
- * Addresses that stand for their maker for a while, for one thing to look at. Who made it is sealed inside, bound to the
- * path and the query, so nothing of it can be changed or read. At its use the maker is looked up again where that needs
- * no secret; of storage users
- * it says what was true when it was made, and lasts five minutes at most; of badges too, while that shift goes on.
+ * Makes and reads signed addresses, which show one thing for a limited time with their maker's permissions. The maker
+ * is sealed inside, bound to path and query. At its use the maker is looked up again where that needs no secret. For
+ * storage users it keeps the role of when it was made, five minutes at most; for badges the same, while the shift
+ * lasts.
  */
 export class SignedUrls {
   readonly #box: SecretBox
@@ -46,7 +46,7 @@ export class SignedUrls {
     clock: Pick<Clock, 'now'>
     siteUrl: () => string
     recall: Recall
-    /** Whether somebody is still signed in by badge on the device of that name. */
+    /** Says whether this person is still signed in by badge on the device of that name. */
     onShift: (username: string, deviceName: string) => boolean
   }) {
     this.#box = options.box
@@ -56,10 +56,10 @@ export class SignedUrls {
     this.#onShift = options.onShift
   }
 
-  /** Throws VALIDATION_ERROR for what no signed address serves. */
+  /** Signs a path for `seconds`. Throws VALIDATION_ERROR for a path that cannot be signed. */
   sign(path: string, seconds: number | undefined, caller: Caller): { url: string; expiresAt: string } {
     const url = URL.canParse(path, 'http://gate') && path.startsWith('/') ? new URL(path, 'http://gate') : undefined
-    // As the door will see it: what the parser would change could mean another thing there.
+    // Only as the parser writes it: a path that the parser changes could later mean another thing.
     const asked = url && `${url.pathname}${url.search}`
     if (!url || asked !== path || url.searchParams.has('signed') || !signable.some((form) => form.test(url.pathname))) {
       throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label or live view')
@@ -74,8 +74,8 @@ export class SignedUrls {
   }
 
   /**
-   * The caller that a request's address stands for; undefined when it is no signed one. Throws INVALID_CREDENTIALS when it
-   * is none of ours, has run out, or its maker is nobody any more.
+   * Returns the caller of a signed address; undefined for an unsigned one. Throws INVALID_CREDENTIALS when it is forged
+   * or expired, or when its maker's account has ended.
    */
   callerOf(method: string, requestUrl: string): Caller | undefined {
     const { pathname, search } = new URL(requestUrl)
@@ -106,7 +106,9 @@ export class SignedUrls {
     return recalled.caller
   }
 
-  /** Of the site's own accounts and devices only the present counts: without one, nobody is left. */
+  /**
+   * Returns the caller as when the address was made. Throws for the site's accounts and devices that no longer exist.
+   */
   #asItWas({ untilMs: _, mark: __, warehouseIds, ...claim }: Claim): Caller {
     const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
     const isLeft = badgeAt === undefined ? claim.instance !== this.#siteUrl() : this.#onShift(claim.username, badgeAt)

@@ -50,7 +50,7 @@ export function insertDevice(
 export const findDevice = (tx: ReadTx, id: number): DeviceRow | undefined =>
   tx.oneOf<DeviceRow>('SELECT * FROM device WHERE id = +?', [id])
 
-/** One that is in use, or waits to be. */
+/** Finds a device that is in use or waits for its enrolment. */
 export const findDeviceByName = (tx: ReadTx, name: string): DeviceRow | undefined =>
   tx.oneOf<DeviceRow>('SELECT * FROM device WHERE name = ? AND revoked_at_ms IS NULL', [name])
 
@@ -63,7 +63,7 @@ export function giveCode(tx: Tx, id: number, codeSha256: Buffer, untilMs: number
   tx.runOf('UPDATE device SET code_sha256 = ?, code_until_ms = ? WHERE id = +?', [codeSha256, untilMs, id])
 }
 
-/** The code is used up, and whoever was signed in with the old secret no longer is. */
+/** Stores the new secret, deletes the code, and ends the shifts on the device. */
 export function enrol(tx: Tx, id: number, tokenSha256: Buffer, nowMs: number): void {
   tx.runOf(
     'UPDATE device SET code_sha256 = NULL, code_until_ms = NULL, token_sha256 = ?, enrolled_at_ms = ? WHERE id = +?',
@@ -102,7 +102,7 @@ export const findOperatorByName = (tx: ReadTx, username: string): OperatorRow | 
 export const findOperatorByBadge = (tx: ReadTx, mark: Buffer): OperatorRow | undefined =>
   tx.oneOf<OperatorRow>('SELECT * FROM badge_operator WHERE badge_mark = ? AND revoked_at_ms IS NULL', [mark])
 
-/** Of devices and badges, revoked ones too. */
+/** Lists the names of devices and badges, revoked ones too. */
 export const namesEver = (tx: ReadTx): string[] =>
   tx
     .allOf<{ name: string }>('SELECT name FROM device UNION SELECT username AS name FROM badge_operator')
@@ -111,7 +111,7 @@ export const namesEver = (tx: ReadTx): string[] =>
 export const listOperators = (tx: ReadTx): OperatorRow[] =>
   tx.allOf<OperatorRow>('SELECT * FROM badge_operator ORDER BY id')
 
-/** Signs the operator out everywhere. */
+/** Stores the PIN's hash and signs the operator out everywhere. */
 export function changePin(tx: Tx, id: number, pinHash: string): void {
   tx.runOf('UPDATE badge_operator SET pin_hash = ? WHERE id = +?', [pinHash, id])
   tx.runOf('DELETE FROM shift_session WHERE operator_id = +?', [id])
@@ -126,7 +126,7 @@ export function beginShift(tx: Tx, tokenSha256: Buffer, deviceId: number, operat
   tx.runOf('INSERT INTO shift_session VALUES (?, ?, ?, ?)', [tokenSha256, deviceId, operatorId, nowMs])
 }
 
-/** Sessions that began before are over. */
+/** Deletes shifts that began before this time. */
 export function sweepShifts(tx: Tx, beforeMs: number): void {
   tx.runOf('DELETE FROM shift_session WHERE begun_at_ms < ?', [beforeMs])
 }
@@ -141,7 +141,7 @@ export const findShift = (tx: ReadTx, tokenSha256: Buffer): ShiftRow | undefined
     tokenSha256,
   ])
 
-/** When the operator last signed in on the device, of sessions that nobody ended. */
+/** Returns when the operator last signed in on the device, among shifts that were not ended. */
 export const newestShift = (tx: ReadTx, username: string, deviceName: string): number | undefined =>
   tx.oneOf<{ begun_at_ms: number }>(
     `SELECT s.begun_at_ms FROM shift_session s JOIN badge_operator o ON o.id = s.operator_id JOIN device d ON d.id = s.device_id

@@ -17,13 +17,13 @@ const seenEveryMs = 5 * 60_000
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** The less of two roles. */
+/** Returns the lesser of two roles. */
 export const lesserRole = (a: DeviceRole, b: DeviceRole): DeviceRole =>
   deviceRoles.indexOf(a) < deviceRoles.indexOf(b) ? a : b
 
 /**
- * Vouches for enrolled devices and for who is signed in on one by badge. Both come with the document's headers, their
- * secret as bearer token, at this gateway's own address. What is asked of the database here takes microseconds.
+ * Vouches for enrolled devices and for people signed in on one by badge. Both send the usual headers with their secret
+ * as bearer token, for this gateway's `site.url`. Its database reads take microseconds.
  */
 export class DeviceVerifier implements CredentialVerifier {
   readonly #work: UnitOfWork
@@ -33,8 +33,8 @@ export class DeviceVerifier implements CredentialVerifier {
   readonly #refuse: CredentialVerifier['verify']
 
   /**
-   * @param options.isAccount whether the config has an account of this name: that one is meant then
-   * @param options.refuse refuses a wrong secret after the work that one of nobody's costs: time tells no names
+   * @param options.isAccount says whether the config has an account of this name, which comes first
+   * @param options.refuse refuses a wrong secret after the work of an unknown name, so that timing reveals no names
    */
   constructor(options: {
     work: UnitOfWork
@@ -65,14 +65,14 @@ export class DeviceVerifier implements CredentialVerifier {
     return known.verified
   }
 
-  /** A device, for the console on a wall screen; who signed in by badge has no session there. */
+  /** Returns a device, for the console on a wall screen; undefined for badges, which have no console session. */
   recall(username: string, instance: string): Verified | undefined {
     const row = this.#work.read((tx) => store.findDeviceByName(tx, username))
     if (!row?.token_sha256 || !this.vouchesFor(instance, username)) return undefined
     return { caller: deviceCaller(row, instance), mark: row.token_sha256 }
   }
 
-  /** Whether somebody is still signed in by badge on the device of that name. */
+  /** Says whether this person is still signed in by badge on the device of that name. */
   onShift(username: string, deviceName: string): boolean {
     return this.#work.read((tx) => {
       const begunMs = store.newestShift(tx, username, deviceName)
@@ -112,7 +112,7 @@ export class DeviceVerifier implements CredentialVerifier {
     return { verified: { caller }, deviceId: device.id }
   }
 
-  /** Beside the request: nobody waits for it. */
+  /** Notes when the device was last seen, in the background. */
   #seen(deviceId: number, address: string): void {
     const nowMs = this.#clock.now()
     const { seen_at_ms: before } = this.#work.read((tx) => store.findDevice(tx, deviceId)) ?? { seen_at_ms: nowMs }

@@ -9,11 +9,11 @@ export type AppErrorOptions = {
   fields?: readonly FieldProblem[]
   /** Whole seconds for Retry-After. */
   retryAfterSeconds?: number
-  /** What really happened; goes to the log, never to the caller. */
+  /** The original error; it goes to the log, never to the caller. */
   cause?: unknown
 }
 
-/** The one error that rooms throw on purpose. Its code decides the status; message and details are for the caller. */
+/** The error of a refused request. Its code decides the status; message and details are for the caller. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
@@ -33,7 +33,7 @@ export class AppError extends Error {
     return catalogue[this.code].status
   }
 
-  /** A refused field, by the path that the caller used. */
+  /** Makes a VALIDATION_ERROR about one field; `path` as the caller wrote it. */
   static field(path: string, message: string): AppError {
     return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: [{ path, message }] })
   }

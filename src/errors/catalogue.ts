@@ -1,13 +1,13 @@
 /**
- * Every error code that a caller can meet, with its status, whether trying again can help, and a hint for the admin.
- * The OpenAPI description and the error reference are made from this table; `error.code` is never free text.
+ * Lists every error code with its status, whether trying again can help, and a hint for the admin. The OpenAPI
+ * description is made from this table; `error.code` is never free text.
  */
 export type CatalogueEntry = {
   /** HTTP status of the answer. */
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 416 | 422 | 429 | 500 | 503
   /** Whether the same request may succeed later without a change. */
   readonly retry: boolean
-  /** What the admin can do about it; in the reference, not in the answer. */
+  /** What the admin can do about it; not part of the answer. */
   readonly hint: string
 }
 

@@ -1,4 +1,4 @@
-/** A failure of a command: its message goes to stderr as it is, its status becomes the process's exit code. */
+/** A failure of a command: its message goes to stderr, its exit code becomes the process's. */
 export class ExitError extends Error {
   override readonly name = 'ExitError'
   readonly exitCode: number
@@ -9,7 +9,7 @@ export class ExitError extends Error {
   }
 }
 
-/** EX_CONFIG of sysexits.h: systemd is told not to restart on it. */
+/** EX_CONFIG of sysexits.h: the systemd unit does not restart on it. */
 export const EXIT_CONFIG = 78
 
 /** The command line itself is wrong: no such command, option or choice. */

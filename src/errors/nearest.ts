@@ -1,7 +1,7 @@
 /**
- * The names that somebody who wrote `written` may have meant: those with the fewest typing slips between, as long as
- * there are few enough for the length. Case, `_` and `-` do not count (`data_dir` is 0 slips from `dataDir`).
- * More than one when they are equally near; in the order of `names`.
+ * Finds the names that `written` may have meant: those with the fewest typing errors, if there are few enough for the
+ * length. Case, `_` and `-` do not count (`data_dir` has 0 errors against `dataDir`). Equally near names are all
+ * returned, in the order of `names`.
  */
 export function nearestNames(written: string, names: readonly string[]): string[] {
   if (written.length > longestName) return []

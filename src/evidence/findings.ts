@@ -1,9 +1,9 @@
-/** What does not match, and where: `leaf 7`, `event 12`, `photo ab…`. */
+/** A mismatch and its place: `leaf 7`, `event 12`, `photo ab…`. */
 export type Mismatch = { readonly where: string; readonly what: string }
 
 const listed = 100
 
-/** Mismatches as they are found, each once; beyond a hundred only that there are more. */
+/** Collects mismatches, each once; above a hundred it only notes that there are more. */
 export class Findings {
   readonly mismatches: Mismatch[] = []
   truncated = false

@@ -10,7 +10,7 @@ import { reportFile } from './report-leaf.ts'
 
 type HeldFile = { readonly what: string; readonly path: string; readonly sha256: string }
 
-/** Reads every file that a row says the gateway holds. @returns how many there should be */
+/** Compares the hash of every file that a row names. @returns the number of files that should exist */
 export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
   const files = [...photos(tx, dataDir), ...clips(tx, dataDir), ...reports(tx, dataDir), ...openingLists(tx, dataDir)]
   for (const { what, path, sha256 } of files) {

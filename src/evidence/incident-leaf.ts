@@ -5,7 +5,7 @@ import { isoTime } from '../platform/index.ts'
 /** A row before its leaf is appended. */
 export type UnsealedIncidentChange = Omit<IncidentChangeRow, keyof Stated>
 
-/** The facts of an incident-change leaf, made from the row alone. Absent where the row has nothing to say. */
+/** Returns the facts of an incident-change leaf, made from the row alone. Empty columns are left out. */
 export function incidentFacts(row: UnsealedIncidentChange): LeafFacts {
   const facts: Record<string, Json | null> = {
     eventId: row.event_id,

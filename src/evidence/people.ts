@@ -6,20 +6,20 @@ type PersonRow = { readonly id: number; readonly name: string; readonly instance
 
 /** A column of a row that is linked to a person. */
 type Linked = {
-  /** What the row is called in a finding. */
+  /** Name of the row in a finding. */
   readonly noun: string
   readonly row: number
   readonly field: string
   readonly person: number
   readonly commitment: string | null
   readonly log: number
-  /** Of a row with a leaf. */
+  /** Number of the row's leaf. */
   readonly seq: number | null
 }
 
 const batch = 2000
 
-/** Tables whose links stand in `person_link`: their id, the column of a field, and whether they have a leaf. */
+/** Tables with links in `person_link`: their id, the column of a field, and whether they have a leaf. */
 const linkedTables = [
   {
     table: 'unit_history',
@@ -58,8 +58,8 @@ const linkedTables = [
 ] as const
 
 /**
- * Every link of a row to a person against the row's commitment: a link that was changed would show somebody else's name.
- * A row without a link is no mismatch, because links may be erased. @returns how many people are known
+ * Compares every link of a row to a person with the row's commitment: a changed link would show another person's name.
+ * A row without a link is no mismatch, because links may be erased. @returns the number of known people
  */
 export function checkPeople(tx: ReadTx, findings: Findings): number {
   const people = new Map(
@@ -78,7 +78,7 @@ export function checkPeople(tx: ReadTx, findings: Findings): number {
   return people.size
 }
 
-/** Two fields of each row of a table with links of its own. */
+/** Two fields of each row of a table that holds its links itself. */
 type OwnLinks = {
   readonly row: number
   readonly log: number | null

@@ -6,7 +6,7 @@ import { isoTime } from '../platform/index.ts'
 /** A row before its leaf is appended. */
 export type UnsealedReport = Omit<ReportRow, keyof Stated>
 
-/** The facts of a report leaf, made from the row alone. */
+/** Returns the facts of a report leaf, made from the row alone. */
 export function reportFacts(row: UnsealedReport): LeafFacts {
   return {
     eventId: row.event_id,
@@ -24,7 +24,7 @@ export function reportFacts(row: UnsealedReport): LeafFacts {
   }
 }
 
-/** Where a report's bytes are: named by their hash. */
+/** Returns the path of a report's file, which is named by its hash. */
 export function reportFile(dataDir: string, sha256: string): string {
   return join(dataDir, 'reports', `${sha256}.json`)
 }

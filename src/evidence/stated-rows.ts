@@ -16,27 +16,27 @@ import type { Findings } from './findings.ts'
 import { incidentFacts } from './incident-leaf.ts'
 import { reportFacts } from './report-leaf.ts'
 
-/** A row that a leaf states, as far as verification is concerned. */
+/** A row that a leaf states, for verification. */
 export type StatedRow = {
-  /** What the leaf calls it. */
+  /** Its name in the leaf. */
   readonly ref: string
   readonly name: string
   readonly evidenceHash: string
   readonly leafVersion: LeafVersion
   /** Made from the row alone; the leaf must say the same. */
   readonly facts: LeafFacts
-  /** When the gateway had it; never decreases among the rows of a kind. */
+  /** When the gateway received it; never decreases among the rows of a kind. */
   readonly receivedAtMs: number
-  /** What it leans on outside of its leaf. */
+  /** Checks what it relies on outside its leaf. */
   readonly check: (tx: ReadTx, findings: Findings) => void
 }
 
-/** A kind of leaf whose rows stand in a table. */
+/** A kind of leaf whose rows are in a table. */
 export type StatedKind = {
   readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report'
   readonly noun: string
   readonly table: string
-  /** Of a log, by the leaf's number, from `firstSeq` to `lastSeq`. */
+  /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
 }
 
@@ -51,7 +51,7 @@ export const statedKinds: readonly StatedKind[] = [
       new Map(
         tx
           .allOf<PlacementEventRow>(
-            // By the ids that the leaves name: the ledger has no index by leaf.
+            // By the ids in the leaves: the ledger has no index by leaf.
             `SELECT e.* FROM main.log_leaf l CROSS JOIN main.placement_event e ON e.id = CAST(l.ref AS INTEGER)
              WHERE l.log_id = +? AND l.seq >= +? AND l.seq <= +? AND l.kind = 'placement'`,
             [log, firstSeq, lastSeq],
@@ -178,13 +178,13 @@ function statedReport(row: ReportRow): StatedRow {
     facts: reportFacts(row),
     receivedAtMs: row.created_at_ms,
     check: (_, findings) => {
-      // It speaks of the leaves in front of its own, or it could not have been made from them.
+      // A report can only be made from leaves before its own.
       if (row.log_size >= row.leaf_seq) findings.add(`report ${row.id}`, 'was made from leaves that come behind it')
     },
   }
 }
 
-/** The label of an event's slot, and the row of a photo that is held. */
+/** Checks the label of an event's slot, and the row of a held photo. */
 function checkPlacement(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
   const label = tx.oneOf<{ slot_id: string }>('SELECT slot_id FROM main.slot WHERE id = +?', [row.slot_id])?.slot_id
   if (label !== undefined && label !== row.slot_code) {
@@ -198,7 +198,7 @@ function checkPlacement(tx: ReadTx, row: PlacementEventRow, findings: Findings):
   findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
 }
 
-/** The scan that an event rests on must still state what the event's leaf holds the hash of. */
+/** Checks that an event's scan still has the hash in the event's leaf. */
 function checkScan(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
   if (row.count_scan_id === null) return
   const scan = tx.oneOf<CountScanRow>('SELECT * FROM main.count_scan WHERE id = ?', [row.count_scan_id])

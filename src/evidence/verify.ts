@@ -23,24 +23,24 @@ import { checkFiles } from './held-files.ts'
 import { checkPeople } from './people.ts'
 import { type StatedKind, type StatedRow, statedKinds } from './stated-rows.ts'
 
-/** A log of the box, recomputed. */
+/** A recomputed log of the box. */
 export type VerifiedLog = {
   readonly logId: string
   /** Leaves recomputed, and the RFC 6962 root over them (64 hex digits). */
   readonly size: number
   readonly root: string
-  /** The log that this one goes on from, and how many leaves of it count. */
+  /** The log that this one continues, and how many leaves of it count. */
   readonly parent: { readonly logId: string; readonly size: number } | null
 }
 
 export type Verification = {
   readonly ok: boolean
-  /** The log that grows; with `size` and `root` as in `logs`. */
+  /** The growing log; `size` and `root` as in `logs`. */
   readonly logId: string
   readonly siteId: string
   readonly size: number
   readonly root: string
-  /** Every log of the box, the one that grows last. */
+  /** Every log of the box, the growing one last. */
   readonly logs: readonly VerifiedLog[]
   readonly events: number
   readonly detections: number
@@ -50,7 +50,7 @@ export type Verification = {
   readonly openings: number
   readonly media: number
   readonly mismatches: readonly Mismatch[]
-  /** More were found than are listed. */
+  /** Whether more were found than are listed. */
   readonly truncated: boolean
 }
 
@@ -60,9 +60,8 @@ const listedGaps = 100
 /**
  * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, names against commitments,
  * files against their rows. After the look at the file it reads in short batches, so that a running gateway's WAL is
- * not held. It can not see a tail that was cut off together with its rows: for that, size and root must be known from
- * outside the box.
- * Throws ExitError when the file can't be opened at all.
+ * not kept. It cannot see a tail that was cut off together with its rows: for that, size and root must be known from
+ * outside the box. Throws ExitError when the file cannot be opened.
  */
 export function verifyLedger(dataDir: string): Verification {
   const db = openReader(databaseFile(dataDir))
@@ -108,7 +107,7 @@ export function verifyLedger(dataDir: string): Verification {
 function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDifferences): void {
   for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
   for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
-  // quick_check does not compare indexes with their tables, and a row that an index hides is one that nobody reads.
+  // quick_check does not compare indexes with their tables, and a row that an index hides is never read.
   for (const { integrity_check: problem } of tx.allOf<{ integrity_check: string }>('PRAGMA integrity_check(10)')) {
     if (problem !== 'ok') findings.add('file', problem)
   }
@@ -120,19 +119,19 @@ function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDiff
 type PerKind = Record<StatedKind['kind'], number>
 type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
 
-/** A log goes on from leaves that are there, and of the same site. */
+/** Checks that each log continues existing leaves, of the same site. */
 function checkParents(findings: Findings, logs: readonly KnownLog[]): void {
   for (const { logId, siteId, parent } of logs) {
     if (siteId !== logs.at(-1)?.siteId) findings.add(`log ${logId}`, `is one of site ${siteId}`)
     const known = parent && logs.find((log) => log.logId === parent.logId)
-    // The parent may have been left behind on another box: its leaves came along as rows of this one.
+    // The parent log may be on another box; then its leaves are rows of this one.
     if (known && known.size < parent.size) {
       findings.add(`log ${logId}`, `goes on from ${parent.size} leaves of log ${parent.logId}, which has ${known.size}`)
     }
   }
 }
 
-/** Walks the leaves of one log after the other; what is counted and what never decreases goes over all of them. */
+/** Walks the leaves of one log after the other; counts and times continue over all logs. */
 class Walk {
   readonly counts: PerKind = { placement: 0, detection: 0, 'unit-history': 0, 'incident-change': 0, report: 0 }
   readonly #newestMs: PerKind = { ...this.counts }
@@ -140,7 +139,7 @@ class Walk {
   readonly #findings: Findings
   readonly #namesLogs: boolean
 
-  /** `namesLogs`: there is more than one log, so a leaf is named with its own. */
+  /** @param namesLogs with more than one log, a leaf's name includes its log */
   constructor(tx: ReadTx, findings: Findings, namesLogs: boolean) {
     this.#tx = tx
     this.#findings = findings
@@ -178,7 +177,7 @@ class Walk {
     const stated = statedKinds.find(({ kind }) => kind === leaf.kind)
     const made = stated && row && rebuilt(leaf, row, stated, log)
     const isSameAsRow = made !== undefined && leaf.bytes.equals(Buffer.from(made, 'utf8'))
-    // What was made anew from the row is canonical, and has the head that it must have.
+    // A leaf that equals the one made from the row is canonical and has the right header.
     if (!isSameAsRow) checkBytes(leaf, log, where, row?.leafVersion, this.#findings)
     if (!stated) return
     this.counts[stated.kind] += 1
@@ -205,7 +204,7 @@ function rebuilt(leaf: LeafRow, row: StatedRow, { kind }: StatedKind, { logId, s
 
 const versions: readonly unknown[] = [1, 2] satisfies LeafVersion[]
 
-/** `version`: that of the row; undefined where there is no row to say it. */
+/** Checks bytes and header of a leaf. `version` is the row's; undefined without a row. */
 function checkBytes(
   leaf: LeafRow,
   { logId, siteId }: KnownLog,
@@ -235,7 +234,7 @@ function parse(bytes: Buffer): Record<string, Json> | undefined {
   }
 }
 
-/** @param other what the row would state, when the leaf says something else */
+/** Compares a row with its leaf. @param other the leaf made from the row, when it differs */
 function checkRow(
   leaf: LeafRow,
   row: StatedRow,
@@ -252,7 +251,10 @@ function checkRow(
   if (other !== undefined) findings.add(where, `the row differs from its leaf${differences(other, leaf.bytes)}`)
 }
 
-/** Entries are numbered 1, 2, 3 …, and every event has one. What they say has no digest: triggers alone guard it. */
+/**
+ * Checks that entries are numbered without a gap, and that every event has one. Their contents have no digest; triggers
+ * guard them.
+ */
 function checkAuditTrail(tx: ReadTx, findings: Findings): void {
   const gaps = tx.allOf<{ id: number }>(
     `SELECT id FROM main.audit_entry a
@@ -275,7 +277,7 @@ function differences(rebuilt: string, bytes: Buffer): string {
   return ` in ${[...keys].filter((key) => JSON.stringify(stated[key]) !== JSON.stringify(found[key])).join(', ')}`
 }
 
-/** Rows that no leaf states: somebody added them behind the program's back. Only as far as the walk went. */
+/** Finds rows that no leaf states, which another program added. Looks as far as the walk went. */
 function checkRowsHaveLeaves(
   tx: ReadTx,
   findings: Findings,

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import type { PlacementEvent } from '../ledger/index.ts'
 
-/** The columns of an export, in their order. Only ever added to, at the end: spreadsheets refer to them by place. */
+/** Columns of an export. Add new ones at the end only: spreadsheets refer to them by position. */
 const columns = [
   'id',
   'seq',
@@ -35,14 +35,14 @@ const columns = [
   'scanEvidence',
 ] as const satisfies readonly (keyof PlacementEvent)[]
 
-/** What a spreadsheet needs in front of UTF-8 to take it for that. */
+/** Byte order mark: spreadsheets need it to recognize UTF-8. */
 export const byteOrderMark = '\ufeff'
 
 export function csvHead(): string {
   return toCsv([[...columns]])
 }
 
-/** A line for each event. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
+/** Returns a line for each event. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
 export function csvLines(events: readonly PlacementEvent[]): string {
   return toCsv(events.map((event) => columns.map((column) => cell(event, column))))
 }

@@ -2,15 +2,15 @@ import type { PlacementEvent } from '../ledger/index.ts'
 import { readBarcode } from '../warehouse/index.ts'
 
 /**
- * Ledger events in the words of EPCIS 2.0 and the Core Business Vocabulary 2.0 (GS1). Everything that one event says
- * stands in its own row and in its slot's master data, so the same row is the same text for ever.
+ * Context of EPCIS 2.0 and the Core Business Vocabulary 2.0 (GS1). An event's text is made from its row and its slot's
+ * master data only, so the same row always gives the same text.
  */
 export const epcisContext = [
   'https://ref.gs1.org/standards/epcis/2.0.0/epcis-context.jsonld',
   { gatehouse: 'urn:gatehouse:' },
 ] as const
 
-/** What an event means: it was seen (OBSERVE), at which step, and in which condition it is from then on. */
+/** Step and condition of each event type; the action is always OBSERVE. */
 const meaning = {
   PLACED: { bizStep: 'storing', disposition: 'in_progress' },
   REMOVED: { bizStep: 'picking', disposition: 'in_progress' },
@@ -27,15 +27,15 @@ type ErrorDeclaration = {
 export type Surroundings = {
   /** The gateway's address; places and goods without a GS1 key are named under it. */
   readonly siteUrl: string
-  /** Of the slot's warehouse at the time of the event: `+01:00`. */
+  /** UTC offset of the slot's warehouse at the time of the event: `+01:00`. */
   readonly zoneOffset: string
-  /** Makes of the event the declaration that it was wrong. */
+  /** Turns the event into the declaration that it was wrong. */
   readonly errorDeclaration?: ErrorDeclaration | undefined
 }
 
 export const epcisId = (eventId: string): string => `urn:uuid:${eventId}`
 
-/** One ObjectEvent. What has been taken out of a slot is nowhere: it has a readPoint and no bizLocation. */
+/** Returns one ObjectEvent. Goods taken out of a slot have a readPoint and no bizLocation. */
 export function objectEvent(event: PlacementEvent, around: Surroundings): Record<string, unknown> {
   const place = { id: slotUri(around.siteUrl, event) }
   return {
@@ -61,21 +61,21 @@ export function objectEvent(event: PlacementEvent, around: Surroundings): Record
   }
 }
 
-/** A label that could be taken for a slot's number says that it is a label. */
+/** Returns the URI of a slot by its label; a label that looks like a slot's number is marked as a label. */
 function slotUri(siteUrl: string, { slot_code }: PlacementEvent): string {
   const byLabel = /^[1-9]\d{0,14}$/.test(slot_code) ? '?by=slot_id' : ''
   return `${siteUrl}/api/whms/slots/${segment(slot_code)}${byLabel}`
 }
 
-/** What names a single thing in a Digital Link, the strongest first. */
+/** Keys that name a single thing in a Digital Link, the strongest first. */
 const things = [['00'], ['01', '21'], ['8006', '21'], ['8003'], ['8004'], ['8010', '8011']] as const
-/** What names a kind of goods. */
+/** Keys that name a class of goods. */
 const kinds = [['01', '10'], ['01']] as const
 
 /**
- * What the event is about: a GS1 Digital Link where the barcode has a GS1 key, else the asset's address at this
- * gateway. A GTIN without a serial names a class, of which one was seen. A value that no link may have is named by the
- * address too, so that what goes out can be read back.
+ * Returns the goods of an event: a GS1 Digital Link where the barcode has a GS1 key, else the asset's address at this
+ * gateway. A GTIN without a serial names a class, with quantity one. A value that is invalid in a link is named by the
+ * address too, so that it can be read back.
  */
 function goods(barcode: string, siteUrl: string): { epcList: string[] } | { epcList: []; quantityList: object[] } {
   const { gs1 } = readBarcode(barcode)
@@ -87,13 +87,13 @@ function goods(barcode: string, siteUrl: string): { epcList: string[] } | { epcL
   return thing ? { epcList: [link] } : { epcList: [], quantityList: [{ epcClass: link, quantity: 1 }] }
 }
 
-/** Undefined where a value is none that a link may have. */
+/** Returns the link; undefined when a value is invalid in a link. */
 function linkOf(gs1: ReadonlyMap<string, string>, ids: readonly string[]): string | undefined {
   const link = `https://id.gs1.org/${ids.flatMap((id) => [id, segment(gs1.get(id) ?? '')]).join('/')}`
   return readBarcode(link).gs1 ? link : undefined
 }
 
-/** As it stands in a path: what encodeURIComponent leaves of RFC 3986's reserved characters is encoded too. */
+/** Encodes a path segment, including the reserved characters of RFC 3986 that encodeURIComponent leaves. */
 function segment(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 }

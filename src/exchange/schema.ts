@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { barcode, queryInteger, time } from '../http/index.ts'
 import { placementEventTypes } from '../ledger/index.ts'
 
-/** What an export can be narrowed to. */
+/** Filters of an export. */
 export const exportQuery = {
   slot_id: queryInteger({ min: 1 }).optional(),
   asset_barcode: barcode().optional(),

@@ -27,7 +27,7 @@ export type ExportQuery = {
 
 type Page = { readonly tx: ReadTx; readonly rows: readonly OpenedRow[]; readonly lastId: number }
 
-/** The ledger in the forms of others. Every text comes in pieces, each made when the one before it was taken. */
+/** Exports the ledger. Each text comes in pieces, made when the client has taken the one before. */
 export class ExchangeService {
   readonly #work: Pick<UnitOfWork, 'read' | 'readInSlices'>
   readonly #warehouse: WarehouseService
@@ -57,7 +57,7 @@ export class ExchangeService {
     )
   }
 
-  /** An EPCISDocument. An event that corrects another comes behind the declaration that the other was wrong. */
+  /** Yields an EPCISDocument. The declaration that an event was wrong comes directly before its correction. */
   async *epcis(query: ExportQuery, caller: Caller): AsyncGenerator<string> {
     const head = {
       '@context': epcisContext,
@@ -74,7 +74,7 @@ export class ExchangeService {
     yield ']}}'
   }
 
-  /** The texts of all slices; an empty one where nothing was found. What is recorded meanwhile stays out. */
+  /** Yields the texts of all slices; an empty one where nothing was found. Events recorded meanwhile are left out. */
   async *#pages(query: ExportQuery, caller: Caller, toText: (page: Page) => string): AsyncGenerator<string> {
     const { asset_barcode } = query
     const lastId = this.#work.read(
@@ -110,8 +110,8 @@ export class ExchangeService {
   }
 
   /**
-   * The event that this one corrects, to be declared wrong: once, in front of the first of those that correct it
-   * together, naming all of them.
+   * Returns the event that this one corrects, with its error declaration. Events of one commit that correct the same
+   * event share one declaration, before the first of them.
    */
   #declaredWrong(tx: ReadTx, event: PlacementEvent, lastId: number, caller: Caller) {
     if (event.corrects_event_id === null) return undefined

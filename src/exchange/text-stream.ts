@@ -1,14 +1,14 @@
 const encoder = new TextEncoder()
 
 /**
- * The pieces as a stream that makes the next one when the client has taken what is there: a slow client holds up
- * itself, and a client that has gone ends it.
+ * Returns a stream that makes the next piece when the client has taken the last one. A slow client delays only itself,
+ * and a client that disconnects ends the export.
  */
 export function streamOf(pieces: AsyncIterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
-        // Between two pieces everybody else has a turn.
+        // Other requests get a turn between two pieces.
         await new Promise((resolve) => setImmediate(resolve))
         const { value, done } = await pieces.next()
         if (done) controller.close()

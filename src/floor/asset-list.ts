@@ -7,26 +7,26 @@ import { isoTime } from '../platform/index.ts'
 import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
 
-/** Assets that are listed in one go: some 2 ms with their places. */
+/** Assets in one slice: about 2 ms with their places. */
 const sliceAssets = 250
 
 export type AssetQuery = AssetFilter & {
-  /** Whether to tell where each stands. */
+  /** Whether to return where each is. */
   readonly location?: boolean | undefined
-  /** Where each stood then; tells where it stands too. */
+  /** Returns where each was at this time, besides where it is now. */
   readonly past?: When | undefined
-  /** Only what stands there: then, when that is asked for, else now. */
+  /** Only assets in this place: at `past`, if given, else now. */
   readonly place?: Place | undefined
 }
 
-/** All that is named must be so. `slot` is an id or a label, as in a path. */
+/** All given conditions must hold. `slot` is an id or a label, as in a path. */
 export type Place = {
   readonly slot?: string | undefined
   readonly zoneId?: number | undefined
   readonly warehouseId?: number | undefined
 }
 
-/** Assets, and where each stands: what a recall asks. Computed from the ledger, on one state of it. */
+/** Lists assets with their places, for a recall. Computed on one state of the ledger. */
 export class AssetList {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
@@ -36,7 +36,7 @@ export class AssetList {
     this.#warehouse = options.warehouse
   }
 
-  /** All assets that the query leaves, a slice at a time; in between, others have their turn. */
+  /** Yields the assets of the query, a slice at a time, with a turn for other requests in between. */
   async *assets(caller: Caller, query: AssetQuery): AsyncGenerator<readonly ListedAsset[], void> {
     const { now, past, ids } = this.#work.read((tx) => ({
       now: settle(tx),
@@ -68,7 +68,7 @@ export class AssetList {
     }
   }
 
-  /** -1 for a slot that is not there, or not for this caller: nothing stands in it. */
+  /** Returns the slot's id; -1, in which no asset is, for a slot that is missing or hidden. */
   #slotId(path: string, caller: Caller): number {
     try {
       return this.#work.read((tx) => this.#warehouse.slotByPath(tx, path, false, caller).id)

@@ -31,7 +31,7 @@ import {
 } from './discrepancy.ts'
 import type { Discrepancy, SlotName } from './discrepancy-schema.ts'
 
-/** Slots or assets that are looked at in one go: some 2 ms. */
+/** Slots or assets in one slice: about 2 ms. */
 const sliceRows = 100
 
 export type DiscrepancyQuery = {
@@ -46,7 +46,7 @@ const misfitKinds = {
   OVERHEIGHT: 'overheight',
 } as const
 
-/** Everything that the ledger contradicts, found anew at every read. */
+/** Finds contradictions in the ledger, anew at every read. */
 export class Discrepancies {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
@@ -56,7 +56,7 @@ export class Discrepancies {
     this.#warehouse = options.warehouse
   }
 
-  /** Newest first. Looks at slots and assets a slice at a time; in between, others have their turn. */
+  /** Returns the discrepancies, newest first. Works in slices, with a turn for other requests in between. */
   async find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<Discrepancy[]> {
     const sight = this.#warehouse.sightOf(caller)
     const bounds = this.#work.read((tx) => boundsOf(tx, settle(tx, when)))
@@ -85,7 +85,7 @@ export class Discrepancies {
     return found.toSorted((a, b) => (a.since === b.since ? (a.id < b.id ? -1 : 1) : a.since < b.since ? 1 : -1))
   }
 
-  /** What counts have found, and nobody has decided yet; of the past there is no such list. */
+  /** Returns open differences of counts; none for a past time. */
   #ofCounts(caller: Caller, { kind, warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
     if (kind !== undefined && kind !== 'count_difference') return []
     return this.#work.read((tx) =>
@@ -134,7 +134,7 @@ export class Discrepancies {
     return misplacements(slot, placed, asset !== undefined && !asset.provisional, kinds)
   }
 
-  /** As the API tells it; nothing when the caller may not see the slot, or did not ask for it. */
+  /** Returns a discrepancy for the API; nothing when the slot is hidden or not asked for. */
   #tell(tx: ReadTx, one: Contradiction, caller: Caller, { warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
     const slot = this.#warehouse.visibleSlot(tx, one.slotId, caller)
     if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []

@@ -1,8 +1,8 @@
 import type { Slot } from '../warehouse/index.ts'
 
 /**
- * What the ledger contradicts, and what a floor lead does about it. The list is closed: a new kind is a new line here
- * and in this room's README.
+ * Kinds of contradictions, and what a floor lead does about each. The list is closed: a new kind is a new line here and
+ * in this room's README.
  */
 export const discrepancyTexts = {
   asset_in_two_slots: {
@@ -74,7 +74,7 @@ export const discrepancyTexts = {
 export type DiscrepancyKind = keyof typeof discrepancyTexts
 export const discrepancyKinds = Object.keys(discrepancyTexts) as [DiscrepancyKind, ...DiscrepancyKind[]]
 
-/** One event as far as a contradiction needs it. */
+/** The fields of an event that a contradiction needs. */
 type Fact = {
   readonly id: number
   readonly timestamp_ms: number
@@ -85,14 +85,14 @@ type Fact = {
 export type MoveFact = Fact & { readonly event_type: 'PLACED' | 'REMOVED' }
 export type JudgementFact = Omit<Fact, 'slot_id'> & { readonly event_type: 'VERIFIED' | 'DISPUTED' }
 
-/** The ledger around one slot. */
+/** Events around one slot. */
 export type AroundSlot = {
   readonly newest: MoveFact | undefined
-  /** The move of the slot in front of the newest. */
+  /** The slot's move before the newest. */
   readonly before: MoveFact | undefined
-  /** The newest move of the newest's asset. */
+  /** The newest move of that asset. */
   readonly ofAsset: Omit<MoveFact, 'asset_barcode'> | undefined
-  /** Behind the newest move, newest first. */
+  /** Judgements after the newest move, newest first. */
   readonly judged: readonly JudgementFact[]
 }
 
@@ -100,14 +100,14 @@ export type Contradiction = {
   readonly kind: DiscrepancyKind
   readonly slotId: number
   readonly sinceMs: number
-  /** What proves it, in the order of the ledger. */
+  /** Events that prove it, in the order of the ledger. */
   readonly eventIds: readonly number[]
   readonly assetBarcode: string | null
   readonly otherSlotId: number | null
   readonly otherAssetBarcode: string | null
 }
 
-/** What contradicts itself about one slot, by the ledger alone. Pure. */
+/** Returns the contradictions of one slot, by the ledger alone. Pure. */
 export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contradiction[] {
   const { newest } = around
   if (newest?.event_type === 'PLACED') return ofOccupied(slotId, newest, around)
@@ -135,14 +135,14 @@ function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, judged }: Aroun
   return found
 }
 
-/** A removal counts as out of place while it is the last that is known of slot and asset: the next booking settles it. */
+/** Returns a misplaced removal while it is the last event of slot and asset; the next booking settles it. */
 function ofEmptied(slotId: number, removed: MoveFact, { before, ofAsset }: AroundSlot): Contradiction[] {
   const stoodThere = before?.event_type === 'PLACED' && before.asset_key === removed.asset_key
   if (stoodThere || (ofAsset && ofAsset.id !== removed.id)) return []
   return [contradiction('removed_not_there', slotId, removed, before ? [before, removed] : [removed])]
 }
 
-/** What contradicts itself about one asset: it is said to stand where its slot shows something else. Pure. */
+/** Returns the contradictions of one asset: its slot shows something else. Pure. */
 export function contradictionsOfAsset(placed: MoveFact | undefined, inSlot: MoveFact | undefined): Contradiction[] {
   if (placed?.event_type !== 'PLACED' || !inSlot || inSlot.id === placed.id) return []
   const kind = inSlot.event_type === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
@@ -150,7 +150,7 @@ export function contradictionsOfAsset(placed: MoveFact | undefined, inSlot: Move
   return [{ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: inSlot.asset_barcode }]
 }
 
-/** How the asset in a slot fits the master data. Pure. */
+/** Returns how the asset in a slot breaks the master data. Pure. */
 export function misplacements(
   slot: Pick<Slot, 'id' | 'retiredAt'>,
   placed: MoveFact,
@@ -170,14 +170,14 @@ export function misplacements(
   })
 }
 
-/** What the placement in a slot leans on. */
+/** Evidence of the placement in a slot. */
 export type ProofFact = {
   readonly isScanMismatched: boolean
-  /** The placement that the photo proves already. */
+  /** Another placement that the photo already proves. */
   readonly photoOf: Omit<Fact, 'timestamp_ms' | 'asset_key'> | undefined
 }
 
-/** What is wrong with the proof of the placement in a slot, until a supervisor has looked at it. Pure. */
+/** Returns what is wrong with the evidence of a placement, until a supervisor verifies it. Pure. */
 export function doubtsOf(
   slotId: number,
   placed: MoveFact,

@@ -3,14 +3,14 @@ import type { Caller } from '../http/index.ts'
 import type { Footage, FootageReason } from './trace-schema.ts'
 
 export const footageWindowSeconds = 60
-/** A clip that began this long ago can still be running: the longest pre-roll, motion and post-roll that are cut. */
+/** A clip that began this long ago can still be running: longest pre-roll, motion and post-roll. */
 const longestClipMs = 10 * 60 * 1000
 const clipsTold = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
 type Watching = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
 
-/** What the cameras of a slot saw around a time, as far as the caller may see it, and why there is nothing. */
+/** Returns the clips of a slot's cameras around a time that the caller may see, or the reason why there are none. */
 export function footageOf(cameras: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
   const { visible, hidden } = cameras.watching(moment.slotCode, caller)
   const watching = visible.map(({ id, name }) => ({
@@ -58,7 +58,7 @@ function offsetIn(detection: DetectionEvent, atMs: number): number | null {
   return detection.clipStart !== null && atMs >= startMs && atMs <= endMs ? (atMs - startMs) / 1000 : null
 }
 
-/** 0 when the clip shows the moment itself. */
+/** Returns the milliseconds between clip and moment; 0 when the clip shows the moment. */
 function distance(detection: DetectionEvent, atMs: number): number {
   const { startMs, endMs } = spanOf(detection)
   return Math.max(0, startMs - atMs, atMs - endMs)
@@ -70,7 +70,7 @@ function reasonOf({ clipStatus }: DetectionEvent): FootageReason | null {
 
 const order = [null, 'pending', 'expired', 'lost', 'cooldown', 'no_motion'] as const
 
-/** Something to play outweighs every reason why there is nothing; of those the one that says most. */
+/** Returns the most informative reason; null when there is something to play. */
 function strongest(reasons: readonly (FootageReason | null)[]): FootageReason | null {
   const found = order.find((reason) => reasons.includes(reason))
   return found === undefined ? 'no_motion' : found

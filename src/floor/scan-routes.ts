@@ -22,7 +22,7 @@ const scanCode = operation({
 export function scanRoutes(api: Api, scanner: Scanner): void {
   const answer = (code: string, caller: Caller) => ({ success: true as const, ...scanner.scan(codeOf(code), caller) })
   api.openapi(scanCode, (c) => c.json(answer(c.req.valid('param').code, c.get('caller')), 200))
-  // A slash that nobody encoded is part of the code all the same.
+  // An unencoded slash is part of the code too.
   api.get('/api/whms/scan/:code{.+}', (c) => {
     demand(c.get('caller'), 'whms:read')
     return c.json(answer(c.req.param('code'), c.get('caller')), 200)

@@ -4,7 +4,7 @@ import { Warning } from '../ledger/index.ts'
 import { assetShape } from '../warehouse/index.ts'
 import { FloorSlot } from './schema.ts'
 
-/** Scanners that type end a code with Enter or Tab, and some put a space in front. */
+/** Keyboard scanners end a code with Enter or Tab, and some begin it with a space. */
 const ends = /^[ \t\r\n]+|[ \t\r\n]+$/g
 
 export const scannedCode = z

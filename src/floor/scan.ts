@@ -5,30 +5,30 @@ import { isoTime } from '../platform/index.ts'
 import { type Barcode, gtin14, type Slot, symbologyOf, type WarehouseService } from '../warehouse/index.ts'
 import type { ReadCode, ScanMatch } from './scan-schema.ts'
 
-/** What a scanner gave. */
+/** A scanned code. */
 type Scanned = { readonly code: string }
 
-/** Looks a scanned code up in another room; undefined or nothing when it is nothing there, or nothing for this caller. */
+/** Finds a scanned code in another room; returns nothing when it is unknown there or hidden from the caller. */
 export type ScanResolver = (
   tx: ReadTx,
   scanned: Scanned,
   caller: Caller,
 ) => ScanMatch | readonly ScanMatch[] | undefined
 
-/** What a code is: a slot, an asset, or what another room knows. */
+/** Finds what a code is: a slot, an asset, or a thing of another room. */
 export class Scanner {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
   readonly #resolvers: readonly ScanResolver[]
 
-  /** @param options.resolvers of the rooms that this one does not know, in the order in which they answer */
+  /** @param options.resolvers those of rooms that this one does not import, in the order of their matches */
   constructor(options: { work: UnitOfWork; warehouse: WarehouseService; resolvers: readonly ScanResolver[] }) {
     this.#work = options.work
     this.#warehouse = options.warehouse
     this.#resolvers = options.resolvers
   }
 
-  /** Everything that the code may mean, as it is now; slots first, for a label is stuck to one place. */
+  /** Returns everything that the code may mean now; slots first, because a label is fixed to one place. */
   scan(code: string, caller: Caller) {
     const scanned = { code }
     const ways: readonly ScanResolver[] = [this.#slot, this.#asset, ...this.#resolvers]
@@ -70,7 +70,7 @@ function readCode({ key, gs1, gtin, warnings }: Barcode, symbology: string | nul
     symbology,
     gs1: gs1 ? Object.fromEntries(gs1) : null,
     sscc: of('00'),
-    // EAN-8, UPC-A, EAN-13 and ITF-14 say no more than this.
+    // EAN-8, UPC-A, EAN-13 and ITF-14 contain only this.
     gtin: of('01') ?? of('02') ?? gtin ?? gtin14(key) ?? null,
     lot: of('10'),
     serial: of('21'),

@@ -3,7 +3,7 @@ import { resource, rowId, time, timeOut } from '../http/index.ts'
 import { slotStateShape } from '../ledger/index.ts'
 import { slotShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
 
-/** Every derived read takes these two: as it was true at `at`, as far as was known at `known_at`. */
+/** Query of every derived read: as it was at `at`, as known at `known_at`. */
 export const whenQuery = {
   at: time().optional().openapi({ description: 'the floor as it was then, as known now', format: 'date-time' }),
   known_at: time()
@@ -61,7 +61,7 @@ export const WarehouseDetail = resource({
 
 export const AssetLocationResource = resource({
   asset_barcode: z.string(),
-  // Not .nullable(): of a named schema the description would say that it is an object and null at once.
+  // Not .nullable(): for a named schema the description would require object and null at once.
   slot: z.union([FloorSlot, z.null()]),
   since: timeOut().nullable().openapi({ description: 'time of the event that decides' }),
 })

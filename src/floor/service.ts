@@ -20,12 +20,12 @@ import type { NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../wareh
 import type { FloorSlot, Utilization } from './schema.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
 
-/** Slots that are listed in one go: some 1.5 ms. */
+/** Slots in one slice of a list: about 1.5 ms. */
 const sliceSlots = 250
-/** Slots that are counted in one go: some 2 ms. */
+/** Slots in one slice of a count: about 2 ms. */
 const sliceUses = 1000
 
-/** What is where: master data joined with what the ledger says of it, on one snapshot. */
+/** Answers what is where: master data joined with what the ledger says, on one snapshot. */
 export class FloorService {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
@@ -38,8 +38,8 @@ export class FloorService {
   }
 
   /**
-   * All slots, or a zone's, a slice at a time; in between, others have their turn. Every slice tells the ledger as it
-   * was at the first one. Throws NOT_FOUND.
+   * Yields all slots, or a zone's, a slice at a time, with a turn for other requests in between. Every slice shows the
+   * ledger as it was at the first one. Throws NOT_FOUND.
    */
   async *slots(caller: Caller, when: When, zoneId?: number): AsyncGenerator<readonly FloorSlot[], void> {
     const known = this.#work.read((tx) => {
@@ -62,7 +62,7 @@ export class FloorService {
     })
   }
 
-  /** Throws NOT_FOUND. */
+  /** Returns a slot with its status. Throws NOT_FOUND. */
   slot(path: string, byLabel: boolean, caller: Caller, when: When): FloorSlot {
     return this.#work.read((tx) => {
       const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
@@ -83,7 +83,7 @@ export class FloorService {
     )
   }
 
-  /** `version`: the one that If-Match demands. */
+  /** Changes a slot. `version` is the one that If-Match demands. Throws NOT_FOUND, VERSION_MISMATCH. */
   changeSlot(
     { path, byLabel }: { path: string; byLabel: boolean },
     change: z.output<typeof SlotChange>,
@@ -104,13 +104,13 @@ export class FloorService {
     return this.#work.read((tx) => this.#warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id))))
   }
 
-  /** Throws NOT_FOUND. */
+  /** Returns a zone with its counts. Throws NOT_FOUND. */
   async zone(id: number | undefined, caller: Caller, when: When, signal?: AbortSignal) {
     const zone = this.#work.read((tx) => this.#warehouse.zone(tx, id, caller))
     return inUse(zone, zoneUse(await this.#uses(when, zone.id, signal))(zone.id))
   }
 
-  /** Throws NOT_FOUND. */
+  /** Returns a warehouse with its counts. Throws NOT_FOUND. */
   async warehouse(id: number | undefined, caller: Caller, when: When, signal?: AbortSignal) {
     const { warehouse, zones } = this.#work.read((tx) => {
       const warehouse = this.#warehouse.warehouse(tx, id, caller)
@@ -132,7 +132,7 @@ export class FloorService {
     )
   }
 
-  /** How the slots of all zones, or of one, are used: one state of the ledger, counted in slices. */
+  /** Counts how the slots of all zones, or of one, are used, in slices of one state of the ledger. */
   async #uses(when: When, zoneId: number | undefined, signal: AbortSignal | undefined): Promise<SlotUse[]> {
     const settled = this.#work.read((tx) => settle(tx, when))
     const found: SlotUse[] = []
@@ -149,8 +149,8 @@ export class FloorService {
   }
 
   /**
-   * Where an asset stands. Throws NOT_FOUND for a barcode that is neither registered nor in the ledger by then, and
-   * when what decides happened where the caller may not look.
+   * Returns where an asset is. Throws NOT_FOUND for a barcode that is neither registered nor in the ledger by then, and
+   * when the deciding event happened in a hidden warehouse.
    */
   location(barcode: string, caller: Caller, when: When) {
     return this.#work.read((tx) => {

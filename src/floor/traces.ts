@@ -27,7 +27,7 @@ export type TracePage = { readonly limit: number; readonly offset: number; reado
 type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
 type Motion = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
 
-/** What happened to a slot or an asset, one stay after the other, with all that proves it. */
+/** Lists what happened to a slot or an asset, stay by stay, with the proof. */
 export class Traces {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
@@ -39,7 +39,7 @@ export class Traces {
     this.#cameras = options.cameras
   }
 
-  /** Who stood in a slot, newest first. Throws NOT_FOUND. */
+  /** Returns the stays in a slot, newest first. Throws NOT_FOUND. */
   ofSlot(path: string, byLabel: boolean, caller: Caller, when: When, page: TracePage): Page<Stay> {
     return this.#work.read((tx) => {
       const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
@@ -47,7 +47,7 @@ export class Traces {
     })
   }
 
-  /** Where an asset stood, newest first. Throws NOT_FOUND for a barcode that nobody knows. */
+  /** Returns the stays of an asset, newest first. Throws NOT_FOUND for an unknown barcode. */
   ofAsset(barcode: string, caller: Caller, when: When, page: TracePage): Page<Stay> {
     return this.#work.read((tx) => {
       const assetKey = this.#known(tx, barcode, caller, when)
@@ -55,7 +55,7 @@ export class Traces {
     })
   }
 
-  /** Every move of an asset with its evidence, oldest first. Throws NOT_FOUND. */
+  /** Returns every move of an asset with its evidence, oldest first. Throws NOT_FOUND. */
   story(barcode: string, caller: Caller, when: When, page: TracePage): Page<StoryStep> {
     const read = this.#work.read((tx) => {
       const assetKey = this.#known(tx, barcode, caller, when)
@@ -64,7 +64,7 @@ export class Traces {
       return { told: steps.map((step) => this.#storyStep(tx, step, lastId, caller)), ...paged(steps, rest) }
     })
     const { told, ...rest } = read
-    // The cameras' room reads by itself: not inside of ours.
+    // Outside our read, because the room cameras reads by itself.
     const data = told.map((step) => {
       const { event } = step
       const moment = {
@@ -77,7 +77,7 @@ export class Traces {
     return { data, ...rest }
   }
 
-  /** What the slot's cameras saw around an event. Throws NOT_FOUND. */
+  /** Returns what the slot's cameras recorded around an event. Throws NOT_FOUND. */
   footage(id: number | undefined, windowSeconds: number, caller: Caller) {
     const event = this.#work.read((tx) => {
       const row = id === undefined ? undefined : findEvent(tx, id)

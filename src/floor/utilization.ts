@@ -2,14 +2,14 @@ import type { SlotUse } from '../ledger/index.ts'
 import type { Zone } from '../warehouse/index.ts'
 import type { Utilization } from './schema.ts'
 
-/** Percent with two decimals; nothing of nothing is 0. */
+/** Returns percent with two decimals; 0 of 0 is 0. */
 export function percent(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100
 }
 
 /**
- * How full the slots are. Zones without a slot are listed too; slots whose label matches no zone count under the
- * label, so that the zones' totals add up to `totalSlots`.
+ * Returns how full the slots are. Zones without a slot are listed too; slots whose zone label matches no zone count
+ * under that label, so that the zones' totals add up to `totalSlots`.
  */
 export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]): Utilization {
   const byZone = new Map(zones.map((zone) => [`id ${zone.id}`, { zone: zone.name, occupied: 0, total: 0 }]))
@@ -28,7 +28,7 @@ export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]):
   return { ...sums, utilizationPercent: percent(sums.occupiedSlots, sums.totalSlots), byZone: [...byZone.values()] }
 }
 
-/** Uses of the same zone or label, counted in several slices, as one. */
+/** Adds up uses of the same zone or label from several slices. */
 export function addedUp(uses: readonly SlotUse[]): SlotUse[] {
   const sums = new Map<string, SlotUse>()
   for (const use of uses) {
@@ -40,7 +40,7 @@ export function addedUp(uses: readonly SlotUse[]): SlotUse[] {
   return [...sums.values()]
 }
 
-/** Slots and occupied slots of each zone, by zone id. */
+/** Returns slots and occupied slots of each zone, by zone id. */
 export function zoneUse(uses: readonly SlotUse[]) {
   const byZone = new Map(uses.map((use) => [use.zoneId, { slotCount: use.total, occupiedCount: use.occupied }]))
   return (zoneId: number) => byZone.get(zoneId) ?? { slotCount: 0, occupiedCount: 0 }

@@ -7,14 +7,14 @@ export type ConfigAccount = { readonly username: string; readonly role: string; 
 
 type Seen = Identity & { readonly role: string; readonly secret_mark: Buffer }
 
-/** Who may what is in the config; this tells the trail when that changes, also while the daemon was down. */
+/** Notes in the audit trail when accounts of the config change, also while the daemon was down. */
 export class AccountWatch {
   readonly #work: UnitOfWork
   readonly #people: People
   readonly #audit: AuditTrail
   readonly #instance: () => string
 
-  /** `instance`: what vouches for accounts of the config. */
+  /** @param options.instance the instance of the config's accounts */
   constructor(options: { work: UnitOfWork; people: People; audit: AuditTrail; instance: () => string }) {
     this.#work = options.work
     this.#people = options.people
@@ -22,7 +22,7 @@ export class AccountWatch {
     this.#instance = options.instance
   }
 
-  /** Compares the accounts with those of last time, tells each difference, and keeps them for the next time. */
+  /** Compares the accounts with the stored ones, notes each difference, and stores the new ones. */
   note(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void> {
     return this.#work.write((tx) => {
       const now = accounts.map((account) => ({
@@ -53,7 +53,7 @@ export class AccountWatch {
   }
 }
 
-/** Without those who were erased. Accounts of before names had an instance have none. */
+/** Returns the stored accounts without erased ones. Accounts from before names had an instance have none. */
 function seenBefore(tx: ReadTx): Seen[] {
   return tx.allOf<Seen>(
     `SELECT p.name, p.instance, a.role, a.secret_mark FROM account_seen a JOIN person p ON p.id = a.person_id ORDER BY p.id`,
@@ -70,7 +70,7 @@ function differences(before: Seen | undefined, now: Seen): AuditFacts[] {
   ]
 }
 
-/** The operator is whose account it is. */
+/** Makes the audit entry; its operator is the account's owner. */
 function fact(action: string, { name, instance }: Seen, changes: object): AuditFacts {
   return { action, entity: 'caller', operator: { name, instance }, changes: { ...changes } }
 }

@@ -17,7 +17,7 @@ export type AuditRow = {
   readonly auth_mode: string | null
   /** Null in rows of version 1. */
   readonly log_id: number | null
-  /** `person.id`s; null where nobody is said, or the person was erased. */
+  /** `person.id`s; null without a person, or when the person was erased. */
   readonly operator_id: number | null
   readonly actor_id: number | null
 }
@@ -32,15 +32,15 @@ export type AuditFilter = {
   readonly fromMs?: number | undefined
   /** Exclusive. */
   readonly toMs?: number | undefined
-  /** Only entries behind this one, and then in their order instead of newest first. */
+  /** Only entries after this one, oldest first. */
   readonly afterId?: number | undefined
 }
 
 type Part = { readonly sql: string; readonly values: readonly (string | number)[] }
 
 /**
- * The next entries behind `from`, out of `looked` rows that the strongest condition finds by its index: a filter that
- * few rows pass costs many steps, never a long one. `place` is undefined when there are no more.
+ * Returns the next entries after `from`, out of `looked` rows that the strongest condition finds by its index: a filter
+ * that few rows pass costs many steps, never a long one. `place` is undefined when there are no more.
  */
 export function auditStep(
   tx: ReadTx,
@@ -63,7 +63,7 @@ function inOrder(tx: ReadTx, { afterId = 0 }: AuditFilter, from: TimePlace | und
   return tx.allOf<AuditRow>(`${select} WHERE a.id > +? ORDER BY a.id LIMIT ?`, [from?.id ?? afterId, looked])
 }
 
-/** The rows of all sources together, the newest `looked` of them; each source brings as many. */
+/** Returns the newest `looked` rows of all sources; each source reads as many. */
 function newestFirst(tx: ReadTx, filter: AuditFilter, from: TimePlace | undefined, looked: number): AuditRow[] {
   const found = sourcesOf(tx, filter).map((source) => {
     const bounds = boundsOf(filter, from, source.id)
@@ -80,10 +80,10 @@ function newestFirst(tx: ReadTx, filter: AuditFilter, from: TimePlace | undefine
   )
 }
 
-/** `id`: what the source calls an entry's id. */
+/** A source of rows; `id` is its column of the entry's id. */
 type Source = Part & { readonly id: 'id' | 'entry_id' }
 
-/** The indexes that find the fewest rows: one, or for a person several that have no row in common. */
+/** Returns the indexes that find the fewest rows: one, or for a person several without common rows. */
 function sourcesOf(tx: ReadTx, filter: AuditFilter): Source[] {
   const { entity, entityId, person, action } = filter
   const entries = (index: string, where: string, ...values: (string | number)[]): Source => ({
@@ -105,7 +105,7 @@ function sourcesOf(tx: ReadTx, filter: AuditFilter): Source[] {
   return [entries('audit_entry_time', 'timestamp_ms IS NOT NULL')]
 }
 
-/** Rows of version 1 hold the person's one commitment. */
+/** Returns the sources of rows of version 1, which hold the person's one commitment. */
 function version1Sources({ commitment }: Meant): Source[] {
   if (commitment === undefined) return []
   const entries = (index: string, where: string, values: string[]): Source => ({
@@ -122,7 +122,7 @@ function version1Sources({ commitment }: Meant): Source[] {
   ]
 }
 
-/** Later rows are linked to the person, as the actor or, where the actor is none of those who are meant, as the operator. */
+/** Returns the sources of later rows: linked as the actor or, where the actor is another person, as the operator. */
 function linkedSources(id: number, { ids }: Meant): Source[] {
   const others = ids.map(() => '+?').join(', ')
   const links = (index: string, where: string, values: readonly number[]): Source => ({
@@ -136,7 +136,7 @@ function linkedSources(id: number, { ids }: Meant): Source[] {
   ]
 }
 
-/** An action is about one kind of entity; those about events stand in no index of their own, being most of the trail. */
+/** Says whether an action is about events, which have no separate index because they are most of the trail. */
 function isAboutEvents(tx: ReadTx, action: string): boolean {
   return (
     tx.oneOf(`SELECT 1 FROM main.audit_entry WHERE action = +? AND entity <> 'event' LIMIT 1`, [action]) === undefined
@@ -144,8 +144,8 @@ function isAboutEvents(tx: ReadTx, action: string): boolean {
 }
 
 /**
- * One upper bound alone, the lower of the two: with both, SQLite seeks by the end of the span and steps over every row
- * between that and the place, in each slice anew.
+ * Returns one upper bound only, the lower of the two: with both, SQLite seeks by the end of the span and steps over
+ * every row between that and the place, again in each slice.
  */
 function boundsOf({ fromMs, toMs }: AuditFilter, from: TimePlace | undefined, id: Source['id']): Part {
   const isBehindSpan = from !== undefined && (toMs === undefined || from.timestampMs < toMs)

@@ -7,14 +7,14 @@ import { type AuditFilter, type AuditRow, auditStep } from './audit-walk.ts'
 import type { AuditEntry } from './schema.ts'
 import type { Sight } from './sight.ts'
 
-/** Rows that one step looks at: some 2 ms, so that no handheld waits for an auditor. */
+/** Rows that one step looks at: about 2 ms, so that handhelds do not wait for an auditor. */
 const lookedAtOnce = 200
 
 export type AuditQuery = Omit<AuditFilter, 'person'> & { readonly operator?: string | undefined }
 
 export type AuditPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
-/** Reads the audit trail, in steps between which everybody else has a turn. */
+/** Reads the audit trail in steps, with a turn for other requests in between. */
 export class AuditReader {
   readonly #work: Pick<UnitOfWork, 'read'>
   readonly #openings: Openings
@@ -26,7 +26,7 @@ export class AuditReader {
     this.#sight = options.sight
   }
 
-  /** One page, newest first, or with `afterId` in the order of the trail. `total`: exact, or null. */
+  /** Returns one page, newest first, or with `afterId` in the order of the trail. `total` is exact or null. */
   async entries({ operator, ...query }: AuditQuery, page: AuditPage, caller: Caller) {
     const person = operator === undefined ? undefined : this.#work.read((tx) => meantBy(tx, operator))
     if (person && person.commitment === undefined && person.ids.length === 0) {
@@ -45,7 +45,7 @@ export class AuditReader {
     return { data: this.#work.read((tx) => shown.map((row) => this.#shown(tx, row))), hasMore, total, nextCursor }
   }
 
-  /** The rows of a page, and one more when there is one. */
+  /** Returns the rows of a page, and one more if there is one. */
   async #page(filter: AuditFilter, { limit, offset, before }: AuditPage, caller: Caller): Promise<AuditRow[]> {
     const rows: AuditRow[] = []
     let passed = 0
@@ -58,7 +58,7 @@ export class AuditReader {
     return rows
   }
 
-  /** Only as many rows are looked at as the limit has; of more nobody knows how many would match. */
+  /** Counts matching rows; null when that would take more rows than the limit. */
   async #total(filter: AuditFilter, caller: Caller): Promise<number | null> {
     const everything = Object.values(filter).every((value) => value === undefined)
     if (everything && caller.role === 'admin') return this.#work.read(countAll)
@@ -104,7 +104,7 @@ export class AuditReader {
     }
   }
 
-  /** Undefined where the row says nobody. A row of version 1 knows no instance. */
+  /** Returns the person of a row; undefined without one. Rows of version 1 have no instance. */
   #personOf(tx: ReadTx, logId: number | null, id: number | null, commitment: string | null): Identity | undefined {
     if (commitment === null) return undefined
     const known = id === null ? undefined : tx.oneOf<Identity>('SELECT name, instance FROM person WHERE id = +?', [id])
@@ -114,7 +114,7 @@ export class AuditReader {
   }
 }
 
-/** Entries are numbered without a gap. */
+/** Returns the number of entries, which equals the last id because ids have no gap. */
 function countAll(tx: ReadTx): number {
   return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.audit_entry')?.n ?? 0
 }

@@ -4,12 +4,12 @@ import { canonicalJson, erasedName, type Identity, type Json, MerkleFrontier } f
 import { isoTime } from '../platform/index.ts'
 import type { Counts, Discrepancy } from './schema.ts'
 
-/** Everything that a report is made from besides the log: the same again gives the same bytes again. */
+/** Everything that a report is made from besides the log. The same values give the same bytes. */
 export type ReportSpec = {
   readonly type: 'compliance'
   readonly siteId: string
   readonly logId: string
-  /** Leaves; what stands behind them is not there. */
+  /** Number of leaves; later ones are ignored. */
   readonly logSize: number
   /** Inclusive. */
   readonly fromMs: number
@@ -19,8 +19,8 @@ export type ReportSpec = {
 }
 
 /**
- * What the file of a report says, version 2. People stand in it as the commitments of their rows, by which nobody is
- * known again, so it can't say how many they were: that is for `ReportPerson`.
+ * Content of a report's file, version 2. It holds people as the commitments of their rows, which cannot be linked to
+ * each other, so it cannot say how many people there were: `ReportPerson` does.
  */
 export type ReportContent = {
   readonly v: 2
@@ -31,26 +31,26 @@ export type ReportContent = {
   readonly checkpoint: { readonly logId: string; readonly size: number; readonly root: string }
 }
 
-/** The same of reports made before rows had commitments of their own. */
+/** The same for reports made before each row had separate commitments. */
 export type ReportContentV1 = Omit<ReportContent, 'v' | 'counts' | 'selfVerifications'> & {
   readonly v: 1
   readonly counts: Counts
   readonly selfVerifications: readonly { readonly person: string; readonly count: number }[]
 }
 
-/** Somebody who recorded events of the period, as known now; all that are erased by now are one, without a name. */
+/** A person who recorded events of the period, as known now. All erased people are one entry without a name. */
 export type ReportPerson = {
   readonly name: string | null
   readonly instance: string | null
-  /** Events that this one verified, having placed what they are about. */
+  /** VERIFIED events of this person about the same person's placements. */
   readonly selfVerified: number
-  /** Whether any event was recorded in this one's name. */
+  /** Whether any event has this person as operator. */
   readonly isOperator: boolean
 }
 
 export type ComposedReport = { readonly file: Uint8Array; readonly people: readonly ReportPerson[] }
 
-/** Beyond so many only their numbers are told. */
+/** Discrepancies that the file lists; above that it has only their number. */
 const listedDiscrepancies = 10_000
 const batch = 1000
 
@@ -69,10 +69,10 @@ const contradictions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A report: the bytes of its file, and the people in it, who are kept apart because they can be erased. The file is
- * RFC 8785 JSON, made from the first `logSize` leaves and their rows alone. All that it
- * reads is append-only, so it needs no snapshot: it reads in short batches, and what is appended meanwhile stays out.
- * Takes seconds on a ledger of years; runs in the jobs thread.
+ * Composes a report: the bytes of its file, and separately its people, who can be erased. The file is RFC 8785 JSON,
+ * made from the first `logSize` leaves and their rows alone. All that it reads is append-only, so it needs no snapshot:
+ * it reads in short batches, and later rows are ignored. Takes seconds on a ledger of years, so it runs in the jobs
+ * thread.
  */
 export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
   const log = logNumberOf(tx, spec)
@@ -107,7 +107,7 @@ function logNumberOf(tx: ReadTx, { logId }: ReportSpec): number {
   return log.id
 }
 
-/** The root, and what the leaves of transport units say: they are found here, wherever their rows are kept. */
+/** Returns the root and counts of transport units, which are read from their leaves. */
 function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpec, log: number) {
   const tree = new MerkleFrontier()
   const elsewhere = new Set<unknown>()
@@ -133,7 +133,7 @@ function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpe
   return { root: tree.root().toString('hex'), units: { created: byAction['created'] ?? 0, byAction: sorted(byAction) } }
 }
 
-/** The slots of these warehouses; a slot never changes its warehouse. */
+/** Returns the slots of these warehouses; a slot never changes its warehouse. */
 function slotsOf(tx: ReadTx, warehouses: readonly number[]): Set<number> {
   const rows = tx.allOf<{ id: number }>(
     'SELECT id FROM main.slot WHERE warehouse_id IN (SELECT value FROM json_each(?))',
@@ -171,7 +171,7 @@ function metIn(row: OpenedRow, as: 'operator' | 'actor'): Pick<Met, 'id' | 'name
   return { id: row[`${as}_id`], name: null }
 }
 
-/** A name that nobody vouched for is taken for the first person who is called so. */
+/** Returns the people; a name without an instance counts as the first person of that name. */
 function peopleOf(tx: ReadTx, met: readonly Met[]): ReportPerson[] {
   const found = met.map(({ id, name, ...rest }) => ({ ...identityOf(tx, id, name), ...rest }))
   const vouchedFirst = [
@@ -274,7 +274,7 @@ class EventTally {
   }
 }
 
-/** What stood where when the period ended, as far as this log knows. */
+/** Counts the slots as they were at the end of the period, as far as this log knows. */
 function slotsAtTheEnd(tx: ReadTx, { toMs }: ReportSpec, slots: ReadonlySet<number>, lastId: number): Counts['slots'] {
   const states = { occupied: 0, verified: 0, disputed: 0, unverified: 0 }
   const highest = Math.max(0, ...slots)
@@ -291,7 +291,7 @@ function slotsAtTheEnd(tx: ReadTx, { toMs }: ReportSpec, slots: ReadonlySet<numb
   return states
 }
 
-/** Of all cameras together: no camera is named, so nobody learns of one that is not theirs. */
+/** Counts detections of all cameras together, so that a hidden camera is not revealed. */
 function countDetections(tx: ReadTx, { fromMs, toMs, logSize }: ReportSpec, log: number): Counts['detections'] {
   const rows = tx.allOf<{ status: DetectionEventRow['clip_status']; n: number }>(
     `SELECT clip_status AS status, count(*) AS n FROM main.detection_event
@@ -333,14 +333,14 @@ function countIncidents(
 
 const isWithin = (ms: number, fromMs: number, toMs: number) => ms >= fromMs && ms < toMs
 
-/** Without a prototype: a category may be called `valueOf`. */
+/** Returns an object without a prototype: a category may be called `valueOf`. */
 const noCounts = (): Record<string, number> => Object.create(null)
 
 function add(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1
 }
 
-/** By key, so that the order does not depend on what came first; the canonical form sorts too. */
+/** Sorts by key, so that the order does not depend on the rows; the canonical form sorts too. */
 function sorted(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

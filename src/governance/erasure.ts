@@ -18,21 +18,21 @@ import { linkedEvents, unlinkEvents, unlinkRest } from './unlinking.ts'
 export type ErasureRequest = {
   /** A name, or an identity: `name@<instance URL>`. */
   readonly name: string
-  /** Also notes and descriptions that the person wrote or is named in. */
+  /** Whether to erase notes and descriptions that the person wrote or is named in. */
   readonly texts: boolean
 }
 
-/** What was forgotten, in numbers; never the name. */
+/** What was erased, as numbers; never the name. */
 export type Erased = {
   readonly outcome: 'erased'
-  /** What stands in place of the name from now on. */
+  /** What is shown instead of the name. */
   readonly shownAs: string
-  /** The same in rows of before version 2, which can still be told to be one person's; null when there are none. */
+  /** The same for rows before version 2, which can still be linked to one person; null when there are none. */
   readonly olderRowsShownAs: string | null
-  /** An identity was erased, and the name alone stands in rows besides: older ones, and those of clients that said no more. */
+  /** Whether rows still hold the name without an instance: older ones, and those in which a client named the person. */
   readonly nameStands: boolean
   readonly texts: number
-  /** Texts that are kept although the name stands in them. */
+  /** Texts that are kept although they contain the name. */
   readonly textsThatNameThem: number
   readonly notifications: number
   readonly replies: number
@@ -56,28 +56,28 @@ export type ErasureOptions = {
 
 type Known = Identity & { readonly id: number }
 
-/** Who has to go. */
+/** The person to erase. */
 type Target = {
   readonly name: string
-  /** Null: everybody of the name. */
+  /** Null: everyone of that name. */
   readonly instance: string | null
-  /** Of rows of version 1. */
+  /** Commitment in rows of version 1. */
   readonly commitment: string | undefined
-  /** Of later rows. */
+  /** People of later rows. */
   readonly persons: readonly Known[]
 }
 
 /** Rows that one step looks at: a few ms. */
 const batch = 500
-/** The same of rows that are only a few numbers. */
+/** The same for rows of only a few numbers. */
 const linksAtOnce = 20_000
 /** A clock may have been set back while the long part ran. */
 const clockSlackMs = 3_600_000
 
 /**
- * Forgets a person. The commitments in the log stay, so it verifies as before. What is long goes first, in steps; what
- * makes it true comes last, in one transaction, with what was written since. A crash between leaves the person known:
- * the same command again does the rest.
+ * Erases a person. The commitments in the log stay, so it verifies as before. The long part runs first, in steps; the
+ * last transaction does the rest, with what was written since. After a crash in between, the same command completes the
+ * work.
  */
 export class Erasure {
   readonly #o: ErasureOptions
@@ -111,7 +111,7 @@ export class Erasure {
     const replies = await this.#scrubReplies(early)
     await this.#unlink(ids, marks.event)
     return work.write((tx) => {
-      // What was written since, by the same marks: short.
+      // What was written since the marks: short.
       const namingSince = textsNaming(tx, target.name, { after: marks.opening, last: Number.MAX_SAFE_INTEGER })
       if (texts) for (const text of [...textsSince(tx, target, marks), ...namingSince]) toForget.add(text)
       const told = forgotten(tx)
@@ -135,7 +135,7 @@ export class Erasure {
     })
   }
 
-  /** Links, names and salts. */
+  /** Deletes links, names and salts. */
   #forget(tx: Tx, { name, instance, commitment, persons }: Target, ids: readonly number[], lastEvent: number): void {
     const nowMs = this.#o.clock.now()
     unlinkEvents(tx, linkedEvents(tx, ids, { after: lastEvent, last: Number.MAX_SAFE_INTEGER }), ids)
@@ -158,14 +158,14 @@ export class Erasure {
     tx.runOf('INSERT INTO erased_person VALUES (?, ?, ?)', [commitment, markOf(tx, name), nowMs])
   }
 
-  /** Who erases himself is not written down again by it. */
+  /** Notes the erasure; a person who erases himself is not named in it. */
   #tell(tx: Tx, { outcome: _, ...changes }: Erased, by: AuditOrigin, { name }: Target): void {
     const { caller, ...origin } = by
     const told = caller?.username === name ? { ...origin, mode: caller.authMode } : by
     this.#o.audit.write(tx, told, { action: 'person.erased', entity: 'caller', entityId: changes.shownAs, changes })
   }
 
-  /** Commitments of the texts that the person wrote. */
+  /** Returns the commitments of the texts that the person wrote. */
   async #textsOf({ commitment, persons }: Target, marks: Ends): Promise<string[]> {
     const ids = persons.map(({ id }) => id)
     const older =
@@ -185,7 +185,7 @@ export class Erasure {
     while (more) more = await this.#o.work.write((tx) => unlinkRest(tx, ids, batch))
   }
 
-  /** Looks at a long table span by span; between two of them everybody else has a turn. */
+  /** Reads a long table span by span, with a turn for other requests in between. */
   async #inSteps<T>(
     after: number,
     last: number,
@@ -230,14 +230,14 @@ export class Erasure {
   }
 }
 
-/** Rows behind `after`, up to and with `last`. */
+/** Rows after `after`, up to and including `last`. */
 type Span = { readonly after: number; readonly last: number }
 type Rewritten = { readonly seq: number; readonly body: Buffer }
 type ReplyRow = { readonly caller: string; method: string; path: string; key: string; body: string }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Where the long tables end, all at one moment: what comes behind one of them comes behind all. */
+/** The ends of the long tables at one moment. */
 type Ends = {
   readonly leaf: number
   readonly event: number
@@ -258,7 +258,7 @@ function endsOf(tx: ReadTx): Ends {
 const shownAs = ({ persons, commitment }: Target): string =>
   persons.length === 0 && commitment !== undefined ? erasedName(commitment) : erased
 
-/** An identity alone, or everything of a name: who is called so, whoever a client named so, and rows of version 1. */
+/** Returns the target: one identity, or everyone of a name, including names that clients sent and rows of version 1. */
 function targetOf(tx: ReadTx, text: string): Target {
   const identity = readIdentity(text)
   const known = (where: string, ...values: string[]) =>
@@ -273,7 +273,7 @@ function targetOf(tx: ReadTx, text: string): Target {
   return { ...identity, commitment: undefined, persons }
 }
 
-/** Whether rows know the name without an instance. */
+/** Says whether rows hold the name without an instance. */
 function isKnownByName(tx: ReadTx, name: string): boolean {
   return (
     version1Of(tx, name) !== undefined ||
@@ -295,14 +295,14 @@ function before(tx: ReadTx, name: string): ErasureResult {
   return { outcome: 'erased-before', shownAs: shown, erasedAt: isoTime(row.erased_at_ms) }
 }
 
-/** Rows of a table of callers; returns how many. */
+/** Deletes the target's rows of a table of callers; returns how many. */
 function removeOf(tx: Tx, table: 'console_session' | 'known_caller', { name, instance }: Target): number {
   return instance === null
     ? tx.runOf(`DELETE FROM ${table} WHERE username = ?`, [name]).changes
     : tx.runOf(`DELETE FROM ${table} WHERE username = ? AND instance = ?`, [name, instance]).changes
 }
 
-/** Notifications that would tell it, as they have to be: also those that still wait to be sent. */
+/** Returns notifications with the name, rewritten without it, including waiting ones. */
 function mentions(tx: ReadTx, forgotten: Forgotten, { after, last }: Span): Rewritten[] {
   const rows = tx.allOf<Rewritten>('SELECT seq, body FROM outbox WHERE seq > +? AND seq <= +? ORDER BY seq', [
     after,
@@ -318,7 +318,7 @@ function rewriteNotifications(tx: Tx, rows: readonly Rewritten[]): void {
   for (const { seq, body } of rows) tx.runOf('UPDATE outbox SET body = ? WHERE seq = +?', [body, seq])
 }
 
-/** Kept replies under the keys of the person itself. */
+/** Deletes kept replies under the person's own keys; returns how many. */
 function removeOwnReplies(tx: Tx, { name, instance }: Target): number {
   if (instance !== null) {
     return tx.runOf('DELETE FROM idempotency WHERE caller = ?', [identityText({ name, instance })]).changes
@@ -355,7 +355,7 @@ function rewriteReplies(tx: Tx, rows: readonly ReplyRow[]): void {
   }
 }
 
-/** Commitments of texts in those leaves of a span that carry the person's one commitment. */
+/** Returns commitments of texts in leaves of a span that carry the person's one commitment. */
 function textsWithCommitment(tx: ReadTx, commitment: string, { after, last }: Span): string[] {
   return textsIn(
     tx,
@@ -366,7 +366,7 @@ function textsWithCommitment(tx: ReadTx, commitment: string, { after, last }: Sp
   )
 }
 
-/** The same of events that are linked to these persons. */
+/** Returns the same for events that are linked to these persons. */
 function textsOfEvents(tx: ReadTx, ids: readonly number[], span: Span): string[] {
   return linkedEvents(tx, ids, span).flatMap(
     (id) =>
@@ -376,7 +376,7 @@ function textsOfEvents(tx: ReadTx, ids: readonly number[], span: Span): string[]
   )
 }
 
-/** The same of all other rows with a leaf. */
+/** Returns the same for all other rows with a leaf. */
 function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
   const tables = [
     { table: 'unit_history', id: 'row' },
@@ -396,7 +396,7 @@ function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
   )
 }
 
-/** What was written behind the marks. */
+/** Returns the same for what was written after the marks. */
 function textsSince(tx: ReadTx, { commitment, persons }: Target, marks: Ends): string[] {
   const ids = persons.map(({ id }) => id)
   const rest = (after: number): Span => ({ after, last: Number.MAX_SAFE_INTEGER })
@@ -416,7 +416,7 @@ function textsIn(tx: ReadTx, leaves: readonly Leaf[]): string[] {
   )
 }
 
-/** Commitments of texts in which the name stands, in whatever case. */
+/** Returns commitments of texts that contain the name, in any case. */
 function textsNaming(tx: ReadTx, name: string, { after, last }: Span): string[] {
   const needle = name.toLowerCase()
   return tx
@@ -428,7 +428,7 @@ function textsNaming(tx: ReadTx, name: string, { after, last }: Span): string[] 
     .map(({ commitment }) => commitment)
 }
 
-/** Tells that a name was erased before, and no reader what name. */
+/** Returns a mark that recognizes an erased name without revealing it. */
 function markOf(tx: ReadTx, name: string): string {
   const held = tx.oneOf<{ key: Buffer }>('SELECT key FROM caller_key')
   if (!held) throw new Error('the key for marks of callers is gone')

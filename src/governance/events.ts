@@ -1,14 +1,14 @@
 import type { NotificationSchemas, PublishedEvent } from '../journal/index.ts'
 import { Incident, Report } from './schema.ts'
 
-/** What this room publishes: the resource as its POST answers it. */
+/** Notifications of this room: the resource as its POST answers it. */
 export const governanceNotifications = {
   'incident.created': Incident,
   'incident.resolved': Incident,
   'audit.report_generated': Report,
 } satisfies NotificationSchemas
 
-/** The notification of a change of an incident; a change that nobody is told about has none. */
+/** Makes the notification of a change of an incident; undefined for changes without one. */
 export function incidentChanged(
   incident: Incident,
   change: { readonly event_id: string; readonly timestamp_ms: number },
@@ -29,7 +29,7 @@ export function reportGenerated(report: Report): PublishedEvent {
     eventId: report.eventId,
     timestampMs: Date.parse(report.createdAt),
     data: { ...report },
-    // Of a report on one warehouse; on several it is the site's.
+    // A report on several warehouses uses the site's.
     warehouseId: report.warehouses.length === 1 ? report.warehouses[0] : undefined,
   }
 }

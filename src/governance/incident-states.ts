@@ -3,7 +3,7 @@ export type IncidentState = (typeof incidentStates)[number]
 
 export type IncidentAction = 'investigate' | 'resolve'
 
-/** Where the action leads from this state; undefined when it leads nowhere. A resolved incident stays resolved. */
+/** Returns the state after an action; undefined when it is not possible. A resolved incident stays resolved. */
 export function nextState(state: IncidentState, action: IncidentAction): IncidentState | undefined {
   switch (state) {
     case 'open':
@@ -15,7 +15,7 @@ export function nextState(state: IncidentState, action: IncidentAction): Inciden
   }
 }
 
-/** What can be done in this state. */
+/** Returns the possible actions in a state. */
 export function actionsIn(state: IncidentState): IncidentAction[] {
   return (['investigate', 'resolve'] as const).filter((action) => nextState(state, action) !== undefined)
 }

@@ -28,7 +28,7 @@ export function append(tx: Tx, row: IncidentChangeRow): void {
   )
 }
 
-/** Where the changes end: the newest id and time, and the newest incident. */
+/** Returns the newest id and time of the changes, and the newest incident. */
 export function endOfChanges(tx: ReadTx): { id: number; timestampMs: number; incidentId: number } {
   const end = tx.oneOf<{ id: number; timestamp_ms: number; incidents: number }>(
     `SELECT id, timestamp_ms, (SELECT max(incident_id) FROM main.incident_change) AS incidents
@@ -37,7 +37,7 @@ export function endOfChanges(tx: ReadTx): { id: number; timestampMs: number; inc
   return { id: end?.id ?? 0, timestampMs: end?.timestamp_ms ?? 0, incidentId: end?.incidents ?? 0 }
 }
 
-/** All changes of an incident, oldest first; none when there is no such incident. */
+/** Returns all changes of an incident, oldest first; none for an unknown incident. */
 export function changesOf(tx: ReadTx, incidentId: number): IncidentChangeRow[] {
   return tx.allOf('SELECT * FROM main.incident_change WHERE incident_id = +? ORDER BY id', [incidentId])
 }
@@ -54,7 +54,7 @@ export type IncidentFilter = {
 
 export type IncidentPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
-/** Ids and times of the openings, newest first. */
+/** Lists ids and times of openings, newest first. */
 export function listIncidents(tx: ReadTx, filter: IncidentFilter, page: IncidentPage) {
   const { sql, values } = conditionOf(filter)
   const behind = page.before ? ' AND (timestamp_ms, incident_id) < (+?, +?)' : ''

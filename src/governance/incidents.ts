@@ -16,12 +16,12 @@ import type { Sight } from './sight.ts'
 /** Why the media of an incident stay. */
 const holdReason = 'incident'
 
-/** A reference as a row keeps it; what could not be resolved is a text, and as such a commitment. */
+/** A stored reference; one that could not be resolved is a text, stored as a commitment. */
 type KeptReference = { readonly type: ReferenceType; readonly id: string } | { readonly type: 'external'; text: string }
 
 export type IncidentsOptions = {
   readonly work: UnitOfWork
-  /** The gateway's own time. */
+  /** The time of the gateway's clock, in milliseconds. */
   readonly nowMs: () => number
   readonly log: Log
   readonly openings: Openings
@@ -31,13 +31,13 @@ export type IncidentsOptions = {
   readonly idempotency: Idempotency
   readonly makeId: () => string
   readonly warehouse: WarehouseService
-  /** Of an incident that names none. */
+  /** Warehouse of an incident that names none. */
   readonly warehouseId: () => number
   readonly references: References
   readonly sight: Sight
 }
 
-/** What people report: opened, looked into, resolved. An incident is nothing but its changes. */
+/** Records incidents: opened, investigated, resolved. An incident is the sequence of its changes. */
 export class Incidents {
   readonly #o: IncidentsOptions
 
@@ -45,7 +45,7 @@ export class Incidents {
     this.#o = options
   }
 
-  /** Opens an incident, and holds what it refers to. Throws REFERENCE_NOT_FOUND for a warehouse that is not there. */
+  /** Opens an incident, and holds what it refers to. Throws REFERENCE_NOT_FOUND for an unknown warehouse. */
   create(request: NewIncident, { by, claim }: Ask): Promise<Reply<{ success: true } & Incident>> {
     const { work, idempotency } = this.#o
     return work.write((tx) =>
@@ -57,7 +57,7 @@ export class Incidents {
     )
   }
 
-  /** Throws NOT_FOUND, INVALID_TRANSITION. */
+  /** Changes an incident. Throws NOT_FOUND, INVALID_TRANSITION. */
   act(
     id: number | undefined,
     action: IncidentAction,
@@ -74,7 +74,7 @@ export class Incidents {
     )
   }
 
-  /** Throws NOT_FOUND, also for one of a warehouse that the caller may not see. */
+  /** Returns an incident. Throws NOT_FOUND, also for one of a hidden warehouse. */
   incident(id: number | undefined, caller: Caller): Incident {
     return this.#o.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
   }
@@ -149,7 +149,7 @@ export class Incidents {
     return this.#incidentFor(tx, [...changes, row], by.caller)
   }
 
-  /** Leaf and row. */
+  /** Appends leaf and row. */
   #append(
     tx: Tx,
     by: RequestOrigin,
@@ -235,7 +235,7 @@ export class Incidents {
     }
   }
 
-  /** A thing that this caller may not see is to this caller what it would be if it were not there. */
+  /** Returns a reference for this caller; one that the caller may not see is shown as external. */
   #shown(tx: ReadTx, kept: KeptReference, caller: Caller): Incident['evidenceReferences'][number] {
     if (kept.type === 'external') return { type: 'external', id: this.#o.openings.reveal(tx, kept.text) ?? null }
     if (this.#o.sight.mayKnow(tx, kept.type, kept.id, caller)) return { type: kept.type, id: kept.id }
@@ -254,7 +254,7 @@ function claimedOf(reference: string | { type: string; id: string | number }): C
     : { type: reference.type, id: String(reference.id) }
 }
 
-/** Each once. */
+/** Removes duplicates. */
 function unlike<T extends object>(references: readonly T[]): T[] {
   return [...new Map(references.map((one) => [JSON.stringify(one), one])).values()]
 }

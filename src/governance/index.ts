@@ -23,7 +23,7 @@ export { governanceNotifications } from './events.ts'
 export type GovernanceOptions = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now'>
-  /** The gateway's own time. */
+  /** The time of the gateway's clock, in milliseconds. */
   readonly nowMs: () => number
   readonly log: Log
   readonly openings: Openings
@@ -41,7 +41,7 @@ export type GovernanceOptions = {
   readonly site: () => { readonly siteUrl: string; readonly instance: string; readonly warehouseId: number }
   /** `composeReport`, in the jobs thread. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
-  /** What rooms that this one does not know can tell. */
+  /** Finds transport units, whose room this one does not import. */
   readonly transportUnit?: FindElsewhere
   readonly elsewhere?: SightOptions['elsewhere']
 }
@@ -49,9 +49,9 @@ export type GovernanceOptions = {
 export type Governance = {
   /** Adds /api/governance. */
   routes(api: Api): void
-  /** Tells the trail how the accounts of the config differ from those of last time. */
+  /** Notes in the audit trail how the config's accounts changed. */
   noteAccounts(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void>
-  /** Forgets a person; see the README. */
+  /** Erases a person; see the README. */
   erase(request: ErasureRequest, by: AuditOrigin): Promise<ErasureResult>
 }
 

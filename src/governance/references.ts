@@ -7,7 +7,7 @@ import { clipToCome, findMedia } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 
-/** What an incident can refer to, in the words of the API. */
+/** What an incident can refer to, by the API's names. */
 export const referenceTypes = [
   'event',
   'detection_event',
@@ -21,19 +21,19 @@ export const referenceTypes = [
 ] as const
 export type ReferenceType = (typeof referenceTypes)[number]
 
-/** As the client sent it: `type` is whatever it says; a text alone has none. */
+/** A reference as the client sent it; a plain text has no type. */
 export type Claimed = { readonly type: string | undefined; readonly id: string }
 
 export type Resolved = {
   readonly type: ReferenceType
-  /** The id under which the API knows the thing. */
+  /** Its id in the API. */
   readonly id: string
   readonly warehouseId: number | undefined
-  /** What has to stay on disk: hashes, and clips that are still recorded. */
+  /** What must stay on disk: hashes, and clips that are still being recorded. */
   readonly media: readonly string[]
 }
 
-/** Finds a thing of a room that this one does not know; undefined also for what the caller may not see. */
+/** Finds a thing of a room that this one does not import; undefined also for hidden things. */
 export type FindElsewhere = (
   tx: ReadTx,
   id: string,
@@ -60,8 +60,8 @@ export class References {
   }
 
   /**
-   * The thing, when it is there and the caller may see it; undefined else, without telling which. Also understood in
-   * a text: `event:12`, a photo's hash, and this gateway's own addresses of photos, events, clips and snapshots.
+   * Returns the thing if it exists and the caller may see it; otherwise undefined, without saying which. Texts are
+   * understood too: `event:12`, a photo's hash, and this gateway's addresses of photos, events, clips and snapshots.
    */
   find(tx: ReadTx, claimed: Claimed, caller: Caller): Resolved | undefined {
     const { type, id } = claimed.type === undefined ? this.#read(claimed.id) : { type: claimed.type, id: claimed.id }
@@ -169,7 +169,7 @@ export class References {
   }
 }
 
-/** What `get` finds; undefined when it says NOT_FOUND. */
+/** Returns what `get` finds; undefined when it throws NOT_FOUND. */
 function found<T>(get: () => T): T | undefined {
   try {
     return get()

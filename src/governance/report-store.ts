@@ -32,7 +32,7 @@ export function findReport(tx: ReadTx, id: number): ReportRow | undefined {
   return tx.oneOf('SELECT * FROM main.report WHERE id = +?', [id])
 }
 
-/** The newest id and time. */
+/** Returns the newest id and time. */
 export function endOfReports(tx: ReadTx): { id: number; createdAtMs: number } {
   const end = tx.oneOf<{ id: number; created_at_ms: number }>(
     'SELECT id, created_at_ms FROM main.report ORDER BY id DESC LIMIT 1',
@@ -40,12 +40,12 @@ export function endOfReports(tx: ReadTx): { id: number; createdAtMs: number } {
   return { id: end?.id ?? 0, createdAtMs: end?.created_at_ms ?? 0 }
 }
 
-/** Whether any report has this file. */
+/** Says whether any report has this file. */
 export function isReportFile(tx: ReadTx, sha256: string): boolean {
   return tx.oneOf('SELECT 1 FROM main.report WHERE sha256 = ? LIMIT 1', [sha256]) !== undefined
 }
 
-/** Newest first; only those that cover no hidden warehouse. */
+/** Lists reports, newest first, that cover no hidden warehouse. */
 export function listReports(
   tx: ReadTx,
   hiddenWarehouses: readonly number[],
@@ -65,12 +65,12 @@ export function listReports(
   return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
 }
 
-/** UUID of the log that a report was made from. */
+/** Returns the UUID of the log that a report was made from. */
 export function logIdOf(tx: ReadTx, { log_id: log }: Pick<ReportRow, 'log_id'>): string {
   return tx.oneOf<{ log_id: string }>('SELECT log_id FROM main.log_identity WHERE id = +?', [log])?.log_id ?? ''
 }
 
-/** Keeps who stands in a report, where it can be erased. */
+/** Stores the people of a report, where they can be erased. */
 export function keepPeople(tx: Tx, reportId: number, people: readonly ReportPerson[]): void {
   for (const [i, { name, instance, selfVerified, isOperator }] of people.entries()) {
     tx.runOf(

@@ -24,12 +24,12 @@ import type { Sight } from './sight.ts'
 
 export const reportsPath = '/api/governance/reports'
 
-/** Discrepancies that an answer tells; the file has all. */
+/** Discrepancies in an answer; the file lists more. */
 const toldDiscrepancies = 100
 
 export type ReportsOptions = {
   readonly work: UnitOfWork
-  /** The gateway's own time. */
+  /** The time of the gateway's clock, in milliseconds. */
   readonly nowMs: () => number
   readonly log: Log
   readonly openings: Openings
@@ -43,11 +43,11 @@ export type ReportsOptions = {
   readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
   readonly siteUrl: () => string
-  /** `composeReport`, where it holds up nobody. */
+  /** `composeReport`, in the jobs thread. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
 }
 
-/** Reports: made from the log at one size, kept as a file under its hash, stated by a leaf. */
+/** Makes reports: from the log at one size, stored as a file under its hash, stated by a leaf. */
 export class Reports {
   readonly #o: ReportsOptions
 
@@ -60,7 +60,7 @@ export class Reports {
     const { work, idempotency } = this.#o
     const earlier = work.read((tx) => idempotency.replay(tx, claim))
     if (earlier) return earlier as Reply<{ success: true } & Report>
-    // Composing may take minutes: not for a file that has no place.
+    // Checked first, because composing may take minutes.
     this.#o.room.demand(0, 'a report')
     const spec = this.#specOf(request, by.caller)
     const { file, people } = await this.#o.compose(spec)
@@ -81,7 +81,7 @@ export class Reports {
     return reply
   }
 
-  /** Throws NOT_FOUND, also for one that covers a warehouse that the caller may not see. */
+  /** Returns a report. Throws NOT_FOUND, also for one that covers a hidden warehouse. */
   async report(id: number | undefined, caller: Caller): Promise<Report> {
     const row = this.#row(id, caller)
     const content = JSON.parse(await this.#read(row)) as ReportContent | ReportContentV1
@@ -97,7 +97,7 @@ export class Reports {
     })
   }
 
-  /** Throws NOT_FOUND. */
+  /** Returns a report's file. Throws NOT_FOUND. */
   file(id: number | undefined, caller: Caller): FileAnswer {
     const { sha256: hash, size_bytes: sizeBytes } = this.#row(id, caller)
     return { path: reportFile(this.#o.dataDir, hash), mediaType: 'application/json', sizeBytes, sha256: hash }
@@ -125,7 +125,7 @@ export class Reports {
     }
   }
 
-  /** Two requests with one key were composed at the same time: the second one's file is nobody's. */
+  /** Deletes a file without a report: two requests with one key were composed at the same time. */
   async #dropUnused(hash: string): Promise<void> {
     if (this.#o.work.read((tx) => store.isReportFile(tx, hash))) return
     await rm(reportFile(this.#o.dataDir, hash), { force: true })
@@ -222,7 +222,7 @@ export class Reports {
   }
 }
 
-/** Who recorded in the period, as far as it is not erased: the file itself can't say. */
+/** Returns who recorded in the period, without erased people; the file itself does not say. */
 function peopleOf(
   tx: ReadTx,
   { id }: ReportRow,

@@ -32,7 +32,7 @@ const tag = 'Governance'
 const incidentsPath = '/api/governance/incidents'
 const params = z.object({ id: z.string() })
 const headers = z.object(onceHeaders)
-/** What takes no body ignores one; but it has to be one that can be read. */
+/** Routes without a body ignore it, but it must be readable. */
 const unreadable = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
 
 const listAudit = operation({

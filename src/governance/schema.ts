@@ -149,7 +149,7 @@ export type NewReport = z.output<typeof NewReport>
 const count = () => z.int().min(0)
 const counted = () => z.record(z.string(), count())
 
-/** What a report counts. All but `operators` is as the file holds it. */
+/** Counts of a report. All but `operators` are in the file. */
 export const Counts = z
   .object({
     events: z.object({

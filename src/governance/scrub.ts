@@ -1,4 +1,4 @@
-/** What has to go: the names wherever they say who did something, and these texts wherever they stand. */
+/** What to remove: names where they say who did something, and texts everywhere. */
 export type Forgotten = {
   readonly names: ReadonlySet<string>
   readonly shownAs: string
@@ -8,7 +8,7 @@ export type Forgotten = {
 /** Keys that say who: operator, actor, person, reportedBy … */
 const saysWho = /^(operator|actor|person|user|username|[a-z]+By)$/
 
-/** A JSON text without what is forgotten, its keys in their order; undefined when it tells nothing of it. */
+/** Returns a JSON text without what is erased, keys in their order; undefined when nothing changes. */
 export function scrubbed(json: string, forgotten: Forgotten): string | undefined {
   const suspects = [...forgotten.names, ...forgotten.texts]
   if (!suspects.some((text) => json.includes(JSON.stringify(text)))) return undefined

@@ -6,7 +6,7 @@ import type { AuditEntity } from '../journal/index.ts'
 import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 
-/** What the trail is about, in the words of the API. */
+/** Kinds of entities in the trail, by the API's names. */
 export const auditEntities = [
   'warehouse',
   'zone',
@@ -29,25 +29,25 @@ export const auditEntities = [
   'count',
 ] as const satisfies readonly AuditEntity[]
 
-/** Whether a caller may know of the thing with this id. */
+/** Says whether a caller may know of the thing with this id. */
 type Rule = (tx: ReadTx, id: string, caller: Caller) => boolean
 
-/** In which warehouse a thing of a room that this one does not know stands; undefined when there is no such thing. */
+/** Returns the warehouse of a thing of a room that this one does not import; undefined for an unknown thing. */
 export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
 
 export type SightOptions = {
   readonly warehouse: WarehouseService
   readonly cameras: CamerasService
   readonly photos: Pick<Photos, 'isVisible'>
-  /** Of transport units and scale readings, where there are any. */
+  /** Finds transport units and scale readings, where there are any. */
   readonly elsewhere?: Partial<Record<'transport_unit' | 'scale_reading', Whereabouts>>
 }
 
 const everybody: Rule = () => true
 
 /**
- * What a caller may know of, wherever it is mentioned: what stands in a warehouse that is hidden from somebody, and
- * cameras that are not somebody's, are not told to that one by the audit trail, by incidents or by reports either.
+ * Decides what a caller may know of in the audit trail, incidents and reports: nothing in a hidden warehouse, and no
+ * camera that the caller may not see.
  */
 export class Sight {
   readonly #warehouse: WarehouseService
@@ -92,11 +92,11 @@ export class Sight {
   mayKnow(tx: ReadTx, entity: AuditEntity, id: string | null, caller: Caller): boolean {
     if (caller.role === 'admin') return true
     if (id !== null) return this.#rules[entity](tx, id, caller)
-    // A list of slots or assets, of which nobody knows any more whose they were.
+    // A list of slots or assets, whose warehouses are not recorded.
     return (entity !== 'slot' && entity !== 'asset') || this.#warehouse.hiddenFrom(caller).length === 0
   }
 
-  /** No camera at all: a detection that is not there is nobody's secret. */
+  /** Says whether the caller may know of a camera. Undefined (an unknown detection) may be known. */
   mayKnowCamera(caller: Caller, cctvId: number | undefined): boolean {
     return cctvId === undefined || caller.role === 'admin' || this.#cameras.isVisible(cctvId, caller)
   }
@@ -111,7 +111,7 @@ function assetMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: Ware
   return row === undefined || warehouse.visibleAsset(tx, row.asset_key, caller) !== undefined
 }
 
-/** A slot's label belongs to the slot's warehouse, a pallet's to whoever may know of the pallet. */
+/** Says whether a caller may know of a print job: by the slot's warehouse, or by the pallet. */
 function jobMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
   const job = tx.oneOf<{ warehouse_id: number | null; entity: string; entity_id: number }>(
     'SELECT warehouse_id, entity, entity_id FROM print_job WHERE id = +?',

@@ -2,7 +2,7 @@ import type { ReadTx, Tx } from '../database/index.ts'
 
 const holes = (values: readonly unknown[]) => values.map(() => '?').join(', ')
 
-/** Events in which these persons stand, behind `after`, up to and with `last`. */
+/** Returns events linked to these persons, after `after`, up to and including `last`. */
 export function linkedEvents(
   tx: ReadTx,
   ids: readonly number[],
@@ -18,7 +18,7 @@ export function linkedEvents(
     .map(({ id }) => id)
 }
 
-/** Takes these persons out of the links of events. Of a row in which nobody is left nothing stays. */
+/** Removes these persons from the links of events, and deletes link rows without a person. */
 export function unlinkEvents(tx: Tx, events: readonly number[], ids: readonly number[]): void {
   const without = (column: string) => `${column} = CASE WHEN ${column} IN (${holes(ids)}) THEN NULL ELSE ${column} END`
   for (const event of events) {
@@ -32,7 +32,7 @@ export function unlinkEvents(tx: Tx, events: readonly number[], ids: readonly nu
 }
 
 /**
- * Takes these persons out of all links but those of events, at most `limit` rows of each table at once.
+ * Removes these persons from all links but those of events, at most `limit` rows of each table.
  * @returns whether there may be more
  */
 export function unlinkRest(tx: Tx, ids: readonly number[], limit: number = Number.MAX_SAFE_INTEGER): boolean {

@@ -1,7 +1,7 @@
 import si from 'systeminformation'
 import type { Clock } from '../platform/index.ts'
 
-/** How the machine is: load and memory, and its temperature where it has a sensor. */
+/** Load and free memory of the machine, and its temperature where it has a sensor. */
 export type BoxSample = {
   readonly cpuLoadPercent: number | undefined
   readonly memoryAvailableBytes: number | undefined
@@ -10,7 +10,7 @@ export type BoxSample = {
 
 const freshMs = 10_000
 
-/** Asks the system at most every ten seconds, however often metrics are scraped. */
+/** Returns a function that asks the system at most once in ten seconds and shares its answer. */
 export function boxSampler(clock: Pick<Clock, 'monotonic'>): () => Promise<BoxSample> {
   let last: { atMs: number; sample: Promise<BoxSample> } | undefined
   return () => {

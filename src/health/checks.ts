@@ -5,8 +5,8 @@ type Check = { readonly status: CheckStatus }
 const badness: Record<CheckStatus, number> = { healthy: 0, degraded: 1, unhealthy: 2 }
 
 /**
- * The gateway is as its worst component. A receiver of webhooks that does not answer is shown, but it is no trouble of
- * the gateway: its notifications are kept.
+ * Returns the state of the gateway: that of its worst component without `webhooks`. A receiver that does not answer is
+ * shown and does not count, because its notifications are kept.
  */
 export function overall(checks: Readonly<Record<Component, Check>>): CheckStatus {
   const { webhooks: _, ...own } = checks
@@ -16,5 +16,5 @@ export function overall(checks: Readonly<Record<Component, Check>>): CheckStatus
   )
 }
 
-/** For metrics: 0 healthy, 1 degraded, 2 unhealthy. */
+/** Returns the level for metrics: 0 healthy, 1 degraded, 2 unhealthy. */
 export const levelOf = (status: CheckStatus): number => badness[status]

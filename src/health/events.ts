@@ -28,13 +28,13 @@ const CameraOnline = z
   })
   .openapi('CameraOnlineNotification')
 
-/** What `event.created` carries of the health of the gateway. */
+/** The schemas of what `event.created` carries about the health of the gateway. */
 export const healthCreated = {
   'camera.offline': CameraOffline,
   'camera.online': CameraOnline,
 } satisfies CreatedSchemas
 
-/** What receivers are told of a change; undefined where the alert says all. */
+/** Returns the notification of a change; undefined where the alert alone is enough. */
 export function notificationOf(
   change: Change,
   nowMs: number,

@@ -1,13 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { BoxSample } from './box.ts'
 
-/** What the metrics ask at each scrape. */
+/** The functions that the metrics call at each scrape. */
 export type MetricSources = {
   readonly logSize: () => number
   readonly storageServers: () => { open: number; down: number }
   readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
   readonly freeBytes: () => number
-  /** How each component is, and how many things are wrong, by kind. */
+  /** The level of each component, and the number of troubles by kind. */
   readonly health: () => {
     readonly levels: Readonly<Record<string, number>>
     readonly troubles: Readonly<Record<string, number>>
@@ -147,7 +147,7 @@ export class Metrics {
   }
 
   verified(outcome: string): void {
-    // One for each request of a storage user: finding the labels anew would cost more than counting.
+    // Called for each request of a storage user: looking up the labels each time would cost more than counting.
     let counted = this.#outcomes.get(outcome)
     counted ??= this.#verifications.labels({ outcome })
     this.#outcomes.set(outcome, counted)

@@ -93,7 +93,7 @@ export function healthRoutes(
       version,
       checks,
     }
-    // A probe asks again at once; a balancer wants to know when.
+    // Tells a load balancer when to ask again.
     if (status === 'unhealthy') c.header('Retry-After', '5')
     return c.json(body, (status === 'unhealthy' ? 503 : 200) as 200)
   })

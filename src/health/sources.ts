@@ -25,7 +25,7 @@ export function cameraObservations(cameras: readonly CameraSeen[], nowMs: number
 /** A storage server of the config. */
 type ServerSeen = {
   readonly url: string
-  /** How long it has not been well, in milliseconds; null while it answers in time. */
+  /** Milliseconds since it was last well; null while it answers in time. */
   readonly illForMs: number | null
   /** Whether it answers at all. */
   readonly answers: boolean
@@ -53,9 +53,9 @@ export type DiskSeen = {
   readonly limits: { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }
 }
 
-/** Less than a commit may need. */
+/** A commit may need more than this. */
 const nothingBytes = 64 * 1024
-/** It is well again only when there is so much more than the limit, so that a disk on the edge does not flicker. */
+/** The disk counts as well again at this multiple of the limit, so that a disk near it does not flicker. */
 const slack = 1.1
 
 export function diskObservation({ free, fault, limits }: DiskSeen, before: readonly Trouble[]): Observation {
@@ -99,7 +99,7 @@ export function clockObservation(isTrusted: boolean): Observation {
   return { component: 'clock', subject: 'clock', name: 'The clock of the gateway', wrong }
 }
 
-/** @param failure what reading the database said; null: it answered */
+/** @param failure the error message of reading the database; null when it answered */
 export function databaseObservation(failure: string | null): Observation {
   const message = `The database cannot be read: ${failure}. Stop the gateway, look at the disk, and run "gatehouse ledger verify".`
   const wrong = failure === null ? null : { kind: 'database.failing' as const, forMs: 0, message }

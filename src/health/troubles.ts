@@ -6,17 +6,17 @@ export type CheckStatus = 'healthy' | 'degraded' | 'unhealthy'
 type Facts = {
   readonly component: Component
   readonly status: Exclude<CheckStatus, 'healthy'>
-  /** It has to last this long before it counts: a camera that restarts is no reason to wake the admin. */
+  /** How long it must last before it counts, so that a camera that restarts raises no alert. */
   readonly graceMs: number
-  /** Kind of the alert that tells of its end. */
+  /** Kind of the alert that reports its end. */
   readonly over: string
-  /** For everyone who asks for the health: no name, no address. */
+  /** Sentence in /api/health, which everyone may read: no name, no address. */
   readonly reason: string
 }
 
 const minuteMs = 60_000
 
-/** All that can be wrong. Of two that are wrong with one thing, the later one in this table is the worse. */
+/** Everything that can be wrong. Of two troubles of one subject, the later one in this table is the worse. */
 export const kinds = {
   'camera.offline': {
     component: 'cameras',
@@ -87,14 +87,14 @@ export const kinds = {
 export type Kind = keyof typeof kinds
 const ranks = Object.keys(kinds)
 
-/** One thing that can fail, and how it is now. */
+/** The present state of one subject that can fail. */
 export type Observation = {
   readonly component: Component
   /** Which one: the id of a camera, the URL of a storage server; where there is only one, the component. */
   readonly subject: string
-  /** In words, as a sentence begins: `Camera 1 (Dock door)`. */
+  /** Name at the beginning of a sentence: `Camera 1 (Dock door)`. */
   readonly name: string
-  /** Null: it is well. */
+  /** Null while it is well. */
   readonly wrong: {
     readonly kind: Kind
     /** How long it has not been well, in milliseconds. */
@@ -104,7 +104,7 @@ export type Observation = {
   } | null
 }
 
-/** Something that is wrong for longer than its grace. */
+/** Something that has been wrong for longer than its grace. */
 export type Trouble = {
   readonly component: Component
   readonly subject: string
@@ -120,12 +120,12 @@ export type Change =
   | { readonly direction: 'worse'; readonly trouble: Trouble }
   /** `now`: what is left of it; null: it is well. */
   | { readonly direction: 'better'; readonly before: Trouble; readonly now: Trouble | null }
-  /** It is not looked at any more, as a camera that was taken out of the config. */
+  /** It is no longer observed, such as a camera that was taken out of the config. */
   | { readonly direction: 'gone'; readonly before: Trouble }
 
 export type Judgement = { readonly troubles: readonly Trouble[]; readonly changes: readonly Change[] }
 
-/** What is wrong, given what was wrong before and what is seen now. Pure. */
+/** Returns the troubles of now and the changes, from the troubles before and the observations. Pure. */
 export function judge(before: readonly Trouble[], seen: readonly Observation[], nowMs: number): Judgement {
   const known = new Map(before.map((trouble) => [keyOf(trouble), trouble]))
   const troubles: Trouble[] = []
@@ -145,8 +145,8 @@ export function judge(before: readonly Trouble[], seen: readonly Observation[], 
 }
 
 /**
- * What is wrong with one thing now. While it is bad for less than its grace nothing is certain, so what was true before
- * stays true: after a restart, a camera that was offline is offline until it gives pictures.
+ * Returns the trouble of one subject now. While it is bad for less than its grace, the earlier state is kept: after a
+ * restart, a camera that was offline is offline until it gives pictures.
  */
 function troubleNow(old: Trouble | undefined, observation: Observation, nowMs: number): Trouble | undefined {
   const { component, subject, name, wrong } = observation
@@ -158,7 +158,7 @@ function troubleNow(old: Trouble | undefined, observation: Observation, nowMs: n
 
 export type CheckNow = { readonly status: CheckStatus; readonly reason: string | null }
 
-/** How a component is: as its worst trouble. */
+/** Returns the state of a component: that of its worst trouble. */
 export function statusOf(component: Component, troubles: readonly Trouble[]): CheckNow {
   const own = troubles.filter((trouble) => trouble.component === component)
   const worst = own.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
@@ -176,7 +176,7 @@ const units = [
   ['minute', 60_000],
 ] as const
 
-/** `8 minutes`: in the largest unit of which there is more than one. */
+/** Returns a duration as `8 minutes`, in the largest unit of which there are at least two. */
 export function durationWords(ms: number): string {
   for (const [unit, length] of units) {
     const count = Math.floor(ms / length)
@@ -187,7 +187,7 @@ export function durationWords(ms: number): string {
 
 export type AlertWords = { readonly kind: string; readonly subject: string; readonly message: string }
 
-/** What the admin reads of a change. */
+/** Returns kind, subject and message of the alert of a change. */
 export function wordsOf(change: Change, nowMs: number): AlertWords {
   switch (change.direction) {
     case 'worse': {

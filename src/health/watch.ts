@@ -15,40 +15,40 @@ import {
   wordsOf,
 } from './troubles.ts'
 
-/** How the things of one component are. It sees what was wrong before, so that a value on the edge does not flicker. */
+/** Observes one component. It gets what was wrong before, so that a value near a limit does not flicker. */
 export type Source = (before: readonly Trouble[]) => readonly Observation[]
 
 export type Check = {
   readonly status: CheckStatus
-  /** Milliseconds that asking took. */
+  /** Milliseconds that the check took. */
   readonly responseTime: number
-  /** What is wrong, for everyone; absent while all is well. */
+  /** What is wrong, in words for everyone; absent while the component is healthy. */
   readonly reason?: string
 }
 
-/** An alert of a change that is not stored yet, because the disk takes no writes. */
+/** An alert that is not stored yet, because the disk takes no writes. */
 export type UnwrittenAlert = AlertWords & { readonly nowMs: number }
 
 export type HealthWatchNeeds = {
   readonly work: UnitOfWork
   readonly clock: Clock
   readonly log: Logger
-  /** Of every component whose changes are told. */
+  /** One for every component whose changes are reported. */
   readonly sources: Readonly<Record<Exclude<Component, 'webhooks'>, Source>>
-  /** Receivers have alerts of their own; here they are only shown. */
+  /** State of the receivers. The webhooks room raises their alerts; here they are only shown. */
   readonly webhooks: () => CheckStatus
-  /** Stores an alert, and tells the receivers, in the transaction of the change. */
+  /** Stores an alert and notifies the receivers, in the transaction of the change. */
   readonly raise: (tx: Tx, alert: UnwrittenAlert, change: Change) => void
   readonly onChange: (kind: string) => void
 }
 
 const lookEveryMs = 5000
-/** While nothing can be written and everything flickers; then the oldest are only in the log. */
+/** Alerts kept while nothing can be stored; older ones are in the log only. */
 const keptAtMost = 500
 
 type Kept = { readonly change: Change; readonly alert: UnwrittenAlert }
 
-/** Looks every few seconds how the gateway is, and tells each change once: log line, metric, alert, notification. */
+/** Checks every component every 5 s and reports each change once: log line, metric, alert, notification. */
 export class HealthWatch {
   readonly #needs: HealthWatchNeeds
   #troubles: readonly Trouble[] | undefined
@@ -74,18 +74,18 @@ export class HealthWatch {
     this.#cancel = undefined
   }
 
-  /** What is wrong, as of the last look. */
+  /** Returns what was wrong at the last look. */
   get troubles(): readonly Trouble[] {
     this.#troubles ??= this.#needs.work.read(readTroubles)
     return this.#troubles
   }
 
-  /** Newest last. */
+  /** Returns the alerts that are not stored yet, newest last. */
   get unwritten(): readonly UnwrittenAlert[] {
     return this.#kept.map(({ alert }) => alert)
   }
 
-  /** Asks every component now. Changes nothing. */
+  /** Checks every component now. Stores and reports nothing. */
   checks(): Record<Component, Check> {
     const nowMs = this.#needs.clock.now()
     const check = (component: Component): Check => {
@@ -97,7 +97,7 @@ export class HealthWatch {
     return Object.fromEntries(components.map((name) => [name, check(name)])) as Record<Component, Check>
   }
 
-  /** For metrics: how each component is as of the last look, and how many things are wrong, by kind. */
+  /** Returns the metrics of the last look: the level of each component, and the number of troubles by kind. */
   figures(): { levels: Record<string, number>; troubles: Record<string, number> } {
     const { troubles } = this
     const levels = components.map((component) => [component, levelOf(this.#lastStatus(component))])
@@ -105,14 +105,14 @@ export class HealthWatch {
     return { levels: Object.fromEntries(levels), troubles: Object.fromEntries(kindsNow) }
   }
 
-  /** One look; resolves when what it changed is stored, or could not be. */
+  /** Looks once. Resolves when the changes are stored, or when storing them has failed. */
   async look(): Promise<void> {
     const { clock, work } = this.#needs
     const nowMs = clock.now()
     const { troubles, changes } = judge(this.troubles, this.#observe(), nowMs)
     this.#troubles = troubles
     for (const change of changes) this.#tell(change, nowMs)
-    // While the disk refuses, this write is also how its end is noticed when nobody else writes.
+    // While the disk refuses writes, this write also notices the end of it when no other write comes.
     if (this.#kept.length > 0 || work.diskFault) await this.#save()
   }
 
@@ -160,7 +160,7 @@ export class HealthWatch {
       })
       this.#kept = this.#kept.filter((one) => !batch.includes(one))
     } catch {
-      // The disk takes nothing: health, log and memory have it, and the next look tries again.
+      // The disk takes no writes: health, log and memory have the changes, and the next look tries again.
     } finally {
       this.#saving = false
     }

@@ -1,6 +1,6 @@
 /**
- * Whether gzip is the coding that an Accept-Encoding header wants (RFC 9110, 12.5.3): named or covered by `*`, not with
- * weight 0, and not below an `identity` that is named itself.
+ * Returns whether an Accept-Encoding header wants gzip (RFC 9110, 12.5.3): named or covered by `*`, with a weight above 0,
+ * and not below that of a named `identity`.
  */
 export function takesGzip(header: string | string[] | undefined): boolean {
   const weights = new Map(

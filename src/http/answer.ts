@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { createGzip, gzip } from 'node:zlib'
 import { takesGzip } from './accept-encoding.ts'
 
-/** Shorter bodies fit in one packet anyway. */
+/** Shorter bodies fit in one packet and are not compressed. */
 const leastBytes = 1024
 
 /** How long a client that is still sending may take to read its refusal. */
@@ -13,9 +13,9 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[]
 type Whenever = (error?: Error | null) => void
 
 /**
- * An answer on its way out. What is text and long goes out as gzip when the client takes it: a body of known length in
- * one piece, a stream as it comes, both packed off the main thread. An answer to a request whose body has not arrived
- * ends the connection, and leaves the client time to read it.
+ * An HTTP response that compresses itself. Text of 1 KiB or more is sent with gzip when the client accepts it: a body of
+ * known length in one piece, a stream as it comes, both compressed off the main thread. A response to a request whose body
+ * has not arrived ends the connection, and leaves the client time to read it.
  */
 export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #packing: 'whole' | 'stream' | undefined
@@ -26,7 +26,7 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
 
   override writeHead(status: number, reason?: string | Headers, more?: Headers): this {
     const given = typeof reason === 'string' ? more : reason
-    // Lists of names and values are not what we write; they pass as they are.
+    // Headers as a list are not written by this program; they pass unchanged.
     if (Array.isArray(given)) return super.writeHead(status, given)
     const headers = lowerCased(given)
     if (!this.req.complete) this.#endConnection(headers)
@@ -110,7 +110,7 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   }
 }
 
-/** Ends our side, and goes on taking what the client sends until it has seen that. */
+/** Ends our side, and keeps reading until the client has seen it, at most 5 s. */
 function linger(socket: Socket, request: IncomingMessage): void {
   if (socket.writableEnded) return
   socket.end()
@@ -126,7 +126,7 @@ function lowerCased(headers: OutgoingHttpHeaders | undefined): OutgoingHttpHeade
 const packableType =
   /^(text\/(?!event-stream)|image\/svg\+xml|application\/((.+\+)?(json|xml)|x-ndjson|javascript|zpl)\b)/
 
-/** Text that is packed nowhere yet, and not a file whose bytes are asked for in ranges. */
+/** Whether a body is text that is not compressed yet, and not a file with ranges. */
 function isPackable(headers: OutgoingHttpHeaders): boolean {
   if (headers['content-encoding'] !== undefined || headers['accept-ranges'] !== undefined) return false
   return packableType.test(String(headers['content-type'] ?? ''))

@@ -25,9 +25,9 @@ const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
 
 /**
- * Makes the box's own authority in `dir`, once, and a certificate by it for these names and addresses; a later call
- * makes a new certificate by the same authority, so that clients which trust it go on doing so. A certificate of
- * somebody else is only replaced with `force`. Throws ExitError.
+ * Makes the CA of the box in `dir`, once, and a certificate signed by it for these names and addresses. A later call makes
+ * a new certificate by the same CA, so that clients keep trusting the box. A certificate of another CA is replaced only
+ * with `force`. Throws ExitError.
  */
 export async function initTls(options: {
   dir: string
@@ -49,7 +49,7 @@ export async function initTls(options: {
     serialNumber: serial(),
     subject: [{ CN: [names[0] ?? 'gatehouse'] }],
     issuer: ca.certificate.subject,
-    // A handheld's clock may stand a little behind ours.
+    // The clock of a handheld may be a little behind ours.
     notBefore: new Date(nowMs - dayMs),
     notAfter: new Date(notAfterMs),
     signingAlgorithm: ecdsa,
@@ -76,7 +76,7 @@ export async function initTls(options: {
   }
 }
 
-/** Takes the admin's own certificate chain and key into `dir`, after a look at both. Throws ExitError. */
+/** Checks the admin's certificate chain and key and copies them into `dir`. Throws ExitError. */
 export function takeTls(options: { dir: string; certFile: string; keyFile: string; nowMs: number }): TlsMade {
   const { cert, key, notAfterMs } = readCertificate(options)
   if (notAfterMs <= options.nowMs) throw new ExitError(1, `${options.certFile} has run out`)
@@ -115,7 +115,7 @@ async function authorityIn(dir: string, name: string, nowMs: number) {
     signingAlgorithm: ecdsa,
     keys: { publicKey, privateKey: key },
     extensions: [
-      // It vouches for this box and for no other authority.
+      // Path length 0: it signs certificates of this box and no further CA.
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(publicKey),

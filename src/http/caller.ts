@@ -8,19 +8,19 @@ export type Caller = {
   readonly role: Role
   readonly groups: readonly string[]
   readonly permissions: ReadonlySet<Permission>
-  /** Where it is set, the caller sees these warehouses alone: a device of one hall. */
+  /** When set, the caller sees only these warehouses, as a device of one hall does. */
   readonly warehouseIds?: readonly number[]
   /**
    * How it was verified: `local` by an account of the config, `storage` by a storage server, `offline-cache` by what such
    * a server said before it could not be reached any more, `session` by the console's cookie.
    */
   readonly authMode: string
-  /** Why the caller has less than usual; absent otherwise. */
+  /** Why the caller has fewer permissions than usual; absent otherwise. */
   readonly withheld?: string
 }
 
 /**
- * Who a caller is, for everything that keeps or compares people: `name@<instance URL>`. Two users of one name at
+ * Returns who a caller is, for code that stores or compares people: `name@<instance URL>`. Two users with one name at
  * different instances are different people.
  */
 export function identityOf(caller: Pick<Caller, 'username' | 'instance'>): string {

@@ -10,7 +10,7 @@ export type Certificate = {
   readonly notAfterMs: number
 }
 
-/** Reads a certificate chain and its key, both PEM. Throws ExitError when one can't be read or they don't belong together. */
+/** Reads a certificate chain and its key, both PEM. Throws ExitError when one cannot be read or they do not match. */
 export function readCertificate({ certFile, keyFile }: TlsFiles): Certificate {
   const [cert, key] = [read(certFile), read(keyFile)]
   const parsed = parse(certFile, () => new X509Certificate(cert))
@@ -28,7 +28,7 @@ function read(file: string): Buffer {
   }
 }
 
-/** What OpenSSL says of a key is not repeated: it might quote it. */
+/** Does not repeat the message of OpenSSL, which might quote the key. */
 function parse<T>(file: string, make: () => T): T {
   try {
     return make()

@@ -17,19 +17,19 @@ export type AppEnv = {
     rawBody: Uint8Array
     /** The same, parsed; `{}` when the request had no body. */
     jsonBody: unknown
-    /** Why the body can't be taken; the operation says so, after it asked for the permission. */
+    /** Why the body cannot be read; the operation refuses with it, after the check of the permission. */
     bodyRefusal: AppError | undefined
   }
 }
 
-/** Who asks, from where, and under which id: what the audit trail wants to know of a request. */
+/** Caller, address and id of a request, for the audit trail. */
 export type RequestOrigin = { readonly caller: Caller; readonly requestId: string; readonly address: string }
 
 export function originOf(c: Context<AppEnv>): RequestOrigin {
   return { caller: c.get('caller'), requestId: c.get('requestId'), address: c.get('address') }
 }
 
-/** Refuses a caller without the permission, for rules finer than a route's. */
+/** Throws PERMISSION_DENIED when the caller lacks the permission; for rules finer than those of a route. */
 export function demand(
   caller: Caller,
   permission: Caller['permissions'] extends ReadonlySet<infer P> ? P : never,

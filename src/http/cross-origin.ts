@@ -3,8 +3,8 @@ import { cors } from 'hono/cors'
 import type { AppEnv } from './context.ts'
 
 /**
- * Lets pages of the named origins ask from a browser. Without names it does nothing, and browsers keep every other page
- * out. Never with cookies: a session stands for its own page only.
+ * Returns middleware that allows pages of the named origins. Without names it does nothing, and browsers block every other
+ * page. Cookies are never allowed: a session is for the console's own page only.
  */
 export function crossOrigin(origins: () => readonly string[]): MiddlewareHandler<AppEnv> {
   const answer = cors({

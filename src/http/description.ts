@@ -37,15 +37,15 @@ export type DescribedOperation = {
 
 export type DescribedContent = { schema?: Json; example?: unknown; [more: string]: unknown }
 
-/** What was sent and answered once: shown with the operation. */
+/** A recorded request and its answers, shown with the operation. */
 export type Example = {
   readonly request?: unknown
   readonly answers: readonly { readonly status: number; readonly mediaType: string; readonly body: unknown }[]
 }
 
 /**
- * Makes the OpenAPI 3.1 description of the routes of `registries`, a few at a time, so that the event loop is never held
- * for long: all at once takes a tenth of a second.
+ * Returns the OpenAPI 3.1 description of the routes of `registries`. It describes one route in each turn of the event loop,
+ * because all at once would block it for about 0.1 s.
  */
 export async function describeRoutes(
   registries: readonly Registry[],
@@ -84,10 +84,10 @@ function documentOf(api: Api, info: Info): Description {
   return { ...document, components }
 }
 
-/** As plain data: without what is undefined, and shared with nobody. */
+/** Returns a deep copy as plain data, without undefined values. */
 const plain = <T>(value: object): T => JSON.parse(JSON.stringify(value))
 
-/** What several pieces describe is the same in each. */
+/** Merges one piece into the whole; parts that several pieces describe are the same in each. */
 function merge(whole: Description, { paths, webhooks, components, ...facts }: Description): void {
   Object.assign(whole, facts)
   for (const [path, item] of Object.entries(paths ?? {})) whole.paths[path] = { ...whole.paths[path], ...item }
@@ -97,7 +97,7 @@ function merge(whole: Description, { paths, webhooks, components, ...facts }: De
   }
 }
 
-/** The generator makes a schema of each shared parameter; nobody would look for it there. */
+/** The generator puts a schema of each shared parameter under `schemas`; this moves it into the parameter. */
 function writeOutParameters({ components }: Description): void {
   const { parameters = {}, schemas = {} } = components
   for (const [name, parameter] of Object.entries(parameters)) {
@@ -125,7 +125,7 @@ function addShared(whole: Description): void {
   merge(whole, { ...whole, components: { ...components, responses, headers: plain(sharedHeaders) } })
 }
 
-/** Beside the parameter, where tools look for it; the schema may have it too. */
+/** Puts the description next to the parameter, where tools look for it; the schema may have it too. */
 function describeParameters({ parameters = [] }: DescribedOperation): void {
   for (const parameter of parameters) {
     if (parameter.$ref !== undefined) continue

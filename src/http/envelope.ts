@@ -12,11 +12,11 @@ const factsShape = {
   fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 }
 
-/** What a refusal says, inside an answer that tells of several requests. */
+/** The content of a refusal, as a part of an answer about several requests. */
 export const ErrorFacts = z.object(factsShape).openapi('ErrorFacts')
 export type ErrorFacts = z.infer<typeof ErrorFacts>
 
-/** Fields of the body that nothing here knows; part of any answer to a body that has some. */
+/** Unknown fields of the body; part of any answer to a body that has some. */
 export const ignoredFields = z.array(z.string()).optional().openapi({
   description: 'Paths of the fields of the body that the gateway does not know; absent when there are none',
 })
@@ -45,7 +45,7 @@ export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ success: z.literal(true), ...shape })
 }
 
-/** What a zod refusal means to the caller, field by field. */
+/** Returns the complaints of zod as one message for each field. */
 function refusedFields(issues: readonly z.core.$ZodIssue[], input: unknown): FieldProblem[] {
   return issues.map((issue) => ({
     path: issue.path.map(String).join('.') || '(body)',
@@ -70,14 +70,14 @@ function describe(issue: z.core.$ZodIssue, input: unknown): string {
   }
 }
 
-/** Whether a thing was sent without this field; zod does not say so of an enum. */
+/** Whether the field is absent in the input; for an enum zod does not say so. */
 function isAbsent(input: unknown, path: readonly PropertyKey[]): boolean {
   const parent = path.slice(0, -1).reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input)
   const key = path.at(-1)
   return key !== undefined && typeof parent === 'object' && parent !== null && !Object.hasOwn(parent, key)
 }
 
-/** zod leaves out what was there; its own message says whether that was nothing. A field's own message stands. */
+/** zod omits the received value; its message says whether it was absent. A message of the field itself is kept. */
 function expectation(issue: z.core.$ZodIssueInvalidType): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message
   if (issue.message.endsWith('received undefined')) return 'required'
@@ -90,7 +90,7 @@ function unitOf(origin: string): string {
   return ''
 }
 
-/** `input`: what was validated. */
+/** Returns VALIDATION_ERROR with one message for each field. `input`: what was validated. */
 export function validationError(issues: readonly z.core.$ZodIssue[], input: unknown): AppError {
   return new AppError('VALIDATION_ERROR', 'The request is not valid', { fields: refusedFields(issues, input) })
 }

@@ -19,8 +19,8 @@ export function text(max: number, min = 1) {
 }
 
 /**
- * Text of one or more lines, as people write notes, descriptions and reasons: as `text`, but line feeds may stand in it;
- * CR LF becomes a line feed.
+ * Text of one or more lines, for notes, descriptions and reasons: as `text`, but line feeds are allowed; CR LF becomes a
+ * line feed.
  */
 export function lines(max: number, min = 1) {
   return z
@@ -35,7 +35,7 @@ export function lines(max: number, min = 1) {
     )
 }
 
-/** An object in which no other keys may stand: one with a typo would be a limit or a proof that vanishes. */
+/** An object that refuses other keys: a key with a typo would be a limit or a proof that is lost. */
 export function closedObject<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
@@ -50,7 +50,7 @@ function unknownKey(key: string, known: readonly string[]): string {
   return `unknown key ${JSON.stringify(key)}; ${hint}`
 }
 
-/** A scanned code: as text, but GS (the separator of GS1) may stand in it. 1 to 256 characters. */
+/** A scanned code: as text, but GS (the separator of GS1) is allowed. 1 to 256 characters. */
 export function barcode() {
   return z
     .string()
@@ -70,10 +70,10 @@ export const barcodePath = () =>
     }),
   })
 
-/** A label or a name by which something is found again: as text, but with something to see in it. */
+/** A label or a name that is searched for: as text, but not blank and without invisible characters. */
 export const label = (max: number) => text(max).superRefine(refuseUnmatchable)
 
-/** Zero-width characters, marks of direction, fillers, separators of lines: two texts with them look alike and are not. */
+/** Zero-width characters, direction marks, fillers, line separators: two different texts with them look the same. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb]/u
 
 function refuseUnmatchable(value: string, context: z.RefinementCtx): void {
@@ -81,7 +81,7 @@ function refuseUnmatchable(value: string, context: z.RefinementCtx): void {
   if (message !== undefined) context.addIssue({ code: 'custom', message })
 }
 
-/** Why nobody could look for this text; undefined when somebody can. */
+/** Returns why this text cannot be searched for; undefined when it can. */
 function unmatchable(value: string): string | undefined {
   const hidden = value.match(invisible)?.[0].codePointAt(0)
   if (hidden !== undefined) {
@@ -97,7 +97,7 @@ function unmatchable(value: string): string | undefined {
 const rfc3339 =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
-/** Milliseconds of an RFC 3339 time with offset; undefined when it is none (31 February neither). */
+/** Returns an RFC 3339 time with offset in milliseconds since the epoch; undefined for any other text (also 31 February). */
 export function parseTime(value: string): number | undefined {
   if (!rfc3339.test(value)) return undefined
   const day = Number(value.slice(8, 10))
@@ -121,7 +121,7 @@ export function time() {
     .openapi({ type: 'string', format: 'date-time' })
 }
 
-/** As `optional(time())`; the description of `time` would hide that null is taken. */
+/** As `optional(time())`; the description of `time` alone would hide that null is allowed. */
 export const optionalTime = () => optional(time()).openapi({ type: ['string', 'null'], format: 'date-time' })
 
 /** A time that goes out: UTC with milliseconds and Z. */
@@ -173,13 +173,13 @@ export function queryInteger(options: { min: number; max?: number; clamp?: boole
 /** The id of a row. */
 export const rowId = () => z.int({ error: notAnInteger }).min(1).max(Number.MAX_SAFE_INTEGER)
 
-/** zod itself asks for a "number" where text stands. */
+/** Replaces the message of zod, which asks for a "number" when text was sent. */
 function notAnInteger(issue: { code?: string; input?: unknown }): string | undefined {
   if (issue.code !== 'invalid_type') return undefined
   return issue.input === undefined ? 'required' : 'expected integer'
 }
 
-/** `:id` of a path that names a row by number; anything else is simply not found. */
+/** Returns the `:id` of a path as a number; undefined for any other text, which is then not found. */
 export function numericPath(value: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : undefined
 }

@@ -16,7 +16,7 @@ export const ifMatchHeaders = {
   ),
 }
 
-/** If-Match: the number that `version` says, with or without quotes; undefined where any will do (`*`, or none). */
+/** Returns the version of If-Match, with or without quotes; undefined for `*` or no header. Throws VALIDATION_ERROR. */
 export function versionOf(c: Context<AppEnv>): number | undefined {
   const header = c.req.header('if-match')
   if (header === undefined || header === '*') return undefined

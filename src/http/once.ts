@@ -7,15 +7,15 @@ import { type Caller, identityOf } from './caller.ts'
 import { type AppEnv, originOf, type RequestOrigin } from './context.ts'
 import { sharedParameter } from './parameters.ts'
 
-/** One use of an Idempotency-Key: what makes two requests the same. */
+/** The use of an Idempotency-Key by one request: the facts that make two requests the same. */
 export type IdempotencyClaim = {
   readonly caller: string
-  /** Who asks: what was answered once may be hidden from the same person later. */
+  /** The caller: what was answered once may be hidden from the same person later. */
   readonly by: Caller
   readonly method: string
   readonly path: string
   readonly key: string
-  /** Of the body in its canonical form, or of its bytes where it is no JSON; hex. */
+  /** SHA-256 of the body in canonical form, or of its bytes when it is not JSON; hex. */
   readonly requestSha256: string
 }
 
@@ -53,8 +53,8 @@ export const onceHeaders = {
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
 /**
- * The claim of this request, or undefined when the client sent no key. JSON is compared by what it says, `bytes` (of a
- * route that takes its body as it comes) byte by byte. Throws VALIDATION_ERROR on a malformed key.
+ * Returns the claim of this request, or undefined without a key. JSON is compared by its content, `bytes` (of a route that
+ * takes bytes) byte by byte. Throws VALIDATION_ERROR for a malformed key.
  */
 export function claimOf(c: Context<AppEnv>, bytes?: Uint8Array): IdempotencyClaim | undefined {
   const key = c.req.header('idempotency-key')
@@ -85,7 +85,7 @@ function canonical(c: Context<AppEnv>): string | Uint8Array {
   }
 }
 
-/** Sends a reply with the status that the operation declares; one that was stored says so. */
+/** Sends a reply with the declared status; a stored reply gets `Idempotency-Replayed: true`. */
 export function send<Body extends object, Status extends 200 | 201>(
   c: Context<AppEnv>,
   reply: Reply<Body>,

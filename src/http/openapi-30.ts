@@ -4,8 +4,8 @@ type Json = null | boolean | number | string | Json[] | JsonObject
 type JsonObject = { [key: string]: Json | undefined }
 
 /**
- * The description in OpenAPI 3.0, for tools that read no 3.1: what JSON Schema says anew in 3.1 becomes what 3.0 has for
- * it. Webhooks are left out, 3.0 has none.
+ * Returns the description in OpenAPI 3.0, for tools that cannot read 3.1. Keywords of JSON Schema that are new in 3.1 are
+ * replaced by those of 3.0. Webhooks are left out, because 3.0 has none.
  */
 export function asOpenApi30({ webhooks: _, ...description }: Description): object {
   const document: JsonObject = JSON.parse(JSON.stringify(description))
@@ -58,7 +58,7 @@ function resolve(document: JsonObject, ref: string): Json | undefined {
     .reduce((at: Json | undefined, key) => (isObject(at) ? at[key] : undefined), document)
 }
 
-/** Places that hold names chosen by us, not keywords. */
+/** Keywords whose values are maps of names chosen by us. */
 const maps = new Set([
   'properties',
   'schemas',
@@ -82,7 +82,7 @@ class Conversion {
   convert(value: Json): Json {
     if (Array.isArray(value)) return value.map((item) => this.convert(item))
     if (!isObject(value)) return value
-    // In 3.0 nothing may stand beside a reference.
+    // OpenAPI 3.0 allows no other key next to $ref.
     if (typeof value['$ref'] === 'string') return { $ref: value['$ref'] }
     const converted = mapValues(value, (inner, key) => {
       if (asTheyAre.has(key)) return inner

@@ -8,7 +8,7 @@ import { ErrorBody } from './envelope.ts'
 import { refusal, refusalNames } from './refusals.ts'
 import { listIgnored, prefersStrict, refusalOf, refuseUnknownParameters, unknownFields } from './unknown-names.ts'
 
-/** One permission, or several of which the caller needs one: which, its service decides. */
+/** One permission, or several of which the caller needs one; the service decides which. */
 export type Access = Permission | readonly [Permission, ...Permission[]] | 'caller' | 'public'
 
 type Input = {
@@ -16,9 +16,9 @@ type Input = {
   query?: z.ZodObject
   headers?: z.ZodObject
   body?: z.ZodType
-  /** The body may be left out, which says the same as `{}`. */
+  /** The body may be absent, which means `{}`. */
   bodyOptional?: true
-  /** Media types of a body that is no JSON and is taken as it comes. */
+  /** Media types of a body that is not JSON and is taken as bytes. */
   bytes?: readonly string[]
 }
 
@@ -28,15 +28,15 @@ type Success<S extends z.ZodType> = {
   schema: S
   mediaType?: string | readonly string[]
   location?: boolean
-  /** Ranges and conditions are answered too: 206, 304, 416. */
+  /** Also answers ranges and conditions: 206, 304, 416. */
   ranges?: boolean
 }
 
-/** 204: done, and nothing to say about it. */
+/** 204: done, without a body. */
 type Silence = { description: string }
 
 const onEveryRoute: readonly ErrorCode[] = ['RATE_LIMITED', 'INTERNAL_ERROR', 'NOT_READY']
-/** The document's two headers go with either scheme; the console's cookie stands for all three. */
+/** The document's two headers go with either scheme; the console's cookie replaces all three. */
 const named = { storageInstance: [], storageUsername: [] }
 const waysIn = [{ bearer: [], ...named }, { basic: [], ...named }, { session: [] }]
 const withCaller: readonly ErrorCode[] = [
@@ -119,7 +119,7 @@ function codesOf(spec: {
     ...(spec.access === 'public' || spec.method === 'get' ? [] : (['CSRF_TOKEN_WRONG'] as const)),
     ...(spec.access === 'public' || spec.access === 'caller' ? [] : (['PERMISSION_DENIED'] as const)),
     ...(spec.input.body || spec.input.bytes ? withBody : []),
-    // What takes no body ignores one, but it has to be one that can be read.
+    // An operation without a body ignores one, but it must be readable.
     ...(carriesBody(spec.method) ? readingBody : []),
     'VALIDATION_ERROR',
     ...(spec.input.headers && 'idempotency-key' in spec.input.headers.shape ? (['IDEMPOTENCY_MISMATCH'] as const) : []),
@@ -160,8 +160,8 @@ function withContent(one: Success<z.ZodType>) {
 }
 
 /**
- * The documented envelope for every status that one of the codes has: a shared response, unless something else may come
- * in its place. The codes stand in the description and, for programs, in `x-error-codes`.
+ * Returns the documented error body for every status of these codes: a shared response, unless `instead` names another
+ * body. The codes are in the description and, for programs, in `x-error-codes`.
  */
 function refusals(
   codes: readonly ErrorCode[],
@@ -190,7 +190,7 @@ function binary(mediaTypes: readonly string[]) {
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]))
 }
 
-/** In this order: the permission, a body that could not be read, names that nothing here knows. */
+/** Checks, in this order: the permission, a body that could not be read, unknown names. */
 function admission(spec: { access: Access; input: Input; method: string }): MiddlewareHandler<AppEnv> {
   const { access, input } = spec
   const parameters = Object.keys(input.query?.shape ?? {})
@@ -212,7 +212,7 @@ function admission(spec: { access: Access; input: Input; method: string }): Midd
   }
 }
 
-/** Refuses in the words of the first. */
+/** Throws PERMISSION_DENIED that names the first permission when the caller has none of them. */
 function demandOne(caller: Caller, permissions: readonly Permission[]): void {
   const [first] = permissions
   if (first && !permissions.some((permission) => caller.permissions.has(permission))) demand(caller, first)

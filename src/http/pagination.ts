@@ -24,7 +24,7 @@ export function listOf<T extends z.ZodType>(item: T) {
   return z.object({ success: z.literal(true), data: z.array(item), pagination: Pagination })
 }
 
-/** Rows of a history unless `limit` is sent. */
+/** Rows of a page of a history when `limit` is not sent. */
 export const historyLimit = 50
 
 const offset = sharedParameter(
@@ -57,7 +57,7 @@ export const allQuery = {
   offset,
 }
 
-/** A list of which every row is at hand. */
+/** Returns one page of a list whose rows are all in memory. */
 export function pageOfAll<T>(rows: readonly T[], query: { limit?: number | undefined; offset?: number | undefined }) {
   const offset = query.offset ?? 0
   const data = rows.slice(offset, query.limit === undefined ? undefined : offset + query.limit)
@@ -70,7 +70,7 @@ export function pageOfAll<T>(rows: readonly T[], query: { limit?: number | undef
 }
 
 /**
- * As `pageOfAll`, for rows that come in slices: each slice becomes text by itself, so that a long list never holds the
+ * As `pageOfAll`, for rows that come in slices. Each slice is serialized separately, so that a long list never blocks the
  * event loop.
  */
 export async function sendAll(
@@ -83,7 +83,7 @@ export async function sendAll(
   const parts: Buffer[] = [Buffer.from('{"success":true,"data":[')]
   let total = 0
   for await (const rows of slices) {
-    // The client has gone: nobody waits for the rest.
+    // The client has disconnected; the rest is not needed.
     if (c.req.raw.signal.aborted) break
     const wanted = rows.slice(Math.max(0, offset - total), Math.max(0, end - total))
     if (wanted.length > 0)

@@ -16,10 +16,10 @@ export function sharedParameter<T extends z.ZodType>(
   return named
 }
 
-/** What `sharedParameter` was told, by name. */
+/** The parameters that were made by `sharedParameter`, by name. */
 export const sharedParameters: ReadonlyMap<string, z.ZodType> = shared
 
-/** What a parameter of this name means wherever it says nothing else of itself. */
+/** Descriptions by name, for parameters without a description. */
 export const parameterDescriptions: Readonly<Record<string, string>> = {
   id: 'The id of the resource, as its list and its creation answer it. One that is unknown, or that the caller may not see, is 404.',
   barcode: 'The barcode of the asset in any spelling that a scanner gives, percent-encoded.',

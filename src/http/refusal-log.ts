@@ -6,9 +6,9 @@ const togetherMs = 10 * 60_000
 type Counted = { readonly sinceMs: number; more: number }
 
 /**
- * What goes into the log of refusals with a status of 500 and more. Something broken is an error each time. What only
- * has to wait (503) is a warning: one line for each code in ten minutes, and the next one tells how many there were. So
- * strangers cannot fill the disk while a storage server is down.
+ * Logs refusals with a status of 500 and more. A failure is one error line each time. A 503 is a warning: one line for each
+ * code in ten minutes, and the next line has the count. So unknown callers cannot fill the disk while a storage server is
+ * down.
  */
 export class RefusalLog {
   readonly #clock: Pick<Clock, 'monotonic'>

@@ -2,7 +2,7 @@ import { type CatalogueEntry, catalogue, type ErrorCode } from '../errors/index.
 
 type Status = CatalogueEntry['status']
 
-/** The refusals of the API as they stand in the description under `components.responses`. */
+/** Names of the refusals in the description, under `components.responses`. */
 export const refusalNames: Readonly<Record<Status, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',

@@ -3,12 +3,12 @@ import { AppError } from '../errors/index.ts'
 /** A place in a list that is ordered by time and then by id. */
 export type TimePlace = { readonly timestampMs: number; readonly id: number }
 
-/** `nextCursor` of such a list: opaque to the client. */
+/** Returns `nextCursor` of such a list, opaque to the client. */
 export function timeCursor({ timestampMs, id }: TimePlace): string {
   return Buffer.from(`${timestampMs}.${id}`).toString('base64url')
 }
 
-/** What `timeCursor` made. Throws VALIDATION_ERROR. */
+/** Returns the place in a cursor made by `timeCursor`. Throws VALIDATION_ERROR. */
 export function readTimeCursor(cursor: string): TimePlace {
   const [, timestampMs, id] =
     Buffer.from(cursor, 'base64url')

@@ -3,12 +3,12 @@ import type { Context } from 'hono'
 import { AppError, type FieldProblem, nearestNames } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
 
-/** The query parameter of a signed address; the door has read it before any operation does. */
+/** The query parameter of a signed address; `auth` reads it before any operation does. */
 const signedParameter = 'signed'
 
 /**
- * Throws VALIDATION_ERROR when the request has a query parameter that is not among `known`: a filter with a typo
- * would filter nothing.
+ * Throws VALIDATION_ERROR when the request has a query parameter that is not in `known`: a filter with a typo would return
+ * everything.
  */
 export function refuseUnknownParameters(c: Context<AppEnv>, known: readonly string[]): void {
   const at = c.req.url.indexOf('?')
@@ -20,7 +20,7 @@ export function refuseUnknownParameters(c: Context<AppEnv>, known: readonly stri
   if (fields.length > 0) throw new AppError('VALIDATION_ERROR', 'The request is not valid', { fields })
 }
 
-/** A field of a body that its schema does not declare: its path, and the names that stand beside it. */
+/** A field of a body that its schema does not declare: its path, and the names declared in the same object. */
 export type UnknownField = { readonly path: string; readonly beside: readonly string[] }
 
 /**
@@ -49,7 +49,7 @@ export function unknownFields(
 
 const readBySelf = new WeakMap<z.core.$ZodType, z.core.$ZodType>()
 
-/** An item that its service reads by itself, so that it can be refused alone; described as what it has to be. */
+/** Returns a schema that takes anything and is described as `name`; the service parses each item, to refuse it alone. */
 export function readLater(schema: z.ZodType, name: string): z.ZodUnknown {
   const item = z.unknown().openapi({ $ref: `#/components/schemas/${name}` } as never)
   readBySelf.set(item, schema)

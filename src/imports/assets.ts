@@ -8,7 +8,7 @@ import type { Row, Sheet } from './sheet.ts'
 const sides = ['length', 'width', 'height'] as const
 const numbers = ['weight_kg'] as const
 
-/** Whatever else the API takes of an asset is text. */
+/** The other fields of an asset in the API are text. */
 const texts = Object.keys(NewAsset.shape).filter(
   (name) => name !== 'dimensions' && !numbers.some((number) => number === name),
 )
@@ -19,7 +19,7 @@ export const assetColumns = {
   required: ['asset_id'],
 } as const
 
-/** Assets by their barcode, in any spelling: one that nobody registered is, one that is there gets what the line names. */
+/** The form of a list of assets, by barcode in any spelling: unregistered ones are registered, others are changed. */
 export function assetsForm(warehouse: WarehouseService, sheet: Sheet): Form {
   const keyOf = ({ cells }: Row) => {
     const barcode = cells.get('asset_id')

@@ -2,14 +2,14 @@
 export type Read<T> = { readonly value: T } | { readonly fault: string }
 
 export type Numbers = {
-  /** Cells are not separated by commas, so that one can stand in a number. */
+  /** Commas do not separate cells, so a number may have a decimal comma. */
   readonly commaIsFree: boolean
 }
 
 /**
- * A number as a spreadsheet writes it: `412.5`, and `412,5` where commas separate no cells. `1,234` there, and `1.234`
- * beside it, may be one and a bit or over a thousand, depending on the country: refused, for a slot that carries 1.2 kg
- * is as wrong as one that carries 1200. Neither blanks nor units are taken off.
+ * Reads a number as a spreadsheet writes it: `412.5`, and `412,5` where commas do not separate cells. There `1,234` and
+ * `1.234` are refused: they may mean 1.234 or 1234, depending on the country, and a slot that carries 1.2 kg is as wrong as
+ * one that carries 1200. Blanks and units are not removed.
  */
 export function readNumber(text: string, { commaIsFree }: Numbers): Read<number> {
   const [, sign = '', whole = '', mark = '', part = ''] = text.match(/^(-?)(\d{1,15})(?:([.,])(\d{1,15}))?$/) ?? []
@@ -41,8 +41,8 @@ export function readWords(text: string): string[] {
 type Point = { x: number; y: number }
 
 /**
- * Corners, as JSON (`[{"x":0,"y":0},…]` or `[[0,0],…]`), as WKT (`POLYGON ((0 0, 1 0, 1 1, 0 0))`) or as `0 0, 1 0, 1 1`.
- * A last corner that is the first one again, as WKT has it, is left out. How many there must be the schema knows.
+ * Reads corners as JSON (`[{"x":0,"y":0},…]` or `[[0,0],…]`), as WKT (`POLYGON ((0 0, 1 0, 1 1, 0 0))`) or as
+ * `0 0, 1 0, 1 1`. A last corner that repeats the first, as in WKT, is left out. The schema checks how many there are.
  */
 export function readPolygon(text: string): Read<Point[]> {
   const points = text.startsWith('[') ? jsonPoints(text) : pairs(text)

@@ -5,31 +5,31 @@ import { type RequestOrigin, validationError } from '../http/index.ts'
 import { cut, type Numbers, type Read } from './cells.ts'
 import type { Row } from './sheet.ts'
 
-/** What a line has come to. */
+/** What became of a line. */
 export type RowOutcome = {
   readonly what: 'created' | 'updated' | 'unchanged'
   /** Codes of the warnings that the ledger gave. */
   readonly warnings?: readonly string[]
-  /** Worth knowing, and no reason to refuse the list. */
+  /** Information that is no reason to refuse the list. */
   readonly notice?: { readonly column: string; readonly message: string } | undefined
 }
 
-/** A kind of list: which columns it may have, and what becomes of a line. */
+/** A kind of list: its columns, and how a line is stored. */
 export type Form = {
   /** Names of the columns, as in the API. */
   readonly columns: readonly string[]
   /** Other headers for them. */
   readonly aliases: Readonly<Record<string, string>>
   readonly required: readonly string[]
-  /** What two lines may not have both, and the column that says it. */
+  /** The value that two lines may not share, and its column. */
   readonly key: { readonly column: string; readonly of: (row: Row) => string | undefined }
-  /** Lines with the same word here can depend on each other: they are tried together. */
+  /** Lines with the same value here can depend on each other and are tried together. */
   readonly together?: (row: Row) => string | undefined
-  /** Stores a line in the transaction. What is wrong with it is thrown as an AppError. */
+  /** Stores a line in the transaction. Throws AppError with its problems. */
   readonly store: (tx: Tx, row: Row, by: RequestOrigin) => RowOutcome
 }
 
-/** The cells of a line as values, with all that is wrong with them. */
+/** Reads the cells of a line as values and collects their problems. */
 export class Cells {
   readonly faults: FieldProblem[] = []
   readonly #row: Row
@@ -44,7 +44,7 @@ export class Cells {
     return this.#row.cells.get(column)
   }
 
-  /** A code that only looks like a number: a spreadsheet that took it for one has lost its digits. */
+  /** Returns a code as text. A code such as `3,40E+17` is a problem: the spreadsheet has lost its digits. */
   code(column: string): string | undefined {
     const text = this.text(column)
     if (text === undefined || !/^\d(?:[.,]\d+)?E\+?\d+$/i.test(text)) return text
@@ -64,7 +64,7 @@ export class Cells {
     return undefined
   }
 
-  /** The line as the API would take it. Throws VALIDATION_ERROR with everything that is wrong. */
+  /** Returns the line as the API would take it. Throws VALIDATION_ERROR with all problems. */
   as<T>(schema: z.ZodType<T>, input: Record<string, unknown>): T {
     const parsed = schema.safeParse(input)
     if (parsed.success && this.faults.length === 0) return parsed.data
@@ -75,7 +75,7 @@ export class Cells {
   }
 }
 
-/** An object of those parts that are there; undefined without any. */
+/** Returns the parts; undefined when all of them are undefined. */
 export function partsOf<T extends object>(parts: T): T | undefined {
   return Object.values(parts).some((part) => part !== undefined) ? parts : undefined
 }

@@ -6,15 +6,15 @@ type Box = { readonly x: number; readonly y: number; readonly right: number; rea
 /** A label that says where its slot is: `A-01-02` is aisle A, bay 1, level 2. */
 export type Shelf = { readonly aisle: string; readonly bay: number; readonly level: number }
 
-/** Metres. A bay is as wide as a pallet with its clearance; between two aisles a truck can be told from a rack. */
+/** Metres. A bay is as wide as a pallet with its clearance; the gap between two aisles shows where a truck drives. */
 const cell = { width: 1.2, height: 1 } as const
 const pitch = { bay: 1.4, level: 1.2 } as const
 const betweenAisles = 2.4
 const mostBays = 2000
 
 /**
- * What a label says: the last part is the level (a number, or a letter from A), the one before it the bay, and all before
- * that the aisle; of two parts the second is the bay. Parts end at `-`, `.`, `/`, `_` or a blank.
+ * Reads a label: the last part is the level (a number, or a letter from A), the one before it the bay, all before that the
+ * aisle; of two parts the second is the bay. Parts end at `-`, `.`, `/`, `_` or a blank. Undefined for any other text.
  */
 export function readShelf(label: string): Shelf | undefined {
   const parts = label.trim().split(/[-./_ ]+/)
@@ -30,10 +30,10 @@ type Rows = { bays: number[]; levels: number[] }
 type Place = { readonly left: number; readonly base: number; readonly lowest: number }
 
 /**
- * Places for slots that have none, as one sees a rack from its aisle: an aisle is a row of the plan, its bays stand from
- * left to right, its levels one above the other. Aisles follow each other from the top in the order of their names,
- * below whatever the plan has already; an aisle that the grid made before goes on where it is. The same labels on the
- * same plan get the same places.
+ * Finds places for slots without an outline, as people see a rack from its aisle: an aisle is a row of the plan, its bays go
+ * from left to right, its levels one above the other. Aisles follow each other from the top in the order of their names,
+ * below everything on the plan; an aisle that the grid made before continues where it is. The same labels on the same plan
+ * get the same places.
  */
 export class Grid {
   readonly #places = new Map<string, Place>()
@@ -66,7 +66,7 @@ export class Grid {
     }
   }
 
-  /** The corners of a slot; what is wrong with its label, when it can not be placed. */
+  /** Returns the corners of a slot, or what is wrong with its label. */
   cornersOf(label: string): { readonly corners: Point[] } | { readonly fault: string } {
     const shelf = readShelf(label)
     const place = shelf && this.#places.get(shelf.aisle)

@@ -4,12 +4,12 @@ import type { DiskRoom } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { writeFileDurablyAside } from '../platform/index.ts'
 
-/** Where a list of opening stock is kept: named by its hash, as photos are. */
+/** Returns the path of a list of opening stock, named by its hash. */
 export function listFile(dataDir: string, sha256: string): string {
   return join(dataDir, 'lists', sha256.slice(0, 2), `${sha256}.csv`)
 }
 
-/** The file, on disk before its row is. What is there already is not written again. Throws STORAGE_FULL. */
+/** Writes the file, before its row is stored; an existing file is kept. Throws STORAGE_FULL. */
 export async function keepList(
   dataDir: string,
   sha256: string,

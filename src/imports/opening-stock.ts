@@ -34,8 +34,8 @@ export const openingColumns = {
 } as const
 
 /**
- * What stands where when the gateway goes live: a PLACED for each line, with the list as its evidence. It tells only
- * what nobody has scanned: a pallet that the ledger has seen, and a slot that holds another one, are refused.
+ * The form of a list of opening stock: a PLACED for each line, with the list as its evidence. It adds only what was not
+ * scanned yet: a pallet that the ledger has elsewhere, and a slot with another scanned pallet, are refused.
  */
 export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
   const linesOfSlot = new Map<string, number>()
@@ -69,7 +69,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
     return { what: 'created', warnings: event.warnings.map(({ code }) => code), notice: shared(row, slot) }
   }
 
-  /** Whether the ledger says so already. Throws when it says something else. */
+  /** Whether the ledger already has the pallet in this slot. Throws VALIDATION_ERROR when it has it elsewhere. */
   function standsThere(tx: Tx, slot: Slot, key: string, by: RequestOrigin): boolean {
     const { slotId, decidedInSlot } = assetLocation(tx, key, wholeSight)
     if (decidedInSlot === null) return false
@@ -97,7 +97,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
     }
   }
 
-  // Whether a second pallet in a slot is refused, only the first one shows.
+  // A second pallet in a slot can be judged only together with the first one.
   const together = ({ cells }: Row) => cells.get('slot_id')
   return { ...openingColumns, key: { column: 'asset_barcode', of: keyOf }, together, store }
 }

@@ -1,7 +1,7 @@
-/** What is wrong with a list, or worth knowing of it: `column` as the header names it; null for the whole line. */
+/** A problem or a notice: `column` as the header names it; null for the whole line. */
 export type ListProblem = { readonly line: number; readonly column: string | null; readonly message: string }
 
-/** What many lines have in common: how many they are, and the first three of them. */
+/** Problems with one cause: their number, and the first three of them. */
 export type Cause = {
   readonly column: string | null
   readonly count: number
@@ -12,7 +12,7 @@ const listed = 1000
 const mostCauses = 100
 const mostExamples = 3
 
-/** Problems as they are found, in the order of the lines; beyond a thousand they are only counted, each with its cause. */
+/** Collects problems. The first thousand are kept, all are counted, and all are grouped by cause. */
 export class Problems {
   readonly #found: ListProblem[] = []
   readonly #causes = new Map<string, { column: string | null; count: number; examples: ListProblem[] }>()
@@ -34,12 +34,12 @@ export class Problems {
     return this.#count
   }
 
-  /** At most a thousand of them. */
+  /** Returns at most a thousand problems, in the order of the lines. */
   get list(): readonly ListProblem[] {
     return this.#found.toSorted((a, b) => a.line - b.line)
   }
 
-  /** The most frequent first. */
+  /** Returns the causes, the most frequent first. */
   get causes(): readonly Cause[] {
     return [...this.#causes.values()].toSorted((a, b) => b.count - a.count)
   }

@@ -4,7 +4,7 @@ import { OpeningList } from './schema.ts'
 import type { ImportService } from './service.ts'
 
 const listsPath = '/api/whms/evidence/opening-lists'
-// A list is for who may read the audit trail and sees every warehouse that it speaks of.
+// A list is for callers who may read the audit trail and see every warehouse that it names.
 const reading = { method: 'get', access: 'audit:read', tag: 'Ledger' } as const
 
 const listLists = operation({

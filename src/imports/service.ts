@@ -22,10 +22,10 @@ export type ListKind = (typeof listKinds)[number]
 
 export const listLimitBytes = 32 * 1024 * 1024
 
-/** Lines of a list that are looked at in one turn: some 2 ms. */
+/** Lines of a list that are read in one turn of the event loop: about 2 ms. */
 const lookedLines = 500
 
-/** Lines that share a transaction: some 10 ms, then others have their turn. */
+/** Lines that share a transaction: about 10 ms, then other writes run. */
 const sliceLines = 20
 
 export type ImportOptions = {
@@ -43,7 +43,7 @@ export type ImportResult = {
   /** Of the list's bytes, hex. */
   readonly sha256: string
   readonly dryRun: boolean
-  /** Nothing is wrong with the list: all of it is stored, or would be. */
+  /** Whether the list has no problem: all of it is stored, or would be. */
   readonly ok: boolean
   readonly rows: number
   readonly created: number
@@ -55,7 +55,7 @@ export type ImportResult = {
   /** In the order of the lines, the first thousand of `problemCount`. */
   readonly problems: readonly ListProblem[]
   readonly problemCount: number
-  /** All of them by what is wrong, the most frequent first. */
+  /** All problems grouped by cause, the most frequent first. */
   readonly causes: readonly Cause[]
   readonly notices: readonly ListProblem[]
   readonly noticeCount: number
@@ -64,10 +64,10 @@ export type ImportResult = {
 
 const columnsOf = { slots: slotColumns, assets: assetColumns, 'opening-stock': openingColumns } as const
 
-/** Thrown to end a transaction that was only tried. */
+/** Thrown to undo a transaction that was only a trial. */
 class Undone extends Error {}
 
-/** Takes lists of slots, assets and opening stock: all of a list, or nothing of it. */
+/** Imports lists of slots, assets and opening stock: all of a list, or nothing. */
 export class ImportService {
   readonly #work: UnitOfWork
   readonly #warehouse: WarehouseService
@@ -102,8 +102,8 @@ export class ImportService {
   }
 
   /**
-   * Tries every line and tells all that is wrong; only when nothing is, stores them, a slice at a time. What a crash
-   * cuts off, the same list completes: lines that are as they should be change nothing. Throws STORAGE_FULL, NOT_READY.
+   * Tries every line and returns all problems. Without a problem it stores the lines, a slice in each commit. After a crash
+   * the same list completes the import: lines that are stored already change nothing. Throws STORAGE_FULL, NOT_READY.
    */
   async import(bytes: Buffer, options: ImportOptions, by: RequestOrigin): Promise<ImportResult> {
     const list = sha256(bytes).toString('hex')
@@ -112,7 +112,7 @@ export class ImportService {
     if (!sheet) return resultOf(list, options, 0, new Tally(), problems)
     const zones = new Set<string>()
     const warehouseId = options.kind === 'slots' ? this.#warehouseOf(options, sheet, by, problems) : undefined
-    // Each line would be refused, for a reason that stands in none of them.
+    // Every line would be refused, for a reason that is in none of them.
     if (options.kind === 'slots' && warehouseId === undefined) {
       return resultOf(list, options, sheet.rows.length, new Tally(), problems)
     }
@@ -134,7 +134,7 @@ export class ImportService {
     return resultOf(list, options, sheet.rows.length, done, problems)
   }
 
-  /** Lists of opening stock, the newest first; those that speak of a hidden warehouse are not there. */
+  /** Returns the lists of opening stock, the newest first, without those that name a hidden warehouse. */
   async lists(caller: Caller, signal?: AbortSignal): Promise<OpeningList[]> {
     const sight = this.#warehouse.sightOf(caller)
     const lists: OpeningList[] = []
@@ -155,7 +155,7 @@ export class ImportService {
     return lists
   }
 
-  /** The bytes of a list as they were imported. Throws NOT_FOUND, also when it speaks of a hidden warehouse. */
+  /** Returns the file of a list as it was imported. Throws NOT_FOUND, also when it names a hidden warehouse. */
   file(hash: string, caller: Caller): FileAnswer {
     const sight = this.#warehouse.sightOf(caller)
     const found = this.#work.read((tx) =>
@@ -165,7 +165,7 @@ export class ImportService {
     return { path: listFile(this.#dataDir, hash), mediaType: 'text/csv', sizeBytes: found.size_bytes, sha256: hash }
   }
 
-  /** Where slots stand that do not say it. A problem, and undefined, when there is no such warehouse. */
+  /** Returns the warehouse of slots that name none. Adds a problem and returns undefined when there is no such warehouse. */
   #warehouseOf({ warehouse }: ImportOptions, sheet: Sheet, by: RequestOrigin, problems: Problems): number | undefined {
     const known = this.#warehouse.warehouses(by.caller)
     const wanted = warehouse ?? `${this.#warehouseId()}`
@@ -178,7 +178,7 @@ export class ImportService {
     return undefined
   }
 
-  /** Reads the plan as it is, a thousand slots at a time; between them everybody else has a turn. */
+  /** Reads the existing slots, a thousand at a time; other requests run in between. */
   async #gridOf(sheet: Sheet, warehouseId: number | undefined, by: RequestOrigin): Promise<Grid> {
     const existing: Slot[] = []
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
@@ -210,7 +210,7 @@ export class ImportService {
     }
   }
 
-  /** Stores every line in a transaction that is then undone: what would be refused is known before anything is there. */
+  /** Stores every line in a transaction that is then undone, to find what would be refused before anything is stored. */
   async #try(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
     for (const slice of trialsOf(sheet.rows, form)) {
       const trial = this.#work.write((tx) => {
@@ -268,7 +268,7 @@ export class ImportService {
   }
 }
 
-/** What the lines have come to. */
+/** Counts what became of the lines. */
 class Tally {
   created = 0
   updated = 0
@@ -333,7 +333,7 @@ function noWarehouse(wanted: string, known: readonly Warehouse[], howMany: numbe
   return `there is no warehouse ${wanted}; give --warehouse one of ${names}, or make it: ${make}`
 }
 
-/** Slices as they are stored, but that lines which depend on each other are in the same one. */
+/** Yields slices as they are stored, with lines that depend on each other in the same slice. */
 function* trialsOf(rows: readonly Row[], { together }: Form): Generator<readonly Row[]> {
   if (!together) return yield* slicesOf(rows)
   const groups = Map.groupBy(rows, (row) => together(row) ?? `line ${row.line}`)
@@ -353,7 +353,7 @@ function* slicesOf(rows: readonly Row[]): Generator<readonly Row[]> {
 
 type Columns = (typeof columnsOf)[ListKind]
 
-/** Capitals do not count; a header may also be another word for a column. */
+/** Returns the column that a header cell names, in any case, also by an alias. */
 function nameOf(written: string, { columns, aliases }: Columns): string | undefined {
   const same = (name: string) => name.toLowerCase() === written.toLowerCase()
   return columns.find(same) ?? Object.entries(aliases).find(([alias]) => same(alias))?.[1]
@@ -370,7 +370,7 @@ function explainColumns(sheet: Sheet, form: Form, problems: Problems): void {
   }
 }
 
-/** Every line would be wrong in the same way. */
+/** Whether a required column is missing: then every line would have the same problem. */
 function lacksColumns(sheet: Sheet, form: Form): boolean {
   return form.required.some((name) => !sheet.columns.includes(name))
 }

@@ -3,17 +3,17 @@ import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import type { Problems } from './problems.ts'
 
-/** One line of the list by its columns; a cell that is empty is not there. */
+/** One line of the list by its columns; empty cells are absent. */
 export type Row = { readonly line: number; readonly cells: ReadonlyMap<string, string> }
 
 export type Sheet = {
   /** The columns, named as in the API. */
   readonly columns: readonly string[]
-  /** What the header says besides. */
+  /** Header cells that name no known column. */
   readonly unknown: readonly { readonly line: number; readonly written: string }[]
   readonly headerLine: number
   readonly rows: readonly Row[]
-  /** Whether a comma may stand in a number without ending its cell. */
+  /** Whether commas do not separate cells, so that a number may have a decimal comma. */
   readonly commaIsFree: boolean
 }
 
@@ -23,10 +23,10 @@ const delimiters = [',', ';', '\t'] as const
 type Delimiter = (typeof delimiters)[number]
 
 /**
- * Reads what spreadsheets save as CSV: UTF-8 with or without its mark, comma, semicolon or tab, CRLF, LF or CR, quoted
- * cells with anything in them, `sep=;` as the first line. What can't be read is a problem; undefined when nothing
- * behind it can be. It reads in small pieces and lets others have their turn in between.
- * @param nameOf the column that is meant by what the header says
+ * Reads what spreadsheets save as CSV: UTF-8 with or without a byte order mark, comma, semicolon or tab, CRLF, LF or CR,
+ * quoted cells, `sep=;` as the first line. What cannot be read is added to `problems`; the result is undefined when nothing
+ * after it can be read. It reads in small pieces, and other requests run in between.
+ * @param nameOf returns the column that a header cell means
  */
 export async function readSheet(
   bytes: Buffer,
@@ -73,7 +73,7 @@ function firstLineOf(bytes: Buffer): string {
   return text.slice(0, text.search(/[\r\n]|$/))
 }
 
-/** The one that makes the most known names out of the header; then the one that stands there most often. */
+/** Returns the separator that gives the most known names in the header; of equal ones the most frequent. */
 function delimiterOf(head: string, nameOf: (written: string) => string | undefined): Delimiter {
   const scored = delimiters.map((delimiter) => {
     const cells = head.split(delimiter).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
@@ -85,12 +85,12 @@ function delimiterOf(head: string, nameOf: (written: string) => string | undefin
 
 type Records = AsyncGenerator<{ line: number; cells: string[] } | { line: number; fault: string }>
 
-/** The records with the line on which each begins; a fault is the last thing. */
+/** Yields the records with the line on which each begins; a fault comes last. */
 async function* records(bytes: Buffer, delimiter: Delimiter, firstLine: number): Records {
   const lineEnd = bytes.includes(0x0a) ? 0x0a : 0x0d
   let line = firstLine
   let counted = 0
-  // The parser's own count of lines is off behind a CRLF in a cell; the bytes that it has read are not.
+  // The parser counts lines wrongly after a CRLF in a cell; its count of bytes is right.
   const countTo = (end: number) => {
     for (let at = bytes.indexOf(lineEnd, counted); at >= 0 && at < end; at = bytes.indexOf(lineEnd, at + 1)) line += 1
     counted = Math.max(counted, end)
@@ -103,13 +103,13 @@ async function* records(bytes: Buffer, delimiter: Delimiter, firstLine: number):
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    // Records of the same piece are lost with it; the fault lies behind the last one that was whole.
+    // The records of the same piece are lost with it; the fault comes after the last complete one.
     countTo(Number(error['bytes'] ?? 0))
     yield { line, fault: faultOf(error) }
   }
 }
 
-/** Between two pieces everybody else has a turn. */
+/** Yields pieces of 64 KiB; other requests run between two of them. */
 async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let from = 0; from < bytes.length; from += chunkBytes) {
     yield bytes.subarray(from, from + chunkBytes)
@@ -160,7 +160,7 @@ async function sheetOf(from: Records, { problems, nameOf, commaIsFree }: Reading
     problems.add(1, null, 'the list is empty; its first line names the columns')
     return undefined
   }
-  // Columns without a name are left alone: spreadsheets leave such behind.
+  // Columns without a name are ignored: spreadsheets often export some.
   const unknown = written.filter((text, i) => text !== '' && columns[i] === undefined)
   return {
     columns: columns.filter((name) => name !== undefined),

@@ -12,7 +12,7 @@ type Options = {
   /** Warehouse of a slot that names none. */
   readonly warehouseId: number
   readonly sheet: Sheet
-  /** Somebody asked for this warehouse: a slot that is in another one is not meant. */
+  /** The command named this warehouse: a slot in another one is not meant. */
   readonly isAsked: boolean
   /** Places for slots that the list gives none; undefined without --grid. */
   readonly grid: Grid | undefined
@@ -42,7 +42,7 @@ export const slotColumns = {
   required: ['slot_id'],
 } as const
 
-/** Slots by their label: one that is not there is made, one that is there gets what the line names. */
+/** The form of a list of slots, by label: missing ones are made, existing ones are changed. */
 export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, createZones, onZone }: Options): Form {
   const typeOfZone = new Map(
     sheet.rows
@@ -103,7 +103,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
     }
   }
 
-  /** A label that matches no zone would wait for one; in a list it is a slip of the pen more often. */
+  /** Through the API a zone name without a zone waits for one; in a list it is more often a typo, so it is refused. */
   function ensureZone(
     tx: Tx,
     { zone, zoneId }: { zone?: string | undefined; zoneId?: number | undefined },
@@ -117,7 +117,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
     const zone_type = typeOfZone.get(zone) ?? (grid ? 'storage' : undefined)
     if (zone_type === undefined) throw AppError.field('zone_type', `is needed to make the zone ${zone}`)
     const parsed = NewZone.safeParse({ name: zone, zone_type, warehouseId: inWarehouse })
-    // What is wrong with the type is told of the slot's own.
+    // A wrong type is already a problem of the slot's own field.
     if (!parsed.success) throw AppError.field('zone', `can not be made: its zone_type is ${zone_type}`)
     warehouse.addZone(tx, parsed.data, by)
     onZone(zone)
@@ -129,14 +129,14 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
 const sameLabel = (label: string | undefined): string | undefined =>
   label === undefined ? undefined : matchedName(label)
 
-/** Stands for corners that are missing or wrong, where the line's faults say so in better words than the schema. */
+/** Replaces corners that are missing or wrong, when the line already has a better message than that of the schema. */
 const toldAlready = [
   { x: 0, y: 0 },
   { x: 1, y: 0 },
   { x: 1, y: 1 },
 ]
 
-/** What the line says, as the body of a POST or PUT. */
+/** Returns the line as the body of a POST or PUT. */
 function tellSlot(cells: Cells, label: string | undefined, old: Slot | undefined) {
   const constraints = partsOf({
     max_weight: cells.read('max_weight', readNumber),

@@ -57,7 +57,7 @@ export function openingLists(tx: ReadTx): Omit<OpeningList, 'uncounted'>[] {
   }))
 }
 
-/** How many of the next `looked` lines of a list no count has seen yet, and the line to go on behind. */
+/** Returns how many of the next `looked` lines no count has seen yet, and the line to continue after. */
 export function uncountedLines(
   tx: ReadTx,
   sha256: string,
@@ -77,8 +77,8 @@ export function uncountedLines(
 }
 
 /**
- * Whether a list may speak of a warehouse that this sight does not reach: one of opening stock that put a pallet there,
- * or one of slots or assets, of which the gateway keeps no more than the hash.
+ * Returns whether a list may name a warehouse that is hidden in this sight: a list of opening stock that put a pallet there,
+ * or a list of slots or assets, of which the gateway keeps only the hash.
  */
 export function listIsHidden(tx: ReadTx, sha256: string, { hiddenWarehouses }: Sight): boolean {
   if (hiddenWarehouses.length === 0) return false

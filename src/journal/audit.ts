@@ -30,7 +30,7 @@ export type AuditFacts = {
   readonly action: string
   readonly entity: AuditEntity
   readonly entityId?: string | number
-  /** On whose behalf, when another than the caller: a name as a client said it, or somebody whose instance is known. */
+  /** On whose behalf, when it is not the caller: a name as a client sent it, or an identity. */
   readonly operator?: string | Identity | undefined
   /** Old and new values; no names of people, no secrets. */
   readonly changes?: Record<string, unknown>
@@ -38,11 +38,11 @@ export type AuditFacts = {
 
 export type AuditOrigin = Omit<RequestOrigin, 'caller'> & {
   readonly caller?: Pick<Caller, 'username' | 'instance' | 'authMode'>
-  /** By which way it came, when there is no caller to say so: `signal`. */
+  /** How the act came when there is no caller: `start`, `signal` or `command`. */
   readonly mode?: string
 }
 
-/** The audit trail, written in the transaction of what it tells. */
+/** Writes the audit trail, in the transaction of the acts. */
 export class AuditTrail {
   readonly #people: People
   readonly #clock: Pick<Clock, 'now'>
@@ -52,7 +52,7 @@ export class AuditTrail {
     this.#clock = options.clock
   }
 
-  /** `by` absent: the gateway itself did it. Without a caller: somebody whom nobody vouched for. */
+  /** Appends an entry. `by` absent: the gateway itself acted. `by` without a caller: a person at the box, not signed in. */
   write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
     const id = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.audit_entry')?.id ?? 0) + 1
     const nowMs = this.#clock.now()
@@ -88,7 +88,7 @@ export class AuditTrail {
     ])
   }
 
-  /** Undefined when it is the actor. */
+  /** Returns the person on whose behalf the act was done; undefined when it is the actor. */
   #operatorOf(
     tx: Tx,
     named: string | Identity | undefined,

@@ -1,4 +1,4 @@
-/** Every type of notification; the document's list. */
+/** Every event type, as the interface document lists them. */
 export const eventTypes = [
   'event.created',
   'transport_unit.created',
@@ -18,7 +18,7 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** What has no type of its own: only `event.created` tells of it, under this kind. */
+/** Facts without an event type: only `event.created` reports them, under this kind. */
 export const createdKinds = [
   'transport_unit.held',
   'transport_unit.resumed',

@@ -22,8 +22,8 @@ export type IdempotencyOptions = {
 }
 
 /**
- * Replies by Idempotency-Key, written in the transaction of what they answer: an event and its reply are there
- * together or not at all. Writes run one after the other, so two requests with one key can't both find nothing.
+ * Stores replies by Idempotency-Key, in the transaction of their act: an event and its reply are stored together or not at
+ * all. Writes run one after the other, so two requests with one key cannot both find nothing.
  */
 export class Idempotency {
   readonly #clock: Pick<Clock, 'now'>
@@ -35,10 +35,10 @@ export class Idempotency {
   }
 
   /**
-   * Answers what is stored under the claim, else produces and stores. Without a claim it just produces. `toStore`
-   * says what is kept when that must be less than what is sent (a secret that is shown once).
+   * Returns the reply stored under the claim; otherwise calls `produce` and stores its reply. Without a claim it only calls
+   * `produce`. `toStore` returns what is stored when that must be less than what is sent (a secret that is shown once).
    * Throws IDEMPOTENCY_MISMATCH when the key was used with another body, PERMISSION_DENIED when a warehouse that the
-   * caller could see then is hidden now: the reply may tell of it.
+   * caller could see then is hidden now, because the reply may name it.
    */
   once<Body extends object>(
     tx: Tx,
@@ -67,7 +67,7 @@ export class Idempotency {
     return { replayed: false, ...made }
   }
 
-  /** The stored reply, for what would be much work to produce again. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
+  /** Returns the stored reply, if there is one. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
   replay(tx: ReadTx, claim: IdempotencyClaim | undefined): Reply | undefined {
     return claim && this.#find(tx, claim, this.#clock.now() - keptMs)
   }

@@ -17,10 +17,10 @@ export type PublishedEvent = {
   readonly warehouseId?: number | undefined
 }
 
-/** What only `event.created` tells. */
+/** A fact without an event type: only `event.created` reports it. */
 export type CreatedEvent = Omit<PublishedEvent, 'type' | 'eventId'> & { readonly type: CreatedKind }
 
-/** What a notification says of the newest checkpoint: whoever keeps it can hold the log to it later. */
+/** The newest checkpoint in a notification: a receiver that keeps it can compare the log with it later. */
 type CheckpointNote = {
   readonly logId: string
   /** Leaves of the log. */
@@ -45,15 +45,15 @@ export type Envelope = {
 }
 
 /**
- * Whether any endpoint is registered, or ever was: one that is switched off is owed what happens meanwhile, and one that
- * is deleted to be registered anew can recover it.
+ * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox
+ * still holds rows, so that an endpoint that was deleted and registered again can recover what happened meanwhile.
  */
 const isAnyoneOwed = (tx: ReadTx): boolean =>
   tx.oneOf('SELECT 1 FROM webhook UNION ALL SELECT 1 FROM outbox LIMIT 1') !== undefined
 
 /**
- * The one place that writes notifications, in the transaction of what they tell. Before the first endpoint is
- * registered nothing is written: it gets what is published from then on.
+ * Writes notifications, in the transaction of the facts that they report; no other code does. Before the first endpoint is
+ * registered nothing is written: an endpoint gets what is published from its registration on.
  */
 export class Outbox {
   readonly #siteId: string
@@ -64,9 +64,8 @@ export class Outbox {
   readonly #isOwed: (tx: ReadTx) => boolean
 
   /**
-   * `inspect` sees the data of everything that is published; see `inspector`. `checkpoint` is asked at every event for
-   * the newest one, which rides along; without it, or before the first, nothing does. `isOwed`: whether anybody is to
-   * be told; tests say yes, to see what would be.
+   * `inspect` gets the data of everything that is published; see `inspector`. `checkpoint` returns the newest checkpoint, if
+   * any, which is added to each notification. `isOwed` returns whether notifications must be written; tests return true.
    */
   constructor(options: {
     siteId: string
@@ -91,7 +90,7 @@ export class Outbox {
     this.#created(tx, event)
   }
 
-  /** Publishes the event alone, for what is told before its row exists; `created` follows with the row. */
+  /** Publishes the event alone, for a fact that is reported before its row exists; `created` follows with the row. */
   announce(tx: Tx, event: PublishedEvent): void {
     if (this.#isOwed(tx)) this.#announce(tx, event)
   }
@@ -128,7 +127,7 @@ export class Outbox {
     return { id, type, timestamp: isoTime(timestampMs), data, metadata }
   }
 
-  /** Keeps a notification that was sent to one endpoint already. Returns its place in the order of publication. */
+  /** Stores a notification as bytes. Returns its `seq`, the place in the order of publication. */
   keep(tx: Tx, sent: { eventId: string; type: EventType; timestampMs: number; body: Uint8Array }): number {
     return tx.runOf('INSERT INTO outbox (event_id, type, timestamp_ms, body) VALUES (?, ?, ?, ?)', [
       sent.eventId,

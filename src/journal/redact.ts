@@ -1,10 +1,10 @@
-/** Keys whose values are nobody's business, however they are spelled. */
+/** Matches keys whose values are secret. */
 const secretKey = /secret|passw|token|authorization|credential|cookie|private_?key/i
 
-/** What may be said about a secret: that something happened to it. */
+/** Values that only say what happened to a secret, and may be stored. */
 const harmless = new Set<unknown>(['generated', 'given', 'changed', 'replaced', 'rotated', 'removed', '[redacted]'])
 
-/** A copy without secrets: neither under a telling key nor inside an address, at any depth. */
+/** Returns a copy without secrets, at any depth: neither under a secret key nor inside a URL. */
 export function redacted<T>(value: T): T {
   return strip(value) as T
 }

@@ -2,8 +2,8 @@ import { GS } from '../warehouse/index.ts'
 import type { CodeSymbol } from './symbol.ts'
 
 /**
- * The field of ^BC: the text in the character sets B and C, with the printer's own codes for where one begins (`>:` B,
- * `>;` C, `>6` and `>5` between them) and for FNC1 (`>8`). Pairs of digits are set C, where that is shorter.
+ * Returns the field of ^BC: the text in the character sets B and C, with the printer's codes for the start of a set (`>:` B,
+ * `>;` C, `>6` and `>5` between them) and for FNC1 (`>8`). Pairs of digits use set C where that is shorter.
  * Source: ZPL II Programming Guide, ^BC, "Code 128 Invocation Characters". Takes printable ASCII, and GS for FNC1.
  */
 export function code128Field({ symbology, text }: CodeSymbol): string {
@@ -29,7 +29,7 @@ type CharacterSet = 'B' | 'C'
 
 const digitsAt = (data: string, at: number): number => data.slice(at).match(/^\d+/)?.[0].length ?? 0
 
-/** To change and to come back costs two codes: worth it for six digits, or for four at the end. */
+/** Changing the set and back costs two codes, which pays off for six digits, or for four at the end. */
 function nextSet(set: CharacterSet, digits: number, isLast: boolean): CharacterSet {
   if (set === 'C') return digits >= 2 ? 'C' : 'B'
   return digits % 2 === 0 && digits >= (isLast ? 4 : 6) ? 'C' : 'B'

@@ -7,7 +7,7 @@ export function slotContent(slot: Slot, warehouseName: string): LabelContent {
     title: slot.slot_id,
     lines: [slot.zone, warehouseName],
     readable: slot.slot_id,
-    // A slot's label is what was written, whatever a reader would make of it: scans name it by its text.
+    // The code of a slot is its label as written: scans name a slot by its text.
     symbols: symbolsFor(slot.slot_id, { gs1: undefined, key: slot.slot_id }),
   }
 }
@@ -20,7 +20,7 @@ export function assetContent(asset: Asset): LabelContent {
   const fact = (name: string, value: string | null) => (value === null ? [] : [`${name} ${value}`])
   return {
     title: asset.sscc ?? asset.serial ?? readable,
-    // The most wanted first: on a small label the last ones have no room.
+    // The most important first: on a small label the last ones have no room.
     lines: [
       [...fact('LOT', asset.lot), ...fact('BEST BEFORE', asset.bestBefore)].join('   '),
       ...fact('GTIN', asset.gtin),

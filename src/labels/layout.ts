@@ -1,6 +1,6 @@
 import { type CodeSymbol, isLinear, type Modules, modulesOf, quietModules } from './symbol.ts'
 
-/** What a label says: a line to be read from afar, smaller ones, and one code. */
+/** The content of a label: a large line, smaller lines, and one code. */
 export type LabelContent = {
   readonly title: string
   readonly lines: readonly string[]
@@ -32,13 +32,13 @@ export type Layout = {
   readonly symbol: PlacedSymbol
 }
 
-/** A narrower bar than a quarter of a millimetre is a matter of luck for a worn print head and a hand-held reader. */
+/** Narrower bars are not reliable with a worn print head and a hand-held reader. */
 const leastModuleMm = 0.24
 /** Dots; a character of the printers' font is not wider than this part of its height. */
 const widestCharacter = 0.62
 const smallestTextMm = 2
 
-/** Where everything goes; undefined when none of the codes fits on the paper. Pure. */
+/** Returns the places of text and code in dots; undefined when no code fits on the paper. Pure. */
 export function layOut(content: LabelContent, paper: Paper): Layout | undefined {
   const dots = (mm: number) => Math.round((mm * paper.dpi) / 25.4)
   const page = { width: dots(paper.widthMm), height: dots(paper.heightMm) }
@@ -93,7 +93,7 @@ function besideNothing(
   }
 }
 
-/** A square code stands on the left, the text beside it. */
+/** A square code is on the left, the text to the right of it. */
 function besideText(
   content: LabelContent,
   symbol: CodeSymbol,
@@ -144,7 +144,7 @@ function stack(
   return placed
 }
 
-/** As large as it may be and still fits; what would become too small to read ends with three dots. */
+/** Returns the largest size at which the text fits; text that would be too small is cut and ends with an ellipsis. */
 function fitText(text: string, width: number, largest: number, smallest: number): { size: number; text: string } {
   const letters = [...text]
   const size = Math.min(largest, Math.floor(width / (widestCharacter * Math.max(letters.length, 1))))

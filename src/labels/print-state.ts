@@ -1,6 +1,6 @@
 import type { JobState } from './schema.ts'
 
-/** How an attempt to print ended. `unconfirmed`: all was sent, and then nothing was heard. */
+/** The result of an attempt to print. `unconfirmed`: everything was sent, and the printer did not close. */
 export type PrintOutcome =
   | { readonly kind: 'printed' }
   | { readonly kind: 'unconfirmed'; readonly error: string }
@@ -11,8 +11,8 @@ export const longestDelayMs = 60_000
 export type AfterAttempt = { readonly state: Exclude<JobState, 'printing' | 'cancelled'>; readonly delayMs: number }
 
 /**
- * What becomes of a job after its attempt. A failed one is tried again 1 s later, then 2, 4 … up to a minute, until it is
- * older than `giveUpAfterMs`. What may have come out is never sent again by itself. Pure.
+ * Returns the state of a job after an attempt. A failed one is tried again after 1 s, 2 s, 4 s … up to a minute, until it is
+ * older than `giveUpAfterMs`. A label that may have been printed is not sent again. Pure.
  * @param attempts including this one
  */
 export function afterAttempt(
@@ -32,7 +32,7 @@ export function afterAttempt(
   }
 }
 
-/** Whether a job's time has come; a time beyond every delay was written under a clock that ran ahead. */
+/** Whether a job is due; a time beyond the longest delay was stored while the clock ran ahead, and counts as due. */
 export function isDue(nextAttemptAtMs: number, nowMs: number): boolean {
   return nextAttemptAtMs <= nowMs || nextAttemptAtMs > nowMs + longestDelayMs
 }

@@ -6,14 +6,14 @@ import { sendRaw } from './raw-port.ts'
 import type { LabelSettings } from './settings.ts'
 import { claimJob, heads, recordOutcome, requeueCut } from './store.ts'
 
-/** After a failure of our own (a full disk), before the next try. */
+/** Delay before the next try after a failure of the gateway itself, such as a full disk. */
 const troubleMs = 5000
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Carries labels to the printers: each printer's jobs one after the other in the order in which they were asked for,
- * the printers beside each other. An attempt is claimed by a short write, sent outside of any transaction, and recorded
- * by another. A crash between sending and recording prints a label twice; the other order would lose one.
+ * Sends jobs to the printers: the jobs of one printer one after the other, in the order of their requests, and all printers
+ * at the same time. An attempt is claimed by a short write, sent outside of any transaction, and recorded by another write.
+ * A crash between sending and recording prints a label twice; the other order would lose one.
  */
 export class PrintWorker {
   readonly #work: UnitOfWork
@@ -32,7 +32,7 @@ export class PrintWorker {
     this.#settings = options.settings
   }
 
-  /** Takes over what a predecessor left, then works until `stop`. May be called once. */
+  /** Puts interrupted jobs back into the queue, then works until `stop`. May be called once. */
   start(): void {
     this.#running = true
     this.#begin('', async () => {
@@ -41,7 +41,7 @@ export class PrintWorker {
     })
   }
 
-  /** Cuts what is under way; it stays in the queue. */
+  /** Interrupts attempts under way; their jobs stay in the queue. */
   async stop(): Promise<void> {
     this.#running = false
     this.#cancelDue()
@@ -117,7 +117,7 @@ export class PrintWorker {
     })
   }
 
-  /** Keeps trying until it is written: what came out must not come out again only because the disk was full. */
+  /** Tries until the result is stored: a printed label must not be printed again because the disk was full. */
   async #record(job: PrintJobRow, outcome: PrintOutcome, next: ReturnType<typeof afterAttempt>): Promise<void> {
     for (;;) {
       try {

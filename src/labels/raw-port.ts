@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import type { Clock } from '../platform/index.ts'
 import type { PrintOutcome } from './print-state.ts'
 
-/** A printer that ends the connection right after taking the data has thrown it away; its answer is here by then. */
+/** A printer that ends the connection within this time after taking the data has thrown it away. */
 const settleMs = 250
 
 type Phase = 'connecting' | 'writing' | 'settling' | 'closing'
@@ -18,8 +18,8 @@ export type Sending = {
 }
 
 /**
- * Sends bytes to a raw port (9100) and tells how it ended. The protocol has no answer: a printer that takes everything
- * and closes after our end has printed. Each phase is bounded by `timeoutMs`. Never rejects.
+ * Sends bytes to a raw port (9100) and resolves with the result. The protocol has no answer: a printer that takes everything
+ * and closes after our end has printed. Each phase takes at most `timeoutMs`. Never rejects.
  */
 export function sendRaw({ host, port, bytes, timeoutMs, clock, signal }: Sending): Promise<PrintOutcome> {
   return new Promise((resolve) => {

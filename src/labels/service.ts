@@ -48,7 +48,7 @@ export class LabelService {
     audit: AuditTrail
     idempotency: Idempotency
     settings: () => LabelSettings
-    /** A job may wait now. */
+    /** Called when a job was queued. */
     onQueued: () => void
   }) {
     this.#work = options.work
@@ -84,7 +84,7 @@ export class LabelService {
     return reply
   }
 
-  /** The same label once more, byte for byte, whatever has become of what it names. Throws NOT_FOUND. */
+  /** Queues the same bytes again, whatever has become of the slot or asset. Throws NOT_FOUND. */
   async reprint(id: number | undefined, { by, claim }: Ask): Promise<JobReply> {
     const reply = await this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -96,7 +96,7 @@ export class LabelService {
     return reply
   }
 
-  /** Takes a job out of its queue; one that is printing or over stays as it is. Throws NOT_FOUND. */
+  /** Cancels a queued job; one that is printing or finished stays as it is. Throws NOT_FOUND. */
   cancel(id: number | undefined, { by, claim }: Ask): Promise<JobReply> {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -121,7 +121,7 @@ export class LabelService {
         const { rows, total } = store.listJobs(tx, { ...filter, hiddenWarehouses }, limit, offset)
         return { jobs: rows.map(store.toPrintJob), total }
       }
-      // A pallet's label belongs to no warehouse: whether it may be told is asked pallet by pallet.
+      // The label of a pallet belongs to no warehouse: whether it may be shown is checked pallet by pallet.
       const { rows } = store.listJobs(tx, { ...filter, hiddenWarehouses }, mostJobs, 0)
       const seen = rows.filter((job) => this.#maySee(tx, job, caller))
       return { jobs: seen.slice(offset, offset + limit).map(store.toPrintJob), total: seen.length }
@@ -139,7 +139,7 @@ export class LabelService {
     )
   }
 
-  /** Numbers for pallets that have none, each registered as an asset. Throws NOT_CONFIGURED. */
+  /** Gives SSCCs to pallets that have none and registers each as an asset. Throws NOT_CONFIGURED. */
   allocate(wanted: NewSsccs, { by, claim }: Ask) {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, claim, () => {
@@ -156,7 +156,7 @@ export class LabelService {
     )
   }
 
-  /** Those that somebody else has used are left out. */
+  /** Returns `count` new SSCCs, without those that an asset already has. Throws NOT_CONFIGURED. */
   #freeNumbers(tx: Tx, count: number): string[] {
     const { sscc } = this.#settings()
     if (!sscc)
@@ -247,14 +247,14 @@ export class LabelService {
     return { success: true, ...store.toPrintJob(this.#job(tx, id, caller)) }
   }
 
-  /** Of a slot in a warehouse that the caller may not see there is no job. Throws NOT_FOUND. */
+  /** Returns a job. Throws NOT_FOUND, also for a job that the caller may not see. */
   #job(tx: ReadTx, id: number | undefined, caller: Caller): PrintJobRow & { requested_by: string | null } {
     const job = id === undefined ? undefined : store.findJob(tx, id)
     if (!job || !this.#maySee(tx, job, caller)) throw AppError.notFound('Print job')
     return job
   }
 
-  /** A slot's label is for who may see its warehouse, a pallet's for who may know of the pallet. */
+  /** Whether the caller may see a job: of a slot by its warehouse, of a pallet by whether the pallet is visible. */
   #maySee(tx: ReadTx, job: Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id'>, caller: Caller): boolean {
     if (job.warehouse_id !== null) return this.#warehouse.isVisible(caller, job.warehouse_id)
     return (

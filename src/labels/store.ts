@@ -4,7 +4,7 @@ import { isoTime } from '../platform/index.ts'
 import type { AfterAttempt, PrintOutcome } from './print-state.ts'
 import type { JobState, PrintJob } from './schema.ts'
 
-/** Jobs that are over stay so long. */
+/** Finished jobs are kept this long. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 type Opened = PrintJobRow & { requested_by: string | null }
@@ -42,7 +42,7 @@ export type NewJob = Pick<
   | 'reprint_of'
 >
 
-/** Never one that a job had before, also when that job is gone. */
+/** Returns the next id of a job; the id of a removed job is not used again. */
 export function nextJobId(tx: ReadTx): number {
   return (tx.oneOf<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'print_job'`)?.seq ?? 0) + 1
 }
@@ -105,7 +105,7 @@ export function listJobs(
   return { rows, total }
 }
 
-/** The first job of each queue: while it can't be printed the others of its printer can't either. */
+/** Returns the first job of each queue; the jobs behind it wait for it. */
 export function heads(tx: ReadTx): PrintJobRow[] {
   return tx.allOf<PrintJobRow>(
     `SELECT * FROM print_job WHERE id IN (
@@ -125,7 +125,7 @@ export function queueOf(
   )
 }
 
-/** Takes a job for an attempt; undefined when somebody has cancelled it. */
+/** Marks a job as printing and returns it; undefined when it was cancelled. */
 export function claimJob(tx: Tx, id: number): PrintJobRow | undefined {
   const { changes } = tx.runOf(
     `UPDATE print_job SET state = 'printing', attempts = attempts + 1 WHERE id = +? AND state = 'queued'`,
@@ -153,7 +153,7 @@ export function recordOutcome(tx: Tx, id: number, outcome: PrintOutcome, next: A
   tx.runOf('DELETE FROM print_job WHERE finished_at_ms < +?', [nowMs - keptMs])
 }
 
-/** @returns whether it still waited */
+/** @returns whether the job was still queued */
 export function cancelJob(tx: Tx, id: number, nowMs: number): boolean {
   return (
     tx.runOf(`UPDATE print_job SET state = 'cancelled', finished_at_ms = ? WHERE id = +? AND state = 'queued'`, [
@@ -163,14 +163,14 @@ export function cancelJob(tx: Tx, id: number, nowMs: number): boolean {
   )
 }
 
-/** Ends every lease: at start nobody else prints from this queue, so what was under way was cut. */
+/** Puts jobs marked as printing back into the queue: at the start no other process prints, so they were interrupted. */
 export function requeueCut(tx: Tx): number {
   return tx.runOf(
     `UPDATE print_job SET state = 'queued', last_error = 'the gateway ended while it was printed' WHERE state = 'printing'`,
   ).changes
 }
 
-/** The next `count` serials of a series; none of them is ever given again. */
+/** Takes the next `count` serials of a series and returns the first; none of them is given again. */
 export function takeSerials(tx: Tx, series: string, count: number): number {
   const first = tx.oneOf<{ next: number }>('SELECT next FROM sscc_series WHERE series = +?', [series])?.next ?? 0
   tx.runOf(

@@ -1,6 +1,6 @@
 import type { Layout, PlacedSymbol, PlacedText } from './layout.ts'
 
-/** A label as an SVG of its true size. Text is escaped; what XML can't hold is replaced. No scripts, no links. */
+/** Returns a label as an SVG in its true size. Text is escaped; characters that XML does not allow are replaced. */
 export function toSvg({ paper, width, height, texts, symbol }: Layout): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${paper.widthMm}mm" height="${paper.heightMm}mm" viewBox="0 0 ${width} ${height}">`,

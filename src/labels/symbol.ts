@@ -7,7 +7,7 @@ export type Symbology = (typeof symbologies)[number]
 /** One code on a label. */
 export type CodeSymbol = {
   readonly symbology: Symbology
-  /** What a reader gives back, without its prefix; of a GS1 symbol the element strings, a GS for each FNC1. */
+  /** What a reader returns, without its prefix; of a GS1 symbol the element strings, with a GS for each FNC1. */
   readonly text: string
 }
 
@@ -23,8 +23,8 @@ const mostInGs1128 = 48
 export const isLinear = (symbology: Symbology): boolean => symbology === 'code128' || symbology === 'gs1-128'
 
 /**
- * The symbologies that can carry a barcode so that its scan is the same asset again, the one to prefer first. A GS1
- * label stays one. Text that Code 128 has no characters for goes into a QR code.
+ * Returns the symbologies that can carry a barcode so that its scan is the same asset, the preferred one first. A GS1 code
+ * stays one. Text with characters that Code 128 lacks goes into a QR code.
  */
 export function symbolsFor(raw: string, code: Pick<Barcode, 'gs1' | 'key'>): CodeSymbol[] {
   if (code.gs1) {
@@ -58,7 +58,7 @@ export function modulesOf({ symbology, text }: CodeSymbol): Modules {
   const marked = isGs1 ? `^FNC1${text.replaceAll('^', '^^').replaceAll(GS, '^FNC1')}` : text
   const [drawn] = bwip.raw({
     bcid: kinds[symbology],
-    // Bytes, one character each: the library would make text of its own of anything else.
+    // One character for each byte: the library would encode other text itself.
     text: Buffer.from(marked, 'utf8').toString('latin1'),
     binarytext: true,
     parsefnc: isGs1,

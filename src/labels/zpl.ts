@@ -4,8 +4,8 @@ import type { Layout, PlacedSymbol, PlacedText } from './layout.ts'
 import type { CodeSymbol } from './symbol.ts'
 
 /**
- * A label in ZPL II. Whatever the data says, the only commands are those written here: of data nothing but letters,
- * digits, space, dot and hyphen stands in the text; every other byte is `\` and two hex digits (^FH).
+ * Returns a label in ZPL II. The only commands are those written here, whatever the data is: of the data only letters, digits,
+ * space, dot and hyphen are written as they are; every other byte is `\` and two hex digits (^FH).
  */
 export function toZpl({ width, height, texts, symbol }: Layout, copies: number): string {
   return [
@@ -59,7 +59,7 @@ function fieldOf(symbol: CodeSymbol): string {
   }
 }
 
-/** `_` is the mark, so that one in the data is told by its number; FNC1 is `_1`. */
+/** `_` is the mark of the field, so one in the data is written by its number; FNC1 is `_1`. */
 const matrixText = (text: string) => text.replaceAll('_', '_d095').replaceAll(GS, '_1')
 
 function escaped(text: string): string {

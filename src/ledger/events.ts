@@ -14,7 +14,7 @@ const { success: _, ...recorded } = RecordedEvent.shape
 
 const notificationOf = <T extends EventType>(type: T) => z.object({ ...recorded, event_type: z.literal(type) })
 
-/** What the notifications of ledger events carry: the event as its POST answers it. */
+/** The schemas of ledger notifications: the event as its POST answers it. */
 export const ledgerNotifications = {
   'whms.placement': notificationOf('PLACED').openapi('PlacementNotification'),
   'whms.removal': notificationOf('REMOVED').openapi('RemovalNotification'),
@@ -22,7 +22,7 @@ export const ledgerNotifications = {
   'whms.dispute': notificationOf('DISPUTED').openapi('DisputeNotification'),
 } satisfies NotificationSchemas
 
-/** The notification of a ledger event: the resource as its POST answers it. */
+/** Returns the notification of a ledger event, with the event as its POST answers it. */
 export function placementRecorded(event: RecordedEvent, warehouseId: number): PublishedEvent {
   const { success: _, ...data } = event
   return {

@@ -3,7 +3,7 @@ import type { WarningCode } from './warnings.ts'
 export type EventType = 'PLACED' | 'REMOVED' | 'VERIFIED' | 'DISPUTED'
 export type Effect = 'applied' | 'superseded' | 'none'
 
-/** The event as far as the floor is concerned. */
+/** The facts of an event that change the floor. */
 export type Moved = {
   readonly eventType: EventType
   readonly slotId: number
@@ -11,22 +11,22 @@ export type Moved = {
   readonly timestampMs: number
 }
 
-/** The ledger around the event's place in the order (timestamp, id): up to it, and behind it. */
+/** The ledger around the event's place in the order (timestamp, id): before it and after it. */
 export type Surroundings = {
-  /** The pallet that stands in the slot just before the event. */
+  /** The pallet in the slot just before the event. */
   readonly occupant: { readonly assetKey: string; readonly placedAtMs: number } | undefined
-  /** Slot of the asset just before the event; undefined when it stands nowhere. */
+  /** Slot of the asset just before the event; undefined when it was in none. */
   readonly assetSlotId: number | undefined
-  /** A PLACED or REMOVED of the slot, of the asset, is known that comes later. */
+  /** Whether a later PLACED or REMOVED of the slot, or of the asset, is known. */
   readonly slotMovedLater: boolean
   readonly assetMovedLater: boolean
-  /** A VERIFIED or DISPUTED of slot and asset is known that comes later. */
+  /** Whether a later VERIFIED or DISPUTED of slot and asset is known. */
   readonly judgedLater: boolean
 }
 
 export type Judgement = { readonly effect: Effect; readonly warnings: readonly WarningCode[] }
 
-/** What an event does to the floor, and what is odd about it. Pure; warnings look back, the effect looks at today. */
+/** Returns the effect of an event and its warnings. Warnings look at the time before it, the effect at today. Pure. */
 export function judge(event: Moved, around: Surroundings): Judgement {
   const warnings = contradictions(event, around)
   const effect = effectOf(event, around)
@@ -65,7 +65,7 @@ function effectOf(event: Moved, around: Surroundings): Effect {
   }
 }
 
-/** What the slot may take, against what is put there. `undefined` knows nothing and objects to nothing. */
+/** What the slot may take, and what is put there. `undefined` means unknown and gives no warning. */
 export type Fit = {
   readonly constraints: {
     max_weight?: number | undefined

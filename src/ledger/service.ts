@@ -24,7 +24,7 @@ export type HistoryQuery = {
   to?: number | undefined
 }
 
-/** The placement ledger: what callers want recorded, each act in a transaction of its own, and what they want to read. */
+/** Records events, each in a separate transaction, and reads the history. */
 export class LedgerService {
   readonly #work: UnitOfWork
   readonly #recorder: Recorder
@@ -61,15 +61,15 @@ export class LedgerService {
   }
 
   /**
-   * Records one event inside the caller's own transaction, for imports, counts and whatever else appends many: the
-   * same rules, warnings, leaf, notification and audit entry as `record`, without an idempotency key. What throws has
-   * left things behind in the transaction: let it end the whole, or run it in `attempt`.
+   * Records one event inside the caller's transaction, for imports, counts and other code that appends many: with the same
+   * rules, warnings, leaf, notification and audit entry as `record`, without an idempotency key. A throw leaves changes in
+   * the transaction: let it undo the whole, or run it in `attempt`.
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     return this.#recorder.appendIn(tx, request, asking, within)
   }
 
-  /** Runs `work` in a savepoint: a refusal (AppError) comes back as `refused`, and nothing of it is left. */
+  /** Runs `work` in a savepoint. Returns a refusal (AppError) as `refused`, with all changes of `work` undone. */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
     return this.#recorder.attempt(tx, work)
   }
@@ -94,7 +94,7 @@ export class LedgerService {
     )
   }
 
-  /** One page of the history that the caller may see. Ends early when `signal` says that the client has gone. */
+  /** Returns one page of the history that the caller may see. Ends early when `signal` is aborted. */
   async events(
     query: HistoryQuery,
     page: HistoryPage & { readonly afterSeq?: number | undefined },
@@ -120,7 +120,7 @@ export class LedgerService {
     return { events: rows.map(store.toPlacementEvent), hasMore, total }
   }
 
-  /** The slot that a history is asked of, by number, by label, or by both when they agree. */
+  /** Returns the slot of a query, by number, by label, or by both when they agree; `noSlot` otherwise. */
   #slotOf(tx: ReadTx, { slot_id, slot_code }: HistoryQuery): number | undefined {
     if (slot_code === undefined) return slot_id
     const named = this.#warehouse.slotLabelled(tx, slot_code)?.id ?? noSlot

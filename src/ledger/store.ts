@@ -55,7 +55,7 @@ export function append(tx: Tx, row: PlacementEventRow): void {
   )
 }
 
-/** Says in the erasable side table who stands in an event. */
+/** Links an event to its people, in the side table that may be erased. */
 export function linkPeople(
   tx: Tx,
   row: Pick<PlacementEventRow, 'id' | 'timestamp_ms'>,
@@ -69,7 +69,7 @@ export function linkPeople(
   ])
 }
 
-/** A row with the names and texts that its commitments open to, as far as they are not erased. */
+/** A row with the names and texts of its commitments, null where they are erased. */
 export type OpenedRow = PlacementEventRow & {
   operator: string | null
   actor: string | null
@@ -77,7 +77,7 @@ export type OpenedRow = PlacementEventRow & {
   operator_id: number | null
   actor_id: number | null
   notes: string | null
-  /** Of opening stock: when a count first said something of this pallet. */
+  /** Of opening stock: when a count first recorded this pallet. */
   counted_at_ms: number | null
 }
 
@@ -135,7 +135,7 @@ export function toPlacementEvent(row: OpenedRow): PlacementEvent {
   }
 }
 
-/** What an event without a photo leans on. */
+/** Returns what stands in for the photo of an event; null when nothing does. */
 function instead(row: OpenedRow): 'opening_list' | 'count' | null {
   if (row.opening_list !== null) return 'opening_list'
   return row.count_id === null ? null : 'count'
@@ -163,8 +163,8 @@ export function openedByIds(tx: ReadTx, ids: readonly number[], sorted: string):
 }
 
 /**
- * What stands for a caller beside the ids of its own: no name, and the same for ever, also after the person was erased
- * (a commitment would be a new one then, and the events would be recorded a second time).
+ * Returns the mark of a caller beside its client event ids: no name, and the same for ever, also after the person was erased
+ * (a commitment would differ then, and the events would be recorded a second time). Throws when the key is missing.
  */
 export function callerMark(tx: ReadTx, caller: Pick<Caller, 'username' | 'instance'>): string {
   const held = tx.oneOf<{ key: Buffer }>('SELECT key FROM caller_key')
@@ -206,7 +206,7 @@ export function placersOf(tx: ReadTx, eventId: number): Identity[] {
   )
 }
 
-/** The last id, and the newest received_at: where the ledger's head stands. */
+/** Returns the last id and the newest received_at, for `LedgerHead`. */
 export function headOf(tx: ReadTx): { id: number; receivedAtMs: number } {
   const row = tx.oneOf<{ id: number; received_at_ms: number }>(
     'SELECT id, received_at_ms FROM main.placement_event ORDER BY id DESC LIMIT 1',

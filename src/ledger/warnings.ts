@@ -5,8 +5,8 @@ export { warningCodes }
 export type WarningCode = (typeof warningCodes)[number]
 
 /**
- * What the gateway says of an event that it records all the same: physical truth is never refused. The sentence is
- * for the person who holds the scanner. `ledger.enforce` in the config can turn any of these into a refusal.
+ * The sentence of each warning, for the person with the scanner. An event with warnings is recorded, because physical truth
+ * is never refused; `ledger.enforce` in the config can turn any of these into a refusal.
  */
 export const warningText = {
   SLOT_ALREADY_OCCUPIED: 'the slot already holds a pallet according to the ledger',
@@ -30,7 +30,7 @@ export const warningText = {
   ...barcodeWarningText,
 } as const satisfies Record<WarningCode, string>
 
-/** Recorded at the time; the wording is today's. */
+/** Returns codes with their sentences. The codes were recorded with the event; the sentences are those of today. */
 export function explain(codes: readonly WarningCode[]): { code: WarningCode; message: string }[] {
   return codes.map((code) => ({ code, message: warningText[code] }))
 }

@@ -1,6 +1,6 @@
 import type { Json } from './canonical.ts'
 
-/** What a leaf can state. Only ever added to. */
+/** The kinds of leaves. Kinds are added and never removed. */
 export type LeafKind =
   | 'placement'
   | 'detection'
@@ -18,12 +18,12 @@ export type LeafKind =
  */
 export type LeafVersion = 1 | 2
 
-/** The head that every leaf carries; the facts of its row stand beside these keys. */
+/** The keys that every leaf has, next to the facts of its row. */
 export type LeafHead = { v: LeafVersion; kind: LeafKind; logId: string; siteId: string; seq: number }
 
 export type LeafFacts = { readonly eventId: string; readonly [key: string]: Json | undefined }
 
-/** A leaf, to be put into canonical form. */
+/** Returns a leaf before it is put into canonical form. */
 export function leafOf(
   { v, kind, logId, siteId, seq }: LeafHead,
   facts: LeafFacts,

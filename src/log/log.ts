@@ -4,18 +4,18 @@ import { canonicalJson } from './canonical.ts'
 import { type LeafFacts, type LeafKind, leafOf } from './leaf.ts'
 import { leafHash, sha256 } from './merkle.ts'
 
-/** Which log: `number` is what rows of this database call it by, `logId` what the world does. */
+/** A log: `number` is its key in this database, `logId` its UUID for everyone else. */
 export type LogIdentity = { readonly number: number; readonly logId: string; readonly siteId: string }
 
-/** A log of the box: the one that grows, or one that it goes on from. */
+/** A log of the box: the one that grows, or an earlier one. */
 export type KnownLog = LogIdentity & {
-  /** The log that this one goes on from, and how many leaves of it count; null when it began empty. */
+  /** The log that this one continues, and the number of leaves taken over; null when it began empty. */
   readonly parent: { readonly logId: string; readonly size: number } | null
-  /** Leaves. */
+  /** Number of leaves. */
   readonly size: number
 }
 
-/** Where a leaf stands; its row's people are committed to for this place alone. */
+/** The place of a leaf; the commitments of its people are made for this place. */
 export type LeafPlace = { readonly logId: string; readonly seq: number }
 
 /** Columns that a row has from its leaf. Its `leaf_seq` is 1, 2, 3 …; its `evidence_hash` is SHA-256 of the leaf's bytes, hex. */
@@ -24,8 +24,8 @@ export type AppendedLeaf = Readonly<Stated>
 const writtenVersion = 2
 
 /**
- * Reads which log grows, or makes the first one. Throws ExitError when the log is another site's: its leaves carry
- * that site's id and would be continued under a false name.
+ * Returns the log that grows, or makes the first one. Throws ExitError when the log belongs to another site: its leaves carry
+ * that site's id.
  */
 export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs: number): LogIdentity {
   const known = tx.oneOf<{ id: number; log_id: string; site_id: string }>(
@@ -43,7 +43,7 @@ export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs:
   return { number: 1, logId, siteId }
 }
 
-/** Every log of the box, the one that grows last. */
+/** Returns every log of the box; the last one grows. */
 export function knownLogs(tx: ReadTx): KnownLog[] {
   const rows = tx.allOf<{
     id: number
@@ -69,7 +69,7 @@ export function knownLogs(tx: ReadTx): KnownLog[] {
   }))
 }
 
-/** The log that grows. Its head is in memory and follows the commits. */
+/** The log that grows. Its size is in memory and follows the commits. */
 export class Log implements Head {
   readonly identity: LogIdentity
   /** Leaves of the logs before it. */
@@ -82,7 +82,7 @@ export class Log implements Head {
     this.#before = options.before ?? 0
   }
 
-  /** The log that grows, as the file has it. */
+  /** Reads the size of the log that grows from the database. */
   static open(tx: ReadTx, identity: LogIdentity): Log {
     const all = tx.oneOf<{ n: number }>('SELECT coalesce(max(row), 0) AS n FROM log_leaf')?.n ?? 0
     const size =
@@ -96,7 +96,7 @@ export class Log implements Head {
     return this.#size
   }
 
-  /** The place of the next leaf of this transaction: commit to the row's people for it, then `append`. */
+  /** Returns the place of the next leaf of this transaction. Make the commitments for it, then call `append`. */
   next(): LeafPlace {
     return { logId: this.identity.logId, seq: this.#size + 1 }
   }

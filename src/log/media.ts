@@ -11,7 +11,7 @@ export type Media = {
 
 type Row = { sha256: string; kind: Media['kind']; media_type: string; size_bytes: number; received_at_ms: number }
 
-/** The row of a file that the gateway holds, or undefined. */
+/** Returns the row of a stored file, or undefined. */
 export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
   const row = tx.oneOf<Row>('SELECT sha256, kind, media_type, size_bytes, received_at_ms FROM media WHERE sha256 = ?', [
     sha256,
@@ -28,8 +28,8 @@ export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
 }
 
 /**
- * Writes down a file that is on disk already (fsynced, under its hash), and who brought it; nobody for the gateway's own.
- * The same bytes again add nothing.
+ * Adds the row of a file that is already on disk (fsynced, under its hash), with the person who brought it; without a person
+ * for files of the gateway itself. The same bytes again add nothing.
  * @returns whether a row was added
  */
 export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; person: Person }): boolean {

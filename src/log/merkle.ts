@@ -17,8 +17,8 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 }
 
 /**
- * A growing tree of which only the roots of its complete subtrees are kept: one hash for each set bit of `size`.
- * Enough to append and to say the root; memory is logarithmic.
+ * A growing tree that keeps only the roots of its complete subtrees: one hash for each set bit of `size`. That is enough to
+ * append and to compute the root, in logarithmic memory.
  */
 export class MerkleFrontier {
   #size = 0
@@ -39,7 +39,7 @@ export class MerkleFrontier {
     this.#size += 1
   }
 
-  /** MTH of everything appended; the hash of the empty string for an empty tree. */
+  /** Returns the root (MTH of RFC 6962) of all appended leaves; the hash of the empty string for an empty tree. */
   root(): Buffer {
     if (this.#peaks.length === 0) return sha256('')
     return this.#peaks.reduceRight((right, left) => nodeHash(left, right))

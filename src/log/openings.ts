@@ -4,14 +4,14 @@ import { sha256 } from './merkle.ts'
 
 const saltBytes = 32
 
-/** What a leaf holds instead of a name or a free text. */
+/** Returns what a leaf contains instead of a name or a free text: SHA-256 of salt and value, hex. */
 export function commitmentOf(salt: Uint8Array, value: string): string {
   return sha256(Buffer.concat([salt, Buffer.from(value, 'utf8')])).toString('hex')
 }
 
 /**
- * The erasable side of the log: free texts with their salts, each with its own, and the names of leaves of version 1.
- * There a person has one salt, and one commitment in all leaves; who stands in later rows is known to `People`.
+ * The erasable part of the log: free texts, each with its salt, and the names of leaves of version 1, where a person has one
+ * salt and one commitment in all leaves. The people of later rows are in `People`.
  */
 export class Openings {
   readonly #random: RandomBytes
@@ -20,7 +20,7 @@ export class Openings {
     this.#random = options.random
   }
 
-  /** The commitment of a text. */
+  /** Stores a text with a new salt and returns its commitment. */
   text(tx: Tx, value: string): string {
     const salt = this.#random(saltBytes)
     const commitment = commitmentOf(salt, value)
@@ -28,12 +28,12 @@ export class Openings {
     return commitment
   }
 
-  /** The name or text again; undefined once it was erased. */
+  /** Returns the name or text of a commitment; undefined when it is erased. */
   reveal(tx: ReadTx, commitment: string): string | undefined {
     return tx.oneOf<{ value: string }>('SELECT value FROM opening WHERE commitment = ?', [commitment])?.value
   }
 
-  /** Forgets a text; a commitment that opens to nothing any more is no mistake. */
+  /** Deletes a text and returns whether there was one; a commitment without an opening is valid. */
   forgetText(tx: Tx, commitment: string): boolean {
     return tx.runOf(`DELETE FROM opening WHERE kind = 'text' AND commitment = ?`, [commitment]).changes > 0
   }

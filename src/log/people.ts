@@ -4,13 +4,13 @@ import { type Caller, identityOf } from '../http/index.ts'
 import type { RandomBytes } from '../platform/index.ts'
 import type { LeafPlace, LogIdentity } from './log.ts'
 
-/** Who somebody is: a name, and the instance that vouched for it; null when a client only named the person. */
+/** A name and the instance that vouched for it; null when a client only named the person. */
 export type Identity = { readonly name: string; readonly instance: string | null }
 
-/** A row that says who: its table, its id, and which of its columns. */
+/** A column of a row that names a person: table, id of the row, column. */
 export type RowPlace = { readonly subject: string; readonly row: number; readonly field: string }
 
-/** Everybody that a name or an identity may mean. */
+/** All persons that a name or an identity may mean. */
 export type Meant = {
   /** The commitment in all rows of version 1. */
   readonly commitment: string | undefined
@@ -20,10 +20,10 @@ export type Meant = {
 
 type PersonRow = Identity & { readonly id: number; readonly salt: Uint8Array }
 
-/** What stands in place of the name of an erased person in rows of version 1: the same for all that the person did. */
+/** Returns the placeholder of an erased person in rows of version 1: the same for everything the person did. */
 export const erasedName = (commitment: string): string => `erased-${commitment.slice(0, 8)}`
 
-/** The same in later rows, which can't be told to be one person's. */
+/** The placeholder in later rows, which cannot be grouped by person. */
 export const erased = 'erased'
 
 const erasedForm = /^erased-([0-9a-f]{8})$/
@@ -33,10 +33,10 @@ const blockBytes = 64
 const hashBytes = 32
 /** Characters of a path: a UUID, a table or a number, a field. */
 const longestPath = 192
-/** Persons kept in memory. Clients may name anybody as operator. */
+/** Most persons kept in memory. Clients may send any name as operator. */
 const keptPersons = 2000
 
-/** `name@<instance URL>`, or the name alone when nobody vouched for it: what a commitment is made of. */
+/** Returns `name@<instance URL>`, or the name alone without an instance: the text that a commitment is made of. */
 export function identityText({ name, instance }: Identity): string {
   return instance === null ? name : identityOf({ username: name, instance })
 }
@@ -47,21 +47,21 @@ export function readIdentity(text: string): { name: string; instance: string } |
   return name === undefined || instance === undefined ? undefined : { name, instance: instance.replace(/\/+$/, '') }
 }
 
-/** Whether two may be the same person. A name that nobody vouched for may be anybody's of that name. */
+/** Whether two may be the same person. A name without an instance may be any person of that name. */
 export function mayBeSame(one: Identity, other: Identity): boolean {
   return (
     one.name === other.name && (one.instance === other.instance || one.instance === null || other.instance === null)
   )
 }
 
-/** What the salt of a row with a leaf is made for. */
+/** Returns the path of a key of a leaf, from which the salt of its row is derived. */
 export const leafPath = ({ logId, seq }: LeafPlace, key: string): string => `${logId}/${seq}/${key}`
 
-/** What the salt of any other row is made for. */
+/** Returns the path of a column of a row without a leaf, from which its salt is derived. */
 export const rowPath = (logId: string, { subject, row, field }: RowPlace): string =>
   `${logId}/${subject}/${row}/${field}`
 
-/** A person as rows are linked to, and what rows hold in place of the name. */
+/** A person: its id, to which rows are linked, and its commitments, which rows contain instead of the name. */
 export class Person implements Identity {
   readonly id: number
   readonly name: string
@@ -100,18 +100,18 @@ export class Person implements Identity {
     return hash('sha256', this.#salted, 'hex')
   }
 
-  /** What the key of a leaf holds. Link the leaf's row to the person besides. */
+  /** Returns the commitment for a key of a leaf. The row of the leaf must also be linked to the person. */
   inLeaf(place: LeafPlace, key: string): string {
     return this.commitment(leafPath(place, key))
   }
 }
 
 /**
- * Who stands in the rows that are written now. A row holds `SHA-256(rowSalt ‖ identity)`, in which the salt is another for
- * each row and column: whoever is shown who did one thing learns of no other. Which rows are one person's is said by
- * side tables alone, which may be erased.
+ * The people of rows that are written now. A row contains `SHA-256(rowSalt ‖ identity)` with a different salt for each row and
+ * column, so opening one row reveals nothing about another. Only side tables, which may be erased, say which rows belong to
+ * one person.
  *
- * Persons are kept in memory; what a transaction has made is dropped when it is undone.
+ * Persons are kept in memory; those that a transaction has made are dropped when it is undone.
  */
 export class People implements Head {
   readonly #random: RandomBytes
@@ -126,7 +126,7 @@ export class People implements Head {
     this.#log = options.log
   }
 
-  /** The person; made when nobody has met it yet. */
+  /** Returns the person; makes it when it is new. */
   of(tx: Tx, who: Identity): Person {
     const known = this.find(tx, who)
     if (known) return known
@@ -139,7 +139,7 @@ export class People implements Head {
     return this.#keep(new Person({ id: lastId, name: who.name, instance: who.instance, salt }))
   }
 
-  /** As `of`, without making one. */
+  /** Returns the person; undefined when there is none. */
   find(tx: ReadTx, { name, instance }: Identity): Person | undefined {
     const known = this.#known.get(keyOf({ name, instance }))
     if (known) return known
@@ -158,19 +158,19 @@ export class People implements Head {
     return this.find(tx, { name: username, instance })
   }
 
-  /** On whose word: the caller when nobody or the caller is named, else whom the text names. */
+  /** Returns the operator: the caller when no one or the caller is named, otherwise the named person without an instance. */
   ofOperator(tx: Tx, named: string | undefined, caller: Pick<Caller, 'username' | 'instance'>): Person {
     if (named === undefined || named === caller.username || named === identityOf(caller))
       return this.ofCaller(tx, caller)
     return this.of(tx, { name: named, instance: null })
   }
 
-  /** The person's commitment in a row without a leaf. */
+  /** Returns the person's commitment for a row without a leaf. */
   commitment(person: Person, place: RowPlace): string {
     return person.commitment(rowPath(this.#log.logId, place))
   }
 
-  /** Says in the erasable side table whose row it is; for tables without one of their own. */
+  /** Links a row to the person in `person_link`, for tables without a separate side table. */
   link(tx: Tx, person: Person, { subject, row, field }: RowPlace): void {
     tx.runOf('INSERT INTO person_link (subject, row, field, person_id, log_id) VALUES (?, ?, ?, ?, ?)', [
       subject,
@@ -181,18 +181,18 @@ export class People implements Head {
     ])
   }
 
-  /** Both: commits to the person in a row without a leaf, and links it. */
+  /** Links a row without a leaf to the person and returns the commitment. */
   inRow(tx: Tx, person: Person, place: RowPlace): string {
     this.link(tx, person, place)
     return this.commitment(person, place)
   }
 
-  /** The log that the salts of rows without a leaf name now. */
+  /** Number of the log in the paths of rows without a leaf. */
   get logNumber(): number {
     return this.#log.number
   }
 
-  /** Forgets these persons. Their rows must have lost their links in the same transaction or before. */
+  /** Deletes these persons. The links of their rows must be deleted in the same transaction or before. */
   forget(tx: Tx, ids: readonly number[]): void {
     for (const id of ids) tx.runOf('DELETE FROM person WHERE id = ?', [id])
     for (const [key, { id }] of this.#known) if (ids.includes(id)) this.#known.delete(key)
@@ -225,8 +225,8 @@ export class People implements Head {
 const keyOf = ({ name, instance }: Identity): string => `${instance ?? ''}\0${name}`
 
 /**
- * Everybody that a text may mean: a name all of that name; an identity that one, and whoever was recorded under the
- * bare name before names had an instance or because a client said no more. Also `erased-` and 8 digits.
+ * Returns all persons that a text may mean. A name means all persons of that name. An identity means that one, and the person
+ * recorded under the name alone, by an older gateway or by a client. `erased-` and 8 digits is also understood.
  */
 export function meantBy(tx: ReadTx, text: string): Meant {
   const identity = readIdentity(text)
@@ -265,7 +265,7 @@ export function nameSql(subject: string, row: string, field: string, commitment:
     JOIN person p ON p.id = l.person_id WHERE l.subject = '${subject}' AND l.row = ${row} AND l.field = '${field}'))`
 }
 
-/** Who a column of a row says, and the instance that vouched for the name, as far as that is not erased. */
+/** Returns the identity in a column of a row; undefined when it is erased. */
 export function personIn(tx: ReadTx, { subject, row, field }: RowPlace, commitment: string): Identity | undefined {
   const linked = tx.oneOf<Identity>(
     `SELECT p.name, p.instance FROM person_link l JOIN person p ON p.id = l.person_id
@@ -277,7 +277,7 @@ export function personIn(tx: ReadTx, { subject, row, field }: RowPlace, commitme
   return name === undefined ? undefined : { name, instance: null }
 }
 
-/** What is shown of a person whose name is gone. */
+/** Returns the placeholder for a person whose name is erased. */
 export function shownWithout(leafVersion: 1 | 2, commitment: string): string {
   return leafVersion === 1 ? erasedName(commitment) : erased
 }

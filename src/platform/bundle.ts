@@ -25,7 +25,7 @@ declare const GATEHOUSE_BUILD: BuildInfo & { readonly sha256: Readonly<Record<As
 /** True in the single binary, false in the source tree. */
 export const isBundled = typeof GATEHOUSE_BUILD !== 'undefined'
 
-/** The threads beside the main one; the entry of each is `src/app/NAME-worker.ts`. The build bundles what stands here. */
+/** The threads besides the main one; the entry of each is `src/app/NAME-worker.ts`. The build bundles these. */
 export const workers = ['jobs', 'cameras'] as const
 export type WorkerName = (typeof workers)[number]
 

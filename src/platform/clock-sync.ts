@@ -13,7 +13,7 @@ type RunProgram = (program: string, args: readonly string[]) => Promise<string |
 
 export type ClockSyncNeeds = {
   readonly clock: Pick<Clock, 'now' | 'after'>
-  /** A clock before this has lost its time. */
+  /** A clock before this time is wrong. */
   readonly builtAtMs: number
   /** systemd-timesyncd makes this folder while it runs, and the file `synchronized` in it when it has reached a server. */
   readonly timesyncFolder?: string
@@ -21,8 +21,8 @@ export type ClockSyncNeeds = {
 }
 
 /**
- * Whether the system itself says that its clock is not to be trusted: it is before the build date, or a running
- * systemd-timesyncd or chrony has no synchronization or has lost it. Where nothing can say, the clock counts as right.
+ * Finds out whether the clock of the system is right. It is wrong when it is before `builtAtMs`, or when a running
+ * systemd-timesyncd or chrony has no synchronization. Where neither runs, the clock counts as right.
  */
 export class ClockSync {
   readonly #needs: ClockSyncNeeds
@@ -52,7 +52,7 @@ export class ClockSync {
     this.#cancel = undefined
   }
 
-  /** As of the last look; costs nothing. */
+  /** Returns the answer of the last look, without asking again. */
   isTrusted(nowMs: number = this.#needs.clock.now()): boolean {
     return nowMs >= this.#needs.builtAtMs && !this.#isLost
   }

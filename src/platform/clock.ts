@@ -1,4 +1,4 @@
-/** Time as a capability: rooms get a clock, tests give a simulated one. */
+/** The clock of a room. Tests pass a simulated one. */
 export type Clock = {
   /** Wall clock, milliseconds since the epoch. May jump. */
   now(): number

@@ -3,7 +3,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 let parts = 0
-/** Several may write the same file at once. */
+/** Returns the path of a temp file; different for each write, so that several may write one file at the same time. */
 const partOf = (path: string) => `${path}.part-${process.pid}-${parts++}`
 
 /**
@@ -32,7 +32,7 @@ export function writeFileDurably(path: string, bytes: Uint8Array | string, mode 
   syncFolder(dirname(path))
 }
 
-/** As `writeFileDurably`, for what is large: the thread goes on while the disk works. */
+/** As `writeFileDurably`, without blocking the thread; for large files. */
 export async function writeFileDurablyAside(path: string, bytes: Uint8Array, mode = 0o600): Promise<void> {
   const temp = partOf(path)
   const made = await mkdir(dirname(path), { recursive: true })
@@ -83,7 +83,7 @@ function syncFolder(path: string): void {
   }
 }
 
-/** The file's text, or undefined when there is none; every other failure is thrown. */
+/** Returns the bytes of a file, or undefined when it does not exist. Throws every other failure. */
 export function readFileIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path)

@@ -1,11 +1,11 @@
-/** What is shown in places of its own. */
+/** Keys with a fixed place in the line. */
 const shown = new Set(['level', 'time', 'name', 'msg', 'err'])
 const longestValue = 500
 
 /**
- * One log line for people, made from the JSON line: time (UTC), level, message, then the facts as name=value; the reasons
- * of an error follow on lines of their own. What cannot be read as JSON is returned as it is. Nothing in a fact can begin
- * a line or steer a terminal.
+ * Returns a log line for people, made from the JSON line: time (UTC), level, message, then the facts as name=value; the
+ * reasons of an error follow on separate lines. Text that is not JSON is returned unchanged. No fact can begin a line or
+ * control a terminal.
  */
 export function textLine(json: string): string {
   const line = parse(json)
@@ -41,7 +41,7 @@ function valueText(value: unknown): string {
   return plain(safe.length > longestValue ? `${safe.slice(0, longestValue)} …` : safe)
 }
 
-/** The stack says more than the message, and is wanted only where something is really wrong. */
+/** Returns the stack for level error and fatal, otherwise the message. */
 function errorText(err: unknown, level: unknown): string[] {
   if (typeof err !== 'object' || err === null) return []
   const { message, stack } = { message: '', stack: '', ...err } as { message: unknown; stack: unknown }
@@ -50,7 +50,7 @@ function errorText(err: unknown, level: unknown): string[] {
   return [String(text)]
 }
 
-/** A list of problems, or whatever else has lines of its own. */
+/** Whether a value has several lines, such as a list of problems. */
 const isBlock = (value: unknown) => typeof value === 'string' && value.includes('\n')
 
 function indented(text: string): string {
@@ -58,5 +58,5 @@ function indented(text: string): string {
   return lines.map((one) => `    ${plain(one)}\n`).join('')
 }
 
-/** Without characters that would end the line or steer the terminal. */
+/** Returns the text without characters that end the line or control a terminal. */
 const plain = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

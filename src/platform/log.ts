@@ -3,7 +3,7 @@ import { textLine } from './log-text.ts'
 
 export type { Logger } from 'pino'
 
-/** Keys whose value never reaches a log line, wherever they stand up to two levels deep. */
+/** Keys whose values are never logged, up to two levels deep. */
 const secretKeys = [
   'authorization',
   'Authorization',
@@ -38,7 +38,7 @@ export type LogOptions = {
   readonly format?: LogFormat
 }
 
-/** Lines on stderr, secrets redacted by key and scrubbed from every text, errors with their causes. Alike in both formats. */
+/** Returns a logger to stderr: secrets are removed by key and from every text, errors have their causes, in both formats. */
 export function createLogger(options: LogOptions = {}): Logger {
   const { write, format = 'json' } = options
   return pino(
@@ -54,7 +54,7 @@ export function createLogger(options: LogOptions = {}): Logger {
   )
 }
 
-/** A logger that says nothing, for tests and commands. */
+/** Returns a logger that writes nothing, for tests and commands. */
 export function silentLogger(): Logger {
   return pino({ level: 'silent' })
 }

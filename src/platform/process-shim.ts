@@ -7,8 +7,8 @@ import { isBundled } from './bundle.ts'
 import { unpackNative } from './native-cache.ts'
 
 /**
- * Mends what pkg does to Node inside the single binary. The build puts this module before everything else in each bundle
- * (esbuild's `inject`), so nobody imports it and nothing can load ahead of it; from the source tree it does nothing.
+ * Repairs what pkg changes in Node inside the single binary. The build puts this module before everything else in each bundle
+ * (esbuild's `inject`), so no module imports it and none loads before it; in the source tree it does nothing.
  */
 
 type AnyFunction = (...args: unknown[]) => unknown
@@ -50,8 +50,8 @@ function withBothOutputs(start: AnyFunction): AnyFunction {
 }
 
 /**
- * pkg unpacks an addon by writing over the file: two processes that start at once can load half of it, and a folder
- * mounted noexec ends in a riddle. Ours is unpacked like ffmpeg.
+ * pkg unpacks an addon by writing over the file: two processes that start at the same time can load half of it, and a folder
+ * mounted noexec gives an unclear error. Our addon is unpacked like ffmpeg.
  */
 function mendDlopen(): void {
   const load = process.dlopen

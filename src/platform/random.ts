@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
-/** `size` bytes of chance; tests hand in their own. */
+/** Returns `size` random bytes. Tests pass their own function. */
 export type RandomBytes = (size: number) => Buffer
 
 const pool = { bytes: Buffer.alloc(0), used: 0 }
 const poolBytes = 4096
 const pooledUpTo = 64
 
-/** Small amounts come out of a pool: a call into the system for each id costs more than all that the id is for. */
+/** Returns random bytes of the system. Small amounts come from a pool, because a system call for each id is slow. */
 export const systemRandom: RandomBytes = (size) => {
   if (size > pooledUpTo) return randomBytes(size)
   if (pool.used + size > pool.bytes.length) {
@@ -15,7 +15,7 @@ export const systemRandom: RandomBytes = (size) => {
     pool.used = 0
   }
   const taken = Buffer.from(pool.bytes.subarray(pool.used, pool.used + size))
-  // What was handed out must not be found here again.
+  // The bytes that were given out are overwritten.
   pool.bytes.fill(0, pool.used, pool.used + size)
   pool.used += size
   return taken

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs'
 import { readFileIfThere, writeFileDurably } from './files.ts'
 import type { RandomBytes } from './random.ts'
 
-/** Encrypts what must be kept and used again (webhook secrets) with a key of this box: AES-256-GCM. */
+/** Encrypts secrets that must be read again (webhook secrets) with the key of this box: AES-256-GCM. */
 export type SecretBox = {
   /** version byte, 12-byte nonce, 16-byte tag, ciphertext; `context` binds it to its row. */
   seal(text: string, context: string): Buffer

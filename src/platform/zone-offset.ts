@@ -3,7 +3,7 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 const known = new Map<string, string>()
 const knownLimit = 10_000
 
-/** What the clocks of a time zone are ahead of UTC at a time: `+01:00`. */
+/** Returns the offset of a time zone from UTC at a time: `+01:00`. */
 export function zoneOffset(timezone: string, atMs: number): string {
   // Clocks are changed at quarters of an hour.
   const key = `${timezone} ${Math.floor(atMs / quarterMs)}`

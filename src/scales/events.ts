@@ -3,7 +3,7 @@ import { ScaleReading } from './schema.ts'
 
 export const scaleNotifications = { 'scale.reading': ScaleReading } satisfies NotificationSchemas
 
-/** The notification of a reading: the resource as its POST answers it. */
+/** Returns the notification of a reading, with the reading as its POST answers it. */
 export function readingRecorded(reading: ScaleReading, warehouseId: number | undefined): PublishedEvent {
   return {
     type: 'scale.reading',

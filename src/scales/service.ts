@@ -19,7 +19,7 @@ export type ReadingsAsked = {
   to?: number | undefined
 }
 
-/** What scales read. A reading is kept as it came and never changes; of a transport unit it becomes evidence. */
+/** Readings of scales. A reading is stored as it came and never changes; one that names a unit becomes its evidence. */
 export class ScaleService {
   readonly #work: UnitOfWork
   readonly #people: People
@@ -72,7 +72,7 @@ export class ScaleService {
     return store.toReading(row)
   }
 
-  /** Undefined for a reading of no warehouse, or when there is none. */
+  /** Returns the warehouse of a reading; undefined when it has none, or when there is no such reading. */
   warehouseOf(tx: ReadTx, id: number | undefined): number | undefined {
     return (id === undefined ? undefined : store.findReading(tx, id))?.warehouse_id ?? undefined
   }

@@ -3,7 +3,7 @@ import type { UnitHistoryRow } from '../database/index.ts'
 import type { CreatedEvent, CreatedKind, CreatedSchemas, PublishedEvent } from '../journal/index.ts'
 import { TransportUnit } from './schema.ts'
 
-/** Word for word what the interface document gives `transport_unit.stage_changed`. */
+/** The fields of `transport_unit.stage_changed`, exactly as in the interface document. */
 export const StageChanged = z
   .object({
     transportUnitId: z.string(),
@@ -24,7 +24,7 @@ export const unitNotifications = {
   'transport_unit.completed': TransportUnit,
 } as const
 
-/** What `event.created` carries of steps that have no type of their own: the unit, its newest history entry is the step. */
+/** What `event.created` carries for steps without an event type: the unit, whose newest history entry is the step. */
 export const unitCreated = {
   'transport_unit.held': TransportUnit,
   'transport_unit.resumed': TransportUnit,
@@ -35,8 +35,8 @@ export const unitCreated = {
 type Cause = Pick<UnitHistoryRow, 'event_id' | 'received_at_ms' | 'action' | 'status' | 'from_stage' | 'stage'>
 
 /**
- * What a row of the history has to be told about, in this order. A move that completes the unit is told twice; the
- * second has an id of its own. A weighing is told by the scale's reading.
+ * Returns the notifications of a row of the history, in this order. A move that completes the unit has two; the second gets a
+ * new id. A weighing has none, because the reading of the scale has one.
  */
 export function notificationsOf(
   cause: Cause,

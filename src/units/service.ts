@@ -29,7 +29,7 @@ import { decideMove, type Move, type Step, stageOf, unitStatuses } from './workf
 
 const sliceUnits = 500
 
-/** What a scale said of a unit. */
+/** A reading of a scale that names a unit. */
 export type Weighing = {
   readonly scaleReadingId: number
   readonly scaleId: string
@@ -55,7 +55,7 @@ type Change = Pick<UnitHistoryRow, 'unit_id' | 'action' | 'from_stage' | 'stage'
 
 type Weight = Pick<UnitHistoryRow, 'scale_weight_kg' | 'scale_reading_id' | 'scale_id' | 'scale_stable'>
 
-/** Transport units and their way through the yard. A unit is its history: nothing else holds its stage or status. */
+/** Transport units and their way through the warehouse. Stage and status are only in the history of a unit. */
 export class UnitService {
   readonly #work: UnitOfWork
   readonly #log: Log
@@ -134,7 +134,7 @@ export class UnitService {
     return this.#move(unitId, { to }, request, asked)
   }
 
-  /** Adds evidence where the unit stands, also after it ended: a photo of the departed lorry comes late. */
+  /** Adds evidence at the present stage, also after the end: a photo of the departed lorry may come late. */
   addEvidence(unitId: string, request: UnitEvidence, asked: TimedAsk): Promise<Reply<TransportUnitResource>> {
     const { photo_urls, scale_weight_kg, evidence } = request
     return this.#once(asked, `evidence ${unitId}`, request, (tx) => {
@@ -150,7 +150,7 @@ export class UnitService {
     })
   }
 
-  /** Notes in the unit's history what a scale said of it, inside the transaction of that reading. */
+  /** Adds a reading to the history of the unit, inside the transaction of that reading. Throws NOT_FOUND. */
   weighed(tx: Tx, unitId: string, weighing: Weighing, asking: EventOrigin): void {
     const history = this.#historyFor(tx, unitId, asking.by.caller)
     const weight = {
@@ -185,7 +185,7 @@ export class UnitService {
     })
   }
 
-  /** Where a unit stands, and the hashes of the photos that the gateway holds of it; undefined when there is none. */
+  /** Returns the warehouse of a unit and the hashes of its photos; undefined when there is no such unit. */
   holdings(tx: ReadTx, unitId: string): { warehouseId: number; photos: string[] } | undefined {
     const history = store.historyOf(tx, unitId)
     const warehouseId = history[0]?.warehouse_id
@@ -205,7 +205,7 @@ export class UnitService {
     }
   }
 
-  /** What a scanned or typed code may mean: a unit's id, its SSCC or its reference; at most 20 of each. */
+  /** Returns the units that a scanned or typed code may mean, by id, SSCC or reference; at most 20 of each. */
   matches(tx: ReadTx, code: string, caller: Caller) {
     const read = readSscc(code)
     const byCode = 'sscc' in read ? store.listUnits(tx, 0, 20, { sscc: read.sscc }) : []
@@ -250,7 +250,7 @@ export class UnitService {
     })
   }
 
-  /** One act of a client: repeats by Idempotency-Key and by client_event_id, else `act` and its answer. */
+  /** Runs one act of a client: answers a repeat by Idempotency-Key or client_event_id, otherwise calls `act`. */
   #once(asked: TimedAsk, what: string, request: Words, act: (tx: Tx) => string): Promise<Reply<TransportUnitResource>> {
     const { caller } = asked.by
     const requestSha256 = requestHash({ ...request, what })
@@ -291,7 +291,7 @@ export class UnitService {
     return history
   }
 
-  /** Leaf, row, notifications and audit entry: there together or not at all. Returns the unit's id. */
+  /** Appends leaf, row, notifications and audit entry, together or not at all. Returns the id of the unit. */
   #append(
     tx: Tx,
     history: readonly store.OpenedRow[],

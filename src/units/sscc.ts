@@ -1,8 +1,8 @@
 import { hasCheckDigit, readBarcode } from '../warehouse/index.ts'
 
 /**
- * The 18 digits of a serial shipping container code, from however it was scanned or typed: bare, with its identifier
- * (00), as a whole GS1-128 label, or in groups as it is printed. Says what is wrong with anything else.
+ * Returns the 18 digits of an SSCC in any form in which it is scanned or typed: bare, with its identifier (00), as a whole
+ * GS1-128 label, or in groups as it is printed. Returns what is wrong with any other text.
  */
 export function readSscc(raw: string): { sscc: string } | { wrong: string } {
   const digits = raw.replaceAll(' ', '')

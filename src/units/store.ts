@@ -45,12 +45,12 @@ export function append(tx: Tx, row: UnitHistoryRow): void {
   )
 }
 
-/** Remembers where a photo is shown, so that whoever may see the unit may see it. */
+/** Stores that a photo belongs to a unit of this warehouse, so that callers who may see the unit may see the photo. */
 export function keepPhoto(tx: Tx, sha256: string, warehouseId: number): void {
   tx.runOf('INSERT OR IGNORE INTO unit_photo VALUES (?, ?)', [sha256, warehouseId])
 }
 
-/** Where the history of all units ends. */
+/** Returns the last row of the history of all units, and its receipt time. */
 export function endOfHistory(tx: ReadTx): { row: number; receivedAtMs: number } {
   const last = tx.oneOf<{ row: number; received_at_ms: number }>(
     'SELECT row, received_at_ms FROM main.unit_history ORDER BY row DESC LIMIT 1',
@@ -58,7 +58,7 @@ export function endOfHistory(tx: ReadTx): { row: number; receivedAtMs: number } 
   return { row: last?.row ?? 0, receivedAtMs: last?.received_at_ms ?? 0 }
 }
 
-/** A row with what its commitments open to, as far as that is not erased. */
+/** A row with the names and texts of its commitments, null where they are erased. */
 export type OpenedRow = UnitHistoryRow & {
   operator: string | null
   actor: string | null
@@ -67,7 +67,7 @@ export type OpenedRow = UnitHistoryRow & {
   vehicle: string | null
 }
 
-/** All that happened to a unit, in its order; empty for one that is not there. */
+/** Returns the history of a unit, oldest first; empty when there is no such unit. */
 export function historyOf(tx: ReadTx, unitId: string): OpenedRow[] {
   return tx.allOf<OpenedRow>(
     `SELECT h.*, ${nameSql('unit_history', 'h.row', 'operator', 'h.operator_commitment')} AS operator,
@@ -82,7 +82,7 @@ export function historyOf(tx: ReadTx, unitId: string): OpenedRow[] {
   )
 }
 
-/** A unit at a glance: its first row, and what its newest one made of it. */
+/** A unit in the list: facts of its first row, and stage and status of its newest one. */
 export type UnitRow = {
   row: number
   unit_id: string
@@ -99,7 +99,7 @@ export type UnitRow = {
   completed_at_ms: number | null
 }
 
-/** Finds its index; whatever else is asked of a unit is looked at in its row. */
+/** Filters that have an index; all others are compared in memory. */
 export type StrongFilter = {
   readonly reference?: string | undefined
   readonly sscc?: string | undefined
@@ -140,7 +140,7 @@ export function visitedStages(tx: ReadTx, unitId: string): string[] {
     .map(({ stage }) => stage)
 }
 
-/** What this caller did under the client's own id. */
+/** Returns what this caller recorded under the id of the client. */
 export function findByClientEventId(tx: ReadTx, mark: string, clientEventId: string) {
   return tx.oneOf<{ unit_id: string; request_sha256: string }>(
     `SELECT h.unit_id, k.request_sha256 FROM unit_client_event k JOIN main.unit_history h ON h.row = k.row

@@ -4,21 +4,21 @@ import type { EvidenceItem, TransportUnit, TransportUnitItem } from './schema.ts
 import type { OpenedRow, UnitRow } from './store.ts'
 import { nextStage, type UnitState } from './workflow.ts'
 
-/** A photo as a history row holds it. `held`: the gateway has its bytes. */
+/** A photo in a history row. `held`: the gateway has its bytes. */
 export type UnitPhoto = { readonly url: string; readonly sha256?: string; readonly evidence: 'held' | 'claimed' }
 
 export function photosIn(row: Pick<UnitHistoryRow, 'photos'>): readonly UnitPhoto[] {
   return row.photos === null ? [] : (JSON.parse(row.photos) as UnitPhoto[])
 }
 
-/** Stage and status as the history leaves them: nothing else holds them. */
+/** Returns stage and status from the history, the only place that has them. Throws without a row. */
 export function stateOf(history: readonly Pick<UnitHistoryRow, 'stage' | 'status'>[]): UnitState {
   const newest = history.at(-1)
   if (!newest) throw new Error('a unit without a history')
   return { status: newest.status, visited: history.map(({ stage }) => stage) }
 }
 
-/** The weight that counts: the newest by its own time that no scale called unstable; null without one. */
+/** Returns the weight of the unit in kg: the newest by timestamp that no scale called unstable; null without one. */
 export function scaleReadingOf(
   history: readonly Pick<UnitHistoryRow, 'timestamp_ms' | 'scale_weight_kg' | 'scale_stable'>[],
 ): number | null {
@@ -30,7 +30,7 @@ export function scaleReadingOf(
   return newest?.scale_weight_kg ?? null
 }
 
-/** The unit at a glance. */
+/** Returns a unit as it is in the list. */
 export function unitItem(row: UnitRow, state: UnitState, stages: readonly string[]): TransportUnitItem {
   return {
     id: row.unit_id,
@@ -49,7 +49,7 @@ export function unitItem(row: UnitRow, state: UnitState, stages: readonly string
   }
 }
 
-/** The full record, made of the history alone. */
+/** Returns the full record of a unit, computed from its history. */
 export function unitRecord(history: readonly OpenedRow[], stages: readonly string[]): TransportUnit {
   const items = history.flatMap(evidenceItems)
   return {

@@ -19,12 +19,12 @@ export type Step = {
   readonly status: UnitStatus
 }
 
-/** Why a move is impossible, and what is possible instead; both are for the person who holds the scanner. */
+/** Why a move is impossible, and what is possible instead; both are for the person with the scanner. */
 export type Refusal = { readonly refused: string; readonly possible: string }
 
 /**
- * What a move makes of a unit, pure.
- * @param stages the workflow as the config has it now; the unit may stand in a stage that is no longer in it
+ * Returns the step of a move, or why it is refused. Pure.
+ * @param stages the stages of the config now; the unit may be in a stage that is no longer among them
  */
 export function decideMove(state: UnitState, move: Move, stages: readonly string[]): Step | Refusal {
   const { status } = state
@@ -44,14 +44,14 @@ export function isTerminal(status: UnitStatus): boolean {
   return status === 'completed' || status === 'cancelled'
 }
 
-/** The stage that an advance without `toStage` leads to; null at the end of the workflow and of the unit's life. */
+/** Returns the stage of an advance without `toStage`; null at the last stage, and for a completed or cancelled unit. */
 export function nextStage(state: UnitState, stages: readonly string[]): string | null {
   return isTerminal(state.status) ? null : (stagesAhead(state, stages)[0] ?? null)
 }
 
 /**
- * What lies in front of the unit. Where it stands is its newest stage that the workflow still has: whoever renames or
- * removes a stage sends its units on from the one before. A unit of which no stage is known begins anew.
+ * Returns the stages ahead of the unit. Its position is its newest stage that the workflow still has, so units of a stage that
+ * was renamed or removed go on from the one before. A unit without any known stage begins again.
  */
 function stagesAhead({ visited }: UnitState, stages: readonly string[]): readonly string[] {
   const known = visited.findLast((stage) => stages.includes(stage))

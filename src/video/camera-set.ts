@@ -8,9 +8,9 @@ import { TaskLimit } from './task-limit.ts'
 
 export type CameraSetOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
-  /** Where clips are kept; made if it is not there. */
+  /** Folder of the clips; made if it does not exist. */
   readonly clipsFolder: string
-  /** Of the disk that holds it. Throws when it does not answer. */
+  /** Free bytes of the disk that holds it. Throws when the disk does not answer. */
   readonly freeBytes: () => number
   readonly clock: Clock
   readonly random: RandomBytes
@@ -19,19 +19,19 @@ export type CameraSetOptions = {
   readonly post: (message: FromCameras) => void
 }
 
-/** Cutting takes little processor time, but memory and disk; so many clips are cut at once. */
+/** Clips that are cut at once: cutting takes little processor time, but memory and disk. */
 const cutsAtOnce = 2
 
 /**
- * All cameras of the gateway, behind messages: what runs in the cameras thread, and in a test without one. Messages are
- * taken in order; cameras that are told of before the leftovers are finished start after that.
+ * Runs all cameras of the gateway, controlled by messages: in the cameras thread, and in tests without a thread.
+ * Messages are handled in order; cameras announced before the leftovers are finished start after that.
  */
 export class CameraSet {
   readonly #o: CameraSetOptions
   readonly #tools: ClipTools
   readonly #ids: IdPool
   readonly #cameras = new Map<number, Camera>()
-  /** Clips of cameras that are gone. */
+  /** Clips in progress of removed cameras. */
   readonly #settling = new Set<Promise<void>>()
   #work: Promise<void>
   #reserveBytes = 0
@@ -48,13 +48,13 @@ export class CameraSet {
     this.#work = this.#finishLeftovers()
   }
 
-  /** The camera's worker, while it is there; for live views, which need its ring. */
+  /** Returns a camera; undefined when there is none. */
   camera(cameraId: number): Camera | undefined {
     return this.#cameras.get(cameraId)
   }
 
   receive(message: ToCameras): void {
-    // An id or a confirmation may be what the work in hand is waiting for.
+    // Handled at once: the message in progress may wait for an id or a confirmation.
     if (message.type === 'ids') this.#ids.add(message.ids)
     else if (message.type === 'recorded') void this.#forget(message.detectionId)
     else this.#work = this.#work.then(() => this.#obey(message)).catch((err: unknown) => this.#failed(err))
@@ -96,7 +96,7 @@ export class CameraSet {
     camera.start()
   }
 
-  /** Waits for its streams only: its clips may take a while, and others have work too. */
+  /** Removes a camera. Waits for its streams, not for its clips, which may take long. */
   async #remove(cameraId: number): Promise<void> {
     const camera = this.#cameras.get(cameraId)
     if (!camera) return
@@ -121,7 +121,7 @@ export class CameraSet {
         count += 1
       }
     } catch (err) {
-      this.#o.log.error({ err }, 'clips that were left unfinished could not be looked at')
+      this.#o.log.error({ err }, 'unfinished clips of an earlier run could not be read')
     }
     this.#o.post({ type: 'leftoversDone', count })
   }
@@ -131,6 +131,6 @@ export class CameraSet {
   }
 
   #failed(err: unknown): void {
-    this.#o.log.error({ err }, 'the cameras thread could not do what it was told')
+    this.#o.log.error({ err }, 'the cameras thread could not handle a message')
   }
 }

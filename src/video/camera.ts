@@ -14,20 +14,20 @@ export type CameraOptions = {
   readonly clock: Clock
   readonly random: RandomBytes
   readonly log: Logger
-  /** The text of a secret file, without its line end; throws when it can't be read. */
+  /** Returns the text of a secret file, without its line end. Throws when it cannot be read. */
   readonly readSecret: (path: string) => string
-  /** An id for a detection, which nothing else has. Rejects when there will be none any more. */
+  /** Resolves with an unused detection id. Rejects when the thread ends. */
   readonly reserveId: () => Promise<number>
   readonly emit: (message: FromCameras) => void
 }
 
 const statusEveryMs = 1000
-/** Beyond the pre-roll the ring holds what passes between the beginning of motion and its clip. */
+/** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip. */
 const ringSlackMs = 2000
-/** From bad to good; a camera with two streams is as well as the worse of them. */
+/** From bad to good; a camera's state is the worse of its two streams. */
 const fromBadToGood: readonly StreamState[] = ['backing-off', 'stalled', 'connecting', 'live', 'offline']
 
-/** One camera: its streams, its ring, its scores, its detector, its clips. Lives in the cameras thread. */
+/** Runs one camera in the cameras thread: its streams, ring, scores, detector and clips. */
 export class Camera {
   readonly #o: CameraOptions
   readonly #ring: Ring
@@ -55,12 +55,12 @@ export class Camera {
     this.#main = this.#mainStream()
   }
 
-  /** Of the ffmpegs that run for this camera's streams now. */
+  /** Returns the process ids of this camera's running ffmpegs. */
   get pids(): readonly number[] {
     return [this.#main.pid, this.#detect?.pid].filter((pid) => pid !== undefined)
   }
 
-  /** The video of the recorded stream, as it comes. */
+  /** Returns the ring of the recorded stream. */
   get ring(): Ring {
     return this.#ring
   }
@@ -70,7 +70,7 @@ export class Camera {
     this.#beat()
   }
 
-  /** Takes over settings; a stream is replaced only when it is the stream that has changed. */
+  /** Applies settings. A stream is replaced only when its own settings changed. */
   update(settings: CameraSettings): void {
     const before = this.#settings
     this.#settings = settings
@@ -84,13 +84,13 @@ export class Camera {
     this.#tellStatus()
   }
 
-  /** The next attempt is now, whatever was waited for. */
+  /** Ends a wait: the next attempt starts now. */
   retry(): void {
     this.#main.retry()
     this.#detect?.retry()
   }
 
-  /** Somebody may have corrected the password. */
+  /** Reads the password again, since it may have been corrected. */
   recheckCredentials(): void {
     this.#main.recheckCredentials()
     this.#detect?.recheckCredentials()
@@ -105,7 +105,7 @@ export class Camera {
     this.#watch.stop()
   }
 
-  /** Resolves when no clip is being finished: each is on disk, or told to be lost. */
+  /** Resolves when no clip is being finished: each is on disk, or reported as lost. */
   async settled(): Promise<void> {
     while (this.#finishing.size > 0) await Promise.all(this.#finishing)
   }
@@ -126,7 +126,7 @@ export class Camera {
       onBegin: () => {
         if (this.#settings.detectUrl === null) this.#watch.reconnect()
       },
-      // Without video there is nothing to record, even if detection has a stream of its own.
+      // Without video there is nothing to record, even if detection has a separate stream.
       onEnd: () => {
         this.#watch.interrupt('stream-ended', this.#ring.newestMs)
         this.#ring.restart()
@@ -138,7 +138,7 @@ export class Camera {
     return new Stream({
       ...this.#streamOptions(this.#detectPlan()),
       onBegin: () => this.#watch.reconnect(),
-      // An open clip has its post-roll from the other stream.
+      // An open clip gets its post-roll from the other stream.
       onEnd: () => {},
     })
   }
@@ -173,7 +173,7 @@ export class Camera {
     if (this.#ring.codec === 'mjpeg') this.#main.remark('motion-jpeg')
   }
 
-  /** What a process that is about to be replaced still sends is nobody's any more. */
+  /** Takes frames. Drops late output of a process that is being replaced. */
   #frames(bytes: Buffer): void {
     if (this.#settings.detecting) this.#watch.push(bytes)
   }
@@ -190,7 +190,7 @@ export class Camera {
     void done.finally(() => this.#finishing.delete(done))
   }
 
-  /** The pre-roll is taken as soon as there is an id; the ring holds it for a while longer than it must. */
+  /** Starts a clip as soon as there is an id; until then the ring keeps the pre-roll. */
   async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Recording | undefined> {
     const { clock, tools, reserveId, emit, log } = this.#o
     const { cameraId } = this.#settings
@@ -267,7 +267,7 @@ function detectorSettings({ motion }: CameraSettings): DetectorSettings {
   }
 }
 
-/** A change of these needs another process for the recorded stream. */
+/** Returns the settings whose change replaces the process of the recorded stream. */
 function mainPart({ url, username, passwordFile, detecting, detectUrl }: CameraSettings): unknown {
   return [url, username, passwordFile, detecting && detectUrl === null]
 }

@@ -12,14 +12,14 @@ import type { Codec } from './transport-stream.ts'
 export type ClipResult = ClipClosed | ClipLost
 
 export type ClipTools = {
-  /** Path of the program. */
+  /** Path of ffmpeg. */
   readonly ffmpeg: string
-  /** Where clips, pictures and what is unfinished lie. */
+  /** Folder of clips, snapshots and unfinished clips. */
   readonly folder: string
   readonly log: Logger
-  /** Whether the disk has room for more video than what is reserved for the ledger. */
+  /** Says whether the disk has more room than what is reserved for the ledger. */
   readonly hasRoom: () => boolean
-  /** Runs a task when its turn comes, so that a box with many cameras does not cut all clips at once. */
+  /** Runs a task in turn, so that a box with many cameras does not cut all clips at once. */
   readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
 }
 
@@ -28,18 +28,18 @@ export type ClipRequest = {
   readonly facts: DetectionFacts
   readonly ring: Ring
   readonly fromMs: number
-  /** The cooldown since the last clip. */
+  /** End of the cooldown of the last clip. */
   readonly notBeforeMs: number
-  /** What the settings ask for; a cooldown or a short past may give less. */
+  /** Pre-roll of the settings; a cooldown or a young ring may give less. */
   readonly askedPreRollMs: number
   /** Wall clock minus monotonic clock at the moment of motion. One for the whole clip, so that its labels fit together. */
   readonly wallOffsetMs: number
 }
 
-/** What stands beside a clip until the database has it. */
+/** Content of `ID.json`, which exists until the database has the clip. */
 type Sidecar = Beginnings & { readonly facts: DetectionFacts }
 
-/** What is known of a clip as soon as its spool has a beginning. */
+/** What is known of a clip once its spool has a beginning. */
 type Beginnings = {
   /** Wall clock of the picture that is to be shown first. */
   readonly startedAt: number
@@ -49,23 +49,23 @@ type Beginnings = {
   readonly askedPreRollMs?: number
 }
 
-/** What is wanted of a clip once its spool is closed. */
+/** What the finished clip should show, once its spool is closed. */
 type Bounds = Beginnings & {
-  /** Wall clock at which it is to end; null: as much as there is. */
+  /** Wall clock at which it should end; null: as much as there is. */
   readonly endAt: number | null
 }
 
 type Ending = { readonly closedBy: ClipClosed['closedBy']; readonly peakScore: number | null }
 
 /**
- * So much less than the lead is hidden, because rounding of times would else hide the first picture too. Who reads the
- * file (ffmpeg, and browsers with its demuxer) puts its zero at the first picture that is not hidden.
+ * The hidden part is this much shorter than the lead, because rounding would otherwise hide the first picture too.
+ * Readers of the file (ffmpeg, and browsers with its demuxer) put zero at the first picture that is not hidden.
  */
 const marginMs = 1
-/** Pictures that end this much before a clip should, or three times their distance, mean that the stream had ended. */
+/** Pictures that end this much (and three picture intervals) before the clip should mean that the stream had ended. */
 const endedEarlyMs = 1000
 
-/** A little after motion begins, there is more of it to see. */
+/** The snapshot is taken this long after motion begins: there is more of it to see. */
 const snapshotDelayMs = 400
 
 const lostWords: Record<ClipLostReason, string> = {
@@ -77,13 +77,13 @@ const lostWords: Record<ClipLostReason, string> = {
   'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
 }
 
-/** A clip from the moment the motion fires to the file on disk. */
+/** Records one clip, from the moment motion fires to the file on disk. */
 export class Recording {
   readonly #tools: ClipTools
   readonly #request: ClipRequest
   readonly #spool: Spool
 
-  /** Takes hold of the pre-roll at once. */
+  /** Takes the pre-roll from the ring at once. */
   constructor(tools: ClipTools, request: ClipRequest) {
     this.#tools = tools
     this.#request = request
@@ -110,7 +110,7 @@ export class Recording {
     }
   }
 
-  /** The facts are on disk before the first byte of video is, so no video is ever without its facts. */
+  /** Writes the facts before the first byte of video, so that no video is without them. */
   async #note(beginning: Beginning): Promise<void> {
     const { facts } = this.#request
     const sidecar: Sidecar = { facts, ...this.#beginnings(beginning) }
@@ -124,14 +124,14 @@ export class Recording {
   }
 }
 
-/** The database has the clip, or that it is lost: what stood beside it is not needed any more. */
+/** Removes `ID.json` of a clip that the database has as recorded or lost. */
 export async function forget(folder: string, detectionId: number): Promise<void> {
   await rm(sidecarPath({ folder }, detectionId), { force: true })
 }
 
 /**
- * Finishes what a daemon that was killed has left in the folder, and tells once more what the database has not confirmed.
- * To be called before any camera starts. A clip that was complete keeps its bytes.
+ * Finishes the clips that a killed daemon left in the folder, and returns again those that the database has not
+ * confirmed. Call it before any camera starts. A complete clip keeps its bytes.
  */
 export async function* finishLeftovers(tools: ClipTools): AsyncGenerator<ClipResult> {
   await mkdir(tools.folder, { recursive: true })
@@ -157,7 +157,9 @@ async function finishLeftover(tools: ClipTools, id: number, names: readonly stri
   }
 }
 
-/** The order matters: the spool goes only when the clip is on disk under its name, and can be read. */
+/**
+ * Makes the clip from its spool. The spool is removed last, when the clip is on disk under its name and can be read.
+ */
 async function finish(tools: ClipTools, facts: DetectionFacts, bounds: Bounds, ending: Ending): Promise<ClipResult> {
   const { detectionId } = facts
   return tools.inTurn(async () => {
@@ -171,7 +173,7 @@ async function finish(tools: ClipTools, facts: DetectionFacts, bounds: Bounds, e
   })
 }
 
-/** All that is said of what a clip shows is read from the file; `startedAt` says only when its zero was. */
+/** Describes a clip by reading the finished file; `startedAt` adds the wall clock of its zero. */
 async function describe(
   tools: ClipTools,
   facts: DetectionFacts,
@@ -207,7 +209,7 @@ function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boole
   return bounds.endAt - (bounds.startedAt + lastMs) > Math.max(endedEarlyMs, 3 * distanceMs)
 }
 
-/** A clip without its picture is still a clip. */
+/** Takes the snapshot; null when that fails, since the clip is complete without it. */
 async function snapshot(tools: ClipTools, id: number, atMs: number): Promise<ClipClosed['snapshot']> {
   const name = `${id}.png`
   try {
@@ -219,7 +221,7 @@ async function snapshot(tools: ClipTools, id: number, atMs: number): Promise<Cli
   }
 }
 
-/** What can't be made into a clip is removed: it would fill the disk, and no row says that it exists. */
+/** Removes what cannot become a clip, because no row would name it, and returns the loss. */
 async function lost(tools: ClipTools, facts: DetectionFacts, error: unknown): Promise<ClipLost> {
   tools.log.error({ err: error, ...facts }, 'a clip is lost')
   for (const path of [spoolPath, clipPath]) await rm(path(tools, facts.detectionId), { force: true }).catch(() => {})

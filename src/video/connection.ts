@@ -1,18 +1,18 @@
 import type { Problem } from './problems.ts'
 
 /**
- * Decides when a stream's ffmpeg is started, ended and started again. Pure: time and chance come in, commands go out.
- * At most one process a stream: only `offline` and `backing-off` have none, and only they spawn.
+ * Decides when a stream's ffmpeg is started, ended and started again. Pure: time and chance are arguments, commands are
+ * returned. At most one process for each stream: only `offline` and `backing-off` have none, and only they start one.
  */
 export type Phase =
-  /** Not wanted, and no process. */
+  /** Not wanted; no process. */
   | { readonly kind: 'offline' }
   /** A process runs and has not given a picture yet. */
   | { readonly kind: 'connecting'; readonly sinceMs: number }
   | { readonly kind: 'live'; readonly sinceMs: number; readonly lastPictureMs: number }
-  /** Pictures have stopped; the process has been told to end, and is killed at `killAtMs`. */
+  /** Pictures have stopped; the process got SIGTERM and is killed at `killAtMs`. */
   | { readonly kind: 'stalled'; readonly problem: Problem; readonly killAtMs: number }
-  /** Nobody wants it any more; the process has been told to end. `again`: it is wanted once more when it is gone. */
+  /** No longer wanted; the process got SIGTERM. `again`: start again when it has ended. */
   | { readonly kind: 'stopping'; readonly again: boolean; readonly killAtMs: number }
   /** No process until `untilMs`. */
   | { readonly kind: 'backing-off'; readonly problem: Problem; readonly untilMs: number }
@@ -21,26 +21,26 @@ export type Connection = {
   readonly phase: Phase
   /** Failed attempts in a row. */
   readonly failures: number
-  /** Refused credentials since the last picture, or since somebody pressed start. */
+  /** Refused credentials since the last picture, or since the last start through the API. */
   readonly refusals: number
   /** Whether this configuration of the stream has ever given a picture. */
   readonly worked: boolean
 }
 
 export type ConnectionEvent =
-  /** Somebody wants the stream; also the button that ends a long wait. */
+  /** The stream is wanted; also ends a long wait. */
   | { readonly kind: 'start' }
-  /** Nobody wants it any more. */
+  /** The stream is no longer wanted. */
   | { readonly kind: 'stop' }
-  /** Address, credentials or outputs are others now: what was learned is forgotten, a process is replaced. */
+  /** Address, credentials or outputs changed: counters start again, a process is replaced. */
   | { readonly kind: 'reconfigured' }
-  /** The password is another one now: a wait ends, refusals are forgotten. A process that runs goes on. */
+  /** The password changed: a wait ends, refusals are forgotten. A running process goes on. */
   | { readonly kind: 'credentials' }
   /** A picture has arrived. */
   | { readonly kind: 'picture' }
-  /** What arrives makes no sense: the process is of no use any more. */
+  /** The output is unusable: the process must be replaced. */
   | { readonly kind: 'broken'; readonly problem: Problem }
-  /** The process is gone, or could not be started. */
+  /** The process has ended, or could not be started. */
   | { readonly kind: 'ended'; readonly problem: Problem }
   /** Time has passed. */
   | { readonly kind: 'tick' }
@@ -65,10 +65,10 @@ export const times = {
   refusedAgainMs: { first: 5000, longest: 5 * 60_000 },
 } as const
 
-/** Before the first start. */
+/** The connection before its first start. */
 export const newConnection: Connection = { phase: { kind: 'offline' }, failures: 0, refusals: 0, worked: false }
 
-/** What becomes of a connection. `chance` is from 0 up to 1 and spreads the delays. */
+/** Returns the connection after an event, and what to do. `chance`, from 0 up to 1, spreads the delays. */
 export function step(connection: Connection, event: ConnectionEvent, nowMs: number, chance: number): Step {
   switch (event.kind) {
     case 'start':
@@ -90,7 +90,7 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
   }
 }
 
-/** When the next tick is due; undefined when nothing happens by time alone. */
+/** Returns when the next tick is due, in monotonic milliseconds; undefined when time alone changes nothing. */
 export function dueMs({ phase }: Connection): number | undefined {
   switch (phase.kind) {
     case 'offline':
@@ -107,7 +107,7 @@ export function dueMs({ phase }: Connection): number | undefined {
   }
 }
 
-/** Whether a process of this connection runs. */
+/** Says whether a process of this connection runs. */
 export function hasProcess({ phase }: Connection): boolean {
   return phase.kind !== 'offline' && phase.kind !== 'backing-off'
 }
@@ -177,7 +177,7 @@ function picture(connection: Connection, nowMs: number): Step {
   return stay({ ...connection, phase: { ...phase, lastPictureMs: nowMs }, failures: steady ? 0 : connection.failures })
 }
 
-/** Killed, not asked to end: it may be busy for minutes with what it made of the stream. */
+/** Kills the process at once: after SIGTERM it could stay busy for minutes. */
 function broken(connection: Connection, problem: Problem): Step {
   const { kind } = connection.phase
   if (kind !== 'connecting' && kind !== 'live') return stay(connection)

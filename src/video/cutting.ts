@@ -9,22 +9,22 @@ import type { StoredFile } from './messages.ts'
 import { type Shown, shownBy } from './shown.ts'
 import type { Codec } from './transport-stream.ts'
 
-/** ffmpeg could not do what it was asked to; the message is its last words. */
+/** ffmpeg failed; the message is its last output. */
 export class CuttingError extends Error {
   override readonly name = 'CuttingError'
 }
 
-/** What is found in a finished clip. */
+/** Properties of a finished clip. */
 export type Probed = Shown & {
   readonly width: number
   readonly height: number
-  /** As ffmpeg calls it. */
+  /** Codec, by ffmpeg's name. */
   readonly codec: string
 }
 
 /** How a spool becomes a clip. */
 export type Part = {
-  /** So much of the beginning is hidden: the clip's zero. */
+  /** Milliseconds of the beginning that are hidden. */
   readonly hiddenMs: number
   readonly codec: Codec
 }
@@ -35,21 +35,21 @@ const keptChars = 8000
 
 /**
  * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive.
- * What is hidden at the beginning is there because a decoder begins at a key frame: it gets times before zero, which an
- * edit list hides. Never `-ss` before `-i`: ffmpeg would seek, and throw away all that it had read to look at the stream,
- * which are 5 MB.
- * On disk, and its name too, when this resolves. Rejects with CuttingError or the disk's error; the `.part` is gone then.
+ * The lead exists because a decoder begins at a key frame: it gets times before zero, which an edit list hides. Never
+ * `-ss` before `-i`: ffmpeg would seek, and throw away all that it had read to look at the stream, which are 5 MB.
+ * Resolves when the file and its name are on disk. Rejects with CuttingError or the disk's error, after removing the
+ * `.part`.
  */
 export async function remux(ffmpeg: string, spool: string, clip: string, { hiddenMs, codec }: Part): Promise<void> {
   const input = ['-itsoffset', seconds(-hiddenMs), '-f', 'mpegts', '-i', 'pipe:0']
-  // Without hvc1 nothing of Apple plays HEVC.
+  // Apple's players need hvc1 for HEVC.
   const copy = ['-c', 'copy', '-copypriorss', '1', ...(codec === 'hevc' ? ['-tag:v', 'hvc1'] : [])]
   await make(clip, (part) => runOn(ffmpeg, [...input, ...mp4(copy, part)], spool, (file) => file.fd))
 }
 
 /**
- * The same of a spool with Motion JPEG, which browsers do not play: encoded again as H.264, or, by an ffmpeg without that
- * encoder, copied.
+ * Makes an MP4 of a spool with Motion JPEG, which browsers do not play: encoded again as H.264, or copied by an ffmpeg
+ * without that encoder. Rejects like `remux`.
  */
 export async function remuxJpeg(ffmpeg: string, spool: string, clip: string): Promise<void> {
   const encode = [
@@ -80,7 +80,7 @@ function mp4(codec: readonly string[], part: string): string[] {
   return ['-map', '0:v:0', ...codec, '-movflags', '+faststart', '-y', '-f', 'mp4', part]
 }
 
-/** Writes a file under another name, and gives it its own when it is on disk. */
+/** Writes a file under a temporary name and renames it when its content is on disk. */
 async function make(path: string, write: (part: string) => Promise<unknown>): Promise<void> {
   const part = `${path}.part`
   try {
@@ -113,7 +113,7 @@ export async function takePicture(ffmpeg: string, clip: string, atMs: number, fi
   })
 }
 
-/** SHA-256 and size of a file, as they are read back from the disk's cache. */
+/** Returns SHA-256 and size of a file by reading it. */
 export async function stored(path: string, file: string): Promise<StoredFile> {
   const hash = createHash('sha256')
   let sizeBytes = 0
@@ -124,10 +124,10 @@ export async function stored(path: string, file: string): Promise<StoredFile> {
   return { file, sha256: hash.digest('hex'), sizeBytes }
 }
 
-/** What ffmpeg said on stderr, and what it wrote to stdout. */
+/** Output of ffmpeg: stderr and stdout. */
 type Output = { readonly said: string; readonly wrote: string }
 
-/** Runs on a file that comes through stdin: as it is, or turned into something else. */
+/** Runs ffmpeg on a file that is passed through stdin, as it is or converted. */
 async function runOn(
   ffmpeg: string,
   args: readonly string[],
@@ -142,7 +142,7 @@ async function runOn(
   }
 }
 
-/** Rejects with CuttingError when it fails. */
+/** Runs ffmpeg. Rejects with CuttingError when it fails. */
 function run(ffmpeg: string, args: readonly string[], input?: number | AsyncIterable<Buffer>): Promise<Output> {
   return new Promise((resolve, reject) => {
     let said = ''
@@ -152,7 +152,7 @@ function run(ffmpeg: string, args: readonly string[], input?: number | AsyncIter
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     })
-    // What it does not read any more, it says why.
+    // A broken pipe is ignored: ffmpeg says on stderr why it stopped reading.
     if (child.stdin && typeof input === 'object') pipeline(input, child.stdin).catch(() => {})
     child.stdout?.setEncoding('utf8').on('data', (text: string) => wrote.push(text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

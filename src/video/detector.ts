@@ -1,6 +1,6 @@
 /**
- * Decides when a camera's scores are a motion event, and from when to when its clip goes. Pure: every time is monotonic,
- * in milliseconds, and comes in.
+ * Decides when a camera's scores are a motion event, and from when to when its clip goes. Pure: every time is an
+ * argument, monotonic, in milliseconds.
  */
 import type { FrameScore } from './score.ts'
 
@@ -11,17 +11,17 @@ export type DetectorSettings = {
   readonly postRecordMs: number
 }
 
-/** A clip that is open: it shows `fromMs`, or as far back as the ring goes, to `lastMotionMs` and the post-roll. */
+/** A clip is open. It ends after `lastMotionMs` and the post-roll. */
 type Active = { readonly kind: 'active'; readonly motionMs: number; readonly lastMotionMs: number }
-/** No clip may begin yet. Of the newest motion, which was before the clip's end at first: when, and its score. */
+/** No clip may begin yet. Holds time and score of the newest motion, at first that of the last clip. */
 type Cooling = { readonly kind: 'cooling'; readonly lastMotionMs: number; readonly lastScore: number }
-/** The scene as a whole has changed: a step that settles is no motion, one that goes on is. */
+/** The whole scene has changed: a step that settles is no motion, one that goes on is. */
 type Settling = { readonly kind: 'settling'; readonly sinceMs: number; readonly lastChangeMs: number }
 
 export type DetectorState =
   /** Nothing moves. */
   | { readonly kind: 'quiet' }
-  /** Something has changed since `sinceMs`; whether it is motion, the next frames say. */
+  /** Something has changed since `sinceMs`; the next frames decide whether it is motion. */
   | { readonly kind: 'stirring'; readonly sinceMs: number }
   | Settling
   | Active
@@ -35,14 +35,14 @@ export type Detector = {
   readonly suppressed: number
 }
 
-/** The end of an open clip by something else than quiet. */
+/** Why an open clip ends before it is quiet. */
 export type Interruption = 'stopped' | 'stream-ended'
 
 export type DetectorEvent =
   | { readonly kind: 'scored'; readonly frame: FrameScore }
   /** Time has passed without a frame. */
   | { readonly kind: 'tick' }
-  /** The stream ended, or detection was stopped: an open clip ends at `endMs`, with what there is. */
+  /** The stream ended, or detection was stopped: an open clip ends at `endMs`. */
   | { readonly kind: 'interrupted'; readonly why: Interruption; readonly endMs: number }
 
 export type ClosedBy = 'post-roll' | 'longest' | Interruption
@@ -52,11 +52,11 @@ export type Fired = {
   /** When the motion began. */
   readonly motionMs: number
   readonly score: number
-  /** It was the whole scene that changed, for longer than a light that is switched. */
+  /** The whole scene changed, for longer than a light that is switched. */
   readonly sceneChange: boolean
-  /** The clip shows everything from here; null: none, because of the cooldown. */
+  /** Start of the clip; null: no clip, because of the cooldown. */
   readonly clipFromMs: number | null
-  /** The cooldown since the last clip: this one shows nothing earlier. */
+  /** End of the last clip's cooldown: this clip shows nothing earlier. */
   readonly notBeforeMs: number
 }
 
@@ -64,7 +64,7 @@ export type DetectorOutcome = Fired | { readonly kind: 'closed'; readonly endMs:
 
 export type DetectorStep = { readonly detector: Detector; readonly outcomes: readonly DetectorOutcome[] }
 
-/** However long something moves, a clip ends this long after its motion began, or after its post-roll if that is longer. */
+/** A clip ends at the latest this long after its motion began, or after its post-roll if that is longer. */
 export const longestClipMs = 5 * 60_000
 /** A step of the scene that has no more change for this long has settled. */
 const settledMs = 1000
@@ -75,7 +75,7 @@ const presentMs = 1000
 
 export const newDetector: Detector = { state: { kind: 'quiet' }, lastClipEndMs: -Infinity, suppressed: 0 }
 
-/** What becomes of a detector. Settings may change from one call to the next. */
+/** Returns the detector after an event, and its outcomes. Settings may change between calls. */
 export function detect(
   detector: Detector,
   event: DetectorEvent,
@@ -87,7 +87,7 @@ export function detect(
   return { detector: next.detector, outcomes: [...timed.outcomes, ...next.outcomes] }
 }
 
-/** When time alone changes something; undefined when only a frame does. */
+/** Returns when time alone changes something; undefined when only a frame does. */
 export function detectorDueMs(detector: Detector, settings: DetectorSettings): number | undefined {
   const { state } = detector
   switch (state.kind) {
@@ -102,7 +102,7 @@ export function detectorDueMs(detector: Detector, settings: DetectorSettings): n
   }
 }
 
-/** No clip shows anything before this. */
+/** Returns the earliest time that a clip may show. */
 function earliestClipMs({ lastClipEndMs }: Detector, { cooldownMs }: DetectorSettings): number {
   return lastClipEndMs + cooldownMs
 }
@@ -113,7 +113,7 @@ function passTime(detector: Detector, nowMs: number, settings: DetectorSettings)
   if (dueMs === undefined || nowMs < dueMs) return stay(detector)
   if (state.kind === 'active') return close(detector, state, clipEnd(state, settings))
   if (state.kind !== 'cooling' || nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
-  // Motion is still present: the clip that it could not get begins now.
+  // Motion is still present: the clip that the cooldown prevented begins now.
   const motion = { motionMs: nowMs, score: state.lastScore, sceneChange: false }
   return fire(detector, motion, nowMs, settings)
 }
@@ -168,7 +168,7 @@ function settle(
 ): DetectorStep {
   const changes = scene || raw > settings.sensitivity
   if (changes && nowMs - state.sinceMs > goesOnMs) {
-    // A frame that has changed as a whole has no score; it is as much motion as there can be.
+    // A frame that has changed as a whole has no score; it counts as 1.
     const motion = { motionMs: state.sinceMs, score: scene ? 1 : raw, sceneChange: true }
     return fire(detector, motion, nowMs, settings)
   }
@@ -177,7 +177,7 @@ function settle(
   return become({ ...detector, suppressed: detector.suppressed + 1 }, { kind: 'quiet' })
 }
 
-/** Each burst of motion during the cooldown is an event without a clip; motion that goes on from before is no new one. */
+/** Makes each new burst of motion during the cooldown an event without a clip. */
 function duringCooldown(
   detector: Detector,
   state: Cooling,
@@ -231,7 +231,7 @@ function close(
   }
 }
 
-/** When the clip ends, and when that is known: without a post-roll, only once the motion is no longer present. */
+/** Returns when the clip ends, and when that is known: without a post-roll, once the motion is no longer present. */
 function clipEnd({ motionMs, lastMotionMs }: Active, { postRecordMs }: DetectorSettings) {
   const longestMs = motionMs + Math.max(longestClipMs, postRecordMs)
   if (lastMotionMs + Math.max(postRecordMs, presentMs) >= longestMs) {

@@ -2,8 +2,8 @@ import { open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * As `writeFileDurably` of world, but without holding up the thread: an SD card takes a second for an fsync, and a
- * camera's pipe is full in a tenth of that.
+ * Writes and syncs a file like `writeFileDurably` of platform, without blocking the thread: an SD card takes a second
+ * for an fsync, and a camera's pipe is full in a tenth of that.
  */
 export async function writeDurably(path: string, text: string, mode = 0o640): Promise<void> {
   const part = `${path}.part`
@@ -16,7 +16,7 @@ export async function writeDurably(path: string, text: string, mode = 0o640): Pr
   }
 }
 
-/** Gives a finished file its name: first its content is on disk, then the name. */
+/** Syncs a finished file, renames it, and syncs the folder: first the content is on disk, then the name. */
 export async function makeDurable(part: string, path: string): Promise<void> {
   await sync(part, 'r+')
   await rename(part, path)

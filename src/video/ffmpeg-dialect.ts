@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process'
 
-/** What differs between ffmpeg's versions here. */
+/** Differences between ffmpeg's versions that matter here. */
 export type FfmpegDialect = {
   /**
    * Whether a concat list may hold `option` lines, and with them the socket timeout: from 5.0 on, where it is called
-   * `timeout`. Before, `timeout` meant listen mode and `stimeout` the socket's; those builds get no timeout, and end by the
-   * frame watchdog alone.
+   * `timeout`. Before, `timeout` meant listen mode and `stimeout` the socket's; those builds get no timeout, and the
+   * frame watchdog ends them.
    */
   readonly listOptions: boolean
   /** Whether the times of packets can be set, which the `setts` filter does: from 4.4 on. */
   readonly setsTimes: boolean
 }
 
-/** Asks the program itself. Rejects when it does not start. */
+/** Asks the program for its version. Rejects when it does not start. */
 export async function ffmpegDialect(path: string, timeoutMs = 10_000): Promise<FfmpegDialect> {
   const [rtsp, filters] = await Promise.all([
     answer(path, ['-h', 'demuxer=rtsp'], timeoutMs),

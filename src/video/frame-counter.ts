@@ -26,7 +26,7 @@ export class FrameCounter {
   #changedMs = 0
   #lastFrameMs: number | undefined
 
-  /** Monotonic time of the newest frame; undefined before the first. */
+  /** Returns the monotonic time of the newest frame; undefined before the first. */
   get lastFrameMs(): number | undefined {
     return this.#lastFrameMs
   }

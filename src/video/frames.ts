@@ -5,18 +5,18 @@ export const frameSize = { width: 160, height: 90, bytes: 160 * 90 * 4 } as cons
 export const framesPerSecond = 5
 
 export type Frame = {
-  /** RGBA, `frameSize.bytes` long, at offset 0 of a buffer of its own: pixelmatch reads it as 32-bit words. */
+  /** RGBA, `frameSize.bytes` long, at offset 0 of a separate buffer: pixelmatch reads it as 32-bit words. */
   readonly pixels: Uint8Array
   /** Monotonic time at which its last byte arrived. */
   readonly arrivedMs: number
   /**
-   * Monotonic time at which its picture came from the camera, as near as can be told. A busy box decodes up to a second
-   * late; frames are evenly spaced, so how late this one is can be seen by those before.
+   * Estimated monotonic time at which its picture came from the camera. A busy box decodes up to a second late; frames
+   * are evenly spaced, so earlier frames show how late this one is.
    */
   readonly takenMs: number
 }
 
-/** ffmpeg's fps filter gives a frame out when it has seen what comes half a frame later. */
+/** ffmpeg's fps filter outputs a frame when it has seen what comes half a frame later. */
 const filterDelayMs = 100
 const frameMs = 1000 / framesPerSecond
 
@@ -28,7 +28,7 @@ export class FrameSplitter {
   #takenMs = -Infinity
   readonly #offset = new SmallestOffset()
 
-  /** The frames that `bytes` completes. */
+  /** Returns the frames that `bytes` completes. */
   push(bytes: Uint8Array, arrivedMs: number): Frame[] {
     const frames: Frame[] = []
     for (let at = 0; at < bytes.length; ) {
@@ -41,7 +41,7 @@ export class FrameSplitter {
     return frames
   }
 
-  /** Forgets a frame that was begun: the next bytes come from another process. */
+  /** Drops an incomplete frame: the next bytes come from another process. */
   reset(): void {
     this.#filled = 0
     this.#count = 0
@@ -55,7 +55,7 @@ export class FrameSplitter {
     return frame
   }
 
-  /** Never earlier than the frame before. */
+  /** Estimates when the picture was taken; never earlier than the frame before. */
   #taken(arrivedMs: number): number {
     const streamMs = this.#count * frameMs
     this.#count += 1
@@ -66,8 +66,8 @@ export class FrameSplitter {
 }
 
 /**
- * Frames that wait to be scored, at most `room`. Who puts one in never waits: when it is full, the oldest is dropped and
- * counted, because a late score is worth less than a stream whose pipe is empty.
+ * Holds frames that wait to be scored, at most `room`. Adding never waits: when it is full, the oldest frame is dropped
+ * and counted, because emptying the stream's pipe matters more than a late score.
  */
 export class FrameQueue {
   readonly #room: number

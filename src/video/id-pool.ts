@@ -1,14 +1,14 @@
-/** So many ids are asked for at once, and asked for again when half are used. */
+/** Ids that are requested at once; more are requested when half are used. */
 const poolSize = 16
 
-/** Ids of detections in advance, so that motion is told of without waiting for the thread that gives them out. */
+/** Holds detection ids in advance, so that motion is reported without waiting for the main thread. */
 export class IdPool {
   readonly #ask: (count: number) => void
   readonly #waiting: { readonly give: (id: number) => void; readonly refuse: (error: Error) => void }[] = []
   #ids: number[] = []
   #asked = 0
 
-  /** Asks at once. */
+  /** Requests ids at once. */
   constructor(ask: (count: number) => void) {
     this.#ask = ask
     this.#refill()
@@ -21,7 +21,7 @@ export class IdPool {
     this.#refill()
   }
 
-  /** Waits when there is none. */
+  /** Resolves with an id; waits while there is none. Rejects after `end`. */
   take(): Promise<number> {
     const id = this.#ids.shift()
     const taken =
@@ -32,7 +32,7 @@ export class IdPool {
     return taken
   }
 
-  /** Nobody gives out ids any more. */
+  /** Rejects all waiting and later calls of `take`. */
   end(): void {
     for (const { refuse } of this.#waiting.splice(0)) refuse(new Error('no ids any more'))
   }

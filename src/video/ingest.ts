@@ -5,17 +5,17 @@ import { frameSize, framesPerSecond } from './frames.ts'
 import { type Problem, problemOf } from './problems.ts'
 import { concatList, redactor, resolveHost, type StreamSource } from './stream-source.ts'
 
-/** What is taken from a stream: the compressed video, small raw pictures, or both. */
+/** Outputs of a stream: the compressed video, small raw pictures, or both. */
 export type Outputs = {
   readonly video: boolean
   readonly frames: boolean
-  /** The video comes in another order than it is shown: it gets times by which it can be written. */
+  /** Pictures arrive in another order than they are shown: decoding times are set, so that ffmpeg can write them. */
   readonly reordered?: boolean
 }
 
 export type Ended = {
   readonly problem: Problem
-  /** The last words of ffmpeg, without credentials; for the log. */
+  /** The end of ffmpeg's stderr, without credentials; for the log. */
   readonly said: string
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -27,18 +27,18 @@ export type IngestOptions = {
   readonly outputs: Outputs
   /** Bytes of an MPEG transport stream. */
   readonly onVideo: (bytes: Buffer) => void
-  /** Bytes of raw RGBA pictures, cut anywhere. */
+  /** Bytes of raw RGBA pictures, in pieces of any size. */
   readonly onFrames: (bytes: Buffer) => void
-  /** Once, when the process is gone and all that it wrote has been handed over. */
+  /** Called once, when the process has ended and all its output was passed on. */
   readonly onEnded: (ended: Ended) => void
 }
 
-/** Stderr that is kept: its end says why, its beginning seldom more. */
+/** Characters of stderr that are kept, from its end. */
 const keptChars = 4000
 
 /**
- * One ffmpeg with one connection to the camera. It starts with the object and is never started again: what comes next is
- * the connection's decision. Nothing here waits: pipes are emptied as they fill.
+ * Runs one ffmpeg with one connection to the camera. It starts with the object and never restarts: `connection.ts`
+ * decides what comes next. Pipes are emptied as they fill.
  */
 export class Ingest {
   readonly #o: IngestOptions
@@ -55,12 +55,14 @@ export class Ingest {
     void this.#start()
   }
 
-  /** Of the process, while it runs. */
+  /** Returns the process id, while the process runs. */
   get pid(): number | undefined {
     return this.#child?.pid
   }
 
-  /** SIGTERM: ffmpeg takes leave of the camera, which frees its place there. A frozen one does not react. */
+  /**
+   * Sends SIGTERM: ffmpeg closes the RTSP session, which frees its place at the camera. A frozen one does not react.
+   */
   terminate(): void {
     this.#signal('SIGTERM')
   }
@@ -122,23 +124,25 @@ export class Ingest {
 }
 
 /**
- * RTP says when a picture is shown, a transport stream also when it is decoded. ffmpeg can't tell that of the first picture
- * of a stream with B-frames, and writes none at all. A second earlier than it is shown, and never before the one in front
- * of it, is early enough for all of them. The first gets any time: the ring begins behind it.
+ * RTP says when a picture is shown, a transport stream also when it is decoded. ffmpeg does not know that for the first
+ * picture of a stream with B-frames, and writes none at all. So the decoding time is set to a second before the picture
+ * is shown, and never before the previous one. The first gets any time: the ring begins after it.
  */
 const shown = 'if(eq(PTS,NOPTS),0,PTS)'
 const reorderedFilter = `setts=pts='${shown}':dts='max(PREV_OUTDTS+1,${shown}-1/TB)'`
 /** Times of first pictures may have to be set back; they stay over zero with this. */
 const beginsAtSeconds = 10
 
-/** The arguments hold nothing about the camera. `-timeout` and the transport stand in the list, where it can have them. */
+/**
+ * Returns ffmpeg's arguments. They name nothing of the camera: address, timeout and transport are in the list on stdin.
+ */
 export function ingestArgs({ video, frames, reordered = false }: Outputs): string[] {
   const size = `${frameSize.width}:${frameSize.height}`
   const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'error'],
     ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtsps,rtp,udp,tcp,tls'],
-    // Small pictures do not show what the loop filter does, and it takes a quarter of the decoder's time.
+    // The loop filter takes a quarter of the decoder's time and is invisible in small pictures.
     ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1', '-skip_loop_filter', 'all'],
     ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0'],
     ...(video ? ['-map', '0:v:0', '-c', 'copy', ...(reordered ? ['-bsf:v', reorderedFilter] : [])] : []),

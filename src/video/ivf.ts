@@ -5,8 +5,8 @@ const headerBytes = 32
 const ticksPerSecond = 90_000
 
 /**
- * The pictures of a spooled transport stream as an IVF file: the simplest container that says for each picture when it is
- * shown. ffmpeg does not know Motion JPEG again in a transport stream, but it does in this one.
+ * Yields the pictures of a spooled transport stream as an IVF file, the simplest container with a time for each
+ * picture. ffmpeg recognizes Motion JPEG in it, but not in a transport stream.
  */
 export async function* asIvf(spool: FileHandle): AsyncGenerator<Buffer> {
   const splitter = new UnitSplitter()

@@ -2,7 +2,9 @@
 export type PicturePoint = { readonly x: number; readonly y: number }
 export type Polygon = readonly PicturePoint[]
 
-/** One byte a pixel: 1 where motion counts, 0 inside any of the polygons (even-odd rule, by the middle of the pixel). */
+/**
+ * Returns one byte for each pixel: 1 where motion counts, 0 inside a polygon (even-odd rule, by the pixel's middle).
+ */
 export function countedPixels(width: number, height: number, masks: readonly Polygon[]): Uint8Array {
   const counted = new Uint8Array(width * height).fill(1)
   for (let row = 0; row < height; row += 1) {

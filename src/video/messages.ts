@@ -1,6 +1,6 @@
 /**
- * What the main thread and the cameras thread say to each other: plain data, so that it can be posted. Times named `…At`
- * are milliseconds since the epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
+ * Messages between the main thread and the cameras thread: plain data. Times named `…At` are milliseconds since the
+ * epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
  */
 import type { PlainWords, Problem } from './problems.ts'
 import type { StreamState } from './stream.ts'
@@ -14,18 +14,18 @@ export type MotionOptions = {
   readonly masks: readonly (readonly { readonly x: number; readonly y: number }[])[]
 }
 
-/** All that the thread knows of a camera. */
+/** Settings of a camera, as the thread receives them. */
 export type CameraSettings = {
   readonly cameraId: number
   readonly url: string
   /** The stream for detection; null: `url`. */
   readonly detectUrl: string | null
   readonly username: string | null
-  /** Read before each connection; the password itself is in no message. */
+  /** Read before each connection; no message holds the password. */
   readonly passwordFile: string | null
-  /** Whether motion detection runs. Its counters begin at 0 each time that this becomes true. */
+  /** Whether motion detection runs. Its counters start at 0 each time this becomes true. */
   readonly detecting: boolean
-  /** Whether the stream is needed besides: for its history, or for somebody who watches. */
+  /** Whether the stream is needed without detection too. */
   readonly streaming: boolean
   readonly motion: MotionOptions
 }
@@ -33,17 +33,17 @@ export type CameraSettings = {
 export type ToCameras =
   /** A camera that is new, or whose settings have changed: all of them, every time. */
   | { readonly type: 'camera'; readonly settings: CameraSettings }
-  /** The camera is gone from the config. Clips that are open are closed. */
+  /** The camera was removed from the config. Open clips are closed. */
   | { readonly type: 'remove'; readonly cameraId: number }
-  /** Somebody pressed start: the next attempt is now, also after refused credentials. */
+  /** Detection was started through the API: the next attempt is now, also after refused credentials. */
   | { readonly type: 'retry'; readonly cameraId: number }
-  /** Files with passwords may hold others now. A camera that waits for its next attempt with an old one is tried at once. */
+  /** Password files may have changed. A camera that waits with an old password is tried at once. */
   | { readonly type: 'secrets' }
-  /** How much of the disk clips leave for the ledger. Said before the first camera. */
+  /** Bytes of the disk that clips leave for the ledger. Sent before the first camera. */
   | { readonly type: 'reserve'; readonly bytes: number }
-  /** The answer to `idsWanted`: ids of detections that nobody else uses. What is not used is lost with the thread. */
+  /** The answer to `idsWanted`: unused detection ids. Those left over are lost with the thread. */
   | { readonly type: 'ids'; readonly ids: readonly number[] }
-  /** `clipClosed` or `clipLost` of this detection is in the database; until then it is told again at each start. */
+  /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
   | { readonly type: 'recorded'; readonly detectionId: number }
   /** Ends every stream, closes every clip; `stopped` is the last message. */
   | { readonly type: 'stop' }
@@ -51,9 +51,9 @@ export type ToCameras =
 export type CameraState = {
   readonly type: 'state'
   readonly cameraId: number
-  /** With two streams, that of the one that is worse off. */
+  /** The worse of the camera's two streams. */
   readonly state: StreamState
-  /** Null while all is well, and while nothing is known to be wrong. */
+  /** Null while nothing is known to be wrong. */
   readonly problem: Problem | null
   readonly words: PlainWords | null
   readonly at: number
@@ -75,7 +75,7 @@ export type CameraStatus = {
   }
   /** When the newest frame came; null before the first. */
   readonly lastFrameAt: number | null
-  /** Frames scored a second, over the last five; 5 is all there are. */
+  /** Frames scored a second, over the last five seconds; 5 is the most. */
   readonly fps: number
   /** Pictures a second of the recorded stream; null before it is known. */
   readonly streamFps: number | null
@@ -83,13 +83,13 @@ export type CameraStatus = {
   readonly restarts: number
   /** Frames dropped because scoring was too slow. */
   readonly droppedFrames: number
-  /** Steps of light, or of the whole picture, that were no motion. */
+  /** Changes of light, or of the whole picture, that were no motion. */
   readonly suppressedSceneChanges: number
-  /** How long every frame has been the same, bit by bit: a camera that shows a still picture is broken. */
+  /** How long all frames have been identical, bit by bit: the camera is then probably broken. */
   readonly stillSeconds: number
   /** Bytes held in memory. */
   readonly ringBytes: number
-  /** Distance of the key frames; null before it is known. Over preRecordSeconds it deserves a warning. */
+  /** Interval of the key frames; null before it is known. It should be below preRecordSeconds. */
   readonly keyFrameSeconds: number | null
 }
 
@@ -106,7 +106,7 @@ export type MotionFired = {
   readonly clip: boolean
 }
 
-/** What is known of a detection beside its clip; it stands on disk beside an unfinished clip. */
+/** What is known of a detection besides its clip; stored as `ID.json` beside an unfinished clip. */
 export type DetectionFacts = {
   readonly detectionId: number
   readonly cameraId: number
@@ -123,7 +123,7 @@ export type StoredFile = {
   readonly sizeBytes: number
 }
 
-/** A clip is on disk, whole and readable. */
+/** A complete, readable clip is on disk. */
 export type ClipClosed = DetectionFacts &
   StoredFile & {
     readonly type: 'clipClosed'
@@ -136,10 +136,10 @@ export type ClipClosed = DetectionFacts &
     readonly askedPreRollSeconds: number | null
     /** From the first picture to the last. A player shows the last one for a little longer. */
     readonly durationSeconds: number
-    /** How many the file shows, and the longest time between two of them. */
+    /** Pictures that the file shows; below, the longest time between two of them. */
     readonly pictures: number
     readonly longestGapSeconds: number
-    /** Whether the video is the camera's, bit by bit; else it was encoded again, because no browser plays the camera's. */
+    /** Whether the video is the camera's, bit by bit; else it was encoded again, because browsers do not play it. */
     readonly original: boolean
     readonly width: number
     readonly height: number
@@ -153,7 +153,7 @@ export type ClipClosed = DetectionFacts &
 
 export type ClipLostReason = 'no-video' | 'disk-full' | 'disk-too-slow' | 'disk-failed' | 'unreadable' | 'nothing-left'
 
-/** There will be no clip of this detection; why, as a sentence. */
+/** There will be no clip of this detection; `words` says why. */
 export type ClipLost = DetectionFacts & {
   readonly type: 'clipLost'
   readonly reason: ClipLostReason
@@ -161,13 +161,13 @@ export type ClipLost = DetectionFacts & {
 }
 
 export type FromCameras =
-  /** Answered by `ids`; until then motion that fires waits. */
+  /** Answered by `ids`. Without an id, motion that fires waits. */
   | { readonly type: 'idsWanted'; readonly count: number }
   | CameraState
   | CameraStatus
   | MotionFired
   | ClipClosed
   | ClipLost
-  /** All that was left from before the start has been told. */
+  /** All clips of earlier runs have been reported. */
   | { readonly type: 'leftoversDone'; readonly count: number }
   | { readonly type: 'stopped' }

@@ -28,7 +28,7 @@ export type WatchCounts = FrameCounts & {
   readonly suppressed: number
 }
 
-/** Without a frame for so long, time goes on by the clock. */
+/** Without a frame for this long, the clock counts instead of frames. */
 const silenceMs = 2000
 
 /** From the bytes of small pictures to motion events: the loop around `score.ts` and `detector.ts`, which decide. */
@@ -58,12 +58,12 @@ export class MotionWatch {
     this.#scorer = new Scorer(frameSize, masks)
   }
 
-  /** Detection is started: counting begins anew. */
+  /** Starts the counters at 0: detection was started. */
   restartCounting(): void {
     this.#counter = new FrameCounter()
   }
 
-  /** What comes now has nothing to do with what came before. */
+  /** Forgets frames and references: another connection begins. */
   reconnect(): void {
     this.#splitter.reset()
     this.#queue.clear()
@@ -78,7 +78,7 @@ export class MotionWatch {
     setImmediate(() => this.#drain())
   }
 
-  /** An open clip ends: at `lastPictureMs` (monotonic), when it is known that nothing came after that; else now. */
+  /** Ends an open clip at `lastPictureMs` (monotonic), when that is known to be the last picture; otherwise now. */
   interrupt(why: Interruption, lastPictureMs = Infinity): void {
     this.#queue.clear()
     const nowMs = this.#o.clock.monotonic()
@@ -101,7 +101,7 @@ export class MotionWatch {
     this.#queue.clear()
   }
 
-  /** One frame a turn, so that pipes are emptied between two. */
+  /** Scores one frame in each turn of the event loop, so that pipes are emptied in between. */
   #drain(): void {
     const frame = this.#queue.take()
     this.#draining = frame !== undefined
@@ -129,8 +129,8 @@ export class MotionWatch {
   }
 
   /**
-   * A clip must end although no frame comes any more. As long as frames come, they alone say what time it is: on a busy box
-   * they are late, and by the clock motion would be over before it was seen.
+   * Sets a timer, so that a clip ends although no frame comes any more. While frames come, their times count: on a busy
+   * box they are late, and by the clock motion would be over before it was seen.
    */
   #arm(): void {
     const { clock, settings } = this.#o

@@ -1,4 +1,4 @@
-/** Why a camera gives no usable pictures, as far as the gateway can tell. */
+/** Reasons why a camera gives no usable pictures. */
 export type Problem =
   | 'unreachable'
   | 'name-unknown'
@@ -82,12 +82,12 @@ const words: Record<Problem, PlainWords> = {
   },
 }
 
-/** What an admin is told about a problem. */
+/** Returns the sentences for the admin about a problem. */
 export function plainWords(problem: Problem): PlainWords {
   return words[problem]
 }
 
-/** The first pattern that matches decides; the order is from what is certain to what is likely. */
+/** The first matching pattern decides; certain ones come before likely ones. */
 const signs: readonly (readonly [RegExp, Problem])[] = [
   [/\b(401 Unauthorized|403 Forbidden|authorization failed)\b/i, 'refused'],
   [/\b(404 Not Found|454 Session Not Found|410 Gone)\b/i, 'wrong-path'],
@@ -109,7 +109,7 @@ export type Ending = {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Why a stream's ffmpeg has ended. A camera that closes a running stream makes it end with code 0. */
+/** Returns why a stream's ffmpeg has ended. A camera that closes a running stream makes it end with code 0. */
 export function problemOf({ said, hadVideo, code, signal }: Ending): Problem {
   if (signal !== null) return 'program-failed'
   const sign = signs.find(([pattern]) => pattern.test(said))

@@ -4,7 +4,7 @@ import { type Codec, type Unit, UnitSplitter } from './transport-stream.ts'
 /** What follows the units of a cut. */
 export type RingListener = {
   readonly unit: (unit: Unit) => void
-  /** The stream does not go on: another process, or a jump of its time. */
+  /** Called when the stream does not continue: another process, or a jump of its time. */
   readonly broken: () => void
 }
 
@@ -14,31 +14,31 @@ export type Cut = {
   readonly tables: Buffer
   /** From a key frame on. */
   readonly units: readonly Unit[]
-  /** Presentation time of its first picture, and of the picture that is to be shown first. */
+  /** Presentation times: of its first picture, and of the picture that should be shown first. */
   readonly firstPtsMs: number
   readonly startPtsMs: number
   readonly codec: Codec
 }
 
 export type RingOptions = {
-  /** How much of the past must be there, in milliseconds; one group of pictures and a little more are kept. */
+  /** Milliseconds of the past to keep; up to one group of pictures more is kept. */
   readonly keepMs: number
   readonly maxBytes?: number
-  /** The clock of the stream has jumped. What was held is forgotten, and listeners have been told that it is broken. */
+  /** Called when the clock of the stream has jumped, after the ring was emptied and its listeners were ended. */
   readonly onJump?: () => void
 }
 
 const defaultMaxBytes = 48 * 1024 * 1024
 const slackMs = 1500
-/** Pictures are reordered by less than this, and network and decoder are never so much too early. */
+/** Reordering and early arrival stay below this; more is a jump. */
 const jumpMs = 1500
-/** Times are computed from others; a picture that is due at a moment is not missed for that. */
+/** Tolerance for computed times, so that rounding misses no picture. */
 const roundingMs = 1
 
 /**
- * The newest part of a camera's compressed stream, in memory. Indexed by arrival (monotonic, as everything else in the
- * gateway) and by presentation time (what the pictures themselves say): arrival comes in bursts, so the place of a
- * moment is computed from the presentation time and the smallest delay seen lately.
+ * Holds the newest part of a camera's compressed stream in memory, indexed by arrival (monotonic) and by presentation
+ * time (from the pictures). Arrival comes in bursts, so the place of a moment is computed from the presentation time
+ * and the smallest delay of the last 30 s.
  */
 export class Ring {
   readonly #maxBytes: number
@@ -75,19 +75,19 @@ export class Ring {
     return this.#units.at(-1)
   }
 
-  /** Monotonic time at which the newest picture came from the camera, as near as can be told. */
+  /** Returns the estimated monotonic time at which the newest picture came from the camera. */
   get newestMs(): number | undefined {
     const newest = this.newest
     const offsetMs = this.#offset.ms
     return newest === undefined || offsetMs === undefined ? undefined : newest.ptsMs + offsetMs
   }
 
-  /** Time between the newest two key frames, in milliseconds; undefined before there were two. */
+  /** Returns the milliseconds between the newest two key frames; undefined before there were two. */
   get groupMs(): number | undefined {
     return this.#groupMs
   }
 
-  /** Pictures a second over what is held; undefined before there are two. */
+  /** Returns pictures a second over what is held; undefined before there are two. */
   get picturesPerSecond(): number | undefined {
     const [first, last] = [this.#units[0], this.#units.at(-1)]
     if (!first || !last || last.ptsMs <= first.ptsMs) return undefined
@@ -102,23 +102,23 @@ export class Ring {
     return units.length
   }
 
-  /** Another process begins: what is held can't be joined to what comes. */
+  /** Empties the ring: another process begins, whose video does not continue this one. */
   restart(): void {
     this.#splitter = new UnitSplitter()
     this.#reordered = false
     this.#forget()
   }
 
-  /** The presentation time that was the newest at a monotonic time; undefined before the first picture. */
+  /** Returns the presentation time that was newest at a monotonic time; undefined before the first picture. */
   ptsAt(monotonicMs: number): number | undefined {
     const offsetMs = this.#offset.ms
     return offsetMs === undefined ? undefined : monotonicMs - offsetMs
   }
 
   /**
-   * All from the key frame at or before `fromMs` (monotonic) to the newest picture; from the oldest key frame when the
-   * ring does not reach back so far. It starts with the picture that was to be seen at `fromMs`, or with the next one when
-   * that was taken before `notBeforeMs`. Undefined before the first key frame.
+   * Returns everything from the key frame at or before `fromMs` (monotonic) to the newest picture; from the oldest key
+   * frame when the ring does not reach back so far. It starts with the picture that was visible at `fromMs`, or with
+   * the next one when that was taken before `notBeforeMs`. Undefined before the first key frame.
    */
   since(fromMs: number, notBeforeMs = -Infinity): Cut | undefined {
     const wanted = this.ptsAt(fromMs)
@@ -129,7 +129,7 @@ export class Ring {
     return this.#cut(first, this.#pictureAt(first, wanted, earliest))
   }
 
-  /** From the newest key frame on: what a new viewer, or a still picture, begins with. */
+  /** Returns everything from the newest key frame on. */
   newestGroup(): Cut | undefined {
     return this.#cut(
       this.#units.findLastIndex((unit) => unit.key),
@@ -138,14 +138,18 @@ export class Ring {
   }
 
   /**
-   * Hands over every unit that comes after those of a cut made in the same turn of the event loop. Returns what ends it.
+   * Passes on every unit after those of a cut made in the same turn of the event loop. Returns a function that
+   * unsubscribes.
    */
   subscribe(listener: RingListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Time of the picture that is shown at `wantedPtsMs`, among those from `first` on; never one before `earliestPtsMs`. */
+  /**
+   * Returns the time of the picture shown at `wantedPtsMs`, among those from `first` on; never one before
+   * `earliestPtsMs`.
+   */
   #pictureAt(first: number, wantedPtsMs: number, earliestPtsMs: number): number {
     const times = this.#units.slice(Math.max(first, 0)).map((unit) => unit.ptsMs)
     const shown = times.reduce((found, ms) => (ms <= wantedPtsMs + roundingMs ? Math.max(found, ms) : found), -Infinity)
@@ -176,7 +180,7 @@ export class Ring {
     if (jumped) this.#onJump()
   }
 
-  /** Time never runs back in a stream, and no picture comes before it was taken. A gap is no jump: time passed in it. */
+  /** Says whether the stream's time ran back, or a picture came before it can have been taken. A gap is no jump. */
   #isJump(unit: Unit): boolean {
     const before = this.#units.at(-1)
     if (!before) return false
@@ -186,8 +190,8 @@ export class Ring {
   }
 
   /**
-   * The first time that a picture comes after one that is shown later: there are B-frames. ffmpeg did not know that, and
-   * the times of the pictures before are wrong.
+   * Says whether this is the first picture that comes after one shown later. Then the stream has B-frames, and ffmpeg
+   * gave the pictures before it wrong times.
    */
   #beginsReordering(unit: Unit): boolean {
     const before = this.#units.at(-1)
@@ -209,7 +213,7 @@ export class Ring {
     for (const listener of [...this.#listeners]) listener.broken()
   }
 
-  /** Whole groups go, oldest first, as long as the next key frame is old enough or memory is short. */
+  /** Drops whole groups, oldest first, while the next key frame is old enough or memory is short. */
   #evict(): void {
     for (;;) {
       const next = this.#units.findIndex((unit, i) => i > 0 && unit.key)

@@ -3,7 +3,7 @@ import { countedPixels, type Polygon } from './mask.ts'
 
 /** How much a frame has changed. */
 export type FrameScore = {
-  /** 0 to 1, what is compared with the sensitivity: the smaller of this frame's and the one before. */
+  /** 0 to 1, compared with the sensitivity: the smaller of this frame's and the previous one's. */
   readonly score: number
   /** Of this frame alone. */
   readonly raw: number
@@ -20,7 +20,7 @@ const columns = 16
 const rows = 9
 /** includeAA turns the search for anti-aliasing off, which changes no score and is 15 times faster. */
 const comparison = { threshold: 0.08, includeAA: true, diffMask: true } as const
-/** More than this share of the cells over half changed is a change of the scene. */
+/** A scene change has more than this share of its cells over half changed. */
 const sceneShare = 0.6
 /** A window that masks cover for more than three quarters counts as if a quarter were left. */
 const leastOpenShare = 0.25
@@ -29,8 +29,8 @@ const leastOpenShare = 0.25
 export type Cells = { readonly changed: Uint32Array; readonly counted: Uint32Array }
 
 /**
- * Scores frame after frame of one camera. The same frames give the same scores, whenever they come. Frames are RGBA at
- * offset 0 of buffers of their own, and are kept for a while: they must not be written to.
+ * Scores the frames of one camera in order. The same frames give the same scores, independent of time. Frames are RGBA
+ * at offset 0 of separate buffers, and are kept for a while: do not write to them.
  */
 export class Scorer {
   readonly #picture: Picture
@@ -59,7 +59,7 @@ export class Scorer {
     return { score, raw, scene }
   }
 
-  /** The next frames come from another connection: a comparison with those before would see a jump. */
+  /** Forgets earlier frames: the next ones come from another connection, and a comparison would see a jump. */
   reset(): void {
     this.#frames = []
     this.#rawBefore = 0
@@ -67,7 +67,7 @@ export class Scorer {
 
   #compare(reference: Uint8Array, frame: Uint8Array): Cells {
     const { width, height } = this.#picture
-    // pixelmatch marks what differs and leaves all else as it finds it.
+    // pixelmatch marks differing pixels and leaves the others unchanged.
     this.#difference.fill(0)
     pixelmatch(reference, frame, this.#difference, width, height, comparison)
     const marked = this.#counted.map((counts, i) => (counts && this.#difference[4 * i + 3] ? 1 : 0))
@@ -75,7 +75,7 @@ export class Scorer {
   }
 }
 
-/** Changed share of the busiest window of two by two cells. */
+/** Returns the changed share of the busiest window of two by two cells. */
 export function busiestWindow({ changed, counted }: Cells): number {
   const most = Math.max(...counted)
   let busiest = 0
@@ -88,7 +88,7 @@ export function busiestWindow({ changed, counted }: Cells): number {
   return busiest
 }
 
-/** Whether more than 60 % of the cells are over half changed; cells under a mask are left out. */
+/** Says whether more than 60 % of the cells are over half changed; cells under a mask are left out. */
 export function isSceneChange({ changed, counted }: Cells): boolean {
   const open = counted.filter((count) => count > 0).length
   const busy = changed.filter((count, i) => 2 * count > (counted[i] ?? 0)).length

@@ -1,22 +1,22 @@
-/** The offset is the smallest of this time: long enough to meet a quiet moment, short enough to follow drifting clocks. */
+/** Window of the smallest offset: long enough to contain a quiet moment, short enough to follow drifting clocks. */
 const windowMs = 30_000
 
 /**
- * How far a stream's own time lies behind the gateway's monotonic clock. What a stream sends comes late, in bursts, but
- * never early, so the smallest difference seen lately is the nearest to the truth.
+ * Estimates the offset from a stream's time to the gateway's monotonic clock. Packets come late, in bursts, but never
+ * early, so the smallest recent difference is the best estimate.
  */
 export class SmallestOffset {
   #offsets: { readonly atMs: number; readonly offsetMs: number }[] = []
 
-  /** Milliseconds from a stream's time to monotonic time; undefined before anything came. */
+  /** Returns the milliseconds from the stream's time to monotonic time; undefined before the first packet. */
   get ms(): number | undefined {
     return this.#offsets[0]?.offsetMs
   }
 
-  /** Something of the time `streamMs` has arrived. */
+  /** Notes that a packet of the time `streamMs` has arrived. */
   note(streamMs: number, arrivedMs: number): void {
     const offsetMs = arrivedMs - streamMs
-    // An older one that is larger can never be the smallest again: what is kept rises, and the first is the smallest.
+    // A larger older offset can never be the smallest again. The kept ones rise, so the first is the smallest.
     const kept = this.#offsets.filter((o) => o.offsetMs < offsetMs && o.atMs > arrivedMs - windowMs)
     this.#offsets = [...kept, { atMs: arrivedMs, offsetMs }]
   }

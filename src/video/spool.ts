@@ -7,17 +7,17 @@ export type SpoolOptions = {
   readonly ring: Ring
   /** The spool begins at the key frame at or before this (monotonic). */
   readonly fromMs: number
-  /** TimedAsk before each write. */
+  /** Called before each write. */
   readonly hasRoom: () => boolean
-  /** No picture from before this (monotonic) is to be shown. */
+  /** No earlier picture (monotonic) is shown. */
   readonly notBeforeMs: number
-  /** Called once there is a beginning; nothing is written before it resolves. */
+  /** Called when the beginning is known; nothing is written before it resolves. */
   readonly prepare: (beginning: Beginning) => Promise<void>
 }
 
-/** Where a spool begins. */
+/** The beginning of a spool. */
 export type Beginning = {
-  /** Monotonic time of the picture that is to be shown first. */
+  /** Monotonic time of the picture that is shown first. */
   readonly startMs: number
   /** The same in the time of the stream. */
   readonly startPtsMs: number
@@ -26,7 +26,7 @@ export type Beginning = {
   readonly codec: Codec
 }
 
-/** A disk that is slower than the camera for so long is given up. */
+/** Bytes waiting for the disk at which a clip is given up. */
 const mostPendingBytes = 64 * 1024 * 1024
 
 export class SpoolError extends Error {
@@ -40,7 +40,7 @@ export class SpoolError extends Error {
 }
 
 /**
- * A clip that is open: what the ring holds of the past, and every picture that comes, as a transport stream in a file.
+ * Writes an open clip to a file as a transport stream: the past that the ring holds, and every picture that comes.
  * Taking from the ring never waits for the disk.
  */
 export class Spool {
@@ -61,7 +61,7 @@ export class Spool {
   readonly #pictures: { readonly ptsMs: number; readonly endByte: number }[] = []
   #takenBytes = 0
 
-  /** Takes hold of the past at once; the file follows. */
+  /** Takes the past from the ring at once; the file is written afterwards. */
   constructor({ path, ring, fromMs, notBeforeMs, hasRoom, prepare }: SpoolOptions) {
     this.#path = path
     this.#ring = ring
@@ -74,7 +74,7 @@ export class Spool {
   }
 
   /**
-   * Takes nothing more, and cuts off what was taken after `endMs` (monotonic); resolves when all is in the file. Rejects
+   * Ends the spool and cuts off what was taken after `endMs` (monotonic). Resolves when all is in the file. Rejects
    * with SpoolError or the disk's error.
    */
   async close(endMs: number): Promise<Beginning> {
@@ -98,7 +98,7 @@ export class Spool {
     return this.#pictures[Math.max(count - 1, 0)]?.endByte ?? this.#takenBytes
   }
 
-  /** Without the last picture that B-frames come after: some of them may not have come. */
+  /** Returns the number of pictures whose B-frames have all arrived. */
   #completeCount(): number {
     const times = this.#pictures.map(({ ptsMs }) => ptsMs)
     const isReordered = times.some((ms, i) => ms < (times[i - 1] ?? ms))

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { scrubText } from '../platform/index.ts'
 import type { FfmpegDialect } from './ffmpeg-dialect.ts'
 
-/** Where a stream is, and who asks for it. */
+/** Address and credentials of a stream. */
 export type StreamSource = {
   /** rtsp:// or rtsps://; user and password in it are used when `username` is null. */
   readonly url: string
@@ -15,8 +15,8 @@ const socketTimeoutUs = 5_000_000
 const analyzeUs = 1_000_000
 
 /**
- * The list that ffmpeg's concat demuxer reads from stdin: there the credentials are in no process list. `?tcp` asks for
- * RTP inside the RTSP connection, in every version.
+ * Returns the list that ffmpeg's concat demuxer reads from stdin, which keeps credentials out of the process list.
+ * `?tcp` asks for RTP inside the RTSP connection, in every version.
  */
 export function concatList(source: StreamSource, address: string | undefined, dialect: FfmpegDialect): string {
   const lines = ['ffconcat version 1.0', `file ${quoted(streamUrl(source, address))}`]
@@ -27,7 +27,7 @@ export function concatList(source: StreamSource, address: string | undefined, di
   return `${lines.join('\n')}\n`
 }
 
-/** The URL with its credentials, percent-encoded. `address` stands for the host name, when it is given. */
+/** Returns the URL with its credentials, percent-encoded. `address` replaces the host name. */
 export function streamUrl(source: StreamSource, address?: string): string {
   const url = new URL(source.url)
   const rest = source.url.slice(source.url.indexOf('//') + 2).replace(/^[^/?#]*/, '')
@@ -39,8 +39,8 @@ export function streamUrl(source: StreamSource, address?: string): string {
 }
 
 /**
- * The address of the stream's host. Looked up here, because the static 2018 build of ffmpeg crashes when it resolves a
- * name itself. Undefined when the host is an address already; rejects when the name is not known.
+ * Resolves with the address of the stream's host; undefined when the host is an address already. Rejects for an unknown
+ * name. Done here because the static 2018 build of ffmpeg crashes when it resolves a name itself.
  */
 export async function resolveHost(source: StreamSource): Promise<string | undefined> {
   const host = new URL(source.url).hostname.replace(/^\[|\]$/g, '')
@@ -48,7 +48,7 @@ export async function resolveHost(source: StreamSource): Promise<string | undefi
   return (await lookup(host)).address
 }
 
-/** Takes the credentials of a source out of a text, however they are written there. */
+/** Returns a function that removes the source's credentials from a text, in every spelling. */
 export function redactor(source: StreamSource): (text: string) => string {
   const url = new URL(source.url)
   const secrets = [source.password, url.password, decodeURIComponent(url.password)].filter((s): s is string => !!s)
@@ -65,12 +65,12 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** ffmpeg reads its own words (`tcp`) from the query and hands the rest on to the camera. */
+/** Adds `tcp` to the query: ffmpeg reads its options there and passes the rest on to the camera. */
 function withTcp(rest: string): string {
   return `${rest}${rest.includes('?') ? '&' : '?'}tcp`
 }
 
-/** Single quotes end at the first one inside, so that one is put outside of them. */
+/** Quotes a text for the list. A quote inside is closed, escaped, and opened again. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -15,16 +15,16 @@ import type { StreamSource } from './stream-source.ts'
 
 export type StreamState = 'offline' | 'connecting' | 'live' | 'stalled' | 'backing-off'
 
-/** What the world may know of a stream. */
+/** State of a stream for callers. */
 export type StreamView = {
   readonly state: StreamState
-  /** Why it has no pictures, or had none until it is live again; while it is live, what is wrong nevertheless. */
+  /** Why it has no pictures; while it is live, what is wrong nevertheless. */
   readonly problem: Problem | null
 }
 
-/** What a stream is made of; any change of it replaces the process. */
+/** Source and outputs of a stream; a change replaces the process. */
 export type StreamPlan = {
-  /** Read before each attempt, so that a new password in the file is seen. Throws when it can't be read. */
+  /** Called before each attempt, so that a new password in the file is used. Throws when it cannot be read. */
   readonly source: () => StreamSource
   readonly outputs: Outputs
 }
@@ -34,18 +34,18 @@ export type StreamOptions = {
   readonly ffmpeg: IngestOptions['ffmpeg']
   readonly clock: Clock
   readonly random: RandomBytes
-  /** With the camera's id. */
+  /** A logger with the camera's id. */
   readonly log: Logger
   readonly onVideo: (bytes: Buffer) => void
   readonly onFrames: (bytes: Buffer) => void
-  /** A process begins; what it sends has nothing to do with what was sent before. */
+  /** Called when a process begins; its output does not continue the one before. */
   readonly onBegin: () => void
-  /** The process is gone, for whatever reason; all that it sent has been handed over. */
+  /** Called when the process has ended and all its output was passed on. */
   readonly onEnd: () => void
   readonly onView: (view: StreamView) => void
 }
 
-/** Keeps one stream of a camera alive: the loop around `connection.ts`, which decides, and `ingest.ts`, which does. */
+/** Keeps one stream of a camera running: `connection.ts` decides, `ingest.ts` runs the process. */
 export class Stream {
   readonly #o: StreamOptions
   #plan: StreamPlan
@@ -56,11 +56,11 @@ export class Stream {
   #view: StreamView = { state: 'offline', problem: null }
   #spawned = 0
   #rate = new PictureRate()
-  /** What it takes to write the video down, as far as was found out. */
+  /** How this stream's video can be written, as found out so far. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
   #idle: (() => void)[] = []
-  /** What the newest attempt came with; undefined before the first, and when its password could not be read. */
+  /** Source of the newest attempt; undefined before the first, and when its password could not be read. */
   #tried: StreamSource | undefined
 
   constructor(options: StreamOptions) {
@@ -72,28 +72,28 @@ export class Stream {
     return this.#view
   }
 
-  /** Of the ffmpeg that runs now. */
+  /** Returns the process id of the running ffmpeg. */
   get pid(): number | undefined {
     return this.#ingest?.pid
   }
 
-  /** Processes beyond the first. */
+  /** Returns the number of processes after the first. */
   get restarts(): number {
     return Math.max(this.#spawned - 1, 0)
   }
 
-  /** Wants the stream. Changes nothing when it is wanted already. */
+  /** Starts the stream. Changes nothing when it is started already. */
   start(): void {
     const { kind } = this.#connection.phase
     if (kind === 'offline' || kind === 'stopping') this.#step({ kind: 'start' })
   }
 
-  /** If the stream is waiting for its next attempt, this is it. */
+  /** Ends a wait for the next attempt. */
   retry(): void {
     if (this.#connection.phase.kind === 'backing-off') this.#step({ kind: 'start' })
   }
 
-  /** Resolves when no process is left. */
+  /** Stops the stream. Resolves when no process is left. */
   stop(): Promise<void> {
     this.#step({ kind: 'stop' })
     this.#problem = null
@@ -104,7 +104,7 @@ export class Stream {
     })
   }
 
-  /** Another address, other credentials or other outputs: what was learned of the old ones is forgotten. */
+  /** Changes address, credentials or outputs, and forgets what was learned with the old ones. */
   reconfigure(plan: StreamPlan): void {
     this.#plan = plan
     this.#problem = null
@@ -112,19 +112,19 @@ export class Stream {
     this.#step({ kind: 'reconfigured' })
   }
 
-  /** Something that an admin should know although the stream is live. Forgotten with the process. */
+  /** Notes a problem that an admin should know although the stream is live, until the process ends. */
   remark(problem: Problem): void {
     if (this.#remark === problem) return
     this.#remark = problem
     this.#publish()
   }
 
-  /** The pictures that come make no sense, as who looks into them has found: the stream is opened anew. */
+  /** Opens the stream anew, because its pictures are unusable. */
   broken(problem: Problem): void {
     this.#step({ kind: 'broken', problem })
   }
 
-  /** Reads the password again. If it is another than that of the newest attempt, a wait for the next one ends. */
+  /** Reads the password again. If it differs from the newest attempt's, a wait for the next attempt ends. */
   recheckCredentials(): void {
     const { kind } = this.#connection.phase
     if (kind === 'offline' || kind === 'stopping') return
@@ -132,7 +132,7 @@ export class Stream {
       const { username, password } = this.#plan.source()
       if (username === this.#tried?.username && password === this.#tried.password) return
     } catch {
-      // The next attempt says that it can't be read.
+      // The next attempt reports that it cannot be read.
       return
     }
     this.#step({ kind: 'credentials' })
@@ -190,14 +190,14 @@ export class Stream {
     return { video: video && this.#order !== 'not-recorded', frames, reordered: this.#order === 'reordered' }
   }
 
-  /** What is tried next when ffmpeg could not write down pictures that come out of order. */
+  /** Chooses the next way of writing, after ffmpeg could not write pictures that come out of order. */
   #noteReordering(): void {
     const canSet = this.#order === 'plain' && this.#o.ffmpeg.dialect.setsTimes
     if (canSet) this.#order = 'reordered'
     else if (this.#plan.outputs.frames) this.#order = 'not-recorded'
   }
 
-  /** After a jump of its time ffmpeg fills the gap with thousands of copies: scoring them would see nothing move. */
+  /** Takes frames. After a time jump ffmpeg fills the gap with thousands of copies, which must not be scored. */
   #frames(bytes: Buffer): void {
     if (this.#isBroken) return
     if (this.#rate.isFlood(bytes.length, this.#o.clock.monotonic())) {
@@ -208,18 +208,18 @@ export class Stream {
     this.#step({ kind: 'picture' })
   }
 
-  /** What a process still sends that was told to end belongs to nothing. */
+  /** Says whether the process is being ended; its late output is dropped. */
   get #isBroken(): boolean {
     const { kind } = this.#connection.phase
     return kind === 'stalled' || kind === 'stopping'
   }
 
-  /** Without a password there is no attempt; that it failed is told after this step is done. */
+  /** Returns the source; undefined without a readable password. That failure is handled after this step. */
   #source(): StreamSource | undefined {
     try {
       return this.#plan.source()
     } catch (err) {
-      this.#o.log.warn({ err }, 'the password of the camera can not be read')
+      this.#o.log.warn({ err }, 'the password of the camera cannot be read')
       this.#o.clock.after(0, () => this.#failed('password-unreadable'))
       return undefined
     }
@@ -238,7 +238,7 @@ export class Stream {
     this.#step({ kind: 'ended', problem })
   }
 
-  /** A timer that comes too early does no harm: it finds nothing due and is set again. */
+  /** Sets the timer for the next tick. One that fires too early finds nothing due and is set again. */
   #arm(): void {
     const due = dueMs(this.#connection)
     if (due === undefined || (this.#timer && this.#timer.dueMs <= due)) return

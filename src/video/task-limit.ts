@@ -1,4 +1,4 @@
-/** Runs tasks in the order they come, at most so many at once. */
+/** Runs tasks in their order, at most a given number at once. */
 export class TaskLimit {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
@@ -14,7 +14,7 @@ export class TaskLimit {
     try {
       return await task()
     } finally {
-      // The place is handed on, not given back, so that nobody who comes now gets it first.
+      // The place passes to the next waiting task, so that a new one does not overtake it.
       const next = this.#waiting.shift()
       if (next) next()
       else this.#running -= 1

@@ -1,22 +1,22 @@
-/** As much of MPEG-TS as is needed to cut one video stream at its key frames: ISO/IEC 13818-1, 2.4.3. */
+/** The part of MPEG-TS that is needed to cut one video stream at its key frames: ISO/IEC 13818-1, 2.4.3. */
 
 export const packetBytes = 188
 const syncByte = 0x47
 const wrap = 2 ** 33
 const ticksPerMs = 90
-/** No camera takes pictures so close together: ffmpeg did not know their times, and counted. */
+/** Pictures this close together have guessed times: ffmpeg did not know them, and counted. */
 const uncertainMs = 1
-/** Of so many at most the times are guessed; a stream that has no times at all goes through as it is. */
+/** At most this many times are corrected; a stream without any times passes unchanged. */
 const mostUncertain = 50
 
 export type Codec = 'h264' | 'hevc' | 'mjpeg' | 'other'
 
-/** One picture with all packets up to the next one, and what stands between them. */
+/** One picture with all packets up to the next one. */
 export type Unit = {
   readonly bytes: Buffer
   /** Presentation time in milliseconds, without the wrap after 26.5 hours; from an arbitrary start. */
   readonly ptsMs: number
-  /** Whether a decoder can begin here. */
+  /** Whether this is a key frame. */
   readonly key: boolean
   /** Monotonic time at which its first packet arrived, at the latest. */
   readonly arrivedMs: number
@@ -39,7 +39,7 @@ export class UnitSplitter {
   /** The first pictures, while their times are not known; undefined once they are. */
   #uncertain: Unit[] | undefined = []
 
-  /** Program tables as they came last; a file that begins with them and a key unit can be played. */
+  /** Returns the newest program tables; a file that begins with them and a key unit can be played. */
   get tables(): Buffer {
     return this.#pat && this.#pmt ? Buffer.concat([this.#pat, this.#pmt]) : Buffer.alloc(0)
   }
@@ -48,7 +48,7 @@ export class UnitSplitter {
     return this.#codec
   }
 
-  /** The units that `bytes` completes: each is complete when the next one begins. */
+  /** Returns the units that `bytes` completes: each is complete when the next one begins. */
   push(bytes: Buffer, arrivedMs: number): Unit[] {
     const all = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes
     const units: Unit[] = []
@@ -66,7 +66,7 @@ export class UnitSplitter {
     return units
   }
 
-  /** What is left when nothing follows any more: the last picture, as far as it came. */
+  /** Returns the last picture, as far as it arrived, when nothing follows. */
   flush(): Unit[] {
     const last = this.#open && { ...this.#open, bytes: Buffer.concat(this.#packets) }
     this.#open = undefined
@@ -74,8 +74,8 @@ export class UnitSplitter {
   }
 
   /**
-   * ffmpeg does not know when the first pictures of a connection were taken, and gives them times one tick apart. They get
-   * even times before the first one that is known.
+   * Corrects the times of a connection's first pictures. ffmpeg does not know them and writes them one tick apart; they
+   * are spaced evenly before the first known one.
    */
   #certain(unit: Unit): Unit[] {
     if (!this.#uncertain) return [unit]
@@ -87,7 +87,7 @@ export class UnitSplitter {
     const last = this.#uncertain.length - 2
     const certain = this.#uncertain.map((one, i) => (i >= last ? one : retimed(one, known.ptsMs - (last - i) * stepMs)))
     this.#uncertain = undefined
-    // Times that run back are those of B-frames: what comes before them can't be placed.
+    // Times that run back are those of B-frames: the pictures before them cannot be placed.
     return stepMs > 0 ? certain : [unit]
   }
 
@@ -131,7 +131,7 @@ export class UnitSplitter {
     if (section.length < stream + 3) return
     this.#pmt = Buffer.from(packet)
     const codec = codecOf(section.readUInt8(stream))
-    // That it is Motion JPEG the pictures say, not the table, which comes again and again.
+    // Motion JPEG is recognized by its pictures; the repeated table must not overwrite that.
     if (codec !== 'other' || this.#codec !== 'mjpeg') this.#codec = codec
     this.#videoPid = section.readUInt16BE(stream + 1) & 0x1fff
   }
@@ -152,7 +152,7 @@ function isRandomAccess(packet: Buffer): boolean {
   return hasAdaptation && packet.readUInt8(4) > 0 && (packet.readUInt8(5) & 0x40) !== 0
 }
 
-/** In ticks of 90 kHz; undefined when the packet begins no picture with a time. */
+/** Returns the time in ticks of 90 kHz; undefined when the packet begins no picture with a time. */
 function presentationTime(packet: Buffer): number | undefined {
   const pes = packet.subarray(payloadAt(packet))
   if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || (pes.readUInt8(7) & 0x80) === 0) return undefined
@@ -160,7 +160,7 @@ function presentationTime(packet: Buffer): number | undefined {
   return high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1)
 }
 
-/** What a unit's packets carry: the bytes of the picture, without headers of packets. */
+/** Returns the bytes of a unit's picture, without packet headers. */
 export function payloadOf(unit: Unit): Buffer {
   const pid = pidOf(unit.bytes)
   const parts: Buffer[] = []
@@ -177,14 +177,14 @@ function pidOf(packet: Buffer): number {
   return packet.readUInt16BE(1) & 0x1fff
 }
 
-/** Motion JPEG has no number of its own in a transport stream; ffmpeg writes it as private data. */
+/** Says whether a packet begins a JPEG. Motion JPEG has no stream type, so ffmpeg writes it as private data. */
 function beginsJpeg(packet: Buffer): boolean {
   const pes = packet.subarray(payloadAt(packet))
   const picture = pes.subarray(9 + (pes[8] ?? 0))
   return picture.length >= 3 && picture.readUIntBE(0, 3) === 0xffd8ff
 }
 
-/** The same picture at another time, also in its bytes. */
+/** Returns the same picture with another time, also in its bytes. */
 export function retimed(unit: Unit, ptsMs: number): Unit {
   const bytes = Buffer.from(unit.bytes)
   const pes = bytes.subarray(payloadAt(bytes))
@@ -194,14 +194,14 @@ export function retimed(unit: Unit, ptsMs: number): Unit {
   return { ...unit, bytes, ptsMs }
 }
 
-/** Five bytes of which the upper four bits of the first say what time it is. */
+/** Writes a time as five bytes, keeping the marker in the first byte's upper four bits. */
 function writeTime(pes: Buffer, at: number, ticks: number): void {
   pes.writeUInt8((pes.readUInt8(at) & 0xf0) | (Math.floor(ticks / 2 ** 30) << 1) | 1, at)
   pes.writeUInt16BE((Math.floor(ticks / 2 ** 15) % 2 ** 15) * 2 + 1, at + 1)
   pes.writeUInt16BE((ticks % 2 ** 15) * 2 + 1, at + 3)
 }
 
-/** The time nearest to the one before among those that end in the same 33 bits. */
+/** Returns the time nearest to `before` among those with the same lower 33 bits. */
 function unwrapped(pts: number, before: number | undefined): number {
   if (before === undefined) return pts
   const turns = Math.round((before - pts) / wrap)

@@ -2,7 +2,7 @@ import type { ReadTx, Tx } from '../database/index.ts'
 import * as store from './asset-store.ts'
 import { type Barcode, readBarcode } from './barcode.ts'
 
-/** As `readBarcode`, with the key under which the ledger knows the thing. */
+/** Reads a barcode, with the key under which the ledger has the asset. */
 export function ledgerBarcode(tx: ReadTx, raw: string): Barcode {
   const code = readBarcode(raw)
   const key = store.ledgerKey(tx, code.key)
@@ -10,9 +10,9 @@ export function ledgerBarcode(tx: ReadTx, raw: string): Barcode {
 }
 
 /**
- * Reads once more what gateways before schema 16 have read, and notes where the ledger's key is another one than
- * today's. Where two of its keys are one thing now, the one that was moved last goes on; the other one's events stay as
- * they are, and its asset says which one it is.
+ * Reads again what gateways before schema 16 have read, and stores an alias where the key in the ledger differs from today's.
+ * Where two keys are one asset now, the one that was moved last is used from now on; the events of the other stay as they
+ * are, and its asset gets `sameAs`.
  */
 export function settleKeys(tx: Tx): void {
   const known = Map.groupBy(store.oldReadings(tx), ({ barcode }) => readBarcode(barcode).key)
@@ -25,7 +25,7 @@ export function settleKeys(tx: Tx): void {
   store.forgetOldReadings(tx)
 }
 
-/** The keys of the ledger that are one thing: the last moved first; of none that was moved, today's key first. */
+/** Returns the keys of one asset: the last moved first; when none was moved, today's key first. */
 function newestFirst(key: string, readings: readonly store.OldReading[]): string[] {
   const movedAt = new Map<string, number>()
   for (const { asset_key, moved_at_ms } of readings)

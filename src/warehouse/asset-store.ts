@@ -24,7 +24,7 @@ function assetOf(row: Row<'asset'>) {
   }
 }
 
-/** What is written down of an asset. */
+/** The stored facts of an asset. */
 export type AssetFacts = Goods & {
   readonly type: AssetType | null
   readonly weight_kg: number | null
@@ -33,7 +33,7 @@ export type AssetFacts = Goods & {
 
 const factColumns = ['type', 'weight_kg', 'dimensions', 'sscc', 'gtin', 'lot', 'best_before', 'serial', 'provisional']
 
-/** An asset is provisional until somebody tells its type. */
+/** Returns the columns of the facts. An asset is provisional until its type is known. */
 function valuesOf(facts: AssetFacts) {
   return [
     facts.type,
@@ -90,12 +90,12 @@ export function keepAlias(tx: Tx, aliasKey: string, assetKey: string): void {
   tx.runOf('INSERT INTO asset_key_alias VALUES (?, ?)', [aliasKey, assetKey])
 }
 
-/** Says of an asset that it is the one that the ledger knows by another key now. */
+/** Stores that an asset is the same as the one with another key. */
 export function keepSameAs(tx: Tx, key: string, otherKey: string): void {
   tx.runOf('UPDATE asset SET same_as = (SELECT id FROM asset WHERE asset_key = ?) WHERE asset_key = ?', [otherKey, key])
 }
 
-/** Keys of the assets that are the one with this key. */
+/** Returns the keys of the assets that are the same as the one with this key. */
 export function sameAs(tx: ReadTx, key: string): string[] {
   const rows = tx.allOf<{ asset_key: string }>(
     'SELECT asset_key FROM asset WHERE same_as IS NOT NULL AND same_as = (SELECT id FROM asset WHERE asset_key = +?) ORDER BY id',
@@ -114,7 +114,7 @@ export function unreadAssets(tx: ReadTx, limit: number): { id: number; asset_id:
   return tx.allOf('SELECT id, asset_id FROM asset WHERE label_read = 0 ORDER BY id LIMIT ?', [limit])
 }
 
-/** What nobody has said yet is as the label says. No change in the sense of `version`. */
+/** Fills in what the label says where nothing is stored yet. `version` stays the same. */
 export function keepReading(tx: Tx, id: number, goods: Goods): void {
   const { sscc, gtin, lot, bestBefore, serial } = goods
   tx.runOf(

@@ -9,14 +9,14 @@ import type { AssetChange, NewAsset } from './schema.ts'
 const readAtOnce = 500
 const yearOf = (nowMs: number) => new Date(nowMs).getUTCFullYear()
 
-/** By any spelling of its barcode. Throws NOT_FOUND. */
+/** Returns the asset of a barcode in any spelling. Throws NOT_FOUND. */
 export function assetOf(tx: ReadTx, barcode: string): store.Asset {
   const found = store.findAssetByKey(tx, ledgerBarcode(tx, barcode).key)
   if (!found) throw AppError.notFound('Asset')
   return found
 }
 
-/** Throws ALREADY_EXISTS for one that is registered; one that events have only mentioned becomes a registered one. */
+/** Registers an asset; a provisional one becomes registered. Throws ALREADY_EXISTS, VALIDATION_ERROR. */
 export function register(tx: Tx, asset: NewAsset, nowMs: number): store.Asset {
   const code = ledgerBarcode(tx, asset.asset_id)
   const known = store.findAssetByKey(tx, code.key)
@@ -33,7 +33,7 @@ export function register(tx: Tx, asset: NewAsset, nowMs: number): store.Asset {
   return assetOf(tx, asset.asset_id)
 }
 
-/** Changes what is named. Returns the asset and whether anything of it was new. Throws VALIDATION_ERROR. */
+/** Changes the given fields. Returns whether a value differs from before. Throws VALIDATION_ERROR. */
 export function change(tx: Tx, old: store.Asset, changes: AssetChange, nowMs: number): boolean {
   const facts = {
     ...said(changes, old, readBarcode(old.asset_id)),
@@ -48,13 +48,13 @@ export function change(tx: Tx, old: store.Asset, changes: AssetChange, nowMs: nu
   return isNew
 }
 
-/** Remembers a barcode first seen in an event, with what its label says. */
+/** Stores a barcode first seen in an event as a provisional asset, with what its label says. */
 export function note(tx: Tx, barcode: string, key: string, nowMs: number): void {
   const goods = goodsOf(readBarcode(barcode), yearOf(nowMs))
   store.insertAsset(tx, barcode, key, { ...goods, type: null, weight_kg: null, dimensions: null }, nowMs)
 }
 
-/** What another label of a known asset says of it and nobody has said yet. */
+/** Stores what another label of a known asset says, where nothing is stored yet. */
 export function learn(tx: Tx, known: store.Asset, code: Barcode, nowMs: number): void {
   if (!code.gs1 && !code.gtin) return
   const goods = goodsOf(code, yearOf(nowMs))
@@ -74,14 +74,14 @@ function completed(known: Goods, label: Goods): Goods {
   }
 }
 
-/** Reads the labels that nobody has read yet, some of them. Returns whether there may be more. */
+/** Reads up to 500 labels that were never read. Returns whether there may be more. */
 export function readLabels(tx: Tx, nowMs: number): boolean {
   const unread = store.unreadAssets(tx, readAtOnce)
   for (const { id, asset_id } of unread) store.keepReading(tx, id, goodsOf(readBarcode(asset_id), yearOf(nowMs)))
   return unread.length === readAtOnce
 }
 
-/** What a person says goes before what was known, but a pallet's number is the one on its label. */
+/** Merges what a person entered over what was known. Throws when the SSCC differs from the one on the label. */
 function said(asset: AssetChange, known: Goods, code: Barcode): Goods {
   const labelled = code.gs1?.get('00')
   if (asset.sscc !== undefined && labelled !== undefined && asset.sscc !== labelled)

@@ -20,7 +20,7 @@ export type Barcode = {
 
 export type BarcodeWarning = 'BARCODE_CHECK_DIGIT' | 'BARCODE_NOT_GS1' | 'BARCODE_AGAINST_GS1'
 
-/** For the person who holds the scanner. */
+/** The sentence of each warning, for the person with the scanner. */
 export const barcodeWarningText = {
   BARCODE_CHECK_DIGIT: 'the check digit of the barcode is wrong',
   BARCODE_NOT_GS1: 'the barcode says that it is GS1, but cannot be read as such',
@@ -35,7 +35,7 @@ export function explainBarcode({ warnings }: Barcode): { code: BarcodeWarning; m
 }
 
 const aimPrefix = /\][A-Za-z][0-9A-Za-z]/g
-/** What stands in front of a code: the prefix of its symbology, seldom more than one, with FNC1 as GS around it. */
+/** The front of a code: the prefix of its symbology, seldom more than one, with FNC1 as GS around it. */
 const front = /^(?:[\x1d\s]*\][A-Za-z][0-9A-Za-z])*[\x1d\s]*/
 /** GS1-128, GS1 DataBar and composite, GS1 DataMatrix, GS1 QR, GS1 DotCode. */
 const gs1Prefixes = new Set([']C1', ']e0', ']e1', ']e2', ']d2', ']Q3', ']J1'])
@@ -82,7 +82,7 @@ function plain(key: string, ...warnings: BarcodeWarning[]): Barcode {
   return { key, gs1: undefined, warnings }
 }
 
-/** A misread digit must not make another pallet of it: where the key has a wrong check digit, the text stays plain. */
+/** A wrong check digit in the key leaves the text plain, so that a misread digit makes no other pallet. */
 function ofElements(body: string, elements: Elements | undefined): Barcode {
   if (!elements) return plain(body, 'BARCODE_NOT_GS1')
   const faults = new Map([...elements].map(([id, value]) => [id, faultOf(id, value)]))
@@ -100,7 +100,7 @@ function ofElements(body: string, elements: Elements | undefined): Barcode {
   }
 }
 
-/** An address is GS1 only when it keeps all the rules: others have numbers in their paths too. */
+/** An address is GS1 only when it follows all rules, because other addresses have numbers in their paths too. */
 function ofAddress(address: string): Barcode {
   const { elements, key } = readLink(address)
   if (elements && !hasFault(elements, 'rule') && !contradictThemselves(elements) && !hasFault(elements, 'check digit'))
@@ -128,7 +128,7 @@ function ofItem(digits: string): Barcode {
 }
 
 /**
- * What a thing is known by, the strongest first: a logistic unit is its SSCC, an item its GTIN with a serial (its own
+ * The identifiers that name one thing, the strongest first: a logistic unit is its SSCC, an item its GTIN with a serial (its own
  * or a third party's), a piece of one the same, a returnable or an individual asset its own number, a component its
  * part number with serial.
  */
@@ -139,7 +139,7 @@ function keyIdentifiers(elements: Elements): readonly string[] {
   return identities.find((ids) => ids.every((id) => elements.has(id))) ?? [...elements.keys()]
 }
 
-/** Never changes for elements once read: it stands in the log. */
+/** Returns the key of the elements. It must never change for the same elements, because keys are in the log. */
 function keyOf(elements: Elements, ids: readonly string[]): string {
   const texts = ids.map((id) => `${id}${elements.get(id) ?? ''}`)
   const isThing = identities.some(

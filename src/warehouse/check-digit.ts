@@ -1,4 +1,4 @@
-/** GS1 check digit of the digits that stand in front of it: weights 3 and 1 from the right. */
+/** Returns the GS1 check digit of the digits before it: weights 3 and 1 from the right. */
 export function checkDigit(body: string): number {
   let sum = 0
   for (let i = body.length - 1, weight = 3; i >= 0; i--, weight = 4 - weight) sum += Number(body[i]) * weight

@@ -2,8 +2,8 @@ import { type Elements, putElement } from './element-strings.ts'
 import { findIdentifier, type Identifier } from './identifiers.ts'
 
 /**
- * What an address says by GS1 Digital Link: URI Syntax 1.6. `claims`: the address holds itself out as one, because it
- * stands on the host of GS1, or because its path has a key with a value of the right form.
+ * An address read by GS1 Digital Link: URI Syntax 1.6. `elements`: its element strings; undefined when it breaks the syntax.
+ * `key`: identifier and value of its key; undefined without one.
  */
 export type ReadLink = { readonly elements: Elements | undefined; readonly key: readonly [string, string] | undefined }
 
@@ -11,7 +11,7 @@ const form = /^https?:\/\/([^/?#]+)(\/[^?#]*)?(?:\?([^#]*))?/i
 
 export const isAddress = (text: string): boolean => form.test(text)
 
-/** Whether the address stands on the host that GS1 keeps for Digital Links alone. */
+/** Whether the address is on the host that GS1 reserves for Digital Links. */
 export const isOfGs1 = (address: string): boolean => /^https?:\/\/id\.gs1\.org(?:[/?#:]|$)/i.test(address)
 
 /**
@@ -49,7 +49,7 @@ function putPath(elements: Map<string, string>, pairs: readonly [string, string]
   return pairs.every(([id, value]) => put(elements, findIdentifier(id), decoded(value)))
 }
 
-/** Attributes; what has a name of letters is no business of GS1. */
+/** Reads the attributes; parameters with a name of letters do not belong to GS1. */
 function putQuery(elements: Map<string, string>, pairs: readonly [string, string][], query: string): boolean {
   const inPath = pairs.map(([id]) => id)
   return query.split('&').every((pair) => {
@@ -65,7 +65,7 @@ function put(elements: Map<string, string>, identifier: Identifier | undefined, 
   return identifier !== undefined && putElement(elements, identifier, padded(identifier.id, value))
 }
 
-/** Whether what stands behind the key is one of its choices, with or without gaps. */
+/** Whether the qualifiers after the key are one of its choices, with or without gaps. */
 function areInOrder([key = '', ...behind]: readonly string[]): boolean {
   const choices = findIdentifier(key)?.qualifiers ?? []
   return choices.some((choice) => {
@@ -79,7 +79,7 @@ function belongsIntoPath(inPath: readonly string[], id: string): boolean {
   return inPath.some((_, i) => areInOrder([...inPath.slice(0, i + 1), id, ...inPath.slice(i + 1)]))
 }
 
-/** A GTIN of 8, 12 or 13 digits may stand in a link. */
+/** Returns a GTIN of 8, 12 or 13 digits, which a link may contain, with 14 digits. */
 function padded(id: string, value: string): string {
   return id === '01' && /^(?:\d{8}|\d{12,13})$/.test(value) ? value.padStart(14, '0') : value
 }

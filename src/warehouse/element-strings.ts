@@ -4,10 +4,10 @@ import type { Fault } from './value-rules.ts'
 /** Values by application identifier, in the order in which they were read. */
 export type Elements = ReadonlyMap<string, string>
 
-/** What stands for FNC1 behind a value whose length the standard does not fix. */
+/** The character for FNC1 after a value without a fixed length. */
 export const GS = '\x1d'
 
-/** The element strings of a symbol as a reader sends them. Undefined where the text can't be cut to its end. */
+/** Returns the element strings of a symbol as a reader sends them; undefined when the text cannot be cut to its end. */
 export function cutElements(text: string): Elements | undefined {
   const elements = new Map<string, string>()
   for (let at = 0; at < text.length; ) {
@@ -42,7 +42,7 @@ export function bracketedElements(text: string): Elements | undefined {
   return elements
 }
 
-/** Adds a value. Says false where it can't be one of its identifier, or where another one stands there already. */
+/** Adds a value. Returns false when it is no value of its identifier, or when there is another value already. */
 export function putElement(elements: Map<string, string>, identifier: Identifier, value: string): boolean {
   const { id, fixedLength, characters } = identifier
   if (!characters.test(value) || (fixedLength !== undefined && value.length !== fixedLength)) return false
@@ -51,7 +51,7 @@ export function putElement(elements: Map<string, string>, identifier: Identifier
   return true
 }
 
-/** What is wrong with a value that has been put; undefined when nothing is. */
+/** Returns what is wrong with a value; undefined when nothing is. */
 export function faultOf(id: string, value: string): Fault | undefined {
   const identifier = findIdentifier(id)
   if (!identifier) return 'rule'
@@ -71,7 +71,7 @@ export function faultOf(id: string, value: string): Fault | undefined {
   return at < value.length ? 'rule' : worst
 }
 
-/** Whether two of the elements may not stand on one thing. */
+/** Whether two of the elements exclude each other. */
 export function contradictThemselves(elements: Elements): boolean {
   const ids = [...elements.keys()]
   return ids.some((id) => {

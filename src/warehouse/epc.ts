@@ -3,11 +3,11 @@ import { type Elements, putElement } from './element-strings.ts'
 import { findIdentifier } from './identifiers.ts'
 
 /**
- * EPC URIs and the element strings that they stand for. Source: GS1 EPC Tag Data Standard 2.1, sections 6.3, 7 and 12.
+ * EPC URIs and their element strings. Source: GS1 EPC Tag Data Standard 2.1, sections 6.3, 7 and 12.
  * Each begins with a company prefix of 6 to 12 digits, so that the digits behind it fill up what is left of a number.
  */
 type Scheme = {
-  /** How many parts the dots cut it into; the last one may have dots of its own. */
+  /** Number of parts between the dots; the last part may contain dots. */
   readonly parts: number
   /** Digits of company prefix and reference together. */
   readonly digits?: number
@@ -15,7 +15,7 @@ type Scheme = {
   readonly elements: (prefix: string, reference: string, ...more: string[]) => [string, string][]
 }
 
-/** An indicator or extension digit stands first in the number, and first in the reference. */
+/** The indicator or extension digit is first in the number, and first in the reference. */
 const turned = (prefix: string, reference: string) => checked(`${reference.charAt(0)}${prefix}${reference.slice(1)}`)
 const checked = (body: string) => `${body}${checkDigit(body)}`
 
@@ -34,7 +34,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
     parts: 3,
     digits: 12,
     bits: ['96', '195'],
-    // 0 stands for a place without an extension.
+    // 0 means a place without an extension.
     elements: (prefix, place, extension = '') => [
       ['414', checked(`${prefix}${place}`)],
       ...(extension === '0' ? [] : [['254', extension] satisfies [string, string]]),
@@ -102,7 +102,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
   pgln: { parts: 2, digits: 12, bits: [], elements: (prefix, party) => [['417', checked(`${prefix}${party}`)]] },
 }
 
-/** Batches and kinds of goods have names of their own. */
+/** Batches and kinds of goods have separate URNs. */
 const classes: Readonly<Record<string, Scheme>> = {
   lgtin: {
     parts: 3,
@@ -126,8 +126,8 @@ const patterns: Readonly<Record<string, Scheme>> = {
 const form = /^urn:epc:(id|class|idpat|tag):([a-z]+)(?:-(\w+))?:(.*)$/i
 
 /**
- * Reads an EPC URI. Undefined for one that is no business of GS1's keys (and for any other text); `elements` is
- * undefined where the URI says that it is one, and is not of its form.
+ * Reads an EPC URI. Returns undefined for a scheme without a GS1 key, and for any other text; `elements` is undefined when the
+ * scheme is known and the rest does not have its form.
  */
 export function readEpc(urn: string): { readonly elements: Elements | undefined } | undefined {
   const [, kind = '', name = '', bits, rest = ''] = urn.match(form) ?? []
@@ -168,7 +168,7 @@ function partsOf(text: string, count: number): string[] | undefined {
   return [...parts.slice(0, count - 1), parts.slice(count - 1).join('.')]
 }
 
-/** Undefined where a character stands that must be escaped. */
+/** Returns the text unescaped; undefined when it contains a character that must be escaped. */
 function unescaped(text: string): string | undefined {
   if (!/^(?:[A-Za-z0-9!'()*+,\-.:;=_]|%[0-9A-Fa-f]{2})*$/.test(text)) return undefined
   return text.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

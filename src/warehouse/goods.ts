@@ -1,7 +1,7 @@
 import type { Barcode } from './barcode.ts'
 import { hasCheckDigit } from './check-digit.ts'
 
-/** What is known of the goods behind a barcode: what a recall asks for. */
+/** The goods behind a barcode, as a recall asks for them. */
 export type Goods = {
   /** 18 digits. */
   readonly sscc: string | null

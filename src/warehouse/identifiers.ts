@@ -1,16 +1,15 @@
 import { type Rule, rules } from './value-rules.ts'
 
 /**
- * The application identifiers of GS1: what a value looks like, where it ends, what can't stand beside it, and its place
- * in a Digital Link. Source: GS1 General Specifications 25, section 3, and GS1 Digital Link: URI Syntax 1.6.
+ * The application identifiers of GS1: the form of a value, where it ends, what it excludes, and its place in a Digital Link. Source: GS1 General Specifications 25, section 3, and GS1 Digital Link: URI Syntax 1.6.
  *
  * A form is a row of parts: n digits, x characters of set 82, y of set 39, z of base64url, with their number (`1-20`:
  * from 1 to 20) and the rules of `value-rules.ts`; a part in brackets may be absent, with all that follow it.
  */
 type More = {
-  /** Identifiers that contradict it; n stands for any digit. */
+  /** Identifiers that contradict it; n means any digit. */
   readonly not?: string
-  /** It is the key of a Digital Link, and these may stand behind it, in this order; `|` parts the choices. */
+  /** It is the key of a Digital Link, and these may follow it, in this order; `|` separates the choices. */
   readonly key?: string
   /** A Digital Link names it in the path or not at all. */
   readonly pathOnly?: true
@@ -146,7 +145,7 @@ const table: readonly (readonly [ids: string, form: string, more?: More])[] = [
   ['91-99', 'x1-90'],
 ]
 
-/** Measures in metric, then in other units: six digits, the last digit of the identifier says where the point stands. */
+/** Measures in metric, then in other units: six digits; the last digit of the identifier places the decimal point. */
 function measures(families: string): (readonly [string, string, More])[] {
   return spread(families).map((family) => [`${family}0-${family}5`, measure, { not: `${family}n` }])
 }
@@ -162,12 +161,12 @@ type Part = {
 export type Identifier = {
   readonly id: string
   readonly parts: readonly Part[]
-  /** How long its value always is, where the standard lets no separator stand behind it. */
+  /** Length of its value, where the standard allows no separator after it. */
   readonly fixedLength: number | undefined
-  /** What its value may be made of, before anything else is asked. */
+  /** Characters of its value, checked first. */
   readonly characters: RegExp
   readonly contradicts: readonly RegExp[]
-  /** Of the key of a Digital Link: which may stand behind it, each in its order. */
+  /** Of the key of a Digital Link: what may follow it, each choice in its order. */
   readonly qualifiers: readonly (readonly string[])[] | undefined
   readonly isAttribute: boolean
 }
@@ -181,7 +180,7 @@ const sets: Readonly<Record<string, RegExp>> = {
 const set82 = /^[!"%-?A-Z_a-z]+$/
 const set82And39 = /^[!"#%-?A-Z_a-z]+$/
 
-/** First two digits of the identifiers whose values have a length of their own. Source: General Specifications, 7.8.5. */
+/** First two digits of the identifiers whose values have a fixed length. Source: General Specifications, 7.8.5. */
 const fixedLengths: ReadonlySet<string> = new Set(spread('00-04 11-20 31-36 41'))
 
 const identifiers: ReadonlyMap<string, Identifier> = new Map(
@@ -193,7 +192,7 @@ const lengths: ReadonlyMap<string, number> = new Map([...identifiers.keys()].map
 
 export const findIdentifier = (id: string): Identifier | undefined => identifiers.get(id)
 
-/** The identifier that stands at this place of a text; undefined where none does. */
+/** Returns the identifier at this place of a text; undefined when there is none. */
 export function identifierAt(text: string, at: number): Identifier | undefined {
   const length = lengths.get(text.slice(at, at + 2))
   return length === undefined ? undefined : identifiers.get(text.slice(at, at + length))

@@ -1,4 +1,4 @@
-/** The text by which barcodes, labels and names are compared: NFC, without blanks at its ends. */
+/** Returns the text by which barcodes, labels and names are compared: NFC, trimmed. */
 export const matchedText = (text: string): string => text.normalize('NFC').trim()
 
 /** As `matchedText`, for labels and names that are the same in any case. */

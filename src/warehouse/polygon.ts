@@ -1,8 +1,8 @@
 export type Point = { readonly x: number; readonly y: number }
 
 /**
- * Why these points fence in no place on a floor; undefined when they do. Points and edges are counted from 0, as in a
- * refused field's path; edge 0 goes from point 0 to point 1. Pure.
+ * Returns why these points enclose no area; undefined when they do. Points and edges are counted from 0, as in the path of a
+ * refused field; edge 0 goes from point 0 to point 1. Pure.
  */
 export function polygonFault(points: readonly Point[]): string | undefined {
   const plain = scaled(points)
@@ -13,7 +13,7 @@ export function polygonFault(points: readonly Point[]): string | undefined {
   )
 }
 
-/** Without a last point that repeats the first, as drawing programs and GeoJSON write a ring: a polygon closes by itself. */
+/** Returns the points without a last one that repeats the first, as drawing programs and GeoJSON write it. */
 export function withoutClosing<P extends Point>(points: P[]): P[] {
   const [first, last] = [points[0], points.at(-1)]
   const closes = points.length > 1 && first?.x === last?.x && first?.y === last?.y

@@ -92,7 +92,7 @@ const Polygon = z
   .min(3)
   .max(mostPoints)
   .superRefine((points, context) => {
-    // Refused already; comparing thousands of edges with each other would hold up everybody.
+    // Refused already; comparing thousands of edges would block the event loop.
     if (points.length > mostPoints) return
     const message = polygonFault(points)
     if (message !== undefined) context.addIssue({ code: 'custom', message })

@@ -43,13 +43,13 @@ function demandVersion(what: string, row: { version: number }, version: number |
   throw new AppError('VERSION_MISMATCH', `The ${what} has version ${row.version} by now`)
 }
 
-/** A change as the audit trail tells it: what was named. */
+/** Returns the given fields of a change, for the audit trail. */
 const namedFields = (change: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
 type WarnedAsset = assetStore.Asset & { warnings: ReturnType<typeof explainBarcode> }
 
-/** An asset with what is wrong with its barcode as written. */
+/** Returns an asset with the warnings of its barcode as written. */
 function withWarnings(asset: assetStore.Asset, written = asset.asset_id): WarnedAsset {
   return { ...asset, warnings: explainBarcode(readBarcode(written)) }
 }
@@ -65,7 +65,7 @@ function refuseTaken(tx: ReadTx, warehouseId: number, name: string, ownId?: numb
   })
 }
 
-/** Master data: warehouses, zones, slots and assets. What stands where is not its business. */
+/** Master data: warehouses, zones, slots and assets. It does not know which asset is in which slot. */
 export class WarehouseService {
   readonly #work: UnitOfWork
   readonly #clock: Pick<Clock, 'now'>
@@ -94,12 +94,12 @@ export class WarehouseService {
     this.#isAssetSeen = options.isAssetSeen
   }
 
-  /** As `WarehouseSight.isVisible`. */
+  /** Whether the caller may see a warehouse with everything in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     return this.#sight.isVisible(caller, warehouseId)
   }
 
-  /** As `WarehouseSight.hiddenFrom`. */
+  /** Returns the ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
     return this.#sight.hiddenFrom(caller)
   }
@@ -113,7 +113,7 @@ export class WarehouseService {
     return this.#create(claim, under('/api/whms/warehouses'), (tx) => this.#insertWarehouse(tx, warehouse, by))
   }
 
-  /** The warehouse of this name, made when there is none: whoever says it twice does not get two. */
+  /** Returns the warehouse of this name; makes it when there is none, so a repeat does not make a second one. */
   addWarehouse(wanted: NewWarehouse, by: RequestOrigin): Promise<{ warehouse: store.Warehouse; isNew: boolean }> {
     return this.#work.write((tx) => {
       const named = store.listWarehouses(tx).find(({ name }) => matchedName(name) === matchedName(wanted.name))
@@ -139,7 +139,7 @@ export class WarehouseService {
     return found
   }
 
-  /** The warehouse that a body refers to; without an id the site's own. Throws REFERENCE_NOT_FOUND. */
+  /** Returns the warehouse that a body refers to; without an id that of the site. Throws REFERENCE_NOT_FOUND. */
   warehouseReference(tx: ReadTx, id: number | undefined, caller: Caller): number {
     const warehouseId = id ?? this.#warehouseId()
     this.#referTo(tx, warehouseId, caller)
@@ -186,7 +186,7 @@ export class WarehouseService {
     return made
   }
 
-  /** As `changeSlot`. The slots that bear the old name go with it, and those that waited for the new one join. */
+  /** As `changeSlot`. Slots with the old name get the new one, and slots that waited for the new name join. */
   changeZone(id: number | undefined, change: ZoneChange, version: number | undefined, { by, claim }: Ask) {
     return this.#change(claim, (tx) => {
       const old = this.zone(tx, id, by.caller)
@@ -225,7 +225,7 @@ export class WarehouseService {
     return store.listZones(tx).filter((z) => this.isVisible(caller, z.warehouseId))
   }
 
-  /** Adds the slot; runs inside the transaction of the floor, which answers with its status. */
+  /** Adds a slot inside a transaction. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
   createSlot(tx: Tx, slot: NewSlot, by: RequestOrigin): store.Slot {
     const holder = store.findSlotLike(tx, slot.slot_id)
     if (holder) {
@@ -242,8 +242,8 @@ export class WarehouseService {
   }
 
   /**
-   * Changes what is named, keeps the rest; what is as it was already is no change and leaves no trace. `version`: the
-   * one that If-Match demands.
+   * Changes the given fields and keeps the rest. Values that are the same already change neither version nor audit trail.
+   * `version`: the one that If-Match demands. Throws NOT_FOUND, VERSION_MISMATCH, VALIDATION_ERROR.
    */
   changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): store.Slot {
     const old = this.slot(tx, id, by.caller)
@@ -261,27 +261,27 @@ export class WarehouseService {
     return this.slot(tx, id, by.caller)
   }
 
-  /** Throws NOT_FOUND, also when the caller may not see its warehouse. */
+  /** Returns a slot. Throws NOT_FOUND, also when the caller may not see its warehouse. */
   slot(tx: ReadTx, id: number, caller: Caller): store.Slot {
     const found = this.visibleSlot(tx, id, caller)
     if (!found) throw AppError.notFound('Slot')
     return found
   }
 
-  /** As `slot`; undefined where that throws. */
+  /** Returns a slot; undefined where `slot` throws. */
   visibleSlot(tx: ReadTx, id: number, caller: Caller): store.Slot | undefined {
     const found = store.findSlot(tx, id)
     return found && this.isVisible(caller, found.warehouseId) ? found : undefined
   }
 
-  /** By number or label, as the path of a slot names it: a canonical decimal is the id, unless `byLabel`. */
+  /** Returns the slot of a path: a canonical decimal is the id unless `byLabel`, anything else the label. Throws NOT_FOUND. */
   slotByPath(tx: ReadTx, path: string, byLabel: boolean, caller: Caller): store.Slot {
     const found = this.#slotAt(tx, path, byLabel)
     if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Slot')
     return found
   }
 
-  /** A slot that a body refers to. Throws REFERENCE_NOT_FOUND, VALIDATION_ERROR when id and label name two slots. */
+  /** Returns the slot that a body refers to. Throws REFERENCE_NOT_FOUND, VALIDATION_ERROR when id and label differ. */
   slotReference(
     tx: ReadTx,
     reference: { id?: number | undefined; code?: string | undefined },
@@ -296,12 +296,12 @@ export class WarehouseService {
       })
     }
     if (id === undefined || id === found.id) return found
-    // Of the slot that slot_id names nothing is said: the caller may not see it.
+    // Says nothing about the slot that slot_id names: the caller may not see it.
     const message = `slot_code "${code}" is slot ${found.id}, but slot_id says ${id}. Send one of them.`
     throw AppError.field('slot_id', message)
   }
 
-  /** Of the next `limit` slots behind `afterId`, those that the caller may see, and the id to go on behind. */
+  /** Reads the next `limit` slots after `afterId`. Returns those that the caller may see, and the id to continue after. */
   slots(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
     const slots = store.listSlots(tx, afterId, limit, zoneId)
     const visible = slots.filter((slot) => this.isVisible(caller, slot.warehouseId))
@@ -312,21 +312,21 @@ export class WarehouseService {
     return this.#create(claim, assetPath, (tx) => withWarnings(this.registerAsset(tx, asset, by), asset.asset_id))
   }
 
-  /** Registers an asset inside a transaction. One that events have only mentioned so far becomes a registered one. */
+  /** Registers an asset inside a transaction; a provisional one becomes registered. Throws ALREADY_EXISTS. */
   registerAsset(tx: Tx, asset: NewAsset, by: RequestOrigin): assetStore.Asset {
     const made = assets.register(tx, asset, this.#clock.now())
     this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
     return made
   }
 
-  /** By any spelling of its barcode. Throws NOT_FOUND, also when only hidden warehouses have seen it. */
+  /** Returns the asset of a barcode in any spelling. Throws NOT_FOUND, also when only hidden warehouses have seen it. */
   asset(barcode: string, caller: Caller): WarnedAsset {
     const asset = this.#work.read((tx) => this.visibleAsset(tx, this.readBarcode(tx, barcode).key, caller))
     if (!asset) throw AppError.notFound('Asset')
     return withWarnings(asset)
   }
 
-  /** As `changeSlot`. A barcode that events have only mentioned so far is registered by telling its type. */
+  /** As `changeSlot`. Sending the type of a provisional asset registers it. */
   changeAsset(
     barcode: string,
     change: AssetChange,
@@ -362,22 +362,22 @@ export class WarehouseService {
   }
 
   /**
-   * Reads a barcode as every door does. Its key is the one that the ledger has: a thing that it has known since before
-   * the barcode was read as it is now keeps its older key.
+   * Reads a barcode. The key is the one in the ledger: an asset that the ledger knew before barcodes were read as they are now
+   * keeps its older key.
    */
   readBarcode(tx: ReadTx, raw: string): Barcode {
     return ledgerBarcode(tx, raw)
   }
 
-  /** All keys that the ledger has for a barcode: the one that goes on first, then those that are the same thing. */
+  /** Returns all keys of a barcode in the ledger: first the one in use, then older ones of the same asset. */
   assetKeys(tx: ReadTx, raw: string): string[] {
     const { key } = ledgerBarcode(tx, raw)
     return [key, ...assetStore.sameAs(tx, key)]
   }
 
   /**
-   * The slot that a scan names, whoever asks: by its label as scanned, without the symbology in front, or by its address
-   * at a gateway. Undefined when it names none.
+   * Returns the slot that a scan names, for any caller: by its label as scanned, without the symbology in front, or by its
+   * address at a gateway. Undefined when it names none.
    */
   slotScanned(tx: ReadTx, raw: string): store.Slot | undefined {
     const { labels, address } = readSlotCode(raw)
@@ -385,7 +385,7 @@ export class WarehouseService {
     return labels.flatMap((label) => store.findSlotByCode(tx, label) ?? [])[0]
   }
 
-  /** The slot with this label, whoever asks. */
+  /** Returns the slot with this label, for any caller. */
   slotLabelled(tx: ReadTx, label: string): store.Slot | undefined {
     return store.findSlotByCode(tx, label)
   }
@@ -395,31 +395,31 @@ export class WarehouseService {
     return assetStore.findAssetByKey(tx, key)
   }
 
-  /** As `findAsset`; undefined too for one that only warehouses hidden from the caller have seen. */
+  /** As `findAsset`; also undefined when only warehouses that are hidden from the caller have seen it. */
   visibleAsset(tx: ReadTx, key: string, caller: Caller): assetStore.Asset | undefined {
     const asset = this.findAsset(tx, key)
     return asset && this.#isAssetSeen(tx, { ...asset, key }, this.sightOf(caller)) ? asset : undefined
   }
 
-  /** Remembers a barcode first seen in an event, or what this spelling of a known one says besides. */
+  /** Stores a barcode first seen in an event, or what this spelling of a known one adds. */
   noteAsset(tx: Tx, barcode: string, code: Barcode, known: assetStore.Asset | undefined): void {
     if (known) assets.learn(tx, known, code, this.#clock.now())
     else assets.note(tx, barcode, code.key, this.#clock.now())
   }
 
-  /** Reads what no program before could read, or read otherwise. To be called once, before anything else. */
+  /** Reads again what an older gateway has stored: keys, labels, names. Call once, before anything else. */
   readAnew(tx: Tx): void {
     settleKeys(tx)
     store.keepMatchedTexts(tx)
     while (assets.readLabels(tx, this.#clock.now())) {}
   }
 
-  /** The next `limit` of the assets that the filter leaves, behind `afterId`; each with the key that events have. */
+  /** Returns the next `limit` assets of a filter after `afterId`, each with its key in events. */
   assets(tx: ReadTx, filter: assetStore.AssetFilter, afterId: number, limit: number) {
     return assetStore.listAssets(tx, filter, afterId, limit)
   }
 
-  /** Ids of all assets that a filter leaves which is only a range; undefined for any other, see `assets`. */
+  /** Returns the ids of all assets of a filter that is only a range; undefined for other filters, see `assets`. */
   assetsInRange(tx: ReadTx, filter: assetStore.AssetFilter): number[] | undefined {
     return assetStore.idsInRange(tx, filter)
   }

@@ -6,9 +6,9 @@ import { listWarehouses } from './store.ts'
 declare const decided: unique symbol
 
 /**
- * What somebody may see of the ledger. For a reader, the events of a warehouse that is hidden from that reader do not
- * exist: where an asset stands, its history, what contradicts it and what an event does are computed from the others.
- * Only `WarehouseSight.sightOf` and `wholeSight` make one, so a read of an asset cannot forget to ask.
+ * What a caller may see of the ledger. The events of a hidden warehouse do not exist for that caller: location, history,
+ * contradictions and effect of an event are computed from the others. Only `WarehouseService.sightOf` and `wholeSight` make
+ * a sight, so a read of an asset cannot skip the question.
  */
 export type Sight = { readonly hiddenWarehouses: readonly number[]; readonly [decided]: true }
 
@@ -17,12 +17,12 @@ export function sightWithout(hiddenWarehouses: readonly number[]): Sight {
   return { hiddenWarehouses } as Sight
 }
 
-/** Of the gateway itself, for what is told to nobody in particular: reports of the log, imports at the box. */
+/** The sight of the gateway itself, for work without a caller: reports of the log, imports at the box. */
 export const wholeSight: Sight = sightWithout([])
 
 /**
- * SQL that leaves the rows whose slot stands in a warehouse that is not hidden; with what it binds. `slot` names the
- * column with its table: alone, `slot_id` would be the label in the table of slots.
+ * Returns SQL that keeps the rows whose slot is in a visible warehouse, with its parameters. `slot` names the column with its
+ * table: alone, `slot_id` would be the label in the table of slots.
  */
 export function seenOnly(sight: Sight, slot: string): { readonly sql: string; readonly parameters: readonly number[] } {
   const hidden = sight.hiddenWarehouses

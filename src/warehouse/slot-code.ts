@@ -1,7 +1,7 @@
 import { readBarcode, symbologyOf } from './barcode.ts'
 import { decodedSegment } from './matched-text.ts'
 
-/** What a scan may mean as a slot, before anybody looks which one. */
+/** The labels and the address of a slot that a scan may mean, before the slot is looked up. */
 export type SlotCode = {
   /** What its label may be: the code, and the code without its prefix. */
   readonly labels: readonly string[]
@@ -11,7 +11,7 @@ export type SlotCode = {
 
 const place = /^https?:\/\/.*\/slots\/([^/?#]+)(?:\?([^#]*))?$/i
 
-/** Pure; never throws. */
+/** Reads a scan as a slot label or slot address. Pure; never throws. */
 export function readSlotCode(raw: string): SlotCode {
   const symbology = symbologyOf(raw)
   const text = symbology === undefined ? raw : raw.slice(raw.indexOf(symbology) + symbology.length)

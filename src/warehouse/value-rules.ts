@@ -2,12 +2,12 @@ import { hasCheckCharacters, hasCheckDigit } from './check-digit.ts'
 
 export type Fault = 'check digit' | 'rule'
 
-/** What a part of a value must be beside its characters and its length. Source: GS1 General Specifications, section 3. */
+/** A rule for a part of a value, besides its characters and its length. Source: GS1 General Specifications, section 3. */
 export type Rule = { readonly holds: (text: string) => boolean; readonly fault: Fault }
 
 /**
- * The rules that a value can be held against without a list that changes: codes of countries, currencies and kinds of
- * packages are taken by their form, and coupons as they are.
+ * The rules that need no list that changes: codes of countries, currencies and kinds of packages are checked by their form,
+ * and coupons not at all.
  */
 export const rules: ReadonlyMap<string, Rule> = new Map([
   ...named('check digit', { sum: hasCheckDigit, sumOfText: hasCheckCharacters }),
@@ -52,7 +52,7 @@ function isPieceOf(piece: string, total: string): boolean {
   return Number(piece) >= 1 && Number(piece) <= Number(total)
 }
 
-/** @param firstDay 0 where day 00 stands for the last of the month */
+/** @param firstDay 0 where day 00 means the last of the month */
 function isDay(yyyymmdd: string, firstDay: 0 | 1): boolean {
   const [year, month, day] = [yyyymmdd.slice(0, 4), yyyymmdd.slice(4, 6), yyyymmdd.slice(6)].map(Number)
   if (year === undefined || month === undefined || day === undefined || month < 1 || month > 12) return false

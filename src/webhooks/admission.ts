@@ -8,7 +8,7 @@ const lanesForFirstsBesideRetries = 3
 /** Most attempts under way in all. */
 export const lanesInAll = 128
 
-/** From here on an endpoint gets one lane only, so that sixteen that hang can't take the lanes of all others. */
+/** From this many on an endpoint gets one lane, so that sixteen hanging endpoints cannot take all lanes. */
 const crowdedFrom = 64
 
 /** What one endpoint has under way, and what of its deliveries is due and not under way, in order. */
@@ -20,8 +20,8 @@ export type Queue = {
 }
 
 /**
- * Which deliveries may start now. First attempts start in their order; retries never hold them up, nor they the
- * retries; every endpoint gets its turn before another gets a second one.
+ * Returns the deliveries that may start now. First attempts start in their order. Neither retries nor first attempts can block
+ * the other. Every endpoint gets one before another gets a second.
  */
 export function admit(queues: readonly Queue[]): string[] {
   const lines = queues.map((queue) => ({ ...queue, firsts: [...queue.firsts], retries: [...queue.retries] }))

@@ -24,7 +24,7 @@ export type NewAlert = {
 /** What an alert needs of the journal. */
 export type AlertJournal = Pick<Outbox, 'created'>
 
-/** Something that the admin has to see; stays until it is acknowledged. Receivers are told by `event.created`. */
+/** Stores an alert for the admin and notifies the receivers with `event.created`. */
 export function raiseAlert(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
   const { kind, subject, message, nowMs } = alert
   const { lastId: id } = tx.runOf('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)', [
@@ -37,7 +37,7 @@ export function raiseAlert(tx: Tx, outbox: AlertJournal, alert: NewAlert): void 
   outbox.created(tx, { type: 'alert.raised', timestampMs: nowMs, data: asOut(row) })
 }
 
-/** As `raiseAlert`, unless one of the same kind about the same still waits to be acknowledged. */
+/** As `raiseAlert`, unless an alert with the same kind and subject is not acknowledged yet. */
 export function raiseAlertOnce(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
   const same = tx.oneOf('SELECT 1 FROM alert WHERE kind = +? AND subject = +? AND acknowledged_at_ms IS NULL LIMIT 1', [
     alert.kind,
@@ -91,7 +91,7 @@ export class Alerts {
     })
   }
 
-  /** Says that somebody has seen it; saying it again changes nothing. Throws NOT_FOUND. */
+  /** Marks an alert as seen; a repeat changes nothing. Throws NOT_FOUND. */
   acknowledge(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & AlertOut> {
     return this.#work.write((tx) => {
       const row = id === undefined ? undefined : tx.oneOf<Row>('SELECT * FROM alert WHERE id = +?', [id])
@@ -105,7 +105,7 @@ export class Alerts {
   }
 }
 
-/** They get their ids when they are stored; until then -1, -2 …, so that nobody takes them for others. */
+/** Returns unwritten alerts as rows, newest first. They have ids -1, -2 … until they are stored. */
 function unwrittenRows(alerts: readonly NewAlert[]): Row[] {
   return alerts
     .map(({ kind, subject, message, nowMs }, at) => ({

@@ -10,7 +10,7 @@ export type Trust = {
   readonly secureContext: SecureContext | undefined
 }
 
-/** Whom the gateway trusts on its way out: the built-in authorities, and those of `webhooks.caFile`. */
+/** The authorities that the gateway trusts when it sends: the built-in ones and those of `webhooks.caFile`. */
 export class Authorities {
   readonly #settings: () => WebhookSettings
   readonly #log: Logger
@@ -21,7 +21,7 @@ export class Authorities {
     this.#log = options.log
   }
 
-  /** Read again when the file has changed. */
+  /** Returns the trusted authorities; reads the file again when it has changed. */
   current(): Trust {
     const { caFile } = this.#settings()
     const key = JSON.stringify([caFile, caFile && changedAt(caFile)])
@@ -29,7 +29,7 @@ export class Authorities {
     return this.#trust
   }
 
-  /** A file that can't be read stops nobody who does without it. */
+  /** Returns undefined and logs an error when the file cannot be used; receivers with public certificates still work. */
   #read(caFile: string | undefined): SecureContext | undefined {
     if (caFile === undefined) return undefined
     try {

@@ -4,19 +4,19 @@ import type { Clock } from '../platform/index.ts'
 /** Less than this is drift, or the clock being slewed. */
 const leastStepMs = 1000
 
-/** More than this is no correction: the clock was plainly wrong before, and times by it mean nothing. */
+/** A longer step is no correction: the clock was wrong before, and its times mean nothing. */
 const longestStepMs = 24 * 60 * 60 * 1000
 
 export type Reading = { readonly wallMs: number; readonly monotonicMs: number }
 
-/** By how much the wall clock was set between two readings; 0 when it was not, or by more than any delay there is. */
+/** Returns by how many ms the wall clock was set between two readings; 0 when it was not, or by more than a day. */
 export function stepBetween(before: Reading, after: Reading): number {
   const stepMs = after.wallMs - before.wallMs - (after.monotonicMs - before.monotonicMs)
   const size = Math.abs(stepMs)
   return size < leastStepMs || size > longestStepMs ? 0 : Math.round(stepMs)
 }
 
-/** Moves what waits for a time along with the clock; what is to be sent at once (0) stays so. */
+/** Moves the due times of pending deliveries along with the clock; 0 (at once) stays 0. */
 function shiftDue(tx: Tx, stepMs: number): void {
   tx.runOf(
     `UPDATE delivery SET next_attempt_at_ms = max(1, next_attempt_at_ms + ?) WHERE state = 'pending' AND next_attempt_at_ms > 0`,
@@ -25,8 +25,8 @@ function shiftDue(tx: Tx, stepMs: number): void {
 }
 
 /**
- * Keeps delays what they are when the wall clock is set while the gateway runs: due times are stored by the wall clock,
- * because only that survives a restart, but a delay is a time that passes.
+ * Keeps delays right when the wall clock is set while the gateway runs: due times are stored by the wall clock, because only
+ * that survives a restart, and they are moved along with each step of it.
  */
 export class ClockSteps {
   readonly #work: UnitOfWork

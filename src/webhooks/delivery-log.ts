@@ -26,7 +26,7 @@ export type DeliveryLogOptions = {
   readonly onChange: () => void
 }
 
-/** What became of an endpoint's deliveries, and sending them once more. */
+/** Lists the deliveries of an endpoint and sends them again. */
 export class DeliveryLog {
   readonly #o: DeliveryLogOptions
 
@@ -62,8 +62,8 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends one delivery again whatever became of it: the same bytes under the same id, under a schedule of its own. It
-   * goes out at once, unless its endpoint is held or failing. Throws NOT_FOUND, INVALID_TRANSITION for a test.
+   * Sends one delivery again, whatever its state: the same bytes under the same id, with a new schedule. It is sent at once
+   * unless its endpoint is held or failing. Throws NOT_FOUND, INVALID_TRANSITION for a test.
    */
   async redeliver(id: string, deliveryId: string, by: RequestOrigin): Promise<{ success: true } & DeliveryOut> {
     const { work, audit, clock, pacing, onChange } = this.#o
@@ -85,7 +85,7 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends again what `request` names of the span, in bounded writes; one that ends between two of them can be repeated.
+   * Sends the deliveries of a span again, in bounded writes; after a crash between two of them the request can be repeated.
    * Returns how many. Throws NOT_FOUND.
    */
   async recover(id: string, request: RecoverIn, by: RequestOrigin) {
@@ -118,7 +118,7 @@ export class DeliveryLog {
   }
 }
 
-/** Sent again, a test would count like any delivery. */
+/** Throws INVALID_TRANSITION for a test: sent again, it would count like any delivery. */
 function refuseTest({ id, type }: DeliveryRow): void {
   if (type !== 'webhook.test') return
   throw new AppError('INVALID_TRANSITION', 'A test is not sent again', {
@@ -126,7 +126,7 @@ function refuseTest({ id, type }: DeliveryRow): void {
   })
 }
 
-/** What keeps the deliveries of an endpoint back, if anything does. */
+/** Why the deliveries of an endpoint are not sent now, if there is a reason. */
 type Hold = {
   readonly why: 'held_offline' | 'held_disabled' | null
   /** No attempt before then; undefined: none is planned. */

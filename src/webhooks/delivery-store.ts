@@ -2,7 +2,7 @@ import type { ReadTx, Tx } from '../database/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import { sealedSecretsOf } from './secrets.ts'
 
-/** A delivery that an attempt has been started for, with all that the attempt needs. */
+/** A delivery with a started attempt, and everything that the attempt needs. */
 export type Claimed = {
   readonly id: string
   readonly webhookId: string
@@ -39,7 +39,7 @@ export function dueDeliveries(
   return { firsts: firsts.map(({ id }) => id), retries: retries.map(({ id }) => id) }
 }
 
-/** Of the deliveries that become due at a time, so many are looked through for the oldest. */
+/** Due retries that are searched for the oldest. */
 const lookedThrough = 1000
 
 /**
@@ -72,7 +72,7 @@ export function nextDueMs(tx: ReadTx, nowMs: number): number | undefined {
   return row?.at_ms ?? undefined
 }
 
-/** Takes a delivery for an attempt; undefined when it must not go out now after all. */
+/** Sets the lease of a delivery and returns it; undefined when it must not be sent now. */
 export function claim(tx: Tx, deliveryId: string, nowMs: number, leaseUntilMs: number): Claimed | undefined {
   const row = tx.oneOf<Omit<Claimed, 'attempt' | 'sealedSecrets'> & { attempts: number }>(
     `SELECT d.id, d.webhook_id AS webhookId, d.attempts, w.url, o.type, o.timestamp_ms AS timestampMs, o.body
@@ -86,12 +86,12 @@ export function claim(tx: Tx, deliveryId: string, nowMs: number, leaseUntilMs: n
   return { ...rest, attempt: attempts + 1, sealedSecrets: sealedSecretsOf(tx, row.webhookId, nowMs) }
 }
 
-/** Ends every lease: at start no other process works on this database, so whoever held one is dead. */
+/** Ends every lease: at the start no other process works on this database. Returns how many there were. */
 export function voidLeases(tx: Tx): number {
   return tx.runOf(`UPDATE delivery SET lease_until_ms = 0 WHERE state = 'pending' AND lease_until_ms > 0`).changes
 }
 
-/** Brings back deliveries that a wall clock which ran ahead has put off beyond any delay that there is. */
+/** Brings back deliveries that a clock which ran ahead has delayed beyond any schedule. Returns how many. */
 export function pullForward(tx: Tx, latestMs: number): number {
   return tx.runOf(`UPDATE delivery SET next_attempt_at_ms = ? WHERE state = 'pending' AND next_attempt_at_ms > +?`, [
     latestMs,
@@ -99,7 +99,7 @@ export function pullForward(tx: Tx, latestMs: number): number {
   ]).changes
 }
 
-/** What recording an attempt has to know; undefined when the delivery is over or gone with its webhook. */
+/** What the record of an attempt needs. */
 export type UnderWay = {
   /** Attempts made before its last redelivery, which began the schedule anew. */
   readonly attemptsBefore: number
@@ -180,7 +180,7 @@ export type AfterAttempt = Pick<AttemptRow, 'attempt' | 'status' | 'error'> & {
   readonly deliveredAtMs?: number | undefined
 }
 
-/** Sets what a delivery has become and ends its lease. */
+/** Stores the new state of a delivery and ends its lease. */
 export function settleDelivery(tx: Tx, deliveryId: string, after: AfterAttempt): void {
   tx.runOf(
     `UPDATE delivery SET state = ?, attempts = ?, next_attempt_at_ms = coalesce(?, next_attempt_at_ms), lease_until_ms = 0,
@@ -197,7 +197,7 @@ export function settleDelivery(tx: Tx, deliveryId: string, after: AfterAttempt):
   )
 }
 
-/** Ends a lease without an attempt: the delivery waits as it did, and says why. */
+/** Ends a lease without an attempt: the delivery waits as before, with the reason as its last error. */
 export function holdDelivery(tx: Tx, deliveryId: string, reason: string): void {
   tx.runOf('UPDATE delivery SET lease_until_ms = 0, last_error = ? WHERE id = +?', [reason, deliveryId])
 }

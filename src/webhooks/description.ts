@@ -55,7 +55,7 @@ export function envelopeSchema(type: EventType, data: z.ZodType) {
   })
 }
 
-/** What can be subscribed to, with the JSON Schema of its `data`. */
+/** Returns the event types with the JSON Schema of their `data`. */
 export function describeEventTypes(schemas: NotificationSchemas) {
   return eventTypes.map((type) => {
     const data = schemas[type]
@@ -63,7 +63,7 @@ export function describeEventTypes(schemas: NotificationSchemas) {
   })
 }
 
-/** With everything written out where it stands, so that it can be used alone. */
+/** Returns a JSON Schema without references, so that it can be used alone. */
 function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   return {
     ...z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output', unrepresentable: 'any', reused: 'inline' }),

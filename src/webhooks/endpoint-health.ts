@@ -12,11 +12,11 @@ export type EndpointHealth = {
   readonly consecutiveFailures: number
 }
 
-/** An endpoint of which nothing bad is known. */
+/** The health of an endpoint without failures. */
 export const healthy: EndpointHealth = { status: 'active', consecutiveFailures: 0 }
 
 /**
- * What an attempt says about its endpoint. Any 2xx makes it healthy; otherwise it only ever gets worse.
+ * Returns the health of an endpoint after an attempt. Any 2xx makes it healthy; a failure never makes it better.
  * @param attempt number of the attempt within its delivery, from 1
  */
 export function afterAttempt(health: EndpointHealth, delivered: boolean, attempt: number): EndpointHealth {

@@ -13,8 +13,8 @@ export type UrlRules = {
 }
 
 /**
- * Refuses an address that a webhook must not have. A name that does not resolve within 2 s passes: the receiver may be
- * set up after its registration.
+ * Checks the address of a webhook. A name that does not resolve within 2 s passes: the receiver may be set up after its
+ * registration.
  * Throws WEBHOOK_URL_NOT_HTTPS or WEBHOOK_URL_FORBIDDEN.
  */
 export async function checkEndpointUrl(text: string, rules: UrlRules): Promise<void> {

@@ -1,6 +1,6 @@
 import { createdKinds, type EventType } from '../journal/index.ts'
 
-/** What each type of notification tells, in the groups of the interface document. */
+/** Group and trigger of each event type, as in the interface document. */
 export const eventTypeFacts: Record<EventType, { readonly group: string; readonly trigger: string }> = {
   'event.created': {
     group: 'Workflow',

@@ -16,13 +16,13 @@ export const webhookNotifications = { 'webhook.test': TestData } satisfies Notif
 /** What `event.created` carries of alerts. */
 const alertCreated = { 'alert.raised': AlertItem } satisfies CreatedSchemas
 
-/** Types that `event.created` says nothing about. */
+/** Event types that `event.created` does not repeat. */
 const untold: readonly EventType[] = ['event.created', 'webhook.test']
 
 /**
  * All schemas of a gateway: those of the rooms, and `event.created` over them.
  * @param recorded what `event.created` carries for a type where that is not the notification's own data
- * @param created what only `event.created` tells
+ * @param created what is reported only by `event.created`
  */
 export function allNotifications(
   rooms: readonly NotificationSchemas[],

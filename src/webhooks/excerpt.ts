@@ -1,7 +1,7 @@
-/** So much of an answer's body is kept with its attempt. */
+/** Bytes of the body of an answer that are stored with its attempt. */
 export const excerptBytes = 1024
 
-/** So much of it has to be at hand: a secret that stands across the cut must be found whole. */
+/** Bytes that are read for the excerpt: a secret that crosses the cut must be found as a whole. */
 export const excerptSourceBytes = 4 * excerptBytes
 
 /**
@@ -15,7 +15,7 @@ export function excerptOf(body: Uint8Array, secrets: readonly string[]): string 
   return wholeCharacters(Buffer.from(text, 'utf8').subarray(0, excerptBytes))
 }
 
-/** As a stream, the decoder keeps a character that has not come whole for later, and there is no later. */
+/** Decodes UTF-8; in stream mode the decoder leaves out an incomplete character at the end. */
 function wholeCharacters(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes, { stream: true })
 }

@@ -1,9 +1,9 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 
-/** Notifications that one write looks at for one endpoint. */
+/** Notifications that one write handles for one endpoint. */
 const batchRows = 200
 
-/** Ids of the endpoints for which there are notifications that nobody has looked at. */
+/** Returns the ids of endpoints with notifications that have not been fanned out yet. */
 export function behind(tx: ReadTx): string[] {
   return tx
     .allOf<{ id: string }>('SELECT id FROM webhook WHERE fanned_out_seq < (SELECT max(seq) FROM outbox) ORDER BY id')
@@ -35,7 +35,7 @@ export function fanOut(tx: Tx, webhookId: string, { makeId, nowMs, firstDelayMs 
   // 0 is "at once": such rows go out in the order of seq whatever the wall clock did in between.
   const nextAttemptAtMs = firstDelayMs === 0 ? 0 : nowMs + firstDelayMs
   for (const { seq, type } of rows) {
-    // A test was for one endpoint, which has had it.
+    // A test was for one endpoint, which already got it.
     if (!wanted.has(type) || type === 'webhook.test') continue
     tx.runOf(
       `INSERT INTO delivery (id, webhook_id, outbox_seq, state, next_attempt_at_ms, created_at_ms) VALUES (?, ?, ?, 'pending', ?, ?)`,

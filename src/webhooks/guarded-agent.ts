@@ -17,7 +17,7 @@ export const systemResolve: Resolve = (host) =>
     })
   })
 
-/** A connection that was not made, because of where it would have led. */
+/** A connection that was refused because of its address. */
 export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress'
   readonly code = 'FORBIDDEN_ADDRESS'
@@ -28,8 +28,8 @@ export class ForbiddenAddress extends Error {
 }
 
 /**
- * Where a host leads: its addresses, all of which may be called. Throws ForbiddenAddress when one of them may not, even
- * if others may: a name that points inside as well is refused whole. Otherwise rejects as the resolver does.
+ * Returns the addresses of a host. Throws ForbiddenAddress when one of them is forbidden, even if others are allowed: a name
+ * that also points inside is refused as a whole. Otherwise rejects as the resolver does.
  */
 export async function allowedAddresses(
   host: string,
@@ -58,8 +58,8 @@ function someOf(found: readonly string[], host: string): readonly string[] {
 }
 
 /**
- * A `lookup` for connections that asks for a name once at a time: each look-up holds a thread of the pool until the
- * resolver answers, and there are four.
+ * Returns a `lookup` for connections that asks for each name once at a time: a look-up occupies one of the four threads of the
+ * pool until the resolver answers.
  */
 export function sharedLookup(resolve: Resolve): LookupFunction {
   const underWay = new Map<string, Promise<readonly string[]>>()
@@ -95,7 +95,7 @@ export type GuardedAgentOptions = {
 }
 
 /**
- * HTTPS connections to allowed addresses only. The check stands at the connection, because only there nothing can come
+ * HTTPS connections to allowed addresses only. The check is made at the connection, because only there nothing can happen
  * between check and use: a name may resolve differently each time, and Node does not call `lookup` for literals.
  */
 export class GuardedAgent extends Agent {

@@ -12,9 +12,9 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 const batchRows = 50
 
 /**
- * The next notifications after `afterSeq` that may go: older than 30 days, looked at for every endpoint, and with no
- * delivery that waits. `lastSeq` is where to go on; absent when nothing older is left. Rows are in the order of time, so
- * the look stops at the first younger one: a search by time would read the whole month on every run.
+ * Returns the next notifications after `afterSeq` that may be removed: older than 30 days, fanned out for every endpoint, and
+ * without a pending delivery. `lastSeq` is where to continue; undefined when nothing older is left. Rows are in the order of
+ * time, so reading stops at the first younger one: a search by time would read the whole month on every run.
  */
 export function expired(tx: ReadTx, afterSeq: number, nowMs: number): { seqs: number[]; lastSeq: number | undefined } {
   const rows = tx.allOf<{ seq: number; atMs: number; waits: number }>(
@@ -30,7 +30,7 @@ export function expired(tx: ReadTx, afterSeq: number, nowMs: number): { seqs: nu
   }
 }
 
-/** Removes notifications with their settled deliveries; one that has got a waiting delivery since stays. */
+/** Removes notifications with their settled deliveries; one with a delivery that is pending again is kept. */
 export function removeExpired(tx: Tx, seqs: readonly number[]): void {
   const list = JSON.stringify(seqs)
   tx.runOf(`DELETE FROM delivery WHERE state <> 'pending' AND outbox_seq IN (SELECT value FROM json_each(?))`, [list])
@@ -51,7 +51,7 @@ export type HousekeeperOptions = {
   readonly onDone: () => void
 }
 
-/** Hourly, and at start: what is out of date goes, and what a wrong clock has put off comes back. */
+/** Removes old notifications and brings back deliveries that a wrong clock has delayed, hourly and at the start. */
 export class Housekeeper {
   readonly #o: HousekeeperOptions
   #running = false

@@ -30,7 +30,7 @@ export type WebhooksOptions = {
   readonly makeId: () => string
   readonly box: SecretBox
   readonly outbox: Outbox
-  /** Of everything that is published. */
+  /** Schemas of everything that is published. */
   readonly notifications: NotificationSchemas
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -57,7 +57,7 @@ export type Webhooks = {
   alsoList(unwritten: () => readonly NewAlert[]): void
   /** Endpoints and what waits for them, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
-  /** Whether every endpoint that is to be sent to gets what it is sent. */
+  /** Whether no endpoint is failing, disabled, or out of reach because the gateway is offline. */
   areWell(): boolean
 }
 

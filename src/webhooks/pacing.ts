@@ -17,7 +17,7 @@ type Known = { readonly url: string; readonly condition: Condition; readonly pac
 /** Why an endpoint's deliveries are not sent just now although it is switched on, and for how long at least. */
 export type Wait = { readonly offline: boolean; readonly forMs: number }
 
-/** The paces of all endpoints, in memory. The rules are in `pace.ts`. */
+/** The pace of every endpoint, in memory. The rules are in `pace.ts`. */
 export class Pacing {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #settings: () => WebhookSettings
@@ -31,7 +31,7 @@ export class Pacing {
     this.#settings = options.settings
   }
 
-  /** Takes notice of all endpoints there are; those that are gone are forgotten. */
+  /** Updates the paces from the endpoints in the database; deleted endpoints are dropped. */
   look(endpoints: readonly Endpoint[], endSeq: number): void {
     const nowMs = this.#clock.monotonic()
     const probe = probeOf(this.#settings())
@@ -65,7 +65,7 @@ export class Pacing {
     this.#set(id, (pace) => afterOutcome(pace, outcome, this.#clock.monotonic(), probeOf(this.#settings())))
   }
 
-  /** Somebody asks for the next attempt now: a wait ends, and begins small again. */
+  /** Ends the wait of an endpoint, for a person who wants the next attempt now; the interval starts small again. */
   hurry(id: string): void {
     const notBeforeMs = this.#clock.monotonic()
     this.#set(id, (pace) => (pace.kind === 'probing' ? { ...pace, waitMs: 0, notBeforeMs } : pace))
@@ -113,7 +113,7 @@ export class Pacing {
     return { offline: pace.offline, forMs: Math.max(pace.notBeforeMs - this.#clock.monotonic(), 0) }
   }
 
-  /** Endpoints whose deliveries are held because the gateway itself does not get out to them. */
+  /** Returns how many endpoints have held deliveries because the gateway is offline towards them. */
   offline(): number {
     return [...this.#known.values()].filter(({ pace }) => pace.kind === 'probing' && pace.offline).length
   }

@@ -7,10 +7,10 @@ import { nextAttempt } from './retry-schedule.ts'
 import type { Outcome } from './sender.ts'
 import { findWebhook, setHealth } from './store.ts'
 
-/** Where it is told what follows. */
+/** Where consequences of an attempt are written. */
 type Told = { readonly audit: AuditTrail; readonly outbox: Pick<Outbox, 'created'> }
 
-/** How an attempt ended that counts. */
+/** The outcome of an attempt that counts. */
 type Counted = Exclude<Outcome, { kind: 'offline' }>
 
 export type FinishedAttempt<Ended extends Outcome = Outcome> = {
@@ -24,8 +24,8 @@ export type FinishedAttempt<Ended extends Outcome = Outcome> = {
 }
 
 /**
- * Writes down one attempt and all that follows from it: the delivery's state, the endpoint's, an alert. Returns whether
- * it says anything about the endpoint: not, when its address has been replaced since, or it is gone.
+ * Records one attempt and its consequences: the state of the delivery and of the endpoint, and an alert. Returns whether the
+ * attempt says something about the endpoint: it does not when its address was replaced or the endpoint is deleted.
  */
 export function recordAttempt(tx: Tx, told: Told, finished: FinishedAttempt): boolean {
   const { claimed, outcome } = finished
@@ -36,7 +36,7 @@ export function recordAttempt(tx: Tx, told: Told, finished: FinishedAttempt): bo
   return before.url === claimed.url
 }
 
-/** The gateway did not get out: no attempt, no failure, the delivery is due as before. The admin is told once. */
+/** The gateway was offline: no attempt, no failure, the delivery is due as before. One alert until it is acknowledged. */
 function hold(
   tx: Tx,
   { outbox }: Told,
@@ -61,7 +61,7 @@ function count(tx: Tx, told: Told, before: UnderWay, finished: FinishedAttempt<C
     error,
     answer: outcome.answer ?? null,
   })
-  // Read now and not when it was claimed: a redelivery asked for meanwhile begins the schedule anew.
+  // Read now and not at the claim: a redelivery in between starts a new schedule.
   const ofSchedule = attempt - before.attemptsBefore
   settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished, ofSchedule) })
   if (before.url === claimed.url) judgeEndpoint(tx, told, before, finished, ofSchedule)

@@ -102,7 +102,7 @@ function look(tx: ReadTx, webhookId: string, include: Inclusion, afterSeq: numbe
   )
 }
 
-/** Due now and not "at once": it must not stand in the way of first attempts that are younger than its event. */
+/** Adds a delivery that is due now and not "at once", so that it does not delay first attempts of younger events. */
 function insert(tx: Tx, id: string, webhookId: string, seq: number, nowMs: number): void {
   tx.runOf(
     `INSERT INTO delivery (id, webhook_id, outbox_seq, state, next_attempt_at_ms, created_at_ms) VALUES (?, ?, ?, 'pending', ?, ?)`,

@@ -19,7 +19,7 @@ export type FailedAttempt = {
 
 export type NextAttempt = { readonly kind: 'retry'; readonly atMs: number } | { readonly kind: 'exhausted' }
 
-/** When a delivery that failed is tried again, if at all. */
+/** Returns when a failed delivery is tried again, or that its schedule is used up. */
 export function nextAttempt(failed: FailedAttempt): NextAttempt {
   const delayMs = failed.scheduleMs[failed.attempt]
   if (delayMs === undefined) return { kind: 'exhausted' }
@@ -28,7 +28,7 @@ export function nextAttempt(failed: FailedAttempt): NextAttempt {
   return { kind: 'retry', atMs: failed.nowMs + Math.ceil(Math.max(jitteredMs, askedMs)) }
 }
 
-/** The longest that a delivery can be made to wait under this schedule. */
+/** Returns the longest delay of a delivery under this schedule, in milliseconds. */
 export function longestDelayMs(scheduleMs: readonly number[]): number {
   return Math.max(longestRetryAfterMs, ...scheduleMs.map((ms) => ms * (1 + jitterShare)))
 }
@@ -40,7 +40,7 @@ export function retryAfterMs(value: string | undefined, nowMs: number): number |
   const text = value?.trim() ?? ''
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1000
   if (!httpDate.test(text)) return undefined
-  // Of the three forms of RFC 9110, only asctime names no zone; it means UTC all the same.
+  // Of the three forms of RFC 9110, only asctime names no zone; it means UTC too.
   const ms = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(ms) ? undefined : Math.max(ms - nowMs, 0)
 }

@@ -39,7 +39,7 @@ import { type TestMaker, type TestMessage, testMessage } from './test-message.ts
 
 const shortSecret = 16
 
-/** Deliveries removed by one write when their webhook goes; a month of them would hold up the floor. */
+/** Deliveries removed by one write when their webhook is deleted; a month of them would block other writes. */
 const removedAtOnce = 500
 
 export type WebhookServiceOptions = TestMaker & {
@@ -57,7 +57,7 @@ export type WebhookServiceOptions = TestMaker & {
   readonly onChange: () => void
 }
 
-/** The registry of endpoints, and what an admin asks of them. */
+/** Registers, changes, tests and deletes endpoints. */
 export class WebhookService {
   readonly #o: WebhookServiceOptions
 
@@ -66,8 +66,8 @@ export class WebhookService {
   }
 
   /**
-   * Registers an endpoint. It gets what is published from this commit on. The answer holds the secret if the gateway
-   * made it; the stored reply for a repeated request does not.
+   * Registers an endpoint. It gets what is published from this commit on. The answer has the secret if the gateway made it;
+   * the stored reply for a repeated request does not.
    * Throws WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN, IDEMPOTENCY_MISMATCH.
    */
   async register(
@@ -102,7 +102,7 @@ export class WebhookService {
     return { status: 201 as const, body, location: `/api/webhooks/${id}` }
   }
 
-  /** All of them, oldest first. */
+  /** Returns all endpoints, oldest first. */
   list(): WebhookItem[] {
     return this.#o.work.read(allWebhooks).map(asOut)
   }
@@ -113,8 +113,8 @@ export class WebhookService {
   }
 
   /**
-   * Changes what is given. `active: true` also ends a failing or disabled state, or a wait while the gateway is offline;
-   * what was held goes out.
+   * Changes the given fields. `active: true` also ends a failing or disabled state, or a wait while the gateway is offline;
+   * held deliveries are sent.
    * Throws NOT_FOUND, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
    */
   async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
@@ -145,9 +145,9 @@ export class WebhookService {
   }
 
   /**
-   * Replaces the secret by another: the caller's, or one that the gateway makes, which the answer holds and the stored
-   * reply for a repeated request does not. For 24 h the old one signs beside it in `webhook-signature`;
-   * X-Service-Signature has room for one and switches at once.
+   * Replaces the secret by the caller's, or by one that the gateway makes; the answer has that one, the stored reply for a
+   * repeated request does not. For 24 h the old secret also signs in `webhook-signature`; X-Service-Signature has room for one
+   * and switches at once.
    * Throws NOT_FOUND, IDEMPOTENCY_MISMATCH.
    */
   rotateSecret(
@@ -184,8 +184,8 @@ export class WebhookService {
   }
 
   /**
-   * Removes an endpoint and its deliveries, also those that wait. One with a long history goes in several commits,
-   * switched off by the first; a crash between them leaves it off, and the request can be repeated. Throws NOT_FOUND.
+   * Removes an endpoint and its deliveries, also pending ones. One with a long history is removed in several commits; the first
+   * switches it off. A crash in between leaves it off, and the request can be repeated. Throws NOT_FOUND.
    */
   async remove(id: string, by: RequestOrigin): Promise<void> {
     while (!(await this.#o.work.write((tx) => this.#removeSome(tx, id, by))));
@@ -204,8 +204,8 @@ export class WebhookService {
   }
 
   /**
-   * Sends `webhook.test` once, also to a disabled endpoint. It stands among the deliveries and counts nowhere, so it
-   * neither heals nor harms the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
+   * Sends `webhook.test` once, also to a disabled endpoint. The test is stored among the deliveries and does not change the
+   * state of the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
    */
   async test(id: string): Promise<TestResult> {
     const { work, box, clock, sender } = this.#o
@@ -228,7 +228,7 @@ export class WebhookService {
     }
   }
 
-  /** Puts the test among the deliveries of its webhook; one that was deleted meanwhile has none. */
+  /** Stores the test among the deliveries of its webhook, unless the webhook was deleted meanwhile. */
   #keepTest(tx: Tx, id: string, message: TestMessage, outcome: Outcome, startedAtMs: number): void {
     if (!findWebhook(tx, id)) return
     const { outbox, clock } = this.#o
@@ -253,7 +253,7 @@ export class WebhookService {
   }
 }
 
-/** What a test has shown is answered all the same. */
+/** Ignores STORAGE_FULL: the result of the test is answered even when it cannot be stored. */
 function ignoreFullDisk(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'STORAGE_FULL') throw error
 }
@@ -263,7 +263,7 @@ function errorOf(outcome: Outcome): string | null {
   return outcome.kind === 'failed' ? outcome.error : null
 }
 
-/** Only what really changes. EventOrigin for active is never idle: it ends a failing or disabled state. */
+/** Returns the fields that really change. `active: true` always counts: it ends a failing or disabled state. */
 function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
   const { url, events, active, secret } = request
   const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
@@ -276,7 +276,7 @@ function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secr
   }
 }
 
-/** Of the address only its origin: a path or query may hold a token. */
+/** Returns the changes for the audit trail, with only the origin of an address: paths and queries may hold tokens. */
 function auditOf(webhook: Webhook, changes: WebhookChanges): Record<string, unknown> {
   const { url, events, active, health, sealedSecret } = changes
   return {
@@ -293,7 +293,7 @@ function warningsFor(secret: string | undefined): Warning[] {
   return [{ code: 'SECRET_SHORT', message: `A secret of less than ${shortSecret} characters can be guessed` }]
 }
 
-/** What may be stored of an answer that shows a secret. */
+/** Returns an answer without its secret, for the stored reply. */
 function withoutSecret({ secret, warnings, ...rest }: Pick<WebhookCreated, 'secret' | 'warnings'>): object {
   if (secret === undefined) return { ...rest, warnings }
   const message = 'The secret stood in the first answer only; if that was lost, set a new one with PATCH'

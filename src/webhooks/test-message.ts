@@ -2,7 +2,7 @@ import type { Outbox } from '../journal/index.ts'
 import type { TestData } from './events.ts'
 import type { SignedMessage } from './signature.ts'
 
-/** What makes a `webhook.test` event. */
+/** What `testMessage` needs. */
 export type TestMaker = {
   readonly outbox: Outbox
   readonly makeId: () => string
@@ -12,7 +12,7 @@ export type TestMaker = {
 /** A test, and the id of its event. */
 export type TestMessage = SignedMessage & { readonly type: 'webhook.test'; readonly eventId: string }
 
-/** A `webhook.test` event under a delivery id of its own. */
+/** Returns a `webhook.test` event with a new delivery id. */
 export function testMessage({ outbox, makeId, site }: TestMaker, webhookId: string, timestampMs: number): TestMessage {
   const message = `A test of this webhook by ${site.siteId}; nothing happened in the warehouse.`
   const data: TestData = { webhookId, message }

@@ -10,7 +10,7 @@ import { uplinkProbesOf, type WebhookSettings } from './settings.ts'
 /** A probe that has not answered by then has failed. */
 const probeLimitMs = 10_000
 
-/** A verdict so young is taken for the next question too: the failures of one moment ask once. */
+/** A result of this age is used again, so that many failures of one moment ask once. */
 const freshMs = 1000
 
 /** So much of a body is looked at. */
@@ -30,9 +30,9 @@ export type ProbeAnswer = {
 const proxyTroubles = [502, 503, 504]
 
 /**
- * Whether an answer shows that the gateway gets out. A captive portal answers everything, with a redirect or a page:
- * it can't do so under the certificate of another, so over HTTPS any answer is a proof. Over plain HTTP only a 2xx is
- * that is no page, such as the 204 of the usual connectivity checks, or a line of text.
+ * Returns whether an answer proves that the gateway is online. A captive portal answers everything with a redirect or a page,
+ * but has no certificate for the name, so over HTTPS any answer is a proof. Over plain HTTP only a 2xx that is no page is one,
+ * such as the 204 of the usual connectivity checks, or a line of text.
  */
 export function provesUplink(answer: ProbeAnswer): boolean {
   if (answer.isVerified) return !proxyTroubles.includes(answer.status)
@@ -40,7 +40,7 @@ export function provesUplink(answer: ProbeAnswer): boolean {
   return !/html/i.test(answer.contentType ?? '') && !answer.beginning.trimStart().startsWith('<')
 }
 
-/** Knows whether the gateway itself gets out, by asking the addresses of `uplink.probes`. */
+/** Finds out whether the gateway itself is online, by asking the addresses of `uplink.probes`. */
 export class Uplink {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
   readonly #settings: () => WebhookSettings
@@ -65,8 +65,8 @@ export class Uplink {
   }
 
   /**
-   * Whether the gateway is cut off, or was at some time from `sinceMs` (monotonic) on: then what failed meanwhile says
-   * nothing about the other end. Without probes it never is. Undefined: given up by `abandon`.
+   * Resolves with whether the gateway is offline, or was at some time since `sinceMs` (monotonic); then failures meanwhile say
+   * nothing about the endpoint. False without probes; undefined when given up by `abandon`.
    */
   async wasDown(sinceMs: number): Promise<boolean | undefined> {
     if (uplinkProbesOf(this.#settings()).length === 0) return false
@@ -108,7 +108,7 @@ export class Uplink {
     return isDown
   }
 
-  /** Resolves when the address proves the uplink; rejects otherwise. A connection of its own, so that nothing old speaks. */
+  /** Resolves when the address proves the uplink; rejects otherwise. Uses a fresh connection. */
   async #probe(url: string, cut: AbortSignal): Promise<void> {
     const { secureContext } = this.#authorities.current()
     const fresh = { keepAlive: false, lookup: this.#lookup }

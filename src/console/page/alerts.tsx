@@ -6,7 +6,7 @@ import { whenWords } from './words.ts'
 
 type Props = { alerts: readonly Alert[]; timeZone: string | undefined; onSeen: () => void }
 
-/** What the admin has to see, until somebody says that it was seen. */
+/** Shows alerts for the admin until one is acknowledged. */
 export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
   const [problem, setProblem] = useState('')
   const acknowledge = (id: number) => {

@@ -1,4 +1,4 @@
-/** What the API answers, as far as the page looks at it. */
+/** The API's answers, as far as the page uses them. */
 
 export type Session = {
   readonly siteId: string

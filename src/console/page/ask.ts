@@ -1,4 +1,4 @@
-/** The gateway said no, and why. */
+/** The gateway refused a request; code and reason. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -16,7 +16,7 @@ export class Refused extends Error {
   }
 }
 
-/** No answer came at all. */
+/** The gateway did not answer. */
 export class Unreachable extends Error {}
 
 const longestAnswerMs = 15_000
@@ -24,15 +24,15 @@ const longestAnswerMs = 15_000
 let csrfToken = ''
 let aheadMs = 0
 
-/** From the session; goes with whatever changes something. */
+/** Keeps the session's CSRF token, which is sent with every change. */
 export function keepCsrfToken(token: string | null): void {
   csrfToken = token ?? ''
 }
 
-/** Milliseconds since the epoch by the gateway's clock, to a second: the clock of a tablet is often wrong. */
+/** Returns milliseconds since the epoch by the gateway's clock, to a second: a tablet's clock is often wrong. */
 export const gatewayNow = (): number => Date.now() + aheadMs
 
-/** One request to the API of the gateway that this page came from. Throws Refused or Unreachable. */
+/** Sends one request to the gateway that served this page. Throws Refused or Unreachable. */
 export async function ask<T>(path: string, options: { method?: string; body?: unknown } = {}): Promise<T> {
   const { method = 'GET', body } = options
   const response = await send(path, {
@@ -74,7 +74,7 @@ function keepTime(date: string | null): void {
   if (Number.isFinite(ms)) aheadMs = ms + 500 - Date.now()
 }
 
-/** The path of one of the gateway's own addresses, whatever name of the gateway it was made with; undefined for others. */
+/** Returns the path of a gateway address, with any name of the gateway; undefined for other addresses. */
 export function ownPath(address: string | null | undefined): string | undefined {
   if (!address) return undefined
   try {

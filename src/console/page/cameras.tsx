@@ -59,7 +59,7 @@ const CameraRow = ({ camera, timeZone }: { camera: Camera; timeZone: string | un
 
 type ClipsProps = { cameras: readonly Camera[]; detections: readonly Detection[]; timeZone: string | undefined }
 
-/** The newest clip, or the one that was chosen; while one plays, a newer one waits for its turn. */
+/** Shows the newest clip, or the chosen one; while a clip plays, a newer one waits. */
 const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
   const [kept, setKept] = useState<Detection | undefined>(undefined)
   const clips = detections.filter((one) => pathOf(one) !== undefined && one.clipStatus === 'recorded')

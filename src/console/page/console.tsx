@@ -21,7 +21,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
   const [slotId, setSlotId] = useState<number | undefined>(undefined)
   const feed = useRef<Feed | null>(null)
   const board = useRef<HTMLElement>(null)
-  // The form that had the focus is gone; from here the keyboard goes on.
+  // The focused form is gone, so the board takes the focus.
   useEffect(() => board.current?.focus({ preventScroll: true }), [])
   useEffect(() => {
     const signedOut = () => onLeft('You were signed out. Sign in again to go on.')
@@ -31,7 +31,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
     return () => made.stop()
   }, [])
 
-  // On a small screen panel and plan may not both have room; the plan goes before.
+  // A small screen may not have room for panel and plan; the plan is scrolled to first.
   useEffect(() => {
     if (slotId === undefined) return
     for (const id of ['slot-title', 'plan']) document.getElementById(id)?.scrollIntoView({ block: 'nearest' })
@@ -47,7 +47,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
     setChosenWarehouse(known.slots?.data.find((one) => one.id === id)?.warehouseId ?? warehouse?.id)
     setSlotId(id)
   }
-  // What had the focus may go with the panel: it returns to where the slot was chosen, or to the slot.
+  // The focused element may close with the panel: the focus returns to where the slot was chosen, or to the slot.
   const close = () => {
     const isKept = !document.activeElement?.closest('.slot-panel') && document.activeElement !== document.body
     const onPlan = slotId === undefined ? null : document.getElementById(slotElementId(slotId))
@@ -57,7 +57,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
   }
   const events = known.events?.data
   const timeZone = warehouse?.timezone
-  // The button that was pressed goes with its alert.
+  // The pressed button disappears with its alert.
   const alertSeen = () => {
     board.current?.focus({ preventScroll: true })
     feed.current?.refresh('alerts')
@@ -153,7 +153,7 @@ const Connection = ({ known, timeZone }: { known: Known; timeZone: string | unde
   )
 }
 
-/** Always in the page, so that a screen reader notices when it fills. */
+/** Shows trouble. Always in the page, so that a screen reader notices when it gets text. */
 const Trouble = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => (
   <div class="trouble" role="alert">
     {known.trouble !== undefined ? (
@@ -176,7 +176,7 @@ const Trouble = ({ known, timeZone }: { known: Known; timeZone: string | undefin
   </div>
 )
 
-/** Why the gateway cannot do its work; what only the admin has to see is among the alerts. */
+/** Returns why the gateway cannot do its work. Messages for the admin are among the alerts. */
 const unhealthy = ({ health }: Known): string[] =>
   Object.values(health?.checks ?? {}).flatMap(({ status, reason }) =>
     status === 'unhealthy' && reason ? [reason] : [],
@@ -190,7 +190,7 @@ const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
       onLeft('You are signed out.')
     } catch (error) {
       if (error instanceof Refused && error.isSignedOut) return onLeft('You are signed out.')
-      // Somebody signed in anew in another tab: this page still holds the token of the session before.
+      // A sign-in in another tab replaced the session: this page still has the old token.
       if (error instanceof Refused && error.code === 'CSRF_TOKEN_WRONG') return location.reload()
       setProblem('Signing out did not work: try again.')
     }

@@ -14,7 +14,9 @@ import type {
 } from './answers.ts'
 import { ask, gatewayNow, Refused, Unreachable } from './ask.ts'
 
-/** What the page knows. A part is undefined until it was answered, and `absent` while the gateway has no such thing. */
+/**
+ * What the page knows. A part is undefined until it was answered, and `absent` while the gateway answers 404 or 403.
+ */
 export type Known = {
   readonly events?: List<PlacementEvent>
   readonly slots?: List<Slot>
@@ -29,7 +31,7 @@ export type Known = {
   readonly absent: ReadonlySet<Part>
   /** Undefined while all is well. */
   readonly trouble?: string
-  /** By the gateway's clock; of the last round in which everything was answered. */
+  /** Time of the last complete round, by the gateway's clock. */
   readonly updatedMs?: number
 }
 
@@ -50,8 +52,8 @@ type Source = { readonly path: string; readonly everyMs: number; readonly permis
 const beatMs = 5000
 
 /**
- * Some 40 requests a minute, well below the usual limit of 100. Slots and utilization are asked whenever an event is new,
- * and besides now and then, since an admin may change the plan.
+ * Makes about 40 requests a minute, below the usual limit of 100. Slots and utilization are asked whenever an event is
+ * new, and at times without one, since an admin may change the plan.
  */
 const sources: Record<Part, Source> = {
   events: { path: '/api/whms/events?limit=40', everyMs: beatMs },
@@ -66,12 +68,12 @@ const sources: Record<Part, Source> = {
   health: { path: '/api/health', everyMs: 2 * beatMs },
 }
 const parts = Object.keys(sources) as Part[]
-/** What events change. */
+/** Parts that events change. */
 const derived: readonly Part[] = ['slots', 'utilization']
 const absentEveryMs = 12 * beatMs
 const retryMs = [1000, 2000, beatMs] as const
 
-/** Asks the gateway again and again while somebody looks, and tells what it knows. */
+/** Polls the gateway while the page is visible, and reports what is known. */
 export class Feed {
   readonly #caller: SignedIn
   readonly #tell: (known: Known) => void
@@ -105,7 +107,7 @@ export class Feed {
     removeEventListener('offline', this.#look)
   }
 
-  /** Asks for these parts at once, as after a change that this page made. */
+  /** Asks for these parts at once, for example after a change by this page. */
   refresh(...these: Part[]): void {
     for (const part of these) this.#due.delete(part)
     this.#look()
@@ -120,14 +122,14 @@ export class Feed {
     })
   }
 
-  /** @returns how long to wait until the next one */
+  /** Asks one round. @returns milliseconds until the next one */
   async #askRound(): Promise<number> {
     try {
       await this.#askFor(parts.filter((part) => this.#isDue(part)))
-      // All of them: one that was sent late is new, but not the newest.
+      // All ids: a late event is new, but not the newest.
       const seen = this.#known.events?.data.map(({ id }) => id).join()
       if (seen !== this.#seen) {
-        // Due until they were answered, also when this round fails.
+        // Due until answered, also when this round fails.
         for (const part of derived) this.#due.delete(part)
         this.#seen = seen
         await this.#askFor(derived)
@@ -149,7 +151,7 @@ export class Feed {
     return (this.#due.get(part) ?? 0) <= performance.now()
   }
 
-  /** All at once; what was answered is kept also when another part fails, whose error is thrown then. */
+  /** Asks for all parts at once. Keeps what was answered when another part fails, and then throws that error. */
   async #askFor(these: readonly Part[]): Promise<void> {
     const answers = await Promise.allSettled(these.map((part) => this.#askPart(part)))
     const failure = answers.find((answer) => answer.status === 'rejected')
@@ -160,7 +162,7 @@ export class Feed {
     const { path, everyMs } = sources[part]
     try {
       const answer = withKnownRows(this.#known[part], await ask<object>(path))
-      // A beat is never exactly as long as the one before.
+      // Half a beat earlier, because beats are never exactly equal.
       this.#due.set(part, performance.now() + everyMs - beatMs / 2)
       this.#known = { ...this.#known, [part]: answer, absent: without(this.#known.absent, part) }
     } catch (error) {
@@ -193,7 +195,7 @@ export class Feed {
 
 type Row = { readonly id: number | string }
 
-/** The answer, in which a row that says what it said before is the same object: what is the same is not drawn again. */
+/** Returns the answer with unchanged rows as the same objects, so that they are not drawn again. */
 function withKnownRows(before: object | undefined, answer: object): object {
   const [old, now] = [rowsOf(before), rowsOf(answer)]
   if (!old || !now) return answer

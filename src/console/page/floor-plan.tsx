@@ -19,7 +19,7 @@ import { countIn, countOf, type SlotStatus, statusWords } from './words.ts'
 /** Shorter side of a usual slot, in pixels, from which its mark and its label can be read. */
 const markPx = 13
 const labelPx = 34
-/** The same from which a mouse hits it. A finger needs more (`reachPx`). */
+/** Shorter side from which a mouse hits a slot. A finger needs more (`reachPx`). */
 const mouseReachPx = 14
 const directions: Record<string, Direction> = {
   ArrowLeft: 'left',
@@ -45,7 +45,7 @@ type Props = {
   onChoose: (id: number) => void
 }
 
-/** What of the view changes what is drawn, or which buttons do something. */
+/** The parts of the view that change what is drawn, or which buttons are active. */
 type Drawn = {
   readonly detail: Detail
   /** Slots outside of this box are drawn without their details. In the plan's units. */
@@ -56,7 +56,7 @@ type Drawn = {
 
 const nothingDrawn: Drawn = { detail: 'fill', around: boxAround([]), isWhole: true, isNearest: false }
 
-/** The hall from above: zones in their colours, each slot with what the ledger says of it. */
+/** Draws the hall from above: zones in their colors, slots with their status. */
 export const FloorPlan = (props: Props) => {
   const { warehouses, warehouse, onWarehouse, slots, isKnown, chosen } = props
   const [drawn, setDrawn] = useState(nothingDrawn)
@@ -97,7 +97,7 @@ export const FloorPlan = (props: Props) => {
 
 type Control = { current: PlanControl | null }
 
-/** They stay where they are and keep the focus, also at their end. */
+/** Shows the zoom buttons, which keep the focus, also at the last step. */
 const ZoomButtons = ({ drawn, control }: { drawn: Drawn; control: Control }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields of a form, and this is none.
   <div class="zoom" role="group" aria-label="Size of the plan">
@@ -141,7 +141,7 @@ const Plan = ({ slots, zones, warehouse, chosen, onChoose, drawn, onDrawn, contr
   const newest = useRef({ hall, grounds })
   newest.current = { hall, grounds }
 
-  // Moving the plan changes two attributes; the page is made anew only when other slots or details come into sight.
+  // Moving the plan changes two attributes; it is rendered again only when other slots or details become visible.
   const draw = (view: View, size: Size) => {
     const of = newest.current
     floor.current?.setAttribute('transform', `translate(${view.x} ${view.y}) scale(${view.scale})`)
@@ -167,7 +167,7 @@ const Plan = ({ slots, zones, warehouse, chosen, onChoose, drawn, onDrawn, contr
   const click = (event: PointerEvent) => {
     const id = slotIdOf(event.target)
     const place = places.find(({ slot }) => slot.id === id)
-    // A click without a pointer comes from a key or a screen reader: what it means is certain.
+    // A click without a pointer comes from a key or a screen reader, so its target is certain.
     const reach = event.detail === 0 ? 0 : event.pointerType === 'mouse' ? mouseReachPx : reachPx
     const aim = place ?? nearestPlace(places, control.current?.pointAt(event.clientX, event.clientY))
     if (!aim) return
@@ -265,7 +265,7 @@ function hallOf(places: readonly Place[]): Hall {
   return { box, unit: median(sides) || Math.max(box.width, box.height) / 10 || 1 }
 }
 
-/** The same object as before when nothing that is drawn would differ. */
+/** Returns the same object as before when the drawing would not differ. */
 function drawnOf(before: Drawn, view: View, size: Size, hall: Hall): Drawn {
   const unitPx = hall.unit * view.scale
   const detail = unitPx < markPx ? 'fill' : unitPx < labelPx ? 'mark' : 'label'
@@ -284,7 +284,7 @@ const contains = (outer: Box, inner: Box): boolean =>
   outer.x + outer.width >= inner.x + inner.width &&
   outer.y + outer.height >= inner.y + inner.height
 
-/** With what is to be seen after a short drag. */
+/** Returns the box with a border that a short drag makes visible. */
 const grown = ({ x, y, width, height }: Box): Box => ({
   x: x - width / 2,
   y: y - height / 2,
@@ -312,7 +312,7 @@ type Ground = {
   readonly box: Box
 }
 
-/** A soft ground under the slots of a zone. */
+/** Draws a soft background under the slots of a zone. */
 const Grounds = memo(({ grounds, unit }: { grounds: readonly Ground[]; unit: number }) => (
   <g>
     {grounds.map(({ key, color, points }) => (
@@ -338,7 +338,7 @@ function groundsOf(slots: readonly Slot[], zones: readonly Zone[]): Ground[] {
   })
 }
 
-/** Above each zone as long as that can be seen, at the upper edge of the plan otherwise; not where there is no room. */
+/** Places each zone's name above the zone, or at the upper edge of the plan; hides it where there is no room. */
 function placeNames(group: SVGGElement, grounds: readonly Ground[], view: View, size: Size): void {
   for (const [index, plate] of [...group.children].entries()) {
     const ground = grounds[index]
@@ -353,7 +353,7 @@ function placeNames(group: SVGGElement, grounds: readonly Ground[], view: View, 
   }
 }
 
-/** In pixels, with some air; letters are not measured, for that would lay out the page at each step of a drag. */
+/** Estimates a name's width in pixels. Measuring the text would lay out the page at each step of a drag. */
 const nameWidth = (name: string): number => name.length * 8.6 + 10
 
 const statuses: readonly SlotStatus[] = ['empty', 'occupied', 'verified', 'disputed']

@@ -1,4 +1,4 @@
-/** Drawn on a field of 24 by 24, in the colour of the text around; they say nothing to a screen reader. */
+/** Icons on a field of 24 by 24, in the color of the text; hidden from screen readers. */
 const shapes = {
   logo: 'M4 20V9.5L12 5l8 4.5V20M8.5 20v-7h7v7M8.5 16.5h7',
   placed: 'M12 3v10m-4-4 4 4 4-4M4 15v5h16v-5',

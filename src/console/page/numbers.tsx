@@ -3,7 +3,7 @@ import { Scroller } from './scroller.tsx'
 
 type Props = { utilization: Utilization | undefined; disputed: number | undefined; zones: readonly Zone[] }
 
-/** How full the warehouse is, in numbers. */
+/** Shows how full the warehouse is, in numbers. */
 export const Numbers = ({ utilization, disputed, zones }: Props) => (
   <section class="numbers" aria-label="Numbers">
     <Tile

@@ -2,7 +2,7 @@ import type { Point } from './answers.ts'
 import type { Box } from './plan-geometry.ts'
 import { type Hall, isWhole, moved, type Size, showing, type View, wholeHall, zoomed } from './plan-view.ts'
 
-/** A finger that moves less than this is a tap. */
+/** A touch that moves less than this is a tap. */
 const slopPx = 6
 const buttonStep = 1.6
 const glideMs = 220
@@ -13,7 +13,10 @@ type Needs = {
   readonly draw: (view: View, size: Size) => void
 }
 
-/** What the plan shows: the whole hall until somebody zooms, drags, pinches, turns the wheel or chooses a slot. */
+/**
+ * Controls the view of the plan: the whole hall, until the user zooms, drags, pinches, turns the wheel or chooses a
+ * slot.
+ */
 export class PlanControl {
   readonly #plan: SVGSVGElement
   readonly #draw: Needs['draw']
@@ -46,7 +49,7 @@ export class PlanControl {
     this.#observer.disconnect()
   }
 
-  /** Another hall is seen whole; the same one keeps its view. */
+  /** Shows a hall. A new one is shown whole; the same one keeps its view. */
   show(hall: Hall): void {
     const before = this.#hall
     this.#hall = hall
@@ -65,26 +68,26 @@ export class PlanControl {
   nearer = (): void => this.#zoomBy(buttonStep)
   farther = (): void => this.#zoomBy(1 / buttonStep)
 
-  /** Goes to where this box can be read; does nothing when it can be already. */
+  /** Moves the view to where this box can be read; does nothing when it can be already. */
   goTo(target: Box): void {
     if (!this.#hall || this.#size.width === 0) return
     const next = showing(this.#view, target, this.#hall, this.#size)
     if (next !== this.#view) this.#go(next)
   }
 
-  /** By parts of what is seen. */
+  /** Moves the view by fractions of its size. */
   pan(across: number, down: number): void {
     if (!this.#hall) return
     const by = { x: -across * this.#size.width, y: -down * this.#size.height }
     this.#set(moved(this.#view, by, this.#hall, this.#size))
   }
 
-  /** Pixels for a length of the plan. */
+  /** Returns the pixels of a length of the plan. */
   pixelsOf(length: number): number {
     return length * this.#view.scale
   }
 
-  /** The point of the plan at a pixel of the window. */
+  /** Returns the point of the plan at a pixel of the window. */
   pointAt(clientX: number, clientY: number): Point {
     const at = this.#inside(clientX, clientY)
     const { x, y, scale } = this.#view
@@ -102,7 +105,7 @@ export class PlanControl {
     const before = this.#size
     this.#size = { width, height }
     if (!this.#hall || width === 0) return
-    // What was in the middle stays there: a tablet was turned.
+    // The middle stays in the middle when a tablet is turned.
     const by = { x: (width - before.width) / 2, y: (height - before.height) / 2 }
     const next = this.#isWhole ? wholeHall(this.#hall, this.#size) : moved(this.#view, by, this.#hall, this.#size)
     this.#set(next)
@@ -113,7 +116,7 @@ export class PlanControl {
     const perUnit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 0.05 : event.ctrlKey ? 0.01 : 0.002
     const at = this.#inside(event.clientX, event.clientY)
     const next = zoomed(this.#view, at, Math.exp(-event.deltaY * perUnit), this.#hall, this.#size)
-    // At its end the plan lets the page scroll.
+    // At the last zoom step the wheel scrolls the page.
     if (next.scale === this.#view.scale) return
     event.preventDefault()
     this.#set(next)
@@ -139,7 +142,7 @@ export class PlanControl {
     this.#set(other ? this.#pinched(from, to, other, this.#hall) : moved(this.#view, by, this.#hall, this.#size))
   }
 
-  /** What lies between two fingers stays there. */
+  /** Zooms around the point between two fingers. */
   #pinched(from: Point, to: Point, other: Point, hall: Hall): View {
     const [before, after] = [between(from, other), between(to, other)]
     const factor = distance(to, other) / Math.max(distance(from, other), 1)
@@ -151,7 +154,7 @@ export class PlanControl {
     this.#pointers.delete(event.pointerId)
   }
 
-  /** The end of a drag is no choice. */
+  /** Ignores the click at the end of a drag. */
   readonly #click = (event: MouseEvent): void => {
     if (this.#dragged && event.detail > 0) event.stopPropagation()
     this.#dragged = false
@@ -162,7 +165,7 @@ export class PlanControl {
     return { x: clientX - left, y: clientY - top }
   }
 
-  /** There in a moment, so that the eye can follow; at once for those who asked for no motion. */
+  /** Moves the view with a short animation; at once for users who asked for reduced motion. */
   #go(next: View): void {
     cancelAnimationFrame(this.#glide)
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) {

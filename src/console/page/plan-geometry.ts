@@ -2,7 +2,7 @@ import type { Point } from './answers.ts'
 
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
 
-/** The smallest upright box around the points; of none it is empty, at the origin. */
+/** Returns the smallest upright box around the points; without points an empty one at the origin. */
 export function boxAround(points: readonly Point[]): Box {
   if (points.length === 0) return { x: 0, y: 0, width: 0, height: 0 }
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
@@ -17,7 +17,7 @@ export function boxAround(points: readonly Point[]): Box {
 
 export const middleOf = (box: Box): Point => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 })
 
-/** The convex hull, in order around it (Andrew's monotone chain). */
+/** Returns the convex hull in order (Andrew's monotone chain). */
 export function hullOf(points: readonly Point[]): Point[] {
   const sorted = points.toSorted((a, b) => a.x - b.x || a.y - b.y)
   if (sorted.length < 3) return sorted
@@ -35,7 +35,7 @@ function chain(sorted: readonly Point[]): Point[] {
 
 const turn = (a: Point, b: Point, c: Point) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 
-/** What is in the middle when all are laid in a row by size; 1 of nothing. */
+/** Returns the median; 1 without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? 1
@@ -50,7 +50,7 @@ const along: Record<Direction, (from: Point, to: Point) => { ahead: number; asid
   down: (from, to) => ({ ahead: to.y - from.y, aside: Math.abs(to.x - from.x) }),
 }
 
-/** The place that somebody means who presses an arrow key: near, and more ahead than aside. */
+/** Returns the place that an arrow key leads to: near, and more ahead than aside. */
 export function neighbour<T extends { readonly middle: Point }>(
   from: T,
   places: readonly T[],
@@ -66,7 +66,7 @@ export function neighbour<T extends { readonly middle: Point }>(
   return best?.place
 }
 
-/** Whether black is easier to read on this colour (`#rrggbb`) than white, by WCAG's contrast. */
+/** Says whether black is easier to read on this color (`#rrggbb`) than white, by WCAG's contrast. */
 export function isLight(color: string): boolean {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => linear(Number.parseInt(color.slice(at, at + 2), 16) / 255))
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179

@@ -4,21 +4,21 @@ import { type Box, middleOf } from './plan-geometry.ts'
 /** How the hall is drawn: a point of it lies `x + scale × its x` pixels right of the plan's upper left corner. */
 export type View = { readonly x: number; readonly y: number; readonly scale: number }
 
-/** Of the plan on the screen, in pixels. */
+/** Size of the plan on the screen, in pixels. */
 export type Size = { readonly width: number; readonly height: number }
 
-/** All slots, and the length by which the drawing is measured: the shorter side of a usual slot. In the plan's units. */
+/** Box of all slots, and the shorter side of a usual slot, in the plan's units. */
 export type Hall = { readonly box: Box; readonly unit: number }
 
 /** Pixels around the hall; above it is the place for the names of zones. */
 export const margin = { side: 14, above: 30 } as const
-/** The shorter side of a slot that was gone to, in pixels: its label can be read and a thumb hits it. */
+/** Shorter side of a slot after the view moved to it, in pixels: its label can be read and a thumb hits it. */
 const closePx = 60
-/** A slot with a side of this many pixels is near enough as it is. */
+/** A slot with a side of this many pixels is large enough to tap. */
 export const reachPx = 44
 const nearestPx = 160
 
-/** The view with the whole hall in it, as large as it can be. */
+/** Returns the view with the whole hall, as large as possible. */
 export function wholeHall(hall: Hall, size: Size): View {
   return kept({ x: 0, y: 0, scale: leastScale(hall, size) }, hall, size)
 }
@@ -39,19 +39,19 @@ function leastScale({ box }: Hall, size: Size): number {
 
 const mostScale = (hall: Hall, size: Size): number => Math.max(nearestPx / hall.unit, leastScale(hall, size))
 
-/** Nearer (factor above 1) or farther; what lies at this pixel stays there. */
+/** Returns the view zoomed in (factor above 1) or out around this pixel. */
 export function zoomed(view: View, at: Point, factor: number, hall: Hall, size: Size): View {
   const scale = Math.min(Math.max(view.scale * factor, leastScale(hall, size)), mostScale(hall, size))
   const ratio = scale / view.scale
   return kept({ x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio, scale }, hall, size)
 }
 
-/** Moved by so many pixels, as far as there is something to see. */
+/** Returns the view moved by pixels, as far as the hall reaches. */
 export function moved(view: View, by: Point, hall: Hall, size: Size): View {
   return kept({ ...view, x: view.x + by.x, y: view.y + by.y }, hall, size)
 }
 
-/** The view in which this box of the plan can be read; the same one when it can be already. */
+/** Returns the view in which this box can be read; the same view when it can be already. */
 export function showing(view: View, target: Box, hall: Hall, size: Size): View {
   const side = Math.min(target.width, target.height) || hall.unit
   const isNear = side * view.scale >= reachPx
@@ -65,19 +65,19 @@ export function showing(view: View, target: Box, hall: Hall, size: Size): View {
 const isInside = ({ x, y, width, height }: Box, size: Size): boolean =>
   x >= 4 && y >= 4 && x + width <= size.width - 4 && y + height <= size.height - 4
 
-/** A box of the plan in pixels. */
+/** Returns a box of the plan in pixels. */
 export function onScreen({ x, y, width, height }: Box, view: View): Box {
   const { scale } = view
   return { x: view.x + x * scale, y: view.y + y * scale, width: width * scale, height: height * scale }
 }
 
-/** What is to be seen, in the plan's units. */
+/** Returns the visible box, in the plan's units. */
 export function seen(view: View, size: Size): Box {
   const { scale } = view
   return { x: -view.x / scale, y: -view.y / scale, width: size.width / scale, height: size.height / scale }
 }
 
-/** The hall in the middle where there is room for it, and at no edge farther in than its margin where there is none. */
+/** Returns the view within bounds: centered where the hall fits, otherwise without empty space beyond the margin. */
 function kept({ x, y, scale }: View, { box }: Hall, size: Size): View {
   const across = along(x, box.x * scale, box.width * scale, [margin.side, size.width - margin.side])
   const down = along(y, box.y * scale, box.height * scale, [margin.above, size.height - margin.side])

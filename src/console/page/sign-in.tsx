@@ -6,7 +6,9 @@ import { hostOf } from './words.ts'
 
 type Props = { session: Session; notice: string; onSignedIn: (session: Session) => void }
 
-/** Exchanges user name and secret for the session cookie. The secret is in this form only, and gone with it. */
+/**
+ * Shows the sign-in form, which exchanges user name and secret for the session cookie. The form alone holds the secret.
+ */
 export const SignIn = ({ session, notice, onSignedIn }: Props) => {
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -108,7 +110,7 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
 
 const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
 
-/** Seconds up to two minutes, then minutes. */
+/** Returns the wait in words: seconds up to two minutes, then minutes. */
 function waitOf({ retryAfterSeconds: s }: Refused): string {
   return s <= 120 ? `${Math.max(s, 1)} s` : `${Math.ceil(s / 60)} min`
 }

@@ -9,13 +9,13 @@ import { exactTime, statusOf, statusWords } from './words.ts'
 
 type Props = {
   slot: Slot | undefined
-  /** Ids of the slot's events that the page has heard of: with other ones, the history is asked anew. */
+  /** Ids of the slot's events that the page knows; when they change, the history is asked again. */
   heardOf: string | undefined
   timeZone: string | undefined
   onClose: () => void
 }
 
-/** What stands in the chosen slot, since when, and what happened there. */
+/** Shows what is in the chosen slot, since when, and what happened there. */
 export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
   const [history, setHistory] = useState<{ slotId: number; events: readonly PlacementEvent[] } | undefined>(undefined)
   const [problem, setProblem] = useState('')

@@ -4,7 +4,7 @@ import { type IconName, iconPath } from './icons.tsx'
 import { boxAround, isLight, middleOf } from './plan-geometry.ts'
 import { type SlotStatus, spokenSlot, statusOf } from './words.ts'
 
-/** Each status has a mark of its own besides its fill, so that nobody needs to see colours. An empty slot has none. */
+/** Each status has a separate mark besides its fill, so that colors are not needed. An empty slot has none. */
 const markOf: Record<SlotStatus, IconName | undefined> = {
   empty: undefined,
   occupied: 'occupied',
@@ -13,7 +13,7 @@ const markOf: Record<SlotStatus, IconName | undefined> = {
   retired: 'retired',
 }
 
-/** The mark of a status in a line of text. */
+/** Shows the mark of a status in a line of text. */
 export const StatusMark = ({ status }: { status: SlotStatus }) => {
   const mark = markOf[status]
   return (
@@ -27,7 +27,7 @@ export const StatusMark = ({ status }: { status: SlotStatus }) => {
 export const fallbackColor = '#7a858e'
 export const safeColor = (color: string | undefined) => (color && /^#[0-9a-f]{6}$/i.test(color) ? color : fallbackColor)
 
-/** How much of a slot can be read: its fill alone, its mark as well, or also its label. */
+/** How much of a slot is drawn: its fill, also its mark, or also its label. */
 export type Detail = 'fill' | 'mark' | 'label'
 
 type Props = {
@@ -40,15 +40,15 @@ type Props = {
 
 export const slotElementId = (id: number) => `slot-${id}`
 
-/** The slot whose shape this element is part of. */
+/** Returns the id of the slot whose shape contains this element. */
 export function slotIdOf(target: EventTarget | null): number | undefined {
   const element = target instanceof Element ? target.closest('.slot') : null
   return element ? Number(element.id.slice(slotElementId(0).length - 1)) : undefined
 }
 
 /**
- * A slot on the plan: a button in the shape of its polygon. The plan hears its clicks and keys. Drawn again only when
- * something about it is new: a hall has thousands.
+ * Draws a slot on the plan: a button in the shape of its polygon. The plan handles its clicks and keys. Drawn again
+ * only when it changes: a hall has thousands.
  */
 export const SlotShape = memo(({ slot, color, isChosen, isTabStop, detail }: Props) => {
   const status = statusOf(slot)

@@ -2,7 +2,7 @@ import type { Webhook } from './answers.ts'
 import { Icon } from './icons.tsx'
 import { countOf, hostOf } from './words.ts'
 
-/** Where notifications go, and whether they arrive. */
+/** Shows where notifications go, and whether they arrive. */
 export const Webhooks = ({ webhooks }: { webhooks: readonly Webhook[] | undefined }) => (
   <section class="card webhooks" aria-labelledby="webhooks-title">
     <h2 id="webhooks-title">

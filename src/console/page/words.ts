@@ -30,7 +30,7 @@ export const eventWords: Record<PlacementEvent['event_type'], string> = {
   DISPUTED: 'Disputed',
 }
 
-/** The slot as a screen reader says it. */
+/** Returns a slot's text for screen readers. */
 export function spokenSlot(slot: Slot): string {
   const status = statusOf(slot)
   const holds = slot.assetBarcode === null ? '' : `, pallet ${slot.assetBarcode}`
@@ -45,7 +45,9 @@ export function spokenEvent(event: PlacementEvent): string {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** "just now", "4 min ago", then the time of day, then the day too; in the hall's time zone. */
+/**
+ * Returns a time in words: "just now", "4 min ago", then the time of day, then also the day; in the hall's time zone.
+ */
 export function whenWords(iso: string, timeZone: string | undefined): string {
   const ms = Date.parse(iso)
   if (!Number.isFinite(ms)) return ''
@@ -57,7 +59,7 @@ export function whenWords(iso: string, timeZone: string | undefined): string {
   return isToday ? timeOfDay(ms, timeZone) : `${dayOf(ms, timeZone)}, ${timeOfDay(ms, timeZone)}`
 }
 
-/** Day and time to the second. */
+/** Returns day and time to the second. */
 export function exactTime(iso: string, timeZone: string | undefined): string {
   const ms = Date.parse(iso)
   if (!Number.isFinite(ms)) return ''
@@ -74,12 +76,12 @@ function formatted(ms: number, timeZone: string | undefined, options: Intl.DateT
   try {
     return new Intl.DateTimeFormat('en-GB', { ...options, ...(timeZone && { timeZone }) }).format(ms)
   } catch {
-    // A zone that this browser does not know yet: its own is better than nothing.
+    // An unknown time zone in this browser: use the browser's own.
     return new Intl.DateTimeFormat('en-GB', options).format(ms)
   }
 }
 
-/** Host and port of an address; the whole of what is none. */
+/** Returns host and port of an address; other text unchanged. */
 export function hostOf(address: string): string {
   try {
     return new URL(address).host

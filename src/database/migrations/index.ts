@@ -15,7 +15,7 @@ import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
 
-/** All migrations in order. Imported, not scanned, so that they are inside the bundle. */
+/** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
   floor,
   cameras,

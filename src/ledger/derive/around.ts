@@ -1,13 +1,13 @@
 import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
 import { type Bounds, bounded, judgements, moves, type Placement } from './state.ts'
 
-/** What a search for contradictions looks at around a move. */
+/** Reads for the search for contradictions around a move. */
 
 export type Judged = Pick<PlacementEventRow, 'id' | 'timestamp_ms' | 'asset_key' | 'asset_barcode'> & {
   readonly event_type: 'VERIFIED' | 'DISPUTED'
 }
 
-/** Judgements of whatever in a slot, strictly later than `afterMs`, newest first. */
+/** Returns the judgements of all assets in a slot, strictly later than `afterMs`, newest first, at most 100. */
 export function judgementsAfter(tx: ReadTx, slotId: number, afterMs: number, bounds: Bounds): Judged[] {
   const limit = bounded(bounds)
   return tx.allOf<Judged>(
@@ -17,7 +17,7 @@ export function judgementsAfter(tx: ReadTx, slotId: number, afterMs: number, bou
   )
 }
 
-/** The PLACED or REMOVED of the slot directly in front of another. */
+/** Returns the PLACED or REMOVED of the slot directly before another one. */
 export function moveBefore(
   tx: ReadTx,
   move: Pick<Placement, 'id' | 'slot_id' | 'timestamp_ms'>,
@@ -31,7 +31,7 @@ export function moveBefore(
   )
 }
 
-/** Every asset that is registered or was ever named, in the order of their numbers: the next `count` behind one. */
+/** Returns the next `count` assets after `afterId`, registered or provisional, in the order of their ids. */
 export function assetKeys(tx: ReadTx, afterId: number, count: number): { id: number; key: string }[] {
   return tx.allOf('SELECT id, asset_key AS key FROM asset WHERE id > +? ORDER BY id LIMIT ?', [afterId, count])
 }

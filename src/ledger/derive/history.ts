@@ -22,11 +22,11 @@ import {
 } from './look.ts'
 import { lastIdUpToSeq } from './state.ts'
 
-/** Whole rows that one slice reads and turns into what the API answers: some 2 ms. */
+/** Whole rows that one slice reads and turns into answers of the API: about 2 ms. */
 const openedSliceRows = 100
 const sliceSlots = 5000
 
-/** The slots whose events count; without a zone and a warehouse all but those of the hidden warehouses. */
+/** The slots whose events are meant; without zone and warehouse, all but those of hidden warehouses. */
 export type SlotsMeant = {
   readonly zoneId?: number | undefined
   readonly warehouseId?: number | undefined
@@ -45,18 +45,18 @@ export type History = { readonly rows: OpenedRow[]; readonly hasMore: boolean; r
 
 type Work = Pick<UnitOfWork, 'read' | 'readInSlices'>
 
-/** A filter made ready: which index, which slots, and up to which event. */
+/** A prepared filter: which index, which slots, and up to which event. */
 type Prepared = {
   readonly filter: HistoryFilter
   readonly order: Order
   readonly source: Source
   /** Behind this event alone, in the order of the log. */
   readonly afterId: number
-  /** What is appended while the reading goes on stays out. */
+  /** The last event to read: what is appended meanwhile is left out. */
   readonly lastId: number
   readonly mayCount: (slotId: number) => boolean
   readonly meant: Meant | undefined
-  /** The source says it all: no row has to be looked at to know that it counts. */
+  /** Whether the index alone decides: then no row has to be read to know that it is meant. */
   readonly isServedByIndex: boolean
 }
 
@@ -191,7 +191,7 @@ function eventsMeant(work: Work, prepared: Prepared, from: EventPlace, signal: A
   )
 }
 
-/** Exact, or null: of more rows than the limit nobody knows how many the other conditions would leave. */
+/** Returns the exact number, or null when more rows than the limit would have to be looked at. */
 async function totalOf(work: Work, prepared: Prepared, signal: AbortSignal | undefined): Promise<number | null> {
   const { filter, order, source, afterId, lastId, isServedByIndex } = prepared
   if (isServedByIndex) {

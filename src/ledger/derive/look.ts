@@ -2,7 +2,7 @@ import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
 import { type Meant, meantBy } from '../../log/index.ts'
 import { judgements, moves } from './state.ts'
 
-/** Which events somebody asks for. Every condition that is there must hold. */
+/** Which events are asked for. All given conditions must be true. */
 export type HistoryFilter = {
   readonly slotId?: number | undefined
   /** Any of them: hardly any asset has more than one key, see `warehouse/README.md`. */
@@ -23,10 +23,10 @@ export type HistoryFilter = {
 /** Newest or oldest first by the order (timestamp, id), or in the order of the log, which is that of the ids. */
 export type Order = 'newest first' | 'oldest first' | 'log'
 
-/** Where a reading stands: behind this event. */
+/** A place in a reading: after this event. */
 export type EventPlace = { readonly timestampMs: number; readonly id: number }
 
-/** As much of an event as the conditions need; the rest is read of those that pass. */
+/** The columns of an event that the conditions need; the rest is read only of events that pass. */
 export type LightRow = Pick<
   PlacementEventRow,
   | 'id'
@@ -63,9 +63,9 @@ const lightColumns =
   'e.event_type, e.slot_id, e.asset_key, e.leaf_version, e.operator_commitment, e.work_order_ref, e.corrects_event_id'
 const operatorColumn = '(SELECT operator_id FROM main.placement_person WHERE event_id = e.id) AS operator_id'
 
-/** Rows that one slice looks at in the table: some 2 ms. */
+/** Rows that one slice reads from the table: about 2 ms. */
 export const lightSliceRows = 500
-/** Entries of an index that one slice looks at: some 1 ms. */
+/** Entries that one slice reads from an index: about 1 ms. */
 export const indexSliceRows = 4000
 
 /**
@@ -91,7 +91,7 @@ export function sourceOf(filter: HistoryFilter, meant: Meant | undefined): Sourc
 const inHalves = ({ sql, values }: Arm): Arm[] =>
   [moves, judgements].map((half) => ({ sql: `e.${half} AND ${sql}`, values }))
 
-/** Rows of version 1 hold a person's one commitment; later ones are linked. */
+/** Rows of version 1 have one commitment for a person; later rows are linked. */
 function armsOf({ commitment, ids }: Meant): Arm[] {
   const start = {
     from: 'main.placement_person l INDEXED BY placement_person_operator',
@@ -111,7 +111,7 @@ function ofAssets(keys: readonly string[]): Arm {
   return { sql: `e.asset_key IN (${keys.map(() => '?').join(', ')})`, values: keys }
 }
 
-/** Whether a row satisfies what its source has not looked at. */
+/** Whether a row satisfies all conditions of the filter. */
 export function passes(row: LightRow, filter: HistoryFilter, meant: Meant | undefined): boolean {
   const { slotId, assetKeys, eventType, workOrderRef, correctsEventId, fromMs, toMs } = filter
   return (
@@ -145,7 +145,7 @@ export const inOrder = {
 
 type Slice = { readonly place: EventPlace; readonly looked: number; readonly placesOnly: boolean }
 
-/** The next `looked` rows of a source behind `place`; with `placesOnly` just where they stand. */
+/** Returns the next `looked` rows of a source after `place`; with `placesOnly` only id and time. */
 export function lookAt(
   tx: ReadTx,
   source: Source,
@@ -180,7 +180,7 @@ const inEvents = { id: 'e.id', time: 'e.timestamp_ms' }
 const everything: Arm = { sql: '', values: [] }
 const armsOrAll = ({ arms }: Source): readonly Arm[] => (arms.length === 0 ? [everything] : arms)
 
-/** In front of the first row that can be meant. */
+/** Returns the place before the first row that can be meant. */
 export function beginning(order: Order, { fromMs, toMs }: HistoryFilter, afterId: number): EventPlace {
   if (order === 'log') return { timestampMs: 0, id: afterId }
   return order === 'newest first'

@@ -4,11 +4,11 @@ import { boundsOf, newestInSlot, type When } from './state.ts'
 export type Occupant = {
   readonly assetBarcode: string
   readonly assetKey: string
-  /** Only a list of opening stock says so. */
+  /** Whether only a list of opening stock says so. */
   readonly isOpening: boolean
 }
 
-/** What a slot shows as standing in it; undefined when it is empty. */
+/** Returns the asset that a slot shows; undefined when the slot is empty. */
 export function occupantOf(tx: ReadTx, slotId: number, when: When = {}): Occupant | undefined {
   const newest = newestInSlot(tx, slotId, boundsOf(tx, when))
   if (newest?.event_type !== 'PLACED') return undefined
@@ -20,8 +20,8 @@ export function occupantOf(tx: ReadTx, slotId: number, when: When = {}): Occupan
 }
 
 /**
- * All assets that stand in a slot: those whose own newest move put them there. More than one where a pallet was put
- * in front of another; the one that the slot shows may be none of them.
+ * Returns all assets whose own newest move put them into a slot. There is more than one where a pallet was put in front of
+ * another; the one that the slot shows may be none of them.
  */
 export function standingIn(
   tx: ReadTx,

@@ -3,7 +3,7 @@ import type { WarningCode } from '../warnings.ts'
 import { moves } from './state.ts'
 import { correctionsOf } from './walk.ts'
 
-/** What an event says that its photo shows. */
+/** The facts of an event with its photo. */
 export type Shown = Pick<
   PlacementEventRow,
   'id' | 'event_type' | 'slot_id' | 'asset_key' | 'timestamp_ms' | 'photo_url' | 'photo_sha256' | 'corrects_event_id'
@@ -19,7 +19,7 @@ const lookedAt = 20
  * Another placement, recorded before `event`, that the same photo proves already; the newest, undefined without one. It
  * is no other placement while the same asset stays in the same slot: a repeat, a judgement. A placement that was
  * corrected proves nothing any more; its correction does.
- * @param isSeen whether whoever is told may know of events in a slot
+ * @param isSeen whether the caller may know of events in a slot
  * @param lastId corrections up to this event count
  */
 export function otherProof(
@@ -31,20 +31,20 @@ export function otherProof(
   if (event.photo_url === null && event.photo_sha256 === null) return undefined
   const isOther = (placed: Proven) =>
     isSeen(placed.slot_id) && isAnother(tx, placed, event, lastId) && !isTakenBack(tx, placed.id, event, lastId)
-  // A photo that is used again is mostly used for something else: then the newest one tells.
+  // A photo that is used again is mostly used for another placement: then the newest one decides.
   const [newest] = placementsWith(tx, event, 1)
   if (!newest || isOther(newest)) return newest
   return placementsWith(tx, event, lookedAt).find(isOther)
 }
 
-/** What a recorded placement leans on besides its photo, and what that photo proves already. */
+/** Returns the scan and weight of a recorded placement, and another placement that its photo already proves. */
 export function proofOf(tx: ReadTx, id: number, isSeen: (slotId: number) => boolean, lastId?: number) {
   const row = tx.oneOf<Shown & Pick<PlacementEventRow, 'scan_evidence' | 'scale_weight_kg' | 'warnings'>>(
     `SELECT id, event_type, slot_id, asset_key, timestamp_ms, photo_url, photo_sha256, corrects_event_id, scan_evidence,
        scale_weight_kg, warnings FROM main.placement_event WHERE id = +?`,
     [id],
   )
-  // A correction restates a photo: what was said of it when somebody sent it goes on to hold.
+  // A correction repeats a photo: the judgement from when the photo was sent stays valid.
   const isSent = row?.corrects_event_id === null || (row !== undefined && isReusedBy(row))
   return {
     isScanMismatched: row?.scan_evidence === 'mismatched',
@@ -53,12 +53,12 @@ export function proofOf(tx: ReadTx, id: number, isSeen: (slotId: number) => bool
   }
 }
 
-/** Whether the event was told to show a photo that proves another placement. */
+/** Whether the event has the warning PHOTO_REUSED. */
 export function isReusedBy({ warnings }: Pick<PlacementEventRow, 'warnings'>): boolean {
   return (JSON.parse(warnings) as WarningCode[]).includes('PHOTO_REUSED')
 }
 
-/** By its hash, or by its address where the gateway does not hold it. The newest first. */
+/** Returns earlier placements with the photo, by its hash, or by its address when it is not held; the newest first. */
 function placementsWith(tx: ReadTx, { id, photo_url, photo_sha256 }: Shown, limit: number): Proven[] {
   const named = (condition: string) =>
     `SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event

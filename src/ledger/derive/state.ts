@@ -3,15 +3,15 @@ import { type Sight, seenOnly, wholeSight } from '../../warehouse/index.ts'
 
 /**
  * Occupancy, verification and location, computed from the ledger at every read; nothing here is stored anywhere.
- * The order is (timestamp, id). Bound values stand as `+?`: a plain `?` against an indexed column makes SQLite prepare
+ * The order is (timestamp, id). Bound values are written as `+?`: a plain `?` against an indexed column makes SQLite prepare
  * the statement again at every call.
  */
 
-/** Which ledger is asked: as it was true at `atMs`, as far as was known at `knownAtMs`. Both inclusive. */
+/** Which moment is asked about: as it was at `atMs`, as far as known at `knownAtMs`. Both inclusive, in ms. */
 export type When = {
   readonly atMs?: number | undefined
   readonly knownAtMs?: number | undefined
-  /** Only events up to this id: what is appended between two reads stays out of the second. */
+  /** Only events up to this id, so that what is appended between two reads is left out of the second. */
   readonly lastId?: number | undefined
 }
 
@@ -48,8 +48,8 @@ export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
 }
 
 /**
- * The same question, settled: no event that is appended from now on changes its answer, and the receipt time is looked
- * up once for all slots or assets that are asked about. For reads in slices.
+ * Returns the same `When` with a fixed last id, for reads in slices: events appended from now on do not change the answer, and
+ * the receipt time is looked up once for all slots or assets.
  */
 export function settle(tx: ReadTx, when: When = {}): When {
   const newest = tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0
@@ -68,8 +68,8 @@ export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): numb
 }
 
 /**
- * The last event of which `condition` is true. By halving the ids, for it is about what never decreases with them: two
- * dozen looks in ten million events, and no index that every commit would have to write.
+ * Returns the last event for which `condition` is true. It halves the ids, because the condition is about values that never
+ * decrease with them: two dozen reads in ten million events, and no index that every commit would have to write.
  */
 function lastIdWhere(tx: ReadTx, condition: string, values: readonly number[]): number {
   const isWithin = (id: number) =>
@@ -127,9 +127,9 @@ const assetMoveSql = `SELECT id, timestamp_ms, event_type, slot_id, asset_key FR
 const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
 
 /**
- * The PLACED or REMOVED that decides where an asset stands, as far as `sight` goes: the newest one. But a REMOVED
- * decides for its own warehouse alone. Taking a pallet out of one hall says nothing about a pallet that stands in
- * another one, which whoever records it may not even see.
+ * Returns the PLACED or REMOVED that decides where an asset is, among the events in `sight`: the newest one. But a REMOVED
+ * decides for its own warehouse alone: taking a pallet out of one hall says nothing about a pallet in another hall, which the
+ * caller may not even see.
  */
 export function newestOfAsset(tx: ReadTx, assetKey: string, sight: Sight, bounds: Bounds): AssetMove | undefined {
   const limit = bounded(bounds)
@@ -167,7 +167,7 @@ function occupied(assetBarcode: string, judgement: 'VERIFIED' | 'DISPUTED' | nul
   return { isOccupied: true, assetBarcode, isVerified: judgement === 'VERIFIED', isDisputed: judgement === 'DISPUTED' }
 }
 
-/** Whether a supervisor still has to look: something stands there and is not verified, disputed or not. */
+/** Whether a supervisor still has to look: the slot is occupied and not verified, disputed or not. */
 export function isPending({ isOccupied, isVerified }: SlotState): boolean {
   return isOccupied && isVerified !== true
 }
@@ -209,13 +209,13 @@ export function slotStates(tx: ReadTx, when: When = {}, range: SlotRange = {}): 
   return new Map(rows.map((row) => [row.slot_id, occupied(row.asset_barcode, row.judgement)]))
 }
 
-/** The slots of a zone, or without a zone under one label, and what stands in them. */
+/** Counts of the slots of a zone; without a zone, of the slots with one zone name. */
 export type SlotUse = {
   readonly warehouseId: number
   readonly zoneId: number | null
   /** Null with a zone. */
   readonly label: string | null
-  /** Retired slots count only while something stands in them. */
+  /** Retired slots count only while they are occupied. */
   readonly total: number
   readonly occupied: number
   /** Occupied and not verified, disputed ones among them: see `isPending`. */
@@ -223,8 +223,8 @@ export type SlotUse = {
 }
 
 /**
- * What stands in the next `looked` slots behind `afterId`, counted inside SQLite with two seeks a slot: no slot leaves
- * it. MATERIALIZED, or the seeks are done for each sum again. `next` is undefined when these were the last ones.
+ * Returns the counts of the next `looked` slots after `afterId`, computed inside SQLite with two seeks for each slot.
+ * MATERIALIZED, because otherwise the seeks are repeated for each sum. `next` is undefined when these were the last slots.
  */
 export function slotUse(
   tx: ReadTx,
@@ -272,7 +272,7 @@ export type AssetLocation = {
   readonly decidedInSlot: number | null
 }
 
-/** Where an asset stands; `slotId` null when it was taken away or never placed. The caller knows whether it exists. */
+/** Returns the slot of an asset; `slotId` is null when it was taken away, never placed, or does not exist. */
 export function assetLocation(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): AssetLocation {
   const newest = newestOfAsset(tx, assetKey, sight, boundsOf(tx, when))
   if (!newest) return { slotId: null, since: null, decidedInSlot: null }
@@ -294,8 +294,8 @@ export function assetIsKnown(tx: ReadTx, assetKey: string, sight: Sight, when: W
 }
 
 /**
- * Whether the asset may be told to whoever has this sight: an event in sight names it, or none at all does and somebody
- * registered it. What only hidden warehouses have seen is unknown.
+ * Returns whether the asset is visible in this sight: an event in sight names it, or no event at all names it and it is
+ * registered. An asset that only hidden warehouses have seen is not visible.
  */
 export function assetIsSeen(
   tx: ReadTx,

@@ -4,8 +4,8 @@ import { type Sight, seenOnly } from '../../warehouse/index.ts'
 import { type Bounds, bounded, judgements, moves, type Placement } from './state.ts'
 
 /**
- * A move, and what came of it: the next move of the same slot or asset, and how it was judged meanwhile. That of a
- * PLACED is a stay. Where a slot's stays and an asset's disagree stands a discrepancy.
+ * A move, the next move of the same slot or asset, and the judgements in between. The step of a PLACED is a stay. Where the
+ * stays of a slot and of an asset disagree, there is a discrepancy.
  */
 export type Step = {
   readonly move: Placement
@@ -65,8 +65,8 @@ function movesOf(of: StepsOf, bounds: Bounds, { onlyStays, sight }: StepPage) {
 }
 
 /**
- * A stay of an asset is ended by its next PLACED, or by a REMOVED in the same warehouse: see `newestOfAsset`. That of a slot
- * by whatever moves there next.
+ * The stay of an asset ends with its next PLACED, or with a REMOVED in the same warehouse: see `newestOfAsset`. The stay in a
+ * slot ends with the next move there.
  */
 function stepFrom(tx: ReadTx, of: StepsOf, move: Placement, bounds: Bounds, sight: Sight): Step {
   const limit = bounded(bounds)

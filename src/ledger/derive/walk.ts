@@ -14,9 +14,9 @@ import {
 export type WalkStep = { readonly rows: OpenedRow[]; readonly place: EventPlace | undefined }
 
 /**
- * The next events, oldest first, out of `looked` rows, for a thread that nobody waits for; the main thread reads by
- * `history.ts`. `place` is undefined when there are no more.
- * @param filter `lastId`: what is appended while the walk goes on stays out
+ * Returns the next events, oldest first, out of `looked` rows, for the jobs thread; the main thread reads by `history.ts`.
+ * `place` is undefined when there are no more.
+ * @param filter `lastId`: events that are appended during the walk are left out
  */
 export function walk(
   tx: ReadTx,
@@ -36,7 +36,7 @@ export function walk(
   }
 }
 
-/** Events that say of themselves that they correct this one, up to `lastId`, in their order. */
+/** Returns the events up to `lastId` that correct this one, in their order. */
 export function correctionsOf(
   tx: ReadTx,
   eventId: number,

@@ -1,0 +1,100 @@
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { gatehouseCommand } from '../../src/cli/run.ts'
+
+/** The second-level headings of every room page, in this order. */
+const headings = ['Purpose', 'How it works', 'Invariants', 'Operations', 'Alternatives considered']
+
+/** Pages beside those of the rooms; they may have other headings. */
+const otherPages = ['README.md', 'src/README.md', 'src/GLOSSARY.md']
+
+type Page = { path: string; text: string; room: string | undefined }
+/** A thing that a page names, and whether it is there. */
+type Name = { name: string; exists: boolean }
+
+/**
+ * Every room has a page with the five headings, and whatever a page names in code type exists: files, npm scripts and
+ * subcommands of gatehouse. Throws with everything that is wrong, or when there was no page or no name to look at.
+ */
+export async function roomPages(): Promise<void> {
+  const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const expected = rooms.map(({ name }) => ({ path: `src/${name}/README.md`, room: name }))
+  const missing = expected.filter(({ path }) => !existsSync(path)).map(({ path }) => `${path}: there is no such page`)
+  const roomPages = expected.filter(({ path }) => existsSync(path)).map(read)
+  const pages = [...roomPages, ...otherPages.filter((path) => existsSync(path)).map((path) => read({ path }))]
+  const named = pages.map((page) => ({ page, names: namesOn(page) }))
+  if (roomPages.length === 0) throw new Error('there is no room page to look at')
+  if (named.every(({ names }) => names.length === 0)) throw new Error('the pages name nothing to look for')
+  const problems = [
+    ...missing,
+    ...roomPages.flatMap(headingProblems),
+    ...named.flatMap(({ page, names }) =>
+      names.filter(({ exists }) => !exists).map(({ name }) => `${page.path}: names what does not exist: ${name}`),
+    ),
+  ]
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}
+
+const read = ({ path, room }: { path: string; room?: string }): Page => ({
+  path,
+  room,
+  text: readFileSync(path, 'utf8'),
+})
+
+const fence = /^```[^\n]*\n([\s\S]*?)^```/gm
+
+function headingProblems({ path, text }: Page): string[] {
+  const found = [...text.replace(fence, '').matchAll(/^## +(.+?) *$/gm)].map((match) => match[1])
+  return found.join(', ') === headings.join(', ')
+    ? []
+    : [`${path}: its headings are "${found.join(', ')}"; they must be "${headings.join(', ')}"`]
+}
+
+function namesOn({ text, room }: Page): Name[] {
+  // Comments in a block are prose.
+  const blocks = [...text.matchAll(fence)].map((match) => (match[1] ?? '').replace(/(^| )#.*$/gm, ''))
+  const spans = [...text.replace(fence, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '')
+  const files = spans.filter(isFileName).map((name) => ({ name, exists: fileExists(name, room) }))
+  return [...files, ...[...blocks, ...spans].flatMap(commandNames)]
+}
+
+/** `foo.ts`, `dir/foo.ts`, and whatever starts in one of the three source folders. */
+const isFileName = (span: string): boolean =>
+  /^[\w.{},*/-]+\.tsx?$/.test(span) || /^(src|test|scripts)\/[\w.{},*/-]*$/.test(span)
+
+/** A name may start at the top, in `src`, or in any folder of the page's own room; on the other pages in any room. */
+function fileExists(name: string, room = '*'): boolean {
+  const places = [name, `src/${name}`, `src/${room}/${name}`, `src/${room}/**/${name}`]
+  return places.some((place) => globSync(place).length > 0)
+}
+
+function commandNames(code: string): Name[] {
+  const scripts = [...code.matchAll(/\bnpm run ([\w:-]+)/g)].map(([name, script = '']) => ({
+    name,
+    exists: script in npmScripts,
+  }))
+  const programs = [...code.matchAll(/(?<![\w/.-])scripts\/[\w.-]+(?:\/[\w.-]+)*(?= )/g)].map(([name]) => ({
+    name,
+    exists: existsSync(name),
+  }))
+  // At the start of a line only: elsewhere it is the name of the program in a sentence.
+  const commands = [...code.matchAll(/^ *(?:sudo )?(?:scripts\/)?gatehouse((?: [a-z]+)+)/gm)].map(
+    ([name, words = '']) => ({
+      name,
+      exists: isCommand(words.trim().split(' ')),
+    }),
+  )
+  return [...scripts, ...programs, ...commands]
+}
+
+const npmScripts: Record<string, string> = JSON.parse(readFileSync('package.json', 'utf8')).scripts
+
+const program = gatehouseCommand()
+
+/** Whether the words lead to a command; what follows one without subcommands is its arguments. */
+function isCommand(words: readonly string[], at: Command = program): boolean {
+  const [word, ...rest] = words
+  if (word === undefined || at.commands.length === 0) return true
+  const next = at.commands.find((command) => command.name() === word)
+  return next !== undefined && isCommand(rest, next)
+}
