@@ -83,6 +83,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     clock,
     people,
     audit,
+    idempotency,
     dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => siteUrl,
@@ -102,7 +103,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     settings: () => ({ enforce: [], maxAgeMs: null }),
     names,
   })
-  const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
+  const ledger = new LedgerService({ work, recorder, warehouse, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })
   return { work, warehouse, photos, ledger, floor, log, people, head, outbox, audit, makeId }
 }

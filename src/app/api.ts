@@ -37,7 +37,7 @@ import {
   type LedgerService,
   ledgerRoutes,
 } from '../ledger/index.ts'
-import { type Photos, photosPath } from '../photos/index.ts'
+import { type Photos, photoRoutes, photosPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
@@ -128,7 +128,8 @@ export function buildApi(parts: ApiParts): Api {
   actRoutes(root, parts.acts, parts.corrections)
   assetRoutes(root, parts.assetList)
   labelRoutes(root, parts.labels)
-  ledgerRoutes(root, parts.ledger, parts.photos)
+  ledgerRoutes(root, parts.ledger)
+  photoRoutes(root, parts.photos)
   unitRoutes(root, parts.units)
   scaleRoutes(root, parts.scales)
   importRoutes(root, parts.imports)

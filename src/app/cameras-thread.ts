@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { workerEntry } from '../platform/bundle.ts'
-import { locateFfmpeg } from '../platform/ffmpeg.ts'
+import { type FfmpegOrigin, locateFfmpeg } from '../platform/ffmpeg.ts'
 import type { Clock, LogFormat, Logger } from '../platform/index.ts'
 import { type FfmpegDialect, type FromCameras, ffmpegDialect, type ToCameras } from '../video/index.ts'
 
@@ -18,6 +18,9 @@ export type CamerasThreadListener = {
   threadEnded(): void
   heard(message: FromCameras): void
 }
+
+const bundledWords =
+  'the cameras are read by the ffmpeg of 2018 that came with gatehouse; install the one of the system, or set ffmpeg.path'
 
 const restartAfterMs = 1000
 const stopWithinMs = 15_000
@@ -38,6 +41,7 @@ export class CamerasThread {
   #starting: Promise<void> | undefined
   #stopping = false
   #restarts = 0
+  #ffmpegOrigin: FfmpegOrigin | undefined
 
   constructor(options: {
     clipsFolder: string
@@ -59,6 +63,11 @@ export class CamerasThread {
   /** Counts restarts of the thread, also attempts without ffmpeg. */
   get restarts(): number {
     return this.#restarts
+  }
+
+  /** Which ffmpeg reads the cameras; undefined while none was found. */
+  get ffmpegOrigin(): FfmpegOrigin | undefined {
+    return this.#ffmpegOrigin
   }
 
   listen(ear: CamerasThreadListener): void {
@@ -99,9 +108,11 @@ export class CamerasThread {
 
   async #run(): Promise<void> {
     try {
-      const { path } = locateFfmpeg({ configured: this.#configuredFfmpeg })
+      const { path, origin } = locateFfmpeg({ configured: this.#configuredFfmpeg })
       const dialect = await ffmpegDialect(path)
       if (this.#stopping) return
+      this.#ffmpegOrigin = origin
+      if (origin === 'bundled') this.#log.warn({ path }, bundledWords)
       this.#open({
         clipsFolder: this.#clipsFolder,
         ffmpeg: { path, dialect },

@@ -8,7 +8,7 @@ import { ImportService } from '../imports/index.ts'
 import { Idempotency } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
 import { Acts, assetIsSeen, Corrections, LedgerService, Recorder } from '../ledger/index.ts'
-import { Photos } from '../photos/index.ts'
+import { clearUploads, Photos, photosFolder } from '../photos/index.ts'
 import { ScaleService } from '../scales/index.ts'
 import { UnitService } from '../units/index.ts'
 import { WarehouseService, WarehouseSight } from '../warehouse/index.ts'
@@ -38,8 +38,9 @@ export function composeLedger(
     ...{ work, clock, audit, idempotency, warehouseId, sight, isAssetSeen: assetIsSeen },
   })
   storage.atOnce((tx) => warehouse.readAnew(tx))
+  clearUploads(photosFolder(dataDir))
   const photos = new Photos({
-    ...{ work, clock, people, audit, room, dataDir },
+    ...{ work, clock, people, audit, idempotency, room, dataDir },
     rate: new ByteRate({ clock, bytesPerMinute: () => live.config.rateLimit.photoBytesPerMinute }),
     sightOf: (caller) => sight.sightOf(caller),
     siteUrl: () => live.config.site.url,
@@ -50,7 +51,7 @@ export function composeLedger(
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
     names,
   })
-  const ledger = new LedgerService({ work, recorder, warehouse, photos, idempotency })
+  const ledger = new LedgerService({ work, recorder, warehouse, idempotency })
   const units = new UnitService({
     ...{
       work,

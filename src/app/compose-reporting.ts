@@ -26,6 +26,7 @@ export function composeReporting(
   const health = composeHealth({
     ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, webhooks, outbox, clockSync },
     metrics,
+    ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({

@@ -7,12 +7,14 @@ import {
   clockObservation,
   databaseObservation,
   diskObservation,
+  ffmpegObservation,
   HealthWatch,
   type Metrics,
   notificationOf,
   storageObservations,
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
+import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
@@ -29,8 +31,10 @@ export function composeHealth(needs: {
   outbox: Outbox
   metrics: Pick<Metrics, 'healthChanged'>
   clockSync: ClockSync
+  ffmpegOrigin: () => FfmpegOrigin | undefined
 }): HealthWatch {
-  const { work, clock, log, config, room, storageUsers, cameras, webhooks, outbox, metrics, clockSync } = needs
+  const { work, clock, log, config, room, storageUsers, cameras, webhooks, outbox, metrics, clockSync, ffmpegOrigin } =
+    needs
   const camera = (id: number) => {
     const seen = cameras.cameraHealth().find((one) => one.id === id)
     return { name: seen?.name ?? `Camera ${id}`, problem: seen?.problem ?? null, warehouseId: cameras.warehouseOf(id) }
@@ -48,7 +52,10 @@ export function composeHealth(needs: {
       ],
       clock: () => [clockObservation(clockSync.isTrusted())],
       storage: () => storageObservations(storageUsers.wellness()),
-      cameras: () => cameraObservations(cameras.cameraHealth(), clock.now()),
+      cameras: (before) => {
+        const seen = cameraObservations(cameras.cameraHealth(), clock.now())
+        return seen.length === 0 ? [] : [...seen, ffmpegObservation(ffmpegOrigin(), before)]
+      },
     },
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {

@@ -17,8 +17,8 @@ export async function hashSecret(secret: string, random: RandomBytes): Promise<s
 }
 
 /**
- * Says whether the secret matches the hash, in constant time. A malformed hash never matches. Throws NOT_READY when too
- * many checks wait.
+ * Says whether the secret matches the hash, in constant time. A malformed hash never matches, and
+ * costs as much as a whole one, so that time shows no one which name has it. Throws NOT_READY when too many checks wait.
  * @param from the asker: turns go round by network, and inside a network by identity
  */
 export async function checkSecret(
@@ -26,18 +26,29 @@ export async function checkSecret(
   secretHash: string,
   { address, identity = '' }: { readonly address: string; readonly identity?: string },
 ): Promise<boolean> {
-  const [scheme, n, r, p, salt, hash] = secretHash.split(':')
-  if (scheme !== 'scrypt' || !salt || !hash) return false
-  const expected = Buffer.from(hash, 'base64url')
-  const parameters = { N: Number(n), r: Number(r), p: Number(p) }
-  const look = () => derive(secret, Buffer.from(salt, 'base64url'), parameters)
-  const found = await turns.run(networkOf(address), look, identity)
-  return expected.length === found.length && timingSafeEqual(expected, found)
+  const { salt, hash, parameters } = partsOf(secretHash) ?? ofNobody
+  const found = await turns.run(networkOf(address), () => derive(secret, salt, parameters), identity)
+  return hash.length === found.length && timingSafeEqual(hash, found)
+}
+
+type Parts = { readonly salt: Buffer; readonly hash: Buffer; readonly parameters: typeof cost }
+
+/** No secret has an empty hash. */
+const ofNobody: Parts = { salt: Buffer.alloc(16), hash: Buffer.alloc(0), parameters: cost }
+const mostBytes = 256 * 1024 * 1024
+
+/** Undefined when the hash is cut off, or scrypt cannot work with its numbers. */
+function partsOf(secretHash: string): Parts | undefined {
+  const [, N = 0, r = 0, p = 0] = (/^scrypt:(\d+):(\d+):(\d+):/.exec(secretHash) ?? []).map(Number)
+  const [salt, hash] = secretHash.split(':').slice(4)
+  const isPowerOfTwo = N > 1 && Number.isInteger(Math.log2(N))
+  if (!salt || !hash || !isPowerOfTwo || r < 1 || p < 1 || 128 * r * (N + p) >= mostBytes) return undefined
+  return { salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url'), parameters: { N, r, p } }
 }
 
 function derive(secret: string, salt: Buffer, parameters: { N: number; r: number; p: number }): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
-    scrypt(secret, salt, hashBytes, { ...parameters, maxmem: 256 * 1024 * 1024 }, (error, key) =>
+    scrypt(secret, salt, hashBytes, { ...parameters, maxmem: mostBytes }, (error, key) =>
       error ? reject(error) : resolve(key),
     )
   })

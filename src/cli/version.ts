@@ -1,7 +1,13 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { Command } from 'commander'
 import { buildInfo } from '../platform/bundle.ts'
-import { ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
+import { type FfmpegOrigin, ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
+
+const originWords: Record<FfmpegOrigin, string> = {
+  configured: 'configured',
+  system: 'system',
+  bundled: 'bundled (of 2018, without security updates; install the one of the system)',
+}
 
 export function versionCommand(): Command {
   return new Command('version')
@@ -17,7 +23,7 @@ async function version(options: { json?: boolean }): Promise<void> {
     return
   }
   const { version: own, commit, node, sqlite, ffmpeg: video } = all
-  const where = 'error' in video ? video.error : `${video.version}, ${video.origin}: ${video.path}`
+  const where = 'error' in video ? video.error : `${video.version}, ${originWords[video.origin]}: ${video.path}`
   process.stdout.write(`gatehouse ${own} (${commit})\nNode ${node}\nSQLite ${sqlite}\nffmpeg ${where}\n`)
 }
 

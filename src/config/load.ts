@@ -7,7 +7,7 @@ import { locate, type Mapping, plain, readDocument, type Source } from './docume
 import { explain, maybeIncomplete } from './explain.ts'
 import { faultsOf } from './faults.ts'
 import { merge, settle } from './merge.ts'
-import { pathResolver } from './paths.ts'
+import { pathResolver, realFolder } from './paths.ts'
 import { formatProblem, inReadingOrder, isSamePlace, type Place, type Problem } from './problems.ts'
 import { type Config, configSchema } from './schema.ts'
 import { readSources, type Sources } from './sources.ts'
@@ -71,7 +71,8 @@ export function checkConfig(file?: string, surroundings: Surroundings = {}): Che
     const nothing = { config: undefined, faults: [], warnings: [], placeOf }
     return { ...nothing, problems: inReadingOrder(found, read.files), files: read.files }
   }
-  const config = withDerivedDefaults(parsed.data, siteIdOf(hostName))
+  const derived = withDerivedDefaults(parsed.data, siteIdOf(hostName))
+  const config = { ...derived, dataDir: realFolder(derived.dataDir) }
   const warnings = inReadingOrder(warningsOf(parsed.data, config, root, configSchema), read.files)
   // Without a file, the first start makes an account and says where its secret is.
   if (file === undefined) return { config, problems: [], faults: [], warnings, placeOf, files: [] }

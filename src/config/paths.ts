@@ -1,4 +1,5 @@
-import { isAbsolute, join } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 
 const credentials = /\$\{CREDENTIALS_DIRECTORY\}/g
 
@@ -10,6 +11,16 @@ export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: str
   return (path) => {
     const expanded = expandCredentials(path, env)
     return isAbsolute(expanded) || expanded.search(credentials) === 0 ? expanded : join(folder, expanded)
+  }
+}
+
+/** Where a folder really is, as far as it is there: links are followed once, and not again when somebody changes them. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(realFolder(parent), basename(path))
   }
 }
 

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { ExitError } from '../errors/index.ts'
+import { linkBelow } from '../platform/index.ts'
 import { translateSqlite } from './faults.ts'
 import { type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
@@ -29,6 +30,7 @@ export const databaseFile = (dataDir: string): string => join(dataDir, 'gatehous
 export function openWriter(options: OpenOptions): { db: Database; close: () => void } {
   const file = databaseFile(options.dataDir)
   makeFolder(options.dataDir)
+  refuseLinks(options.dataDir)
   refuseNoFile(file)
   useStartRoom(options.dataDir)
   const lock = takeLock(join(options.dataDir, 'gatehouse.lock'))
@@ -166,6 +168,17 @@ function makeFolder(path: string): void {
   } catch (error) {
     throw new ExitError(1, `the data folder ${path} can't be written: ${(error as Error).message}`, error)
   }
+}
+
+/** The data folder itself may be a link: the config has resolved it. */
+function refuseLinks(dataDir: string): void {
+  const link = linkBelow(dataDir)
+  if (!link) return
+  throw new ExitError(
+    1,
+    `${link.path} is a symbolic link to ${link.target}; gatehouse follows no links below its data folder. ` +
+      'Find out who made it and remove it. To keep a folder on another disk, mount it there (mount --bind).',
+  )
 }
 
 /**

@@ -5,6 +5,7 @@ import { fileOf } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { listFile } from '../imports/index.ts'
 import { photoFile } from '../photos/index.ts'
+import { ownFile } from '../platform/index.ts'
 import type { Findings } from './findings.ts'
 import { reportFile } from './report-leaf.ts'
 
@@ -61,7 +62,7 @@ function openingLists(tx: ReadTx, dataDir: string): HeldFile[] {
 
 function hashOfFile(file: string): string | undefined {
   try {
-    const fd = openSync(file, 'r')
+    const fd = openSync(file, ownFile.read)
     try {
       const hash = createHash('sha256')
       const part = Buffer.alloc(1 << 20)

@@ -1,5 +1,5 @@
-import type { IncidentChangeRow, ReadTx, Tx } from '../database/index.ts'
-import { countLimit, type TimePlace } from '../http/index.ts'
+import type { Condition, IncidentChangeRow, Listing, ReadTx, Tx } from '../database/index.ts'
+import type { TimePlace } from '../http/index.ts'
 
 const columns = [
   'id',
@@ -54,37 +54,23 @@ export type IncidentFilter = {
 
 export type IncidentPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
-/** Lists ids and times of openings, newest first. */
-export function listIncidents(tx: ReadTx, filter: IncidentFilter, page: IncidentPage) {
-  const { sql, values } = conditionOf(filter)
-  const behind = page.before ? ' AND (timestamp_ms, incident_id) < (+?, +?)' : ''
-  const rows = tx.allOf<{ id: number; timestampMs: number }>(
-    `SELECT incident_id AS id, timestamp_ms AS timestampMs FROM main.incident_change o WHERE ${sql}${behind}
-     ORDER BY timestamp_ms DESC, incident_id DESC LIMIT ? OFFSET ?`,
-    [...values, ...(page.before ? [page.before.timestampMs, page.before.id] : []), page.limit + 1, page.offset],
-  )
-  const counted = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM (SELECT 1 FROM main.incident_change o WHERE ${sql} LIMIT ${countLimit + 1})`,
-    values,
-  )
-  const total = counted && counted.n <= countLimit ? counted.n : null
-  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
-}
-
-function conditionOf({ status, severity, category, from, to, hiddenWarehouses }: IncidentFilter) {
+/** The openings in their order; its key is the time and the incident. */
+export function openingsOf({ status, severity, category, from, to, hiddenWarehouses }: IncidentFilter): Listing {
   const newest =
     '(SELECT status FROM main.incident_change n WHERE n.incident_id = o.incident_id ORDER BY n.id DESC LIMIT 1)'
   const holes = hiddenWarehouses.map(() => '?').join(', ')
-  const parts: [string, ...(string | number)[]][] = [
-    [`o.status = 'open'`],
-    ...(from === undefined ? [] : [['o.timestamp_ms >= +?', from] as [string, number]]),
-    ...(to === undefined ? [] : [['o.timestamp_ms < +?', to] as [string, number]]),
-    ...(severity === undefined ? [] : [['o.severity = +?', severity] as [string, string]]),
-    ...(category === undefined ? [] : [['o.category = +?', category] as [string, string]]),
-    ...(status === undefined ? [] : [[`${newest} = +?`, status] as [string, string]]),
-    ...(holes === ''
-      ? []
-      : [[`coalesce(o.warehouse_id NOT IN (${holes}), 1)`, ...hiddenWarehouses] as [string, ...number[]]]),
-  ]
-  return { sql: parts.map(([part]) => part).join(' AND '), values: parts.flatMap(([, ...values]) => values) }
+  const given = (sql: string, value: string | number | undefined): Condition[] =>
+    value === undefined ? [] : [{ sql, values: [value] }]
+  return {
+    from: 'main.incident_change o',
+    key: ['o.timestamp_ms', 'o.incident_id'],
+    behind: to === undefined ? undefined : [to, 0],
+    within: [{ sql: `o.status = 'open'`, values: [] }, ...given('o.timestamp_ms >= +?', from)],
+    passing: [
+      ...given('o.severity = ?', severity),
+      ...given('o.category = ?', category),
+      ...given(`${newest} = ?`, status),
+      ...(holes === '' ? [] : [{ sql: `coalesce(o.warehouse_id NOT IN (${holes}), 1)`, values: hiddenWarehouses }]),
+    ],
+  }
 }

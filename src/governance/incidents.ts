@@ -1,7 +1,7 @@
-import type { IncidentChangeRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { type IncidentChangeRow, keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { incidentFacts, type UnsealedIncidentChange } from '../evidence/index.ts'
-import { type Ask, type Caller, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
+import { type Ask, type Caller, countLimit, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { holdMedia, type Log, type Openings, type People, personIn, releaseMedia, shownWithout } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
@@ -79,14 +79,20 @@ export class Incidents {
     return this.#o.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
   }
 
-  incidents(query: Omit<store.IncidentFilter, 'hiddenWarehouses'>, page: store.IncidentPage, caller: Caller) {
-    const filter = { ...query, hiddenWarehouses: this.#o.warehouse.hiddenFrom(caller) }
-    return this.#o.work.read((tx) => {
-      const { rows, hasMore, total } = store.listIncidents(tx, filter, page)
-      const data = rows.map(({ id }) => this.#present(tx, store.changesOf(tx, id), caller))
-      const last = rows.at(-1)
-      return { data, hasMore, total, nextCursor: hasMore && last ? timeCursor(last) : null }
-    })
+  /** Ends early when `signal` says that the client has gone. */
+  async incidents(
+    query: Omit<store.IncidentFilter, 'hiddenWarehouses'>,
+    { limit, offset, before }: store.IncidentPage,
+    caller: Caller,
+    signal?: AbortSignal,
+  ) {
+    const listing = store.openingsOf({ ...query, hiddenWarehouses: this.#o.warehouse.hiddenFrom(caller) })
+    const page = { limit, offset, before: before && [before.timestampMs, before.id] }
+    const { keys, hasMore, total } = await keysOfPage(this.#o.work, listing, page, countLimit, signal)
+    const data = this.#o.work.read((tx) => keys.map(([, id = 0]) => this.#present(tx, store.changesOf(tx, id), caller)))
+    const [timestampMs, id] = keys.at(-1) ?? []
+    const last = timestampMs === undefined || id === undefined ? undefined : { timestampMs, id }
+    return { data, hasMore, total, nextCursor: hasMore && last ? timeCursor(last) : null }
   }
 
   #changes(tx: ReadTx, id: number | undefined, caller: Caller): IncidentChangeRow[] {

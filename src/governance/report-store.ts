@@ -1,5 +1,4 @@
-import type { ReadTx, ReportRow, Tx } from '../database/index.ts'
-import { countLimit } from '../http/index.ts'
+import type { Listing, ReadTx, ReportRow, Tx } from '../database/index.ts'
 import type { ReportPerson } from './compliance.ts'
 
 const columns = [
@@ -45,24 +44,18 @@ export function isReportFile(tx: ReadTx, sha256: string): boolean {
   return tx.oneOf('SELECT 1 FROM main.report WHERE sha256 = ? LIMIT 1', [sha256]) !== undefined
 }
 
-/** Lists reports, newest first, that cover no hidden warehouse. */
-export function listReports(
-  tx: ReadTx,
-  hiddenWarehouses: readonly number[],
-  page: { readonly limit: number; readonly offset: number; readonly beforeId?: number | undefined },
-) {
-  const visible = `NOT EXISTS (SELECT 1 FROM json_each(r.warehouses) w WHERE w.value IN (SELECT value FROM json_each(?)))`
-  const hidden = JSON.stringify(hiddenWarehouses)
-  const rows = tx.allOf<ReportRow>(
-    `SELECT * FROM main.report r WHERE r.id < +? AND ${visible} ORDER BY r.id DESC LIMIT ? OFFSET ?`,
-    [page.beforeId ?? Number.MAX_SAFE_INTEGER, hidden, page.limit + 1, page.offset],
-  )
-  const counted = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM (SELECT 1 FROM main.report r WHERE ${visible} LIMIT ${countLimit + 1})`,
-    [hidden],
-  )
-  const total = counted && counted.n <= countLimit ? counted.n : null
-  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
+/** The reports that cover no hidden warehouse; the key is the id. */
+export function reportsOf(hiddenWarehouses: readonly number[]): Listing {
+  const covers = 'SELECT 1 FROM json_each(r.warehouses) w WHERE w.value IN (SELECT value FROM json_each(?))'
+  return {
+    from: 'main.report r',
+    key: ['r.id'],
+    within: [],
+    passing:
+      hiddenWarehouses.length === 0
+        ? []
+        : [{ sql: `NOT EXISTS (${covers})`, values: [JSON.stringify(hiddenWarehouses)] }],
+  }
 }
 
 /** Returns the UUID of the log that a report was made from. */

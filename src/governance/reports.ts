@@ -1,8 +1,16 @@
 import { readFile, rm } from 'node:fs/promises'
-import type { DiskRoom, ReadTx, ReportRow, Tx, UnitOfWork } from '../database/index.ts'
+import { type DiskRoom, keysOfPage, type ReadTx, type ReportRow, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { reportFacts, reportFile, type UnsealedReport } from '../evidence/index.ts'
-import { type Ask, type Caller, type FileAnswer, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
+import {
+  type Ask,
+  type Caller,
+  countLimit,
+  type FileAnswer,
+  type Reply,
+  type RequestOrigin,
+  timeCursor,
+} from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import {
   erased,
@@ -14,7 +22,7 @@ import {
   sha256,
   shownWithout,
 } from '../log/index.ts'
-import { isoTime, writeFileDurablyAside } from '../platform/index.ts'
+import { isoTime, ownFile, writeFileDurablyAside } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { ComposedReport, ReportContent, ReportContentV1, ReportSpec } from './compliance.ts'
 import { reportGenerated } from './events.ts'
@@ -88,9 +96,18 @@ export class Reports {
     return this.#o.work.read((tx) => this.#present(tx, row, content))
   }
 
-  reports(page: { limit: number; offset: number; beforeId?: number | undefined }, caller: Caller) {
-    return this.#o.work.read((tx) => {
-      const { rows, ...found } = store.listReports(tx, this.#o.warehouse.hiddenFrom(caller), page)
+  /** Newest first. Ends early when `signal` says that the client has gone. */
+  async reports(
+    { limit, offset, beforeId }: { limit: number; offset: number; beforeId?: number | undefined },
+    caller: Caller,
+    signal?: AbortSignal,
+  ) {
+    const { work, warehouse } = this.#o
+    const page = { limit, offset, before: beforeId === undefined ? undefined : [beforeId] }
+    const listing = store.reportsOf(warehouse.hiddenFrom(caller))
+    const { keys, ...found } = await keysOfPage(work, listing, page, countLimit, signal)
+    return work.read((tx) => {
+      const rows = keys.flatMap(([id = 0]) => store.findReport(tx, id) ?? [])
       const last = rows.at(-1)
       const nextCursor = found.hasMore && last ? timeCursor({ timestampMs: last.created_at_ms, id: last.id }) : null
       return { ...found, nextCursor, data: rows.map((row) => this.#item(tx, row)) }
@@ -173,7 +190,7 @@ export class Reports {
 
   async #read(row: ReportRow): Promise<string> {
     try {
-      return await readFile(reportFile(this.#o.dataDir, row.sha256), 'utf8')
+      return await readFile(reportFile(this.#o.dataDir, row.sha256), { encoding: 'utf8', flag: ownFile.read })
     } catch (error) {
       throw new AppError('INTERNAL_ERROR', 'The file of this report can not be read', { cause: error })
     }

@@ -177,10 +177,10 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
     return send(c, reply, 201)
   })
 
-  api.openapi(listIncidents, (c) => {
+  api.openapi(listIncidents, async (c) => {
     const { limit = historyLimit, offset = 0, cursor, ...query } = c.req.valid('query')
     const page = { limit, offset, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
-    const { data, ...found } = incidents.incidents(query, page, c.get('caller'))
+    const { data, ...found } = await incidents.incidents(query, page, c.get('caller'), c.req.raw.signal)
     return c.json({ success: true as const, data, pagination: { limit, offset, ...found } }, 200)
   })
 
@@ -206,10 +206,14 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
     return send(c, reply, 201)
   })
 
-  api.openapi(listReports, (c) => {
+  api.openapi(listReports, async (c) => {
     const { limit = historyLimit, offset = 0, cursor } = c.req.valid('query')
     const beforeId = cursor === undefined ? undefined : readTimeCursor(cursor).id
-    const { data, nextCursor, ...found } = reports.reports({ limit, offset, beforeId }, c.get('caller'))
+    const { data, nextCursor, ...found } = await reports.reports(
+      { limit, offset, beforeId },
+      c.get('caller'),
+      c.req.raw.signal,
+    )
     return c.json({ success: true as const, data, pagination: { limit, offset, ...found, nextCursor } }, 200)
   })
 

@@ -7,6 +7,7 @@ export {
   clockObservation,
   databaseObservation,
   diskObservation,
+  ffmpegObservation,
   storageObservations,
 } from './sources.ts'
 export { HealthWatch } from './watch.ts'

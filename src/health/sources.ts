@@ -1,3 +1,4 @@
+import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { FreeSpace } from '../platform/index.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
@@ -20,6 +21,18 @@ export function cameraObservations(cameras: readonly CameraSeen[], nowMs: number
     const wrong = badSinceMs === null ? null : { kind: 'camera.offline' as const, forMs, message }
     return { component: 'cameras', subject: String(id), name, wrong }
   })
+}
+
+/**
+ * @param origin which ffmpeg reads the cameras; undefined: none does, or it is not known yet, and what was wrong stays so
+ */
+export function ffmpegObservation(origin: FfmpegOrigin | undefined, before: readonly Trouble[]): Observation {
+  const isBundled =
+    origin === 'bundled' || (origin === undefined && before.some(({ kind }) => kind === 'ffmpeg.bundled'))
+  const message =
+    'The cameras are read by the ffmpeg that came with gatehouse. It is of 2018 and gets no security updates. Install ffmpeg from the packages of the system, or set ffmpeg.path, and restart gatehouse.'
+  const wrong = isBundled ? { kind: 'ffmpeg.bundled' as const, forMs: 0, message } : null
+  return { component: 'cameras', subject: 'ffmpeg', name: 'The ffmpeg that reads the cameras', wrong }
 }
 
 /** A storage server of the config. */

@@ -18,6 +18,13 @@ const minuteMs = 60_000
 
 /** Everything that can be wrong. Of two troubles of one subject, the later one in this table is the worse. */
 export const kinds = {
+  'ffmpeg.bundled': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'ffmpeg.replaced',
+    reason: 'The cameras are read by the ffmpeg that came with gatehouse, which is only a fallback.',
+  },
   'camera.offline': {
     component: 'cameras',
     status: 'degraded',

@@ -7,21 +7,31 @@ export const jsonBodyLimitBytes = 256 * 1024
 
 /**
  * Reads a body up to `limitBytes`; more is refused without reading on. A declared length is refused before a byte.
- * Throws BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for a compressed body.
+ * Throws BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for a compressed body, VALIDATION_ERROR for one that breaks off.
  */
 export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  for await (const part of bodyParts(request, limitBytes)) parts.push(part)
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+}
+
+/** As `readBody`, piece by piece: the next one is taken from the client when it is asked for. */
+export async function* bodyParts(request: Request, limitBytes: number): AsyncGenerator<Uint8Array, void> {
   const tooLarge = () => new AppError('BODY_TOO_LARGE', `A body may have at most ${limitBytes} bytes`)
   const encoding = request.headers.get('content-encoding')
   if (encoding && encoding !== 'identity') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body uncompressed')
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge()
-  const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of request.body ?? []) {
-    size += part.length
-    if (size > limitBytes) throw tooLarge()
-    parts.push(part)
+  try {
+    for await (const part of request.body ?? []) {
+      size += part.length
+      if (size > limitBytes) throw tooLarge()
+      yield part
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('VALIDATION_ERROR', 'The body broke off before its end', { cause: error })
   }
-  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
 }
 
 /** Somebody who is not known yet has to send a name and a password, which takes no minutes. */

@@ -2,6 +2,7 @@ import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
+import { ownFile } from '../platform/index.ts'
 import type { AppEnv } from './context.ts'
 import { type RawAnswer, rawAnswer } from './envelope.ts'
 
@@ -18,7 +19,7 @@ type Span = { readonly first: number; readonly last: number }
 /**
  * Answers with a file of fixed content, or with the one range that was asked for (RFC 9110, section 14): 200, 206,
  * 304, or 416 as RANGE_NOT_SATISFIABLE. Several ranges at once, and units other than bytes, get the whole file.
- * The file is opened before anything is answered. One that is missing, or has another size, is logged and is NOT_FOUND.
+ * The file is opened before anything is answered. One that is missing, is a link, or has another size, is logged and is NOT_FOUND.
  */
 export function sendFile(c: Context<AppEnv>, file: FileAnswer): RawAnswer {
   const etag = `"${file.sha256}"`
@@ -46,6 +47,11 @@ export function sendFile(c: Context<AppEnv>, file: FileAnswer): RawAnswer {
   return rawAnswer(c.newResponse(Readable.toWeb(stream) as ReadableStream, status, Object.fromEntries(headers)))
 }
 
+const lostWords: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ELOOP: 'is a symbolic link, which is not followed',
+}
+
 function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
   const lost = (why: string, cause?: unknown) => {
     c.get('log').error({ err: cause, sha256: file.sha256 }, `a file that is written down ${why}`)
@@ -53,10 +59,11 @@ function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
   }
   let fd: number
   try {
-    fd = openSync(file.path, 'r')
+    fd = openSync(file.path, ownFile.read)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw lost('is not there', error)
+    const why = lostWords[(error as NodeJS.ErrnoException).code ?? '']
+    if (!why) throw error
+    throw lost(why, error)
   }
   if (fstatSync(fd).size === file.sizeBytes) return fd
   closeSync(fd)

@@ -1,5 +1,5 @@
 export { type Api, always, newApi, newRoot } from './app.ts'
-export { jsonBodies, jsonBodyLimitBytes, readBody } from './body.ts'
+export { bodyParts, jsonBodies, jsonBodyLimitBytes } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, identityOf } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
@@ -38,7 +38,7 @@ export {
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
-export { type Ask, askOf, claimOf, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
+export { type Ask, askOf, claimOf, claimOfBytes, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export {

@@ -53,24 +53,21 @@ export const onceHeaders = {
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
 /**
- * Returns the claim of this request, or undefined without a key. JSON is compared by its content, `bytes` (of a route that
- * takes bytes) byte by byte. Throws VALIDATION_ERROR for a malformed key.
+ * Returns the claim of this request, or undefined without a key. JSON is compared by its content. Throws VALIDATION_ERROR
+ * for a malformed key.
  */
-export function claimOf(c: Context<AppEnv>, bytes?: Uint8Array): IdempotencyClaim | undefined {
+export function claimOf(c: Context<AppEnv>): IdempotencyClaim | undefined {
+  const claim = claimOfBytes(c)
+  return claim && { ...claim, requestSha256: createHash('sha256').update(canonical(c)).digest('hex') }
+}
+
+/** As `claimOf`, for a route that takes bytes: the one who reads them adds their hash. */
+export function claimOfBytes(c: Context<AppEnv>): Omit<IdempotencyClaim, 'requestSha256'> | undefined {
   const key = c.req.header('idempotency-key')
   if (key === undefined) return undefined
   if (!keyForm.test(key)) throw AppError.field('Idempotency-Key', 'expected 1 to 255 visible ASCII characters')
   const caller = c.get('caller')
-  return {
-    caller: identityOf(caller),
-    by: caller,
-    method: c.req.method,
-    path: c.req.path,
-    key,
-    requestSha256: createHash('sha256')
-      .update(bytes ? bytes : canonical(c))
-      .digest('hex'),
-  }
+  return { caller: identityOf(caller), by: caller, method: c.req.method, path: c.req.path, key }
 }
 
 /** Who asks, and under which Idempotency-Key. Throws VALIDATION_ERROR on a malformed key. */

@@ -4,27 +4,21 @@ import {
   type Api,
   always,
   barcode,
-  claimOf,
   historyLimit,
   historyQuery,
-  identityOf,
   listOf,
   numericPath,
   onceHeaders,
   operation,
-  originOf,
   queryInteger,
-  readBody,
   readTimeCursor,
   resource,
   send,
-  sendFile,
   sendResource,
   text,
   time,
   timeCursor,
 } from '../http/index.ts'
-import { type Photos, photoLimitBytes, photosPath, StoredPhoto, UploadPlaces } from '../photos/index.ts'
 import { deviceTimeHeaders } from './record/device-time.ts'
 import { timedAskOf } from './record/timed-ask.ts'
 import { NewPlacementEvent, PlacementEvent, placementEventShape, placementEventTypes, RecordedEvent } from './schema.ts'
@@ -103,41 +97,7 @@ const getEvent = operation({
   success: { 200: { description: 'The event', schema: resource(placementEventShape) } },
 })
 
-const storePhoto = operation({
-  id: 'uploadPhoto',
-  method: 'post',
-  path: photosPath,
-  access: 'events:create',
-  tag,
-  summary: 'Upload photo evidence: the bytes of a JPEG, PNG or WebP file, at most 12 MiB',
-  description:
-    'The body is the file itself, not JSON and not a form. The same file again answers the same photo. Its sha256 goes into the log with the event that names it.',
-  input: { headers: z.object(onceHeaders), bytes: ['image/jpeg', 'image/png', 'image/webp'] },
-  success: { 201: { description: 'Kept; send its url as photo_url', schema: StoredPhoto, location: true } },
-})
-
-const getPhoto = operation({
-  id: 'getPhoto',
-  method: 'get',
-  path: `${photosPath}/{sha256}`,
-  access: 'whms:read',
-  tag,
-  summary:
-    'A photo that the gateway holds: for who brought it and who may see an event with it; unused ones for supervisors',
-  description: 'Takes ranges and If-None-Match: a photo never changes.',
-  input: { params: z.object({ sha256: z.string() }) },
-  success: {
-    200: {
-      description: 'The bytes',
-      schema: z.string().openapi({ format: 'binary' }),
-      mediaType: 'image/*',
-      ranges: true,
-    },
-  },
-})
-
-export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): void {
-  const uploads = new UploadPlaces()
+export function ledgerRoutes(api: Api, ledger: LedgerService): void {
   api.openapi(recordEvent, async (c) => {
     const asked = timedAskOf(c)
     const reply = await ledger.record(c.req.valid('json'), asked)
@@ -168,15 +128,4 @@ export function ledgerRoutes(api: Api, ledger: LedgerService, photos: Photos): v
 
   const immutable = always(() => new AppError('LEDGER_IMMUTABLE', 'Ledger events are never changed or deleted'))
   for (const path of [eventsPath, `${eventsPath}/:id`]) api.on(['PUT', 'PATCH', 'DELETE'], path, immutable)
-
-  api.openapi(storePhoto, async (c) => {
-    const reply = await uploads.use(identityOf(c.get('caller')), async () => {
-      const { buffer, byteOffset, byteLength } = await readBody(c.req.raw, photoLimitBytes)
-      const bytes = Buffer.from(buffer, byteOffset, byteLength)
-      return ledger.storePhoto(bytes, { by: originOf(c), claim: claimOf(c, bytes) })
-    })
-    return send(c, reply, 201)
-  })
-
-  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256, c.get('caller'))))
 }

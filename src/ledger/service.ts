@@ -2,7 +2,6 @@ import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
-import { type Photos, photosPath, type StoredPhoto } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
 import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
@@ -29,20 +28,17 @@ export class LedgerService {
   readonly #work: UnitOfWork
   readonly #recorder: Recorder
   readonly #warehouse: WarehouseService
-  readonly #photos: Photos
   readonly #idempotency: Idempotency
 
   constructor(options: {
     work: UnitOfWork
     recorder: Recorder
     warehouse: WarehouseService
-    photos: Photos
     idempotency: Idempotency
   }) {
     this.#work = options.work
     this.#recorder = options.recorder
     this.#warehouse = options.warehouse
-    this.#photos = options.photos
     this.#idempotency = options.idempotency
   }
 
@@ -81,17 +77,6 @@ export class LedgerService {
       if (!row || !this.#recorder.isVisible(tx, row, caller)) throw AppError.notFound('Event')
       return store.toPlacementEvent(row)
     })
-  }
-
-  /** Keeps a photo: first the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, STORAGE_FULL. */
-  async storePhoto(bytes: Buffer, { by, claim }: Pick<TimedAsk, 'by' | 'claim'>): Promise<Reply<StoredPhoto>> {
-    const photo = await this.#photos.keepFile(bytes, by.caller)
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
-        const body = this.#photos.note(tx, photo, by)
-        return { status: 201 as const, body, location: `${photosPath}/${body.sha256}` }
-      }),
-    )
   }
 
   /** Returns one page of the history that the caller may see. Ends early when `signal` is aborted. */

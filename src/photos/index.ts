@@ -1,4 +1,4 @@
 export { takenAtMs } from './photo-time.ts'
-export { StoredPhoto } from './schema.ts'
-export { Photos, photoFile, photoLimitBytes, photosPath } from './service.ts'
-export { UploadPlaces } from './upload-places.ts'
+export { photoRoutes } from './routes.ts'
+export { Photos, photoFile, photosFolder, photosPath } from './service.ts'
+export { clearUploads } from './upload.ts'

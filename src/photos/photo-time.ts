@@ -1,6 +1,5 @@
 import exifr from 'exifr'
 import { zoneOffset } from '../platform/index.ts'
-import { exifOfWebp } from './picture.ts'
 
 /** When a photo was taken as its own EXIF says: on the camera's clock, and with its offset where the camera tells it. */
 export type PhotoTime = {
@@ -13,12 +12,11 @@ export type PhotoTime = {
 const dayMs = 24 * 60 * 60 * 1000
 const wanted = ['DateTimeOriginal', 'CreateDate', 'OffsetTimeOriginal', 'OffsetTimeDigitized', 'OffsetTime']
 
-/** Undefined where a photo does not say when, or nobody can read how it says it. Never throws. */
-export async function readPhotoTime(bytes: Buffer, mediaType: string): Promise<PhotoTime | undefined> {
-  const source = mediaType === 'image/webp' ? exifOfWebp(bytes) : bytes
-  if (!source) return undefined
+/** @param exif the EXIF block of a photo. Undefined where it does not say when, or nobody can read how. Never throws. */
+export async function readPhotoTime(exif: Buffer | undefined): Promise<PhotoTime | undefined> {
+  if (!exif) return undefined
   try {
-    const tags = await exifr.parse(source, { pick: wanted, reviveValues: false, translateValues: false })
+    const tags = await exifr.parse(exif, { pick: wanted, reviveValues: false, translateValues: false })
     return photoTimeOf(tags ?? {})
   } catch {
     return undefined // a photo is evidence whatever its EXIF is

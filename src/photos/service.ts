@@ -1,18 +1,19 @@
-import { webcrypto } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ByteRate } from '../auth/index.ts'
 import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
-import type { AuditTrail } from '../journal/index.ts'
+import type { Caller, FileAnswer, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { addMedia, findMedia, type Media, type People } from '../log/index.ts'
-import { type Clock, writeFileDurablyAside } from '../platform/index.ts'
+import type { Clock } from '../platform/index.ts'
 import type { Sight } from '../warehouse/index.ts'
+import { FileBytes } from './file-bytes.ts'
 import { type PhotoTime, readPhotoTime } from './photo-time.ts'
-import { extensionOf, type PictureSize, readPicture } from './picture.ts'
+import { exifOf, extensionOf, type PictureSize, readPicture } from './picture.ts'
 import type { StoredPhoto } from './schema.ts'
 import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, useOf } from './store.ts'
+import { notAPicture, type Parts, PhotoUpload } from './upload.ts'
 
 export const photoLimitBytes = 12 * 1024 * 1024
 /** More would only be a burden to whoever opens it: a file of a few kilobytes can unfold to gigabytes. */
@@ -20,13 +21,21 @@ const longestSidePx = 16_384
 const mostPixels = 100_000_000
 export const photosPath = '/api/whms/evidence/photos'
 
+export const photosFolder = (dataDir: string) => join(dataDir, 'photos')
+
 /** Where a photo's bytes are: named by their hash, spread over 256 folders. */
 export function photoFile(dataDir: string, photo: { sha256: string; mediaType: string }): string {
-  return join(dataDir, 'photos', photo.sha256.slice(0, 2), `${photo.sha256}.${extensionOf(photo.mediaType)}`)
+  return join(photosFolder(dataDir), photo.sha256.slice(0, 2), `${photo.sha256}.${extensionOf(photo.mediaType)}`)
 }
 
 /** A photo whose file is on disk, with what it says of itself. */
 export type KeptPhoto = { readonly media: Media; readonly facts: PhotoFacts }
+
+/** Who sends a photo. The claim gets its hash when the bytes have come. */
+export type PhotoAsk = {
+  readonly by: RequestOrigin
+  readonly claim: Omit<IdempotencyClaim, 'requestSha256'> | undefined
+}
 
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
 export class Photos {
@@ -34,6 +43,7 @@ export class Photos {
   readonly #clock: Pick<Clock, 'now'>
   readonly #people: People
   readonly #audit: AuditTrail
+  readonly #idempotency: Idempotency
   readonly #room: Pick<DiskRoom, 'demand'>
   readonly #rate: Pick<ByteRate, 'take'>
   readonly #dataDir: string
@@ -45,6 +55,7 @@ export class Photos {
     clock: Pick<Clock, 'now'>
     people: People
     audit: AuditTrail
+    idempotency: Idempotency
     room: Pick<DiskRoom, 'demand'>
     /** Bytes that a user may send. */
     rate: Pick<ByteRate, 'take'>
@@ -56,6 +67,7 @@ export class Photos {
     this.#clock = options.clock
     this.#people = options.people
     this.#audit = options.audit
+    this.#idempotency = options.idempotency
     this.#room = options.room
     this.#rate = options.rate
     this.#dataDir = options.dataDir
@@ -63,46 +75,49 @@ export class Photos {
     this.#siteUrl = options.siteUrl
   }
 
-  /** Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, STORAGE_FULL. */
-  async store(bytes: Buffer, by: RequestOrigin): Promise<StoredPhoto> {
-    const photo = await this.keepFile(bytes, by.caller)
-    return this.#work.write((tx) => this.note(tx, photo, by))
+  /**
+   * Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, RATE_LIMITED, STORAGE_FULL, and
+   * what the parts throw.
+   */
+  async store(parts: Parts, { by, claim }: PhotoAsk): Promise<Reply<StoredPhoto>> {
+    const photo = await this.#keepFile(parts, by.caller)
+    return this.#work.write((tx) =>
+      this.#idempotency.once(tx, claim && { ...claim, requestSha256: photo.media.sha256 }, () => {
+        const body = this.#note(tx, photo, by)
+        return { status: 201 as const, body, location: `${photosPath}/${body.sha256}` }
+      }),
+    )
   }
 
   /**
    * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a
-   * row is only waste. What is there already is not written again. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE,
-   * RATE_LIMITED, STORAGE_FULL.
+   * row is only waste. What is there already is not kept again, and needs no room.
    */
-  async keepFile(bytes: Buffer, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
-    this.#rate.take(`${username}@${instance}`, bytes.length)
-    const type = readPicture(bytes)
-    if (!type) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
-    if ('damaged' in type) {
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The photo is not whole', {
-        details: `it begins as ${type.damaged}, and the rest does not fit or is missing`,
-      })
+  async #keepFile(parts: Parts, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
+    const upload = await PhotoUpload.receive(parts, photosFolder(this.#dataDir), this.#room)
+    try {
+      const { sha256, sizeBytes } = upload
+      this.#rate.take(`${username}@${instance}`, sizeBytes)
+      const known = this.#work.read((tx) => findMedia(tx, sha256))
+      const heldFile = known && photoFile(this.#dataDir, known)
+      const isHeld = heldFile !== undefined && isFile(heldFile)
+      const { type, facts } = await look(isHeld ? heldFile : upload.file())
+      const media: Media = known ?? {
+        sha256,
+        kind: 'photo',
+        mediaType: type,
+        sizeBytes,
+        receivedAtMs: this.#clock.now(),
+      }
+      if (!isHeld) await upload.keepAs(photoFile(this.#dataDir, media))
+      return { media, facts }
+    } finally {
+      await upload.discard()
     }
-    refuseStrange(type.size)
-    const hash = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
-    const known = this.#work.read((tx) => findMedia(tx, hash))
-    const media: Media = known ?? {
-      sha256: hash,
-      kind: 'photo',
-      mediaType: type.mediaType,
-      sizeBytes: bytes.length,
-      receivedAtMs: this.#clock.now(),
-    }
-    const file = photoFile(this.#dataDir, media)
-    if (!known || !existsSync(file)) {
-      this.#room.demand(bytes.length, 'the photo')
-      await writePhoto(file, bytes)
-    }
-    return { media, facts: { size: type.size, time: await readPhotoTime(bytes, type.mediaType) } }
   }
 
   /** The second half: the row, and who brought it. The same bytes again change nothing but that. */
-  note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
+  #note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
     const { sha256, mediaType, sizeBytes } = media
     const person = this.#people.ofCaller(tx, by.caller)
     if (addMedia(tx, media, { people: this.#people, person })) {
@@ -171,6 +186,9 @@ export class Photos {
   }
 }
 
+/** A link that somebody put in its place is none. */
+const isFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+
 function refuseStrange(size: PictureSize | undefined): void {
   if (!size) return
   const { width, height } = size
@@ -189,13 +207,21 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
 }
 
-async function writePhoto(file: string, bytes: Buffer): Promise<void> {
+/** What the file of a photo says of itself. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE. */
+async function look(path: string): Promise<{ type: string; facts: PhotoFacts }> {
+  const bytes = new FileBytes(path)
   try {
-    await writeFileDurablyAside(file, bytes, 0o640)
-  } catch (error) {
-    throw new AppError('STORAGE_FULL', 'The photo can not be written; nothing was stored', {
-      cause: error,
-      retryAfterSeconds: 30,
-    })
+    const picture = readPicture(bytes)
+    if (!picture) throw notAPicture()
+    if ('damaged' in picture) {
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The photo is not whole', {
+        details: `it begins as ${picture.damaged}, and the rest does not fit or is missing`,
+      })
+    }
+    const { mediaType, size } = picture
+    refuseStrange(size)
+    return { type: mediaType, facts: { size, time: await readPhotoTime(exifOf(bytes, mediaType)) } }
+  } finally {
+    bytes.close()
   }
 }

@@ -1,12 +1,12 @@
-/** A photo of 12 MiB stands in memory twice while it is put together. */
+/** Each takes up to 12 MiB of the disk before its hash is known. */
 const atOnce = 8
 const atOnceOfPerson = 2
 
 type Waiting = { readonly who: string; readonly go: () => void }
 
 /**
- * Places for photos that are being received: each stands in memory until it is on disk. Two at once of one person, eight
- * in all. The others wait in turn and unread, so their bytes stay with the client; who has two is passed over.
+ * Places for photos that are being received. Two at once of one person, eight in all. The others wait in turn and unread,
+ * so their bytes stay with the client; a person who has two is passed over.
  */
 export class UploadPlaces {
   readonly #taken = new Map<string, number>()

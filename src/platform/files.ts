@@ -1,6 +1,28 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+
+/**
+ * Flags for the files that the gateway keeps below its data folder. A symbolic link there was put by somebody else, and
+ * opening it fails with ELOOP: it would make the gateway write to, or show, a file of their choice.
+ */
+export const ownFile = {
+  read: constants.O_RDONLY | constants.O_NOFOLLOW,
+  write: constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
+} as const
 
 let parts = 0
 /** Returns the path of a temp file; different for each write, so that several may write one file at the same time. */
@@ -15,7 +37,7 @@ export function writeFileDurably(path: string, bytes: Uint8Array | string, mode 
   const temp = partOf(path)
   for (const folder of parentsOf(mkdirSync(dirname(path), { recursive: true }), dirname(path))) syncFolder(folder)
   try {
-    const fd = openSync(temp, 'w', mode)
+    const fd = openSync(temp, ownFile.write, mode)
     try {
       const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
       let written = 0
@@ -34,23 +56,64 @@ export function writeFileDurably(path: string, bytes: Uint8Array | string, mode 
 
 /** As `writeFileDurably`, without blocking the thread; for large files. */
 export async function writeFileDurablyAside(path: string, bytes: Uint8Array, mode = 0o600): Promise<void> {
-  const temp = partOf(path)
-  const made = await mkdir(dirname(path), { recursive: true })
-  for (const folder of parentsOf(made, dirname(path))) await syncFolderAside(folder)
+  const part = await PartFile.begin(partOf(path), mode)
   try {
-    const file = await open(temp, 'w', mode)
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temp, path)
-  } catch (error) {
-    await rm(temp, { force: true })
-    throw error
+    await part.write(bytes)
+    await part.keepAs(path)
+  } finally {
+    await part.discard()
   }
-  await syncFolderAside(dirname(path))
+}
+
+/** A file that is written piece by piece under a name of its own, and gets its real name when it is whole. */
+export class PartFile {
+  readonly path: string
+  readonly #file: FileHandle
+  #state: 'open' | 'closed' | 'gone' = 'open'
+
+  private constructor(path: string, file: FileHandle) {
+    this.path = path
+    this.#file = file
+  }
+
+  /** Makes the file, and the folders above it. Throws the errno error of the failing step. */
+  static async begin(path: string, mode = 0o600): Promise<PartFile> {
+    await makeFolder(dirname(path))
+    return new PartFile(path, await open(path, ownFile.write, mode))
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten
+  }
+
+  /** Gives the file its name: first its content is on disk, then the name, as in `writeFileDurably`. */
+  async keepAs(path: string): Promise<void> {
+    await makeFolder(dirname(path))
+    await this.#file.sync()
+    await this.#close()
+    await rename(this.path, path)
+    this.#state = 'gone'
+    await syncFolderAside(dirname(path))
+  }
+
+  /** Removes what was not kept. Does nothing after `keepAs`. */
+  async discard(): Promise<void> {
+    await this.#close()
+    if (this.#state === 'gone') return
+    await rm(this.path, { force: true })
+    this.#state = 'gone'
+  }
+
+  async #close(): Promise<void> {
+    if (this.#state !== 'open') return
+    this.#state = 'closed'
+    await this.#file.close()
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true })
+  for (const folder of parentsOf(made, path)) await syncFolderAside(folder)
 }
 
 /** The folders whose entries changed when `first` and all below it down to `last` were made; none when none was. */
@@ -89,6 +152,30 @@ export function readFileIfThere(path: string): Buffer | undefined {
     return readFileSync(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/**
+ * The first symbolic link below a folder and where it leads, two levels deep: the folders, and the files beside them.
+ * The many files that stand deeper are opened with `ownFile`.
+ */
+export function linkBelow(folder: string, levels = 2): { path: string; target: string } | undefined {
+  for (const entry of entriesOf(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isSymbolicLink()) return { path, target: readlinkSync(path) }
+    const deeper = entry.isDirectory() && levels > 1 ? linkBelow(path, levels - 1) : undefined
+    if (deeper) return deeper
+  }
+  return undefined
+}
+
+/** None of a folder that this process may not look into, such as lost+found: nothing of ours is there. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return []
     throw error
   }
 }

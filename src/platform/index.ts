@@ -1,7 +1,7 @@
 export { type Clock, isoTime, systemClock } from './clock.ts'
 export { ClockSync } from './clock-sync.ts'
 export { type FreeSpace, freeSpace } from './disk.ts'
-export { readFileIfThere, writeFileDurably, writeFileDurablyAside } from './files.ts'
+export { linkBelow, ownFile, PartFile, readFileIfThere, writeFileDurably, writeFileDurablyAside } from './files.ts'
 export { createLogger, type LogFormat, type Logger, logFormats, scrubText, silentLogger } from './log.ts'
 export { type RandomBytes, randomSecret, systemRandom } from './random.ts'
 export { loadBoxKey, type SecretBox, secretBox } from './secret-box.ts'

@@ -59,10 +59,10 @@ export function scaleRoutes(api: Api, scales: ScaleService): void {
     const asked = timedAskOf(c)
     return send(c, await scales.record(c.req.valid('json'), asked), 201)
   })
-  api.openapi(listReadings, (c) => {
+  api.openapi(listReadings, async (c) => {
     const { limit = historyLimit, offset = 0, cursor, ...query } = c.req.valid('query')
     const page = { limit, offset, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
-    const { readings, hasMore, total } = scales.readings(query, page, c.get('caller'))
+    const { readings, hasMore, total } = await scales.readings(query, page, c.get('caller'), c.req.raw.signal)
     const last = readings.at(-1)
     const nextCursor = hasMore && last ? timeCursor({ timestampMs: Date.parse(last.timestamp), id: last.id }) : null
     return c.json(

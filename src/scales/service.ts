@@ -1,6 +1,6 @@
-import type { ReadTx, ScaleReadingRow, Tx, UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx, type ScaleReadingRow, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, Reply, TimePlace } from '../http/index.ts'
+import { type Caller, countLimit, type Reply, type TimePlace } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Recorder, TimedAsk } from '../ledger/index.ts'
 import type { People } from '../log/index.ts'
@@ -77,25 +77,30 @@ export class ScaleService {
     return (id === undefined ? undefined : store.findReading(tx, id))?.warehouse_id ?? undefined
   }
 
-  readings(
+  /** Newest first. Ends early when `signal` says that the client has gone. */
+  async readings(
     query: ReadingsAsked,
-    page: { limit: number; offset: number; before: TimePlace | undefined },
+    { limit, offset, before }: { limit: number; offset: number; before: TimePlace | undefined },
     caller: Caller,
-  ): { readings: ScaleReading[]; hasMore: boolean; total: number | null } {
+    signal?: AbortSignal,
+  ): Promise<{ readings: ScaleReading[]; hasMore: boolean; total: number | null }> {
     const { asset_barcode } = query
-    const filter = {
+    const listing = store.readingsOf({
       scaleId: query.scaleId,
       slotId: query.slot_id,
       transportUnitId: query.transportUnitId,
       fromMs: query.from,
       toMs: query.to,
       hidden: this.#warehouse.hiddenFrom(caller),
-    }
-    const { rows, hasMore, total } = this.#work.read((tx) => {
-      const assetKey = asset_barcode === undefined ? undefined : this.#warehouse.readBarcode(tx, asset_barcode).key
-      return store.listReadings(tx, { ...filter, assetKey }, page)
+      assetKey:
+        asset_barcode === undefined
+          ? undefined
+          : this.#work.read((tx) => this.#warehouse.readBarcode(tx, asset_barcode).key),
     })
-    return { readings: rows.map(store.toReading), hasMore, total }
+    const page = { limit, offset, before: before && [before.timestampMs, before.id] }
+    const { keys, ...found } = await keysOfPage(this.#work, listing, page, countLimit, signal)
+    const rows = this.#work.read((tx) => keys.flatMap(([, id = 0]) => store.findReading(tx, id) ?? []))
+    return { readings: rows.map(store.toReading), ...found }
   }
 
   #append(tx: Tx, request: NewScaleReading, asked: TimedAsk): ScaleReading {

@@ -1,5 +1,4 @@
-import type { ReadTx, ScaleReadingRow, Tx } from '../database/index.ts'
-import { countLimit, type TimePlace } from '../http/index.ts'
+import type { Condition, Listing, ReadTx, ScaleReadingRow, Tx } from '../database/index.ts'
 import { nameSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { ScaleReading } from './schema.ts'
@@ -56,53 +55,27 @@ export type ReadingFilter = {
 const opened = `SELECT s.*, ${nameSql('scale_reading', 's.id', 'actor', 's.actor_commitment')} AS actor
   FROM main.scale_reading s`
 
-/** One page, newest first, and whether there is more; `total` up to the limit of counting. */
-export function listReadings(
-  tx: ReadTx,
-  filter: ReadingFilter,
-  page: { limit: number; offset: number; before: TimePlace | undefined },
-): { rows: OpenedReading[]; hasMore: boolean; total: number | null } {
-  const wanted = conditions(filter)
-  const { before } = page
-  const here = before
-    ? [...wanted, { sql: '(s.timestamp_ms, s.id) < (+?, +?)', values: [before.timestampMs, before.id] }]
-    : wanted
-  const rows = tx.allOf<OpenedReading>(
-    `${opened} ${whereOf(here)} ORDER BY s.timestamp_ms DESC, s.id DESC LIMIT ? OFFSET ?`,
-    [...here.flatMap(({ values }) => values), page.limit + 1, page.offset],
-  )
-  const counted = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM (SELECT 1 FROM main.scale_reading s ${whereOf(wanted)} LIMIT ?)`,
-    [...wanted.flatMap(({ values }) => values), countLimit + 1],
-  )
-  const total = counted && counted.n <= countLimit ? counted.n : null
-  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
-}
-
-type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
-
-const whereOf = (all: readonly Condition[]) =>
-  all.length === 0 ? '' : `WHERE ${all.map(({ sql }) => sql).join(' AND ')}`
-
-function conditions(filter: ReadingFilter): Condition[] {
-  const equal = (column: string, value: string | number | undefined): Condition[] =>
-    value === undefined ? [] : [{ sql: `s.${column} = +?`, values: [value] }]
-  return [
-    ...equal('scale_id', filter.scaleId),
-    ...equal('slot_id', filter.slotId),
-    ...equal('asset_key', filter.assetKey),
-    ...equal('transport_unit_id', filter.transportUnitId),
-    ...(filter.fromMs === undefined ? [] : [{ sql: 's.timestamp_ms >= +?', values: [filter.fromMs] }]),
-    ...(filter.toMs === undefined ? [] : [{ sql: 's.timestamp_ms < +?', values: [filter.toMs] }]),
-    ...(filter.hidden.length === 0
-      ? []
-      : [
-          {
-            sql: `coalesce(s.warehouse_id, 0) NOT IN (${filter.hidden.map(() => '?').join(', ')})`,
-            values: filter.hidden,
-          },
-        ]),
+/** The readings in the order of their time; an index serves the strongest filter. */
+export function readingsOf(filter: ReadingFilter): Listing {
+  const given = (sql: string, value: string | number | undefined): Condition[] =>
+    value === undefined ? [] : [{ sql, values: [value] }]
+  const [strongest, ...others] = [
+    ...given('s.transport_unit_id = ?', filter.transportUnitId),
+    ...given('s.asset_key = ?', filter.assetKey),
+    ...given('s.slot_id = ?', filter.slotId),
+    ...given('s.scale_id = ?', filter.scaleId),
   ]
+  const holes = filter.hidden.map(() => '?').join(', ')
+  return {
+    from: 'main.scale_reading s',
+    key: ['s.timestamp_ms', 's.id'],
+    behind: filter.toMs === undefined ? undefined : [filter.toMs, 0],
+    within: [...(strongest ? [strongest] : []), ...given('s.timestamp_ms >= +?', filter.fromMs)],
+    passing: [
+      ...others,
+      ...(holes === '' ? [] : [{ sql: `coalesce(s.warehouse_id, 0) NOT IN (${holes})`, values: filter.hidden }]),
+    ],
+  }
 }
 
 export function toReading(row: OpenedReading): ScaleReading {

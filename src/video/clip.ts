@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '../platform/index.ts'
+import { type Logger, ownFile } from '../platform/index.ts'
 import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
 import type { ClipClosed, ClipLost, ClipLostReason, DetectionFacts } from './messages.ts'
@@ -144,7 +144,9 @@ export async function* finishLeftovers(tools: ClipTools): AsyncGenerator<ClipRes
 }
 
 async function finishLeftover(tools: ClipTools, id: number, names: readonly string[]): Promise<ClipResult> {
-  const sidecar = JSON.parse(await readFile(sidecarPath(tools, id), 'utf8')) as Sidecar
+  const sidecar = JSON.parse(
+    await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read }),
+  ) as Sidecar
   const { facts, ...rest } = sidecar
   const bounds = { ...rest, endAt: null }
   const ending = { closedBy: 'restart', peakScore: null } as const

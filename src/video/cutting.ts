@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { ownFile } from '../platform/index.ts'
 import { makeDurable } from './durable.ts'
 import { asIvf } from './ivf.ts'
 import type { StoredFile } from './messages.ts'
@@ -84,6 +84,8 @@ function mp4(codec: readonly string[], part: string): string[] {
 async function make(path: string, write: (part: string) => Promise<unknown>): Promise<void> {
   const part = `${path}.part`
   try {
+    // ffmpeg would follow a link.
+    await rm(part, { force: true })
     await write(part)
     await makeDurable(part, path)
   } catch (error) {
@@ -117,7 +119,8 @@ export async function takePicture(ffmpeg: string, clip: string, atMs: number, fi
 export async function stored(path: string, file: string): Promise<StoredFile> {
   const hash = createHash('sha256')
   let sizeBytes = 0
-  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+  const opened = await open(path, ownFile.read)
+  for await (const bytes of opened.createReadStream() as AsyncIterable<Buffer>) {
     hash.update(bytes)
     sizeBytes += bytes.length
   }
@@ -134,7 +137,7 @@ async function runOn(
   path: string,
   input: (file: FileHandle) => number | AsyncIterable<Buffer>,
 ): Promise<void> {
-  const file = await open(path, 'r')
+  const file = await open(path, ownFile.read)
   try {
     await run(ffmpeg, ['-loglevel', 'error', ...args], input(file))
   } finally {

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { ownFile } from '../platform/index.ts'
 import type { Ring } from './ring.ts'
 import type { Codec, Unit } from './transport-stream.ts'
 
@@ -152,7 +153,7 @@ export class Spool {
 
   async #open(): Promise<FileHandle> {
     if (this.#begin) await this.#prepare(this.#begin)
-    return open(this.#path, 'w', 0o640)
+    return open(this.#path, ownFile.write, 0o640)
   }
 
   #fail(error: unknown): void {

@@ -1,4 +1,4 @@
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
@@ -68,27 +68,26 @@ export class Alerts {
     this.#unwritten = unwritten
   }
 
-  /** Newest first. */
-  list(query: AlertQuery) {
+  /** Newest first. Ends early when `signal` says that the client has gone. */
+  async list(query: AlertQuery, signal?: AbortSignal) {
     const { limit = historyLimit, offset = 0 } = query
     const unwritten = query.acknowledged === 'true' ? [] : unwrittenRows(this.#unwritten())
     const shown = unwritten.slice(offset, offset + limit)
-    return this.#work.read((tx) => {
-      const rows = tx.allOf<Row>(`SELECT * FROM alert WHERE ${condition(query)} ORDER BY id DESC LIMIT ? OFFSET ?`, [
-        limit - shown.length + 1,
-        Math.max(offset - unwritten.length, 0),
-      ])
-      const total = count(tx, query) + unwritten.length
-      const page = [...shown, ...rows]
-      const pagination = {
-        limit,
-        offset,
-        total: total > countLimit ? null : total,
-        hasMore: page.length > limit,
-        nextCursor: null,
-      }
-      return { success: true as const, data: page.slice(0, limit).map(asOut), pagination }
-    })
+    const listing = { from: 'alert', key: ['id'], within: [], passing: [{ sql: condition(query), values: [] }] }
+    const page = { limit: limit - shown.length, offset: Math.max(offset - unwritten.length, 0) }
+    const { keys, hasMore, total } = await keysOfPage(this.#work, listing, page, countLimit, signal)
+    const rows = this.#work.read((tx) =>
+      keys.flatMap(([id = 0]) => tx.oneOf<Row>('SELECT * FROM alert WHERE id = +?', [id]) ?? []),
+    )
+    const all = total === null ? null : total + unwritten.length
+    const pagination = {
+      limit,
+      offset,
+      total: all !== null && all > countLimit ? null : all,
+      hasMore: hasMore || unwritten.length > offset + limit,
+      nextCursor: null,
+    }
+    return { success: true as const, data: [...shown, ...rows].map(asOut), pagination }
   }
 
   /** Marks an alert as seen; a repeat changes nothing. Throws NOT_FOUND. */
@@ -119,11 +118,6 @@ function unwrittenRows(alerts: readonly NewAlert[]): Row[] {
 function condition({ acknowledged }: AlertQuery): string {
   if (acknowledged === undefined) return '1'
   return acknowledged === 'true' ? 'acknowledged_at_ms IS NOT NULL' : 'acknowledged_at_ms IS NULL'
-}
-
-function count(tx: ReadTx, query: AlertQuery): number {
-  const counted = `SELECT count(*) AS total FROM (SELECT 1 FROM alert WHERE ${condition(query)} LIMIT ?)`
-  return tx.oneOf<{ total: number }>(counted, [countLimit + 1])?.total ?? 0
 }
 
 function asOut(row: Row): AlertOut {

@@ -243,7 +243,7 @@ export function webhookRoutes(api: Api, { service, deliveries, alerts, notificat
   addEventTypes(api, notifications)
   addRegistry(api, service)
   addDeliveries(api, deliveries)
-  api.openapi(listingAlerts, (c) => c.json(alerts.list(c.req.valid('query')), 200))
+  api.openapi(listingAlerts, async (c) => c.json(await alerts.list(c.req.valid('query'), c.req.raw.signal), 200))
   api.openapi(acknowledging, async (c) =>
     c.json(await alerts.acknowledge(numericPath(c.req.valid('param').id), originOf(c)), 200),
   )

@@ -5,6 +5,7 @@ import t from 'tap'
 import { openRooms, siteId } from '../../scripts/bench/rooms.ts'
 import { furnish, History, keepPhoto } from '../../scripts/bench/seed.ts'
 import { databaseFile } from '../../src/database/index.ts'
+import { bulkCamera, makeBulkRows } from '../support/bulk-rows.ts'
 import { everyRead, type Span } from '../support/every-read.ts'
 import { people, signedIn, siteUrl, type TestGateway, testGateway } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -13,6 +14,8 @@ import { noteReads, stepsOf } from '../support/statements.ts'
 const events = 20_000
 const slots = 3500
 const pallets = 3000
+/** Of everything else: units, readings, detections, deliveries, incidents, reports, alerts. */
+const others = 25_000
 
 /**
  * What one turn of the event loop may read: some 5 ms. A row that is looked at takes 5 to 40 steps, so whatever reads the
@@ -50,13 +53,21 @@ t.test('no read looks at more rows in one turn than a slice has, whoever asks an
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-slices-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const span = await makeHall(folder)
-  const reads = noteReads()
-  t.teardown(() => reads.stop())
-  const gateway = await testGateway({
+  const options = {
     folder,
     clock: new SimulatedClock(span.toMs + 3_600_000),
-    config: { site: { id: siteId, url: siteUrl }, warehouses: [{ id: 2, viewers: ['ada'] }] },
-  })
+    config: {
+      site: { id: siteId, url: siteUrl },
+      warehouses: [{ id: 2, viewers: ['ada'] }],
+      cameras: [bulkCamera],
+    },
+  }
+  const before = await testGateway(options)
+  await makeBulkRows(before, others, span)
+  before.close()
+  const reads = noteReads()
+  t.teardown(() => reads.stop())
+  const gateway = await testGateway(options)
   const { body: description } = await gateway.ask('GET', '/api/openapi', { by: people.ada })
   const paths = everyRead(description, span)
   const callers = {

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { footage } from '../support/footage.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { type Daemon, gatehouse, runToEnd, startDaemon } from '../support/process.ts'
@@ -223,3 +224,54 @@ t.test('a gateway starts on a full disk, to be looked at', { skip: noSmallDisk()
   await eventually(alerts, isTold('disk.recovered'))
   t.equal((await ask(daemon, 'GET', '/api/health')).status, 'healthy')
 })
+
+t.test(
+  'cameras that are read by the bundled ffmpeg are said in health, alerts and log, until the system has one',
+  async (t) => {
+    const cwd = newFolder(t)
+    const command = join(cwd, 'gatehouse-here')
+    writeFileSync(
+      command,
+      `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dirname, '../../src/main.ts')}" "$@"\n`,
+    )
+    chmodSync(command, 0o755)
+    const programs = join(cwd, 'programs')
+    mkdirSync(programs)
+    const file = join(cwd, 'gatehouse.yaml')
+    writeFileSync(
+      file,
+      configText(`retention: { minFreeBytes: 1B, ledgerReserveBytes: 1B }
+cameras: [{ id: 1, name: Dock door, url: "rtsp://127.0.0.1:9/dock" }]`),
+    )
+    const run = () => startDaemon(['--config', file], { cwd, command, env: { ...process.env, PATH: programs } })
+    const alerts = async (daemon: Daemon) =>
+      (await ask(daemon, 'GET', '/api/alerts')).data.filter(({ kind }: Json) => kind.startsWith('ffmpeg.'))
+    const first = await run()
+    t.teardown(() => first.end('SIGKILL'))
+    await first.logged('the cameras are read by the ffmpeg of 2018 that came with gatehouse')
+    t.match(await ask(first, 'GET', '/api/health'), {
+      status: 'degraded',
+      checks: { cameras: { status: 'degraded', reason: /ffmpeg that came with gatehouse/ } },
+    })
+    await eventually(
+      async () => ({ data: await alerts(first) }),
+      ({ data }) => data.length === 1,
+    )
+    t.match(await alerts(first), [
+      { kind: 'ffmpeg.bundled', message: /Install ffmpeg from the packages of the system/ },
+    ])
+    await first.end('SIGTERM')
+    const { path } = locateFfmpeg()
+    writeFileSync(join(programs, 'ffmpeg'), `#!/bin/sh\nexec "${path}" "$@"\n`)
+    chmodSync(join(programs, 'ffmpeg'), 0o755)
+    const second = await run()
+    t.teardown(() => second.end('SIGKILL'))
+    await eventually(
+      async () => ({ data: await alerts(second) }),
+      ({ data }) => data.length === 2,
+    )
+    t.match(await alerts(second), [{ kind: 'ffmpeg.replaced' }, { kind: 'ffmpeg.bundled' }])
+    t.notMatch((await ask(second, 'GET', '/api/health')).checks.cameras.reason ?? '', /ffmpeg/)
+    t.notMatch(second.log(), /of 2018/)
+  },
+)

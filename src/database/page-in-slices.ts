@@ -1,0 +1,103 @@
+import type { ReadTx } from './transaction.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+
+export type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
+
+/** Rows of a table in the order of a unique key, the newest first. */
+export type Listing = {
+  /** `main.report r`. */
+  readonly from: string
+  /** Columns of the key, the unique one last. */
+  readonly key: readonly string[]
+  /** Only rows behind this key. A condition on the key instead would be looked at row by row from the newest one on. */
+  readonly behind?: readonly number[] | undefined
+  /** What an index serves that has this order. */
+  readonly within: readonly Condition[]
+  /** What is looked at row by row. */
+  readonly passing: readonly Condition[]
+}
+
+type KeyPage = {
+  readonly limit: number
+  readonly offset: number
+  /** Rows behind this key. */
+  readonly before?: readonly number[] | undefined
+}
+
+type Key = readonly number[]
+type Slice = { readonly keys: Key[]; readonly next: Key | undefined }
+
+/** Some 40 steps of SQLite a row make this a slice of a few milliseconds. */
+const looked = 1000
+
+/**
+ * The keys of one page and how many rows there are in all, up to `countLimit` (beyond it null). Looks at a bounded number
+ * of rows in one turn of the event loop; see `readInSlices`.
+ */
+export async function keysOfPage(
+  work: Pick<UnitOfWork, 'readInSlices'>,
+  listing: Listing,
+  page: KeyPage,
+  countLimit: number,
+  signal?: AbortSignal,
+): Promise<{ keys: Key[]; hasMore: boolean; total: number | null }> {
+  const found: Key[] = []
+  for await (const keys of slices(work, listing, page.before, signal)) {
+    found.push(...keys)
+    if (found.length > page.offset + page.limit) break
+  }
+  let total = 0
+  for await (const keys of slices(work, listing, undefined, signal)) {
+    total += keys.length
+    if (total > countLimit) break
+  }
+  const { offset, limit } = page
+  return {
+    keys: found.slice(offset, offset + limit),
+    hasMore: found.length > offset + limit,
+    total: total > countLimit ? null : total,
+  }
+}
+
+function slices(
+  work: Pick<UnitOfWork, 'readInSlices'>,
+  listing: Listing,
+  before: Key | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Key[], void> {
+  const ends = [before, listing.behind, listing.key.map(() => Number.MAX_SAFE_INTEGER)].filter(
+    (key) => key !== undefined,
+  )
+  const first = ends.reduce((a, b) => (isBefore(b, a) ? b : a))
+  return work.readInSlices<Key[], Key>(
+    first,
+    (tx, place) => {
+      const { keys, next } = sliceOf(tx, listing, place)
+      return { found: keys, next }
+    },
+    signal,
+  )
+}
+
+function isBefore(a: Key, b: Key): boolean {
+  const at = a.findIndex((value, i) => value !== b[i])
+  return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0)
+}
+
+function sliceOf(tx: ReadTx, { from, key, within, passing }: Listing, place: Key): Slice {
+  const behind = `(${key.join(', ')}) < (${key.map(() => '+?').join(', ')})`
+  const rows = tx.allOf<Record<string, number>>(
+    `SELECT ${key.map((column, i) => `${column} AS k${i}`).join(', ')}, ${sqlOf(passing) || '1'} AS passes FROM ${from}
+     WHERE ${[behind, ...within.map(({ sql }) => sql)].join(' AND ')}
+     ORDER BY ${key.map((column) => `${column} DESC`).join(', ')} LIMIT ${looked}`,
+    [...passing, { values: place }, ...within].flatMap(({ values }) => values),
+  )
+  const keyOf = (row: Record<string, number>): Key => key.map((_, i) => row[`k${i}`] ?? 0)
+  const last = rows.at(-1)
+  return {
+    keys: rows.filter(({ passes }) => passes === 1).map(keyOf),
+    next: last && rows.length === looked ? keyOf(last) : undefined,
+  }
+}
+
+const sqlOf = (conditions: readonly Condition[]) => conditions.map(({ sql }) => `(${sql})`).join(' AND ')

@@ -1,0 +1,64 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type Api,
+  bodyParts,
+  claimOfBytes,
+  identityOf,
+  onceHeaders,
+  operation,
+  originOf,
+  send,
+  sendFile,
+} from '../http/index.ts'
+import { StoredPhoto } from './schema.ts'
+import { type Photos, photoLimitBytes, photosPath } from './service.ts'
+import { UploadPlaces } from './upload-places.ts'
+
+const tag = 'Ledger'
+
+const storePhoto = operation({
+  id: 'uploadPhoto',
+  method: 'post',
+  path: photosPath,
+  access: 'events:create',
+  tag,
+  summary: 'Upload photo evidence: the bytes of a JPEG, PNG or WebP file, at most 12 MiB',
+  description:
+    'The body is the file itself, not JSON and not a form. The same file again answers the same photo. Its sha256 goes into the log with the event that names it.',
+  input: { headers: z.object(onceHeaders), bytes: ['image/jpeg', 'image/png', 'image/webp'] },
+  success: { 201: { description: 'Kept; send its url as photo_url', schema: StoredPhoto, location: true } },
+})
+
+const getPhoto = operation({
+  id: 'getPhoto',
+  method: 'get',
+  path: `${photosPath}/{sha256}`,
+  access: 'whms:read',
+  tag,
+  summary:
+    'A photo that the gateway holds: for who brought it and who may see an event with it; unused ones for supervisors',
+  description: 'Takes ranges and If-None-Match: a photo never changes.',
+  input: { params: z.object({ sha256: z.string() }) },
+  success: {
+    200: {
+      description: 'The bytes',
+      schema: z.string().openapi({ format: 'binary' }),
+      mediaType: 'image/*',
+      ranges: true,
+    },
+  },
+})
+
+export function photoRoutes(api: Api, photos: Photos): void {
+  const uploads = new UploadPlaces()
+
+  api.openapi(storePhoto, async (c) => {
+    const ask = { by: originOf(c), claim: claimOfBytes(c) }
+    const reply = await uploads.use(identityOf(c.get('caller')), () =>
+      photos.store(bodyParts(c.req.raw, photoLimitBytes), ask),
+    )
+    return send(c, reply, 201)
+  })
+
+  api.openapi(getPhoto, (c) => sendFile(c, photos.file(c.req.valid('param').sha256, c.get('caller'))))
+}
