@@ -14,11 +14,12 @@ const getDescription = operation({
   access: 'whms:read',
   tag: 'Health',
   summary: 'Get this description',
-  description: 'The same for every caller, until the daemon is another version: ask with If-None-Match.',
+  description: 'The same for every caller. It changes only with the version of the gateway: ask with If-None-Match.',
   input: {
     query: z.object({
       version: z.enum(versions).optional().openapi({
-        description: 'Of OpenAPI. 3.0 is for tools that read no 3.1; it leaves out the notifications. Default 3.1.',
+        description:
+          'Version of OpenAPI. 3.0 is for tools that cannot read 3.1, and has no notifications. Default 3.1.',
         default: '3.1',
       }),
     }),
@@ -55,14 +56,14 @@ export const inVersion = (description: Description, version: DescriptionVersion)
 
 const tags: Readonly<Record<string, string>> = {
   Ledger: 'Placement events, their evidence and their corrections. Nothing here is ever changed or deleted.',
-  Scan: 'What a scanned code is.',
+  Scan: 'Identification of scanned codes.',
   Assets: 'Pallets, containers and other goods, where they are and where they were.',
-  Slots: 'Storage places with what stands in them.',
+  Slots: 'Storage places and their contents.',
   Zones: 'Areas of a warehouse.',
   Warehouses: 'The warehouses of this gateway.',
-  Dashboard: 'Figures, and what the ledger contradicts.',
+  Dashboard: 'Figures, and contradictions in the ledger.',
   'Transport units': 'Trucks and containers on their way through the yard, stage by stage.',
-  Scales: 'Weights.',
+  Scales: 'Scale readings.',
   Counts: 'Stock counts, their review and their approval.',
   Labels: 'Labels of slots and assets, printing, and numbers for new pallets (SSCC).',
   Cameras: 'Cameras, motion detection, detections and their clips.',
@@ -72,7 +73,7 @@ const tags: Readonly<Record<string, string>> = {
   Devices: 'Handhelds, badges and signed addresses.',
   Console: 'The session of the web console.',
   Health: 'Health, metrics and this description.',
-  Notifications: 'What is posted to webhooks.',
+  Notifications: 'Messages that the gateway posts to webhooks.',
 }
 
 /** The machine-readable description (OpenAPI 3.1), made from the routes themselves. */
@@ -110,17 +111,18 @@ function registerSecurity({ openAPIRegistry: registry }: Api): void {
   registry.registerComponent(
     'securitySchemes',
     'storageInstance',
-    inHeader('X-Storage-Instance', 'The storage server that vouches for the user, or the address of this gateway.'),
+    inHeader('X-Storage-Instance', 'The storage server that verifies the user, or the address of this gateway.'),
   )
   registry.registerComponent(
     'securitySchemes',
     'storageUsername',
-    inHeader('X-Storage-Username', 'The user name there.'),
+    inHeader('X-Storage-Username', 'The user name at this instance.'),
   )
   registry.registerComponent('securitySchemes', 'session', {
     type: 'apiKey',
     in: 'cookie',
     name: 'gatehouse',
-    description: 'From POST /api/session; over TLS its name is __Host-gatehouse. Changes need X-CSRF-Token besides.',
+    description:
+      'From POST /api/session; over TLS its name is __Host-gatehouse. Requests that change something also need X-CSRF-Token.',
   })
 }

@@ -7,10 +7,10 @@ import type { Reservation } from './store.ts'
 
 const MotionDetected = z
   .object({
-    id: rowId().openapi({ description: 'of the detection event, which follows when the clip is closed' }),
+    id: rowId().openapi({ description: 'id of the detection event, which follows when the clip is complete' }),
     cctvId: rowId(),
-    timestamp: timeOut().openapi({ description: 'when the detector fired' }),
-    score: z.number().openapi({ description: '0 to 1, of the picture that fired' }),
+    timestamp: timeOut().openapi({ description: 'time of the trigger' }),
+    score: z.number().openapi({ description: '0 to 1, of the picture that triggered the detector' }),
     sceneChange: z.boolean(),
     clip: z.string().nullable().openapi({
       format: 'uri',

@@ -31,7 +31,7 @@ const listCameras = operation({
   access: 'cameras:read',
   tag,
   summary: 'The cameras that the caller may see; never with their addresses or passwords',
-  description: 'State, last picture and motion of each, as its owner, its viewers and admins may see it.',
+  description: 'Each with its state, its last picture and its motion. Owners, viewers and admins of a camera see it.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The cameras', schema: listOf(Camera) } },
 })
@@ -44,9 +44,9 @@ const controlMotion = operation({
   tag,
   summary: 'Start or stop motion detection of one camera',
   description:
-    'For the camera’s owner, and for those who see it and have cameras:control. What start leaves out is as in the config.',
+    'For the owner of the camera, and for callers who may see it and have cameras:control. Settings that start leaves out come from the config.',
   input: { body: MotionAction },
-  success: { 200: { description: 'How it is now', schema: resource(motionResultShape) } },
+  success: { 200: { description: 'The state after the action', schema: resource(motionResultShape) } },
   errors: ['NOT_FOUND', 'PERMISSION_DENIED'],
 })
 
@@ -56,8 +56,8 @@ const getMotion = operation({
   path: '/api/iot/detection/motion-stream',
   access: 'cameras:read',
   tag,
-  summary: 'How motion detection of one camera goes',
-  description: 'Counts go on through reconnects, and start anew with the start action.',
+  summary: 'The state and the counts of motion detection of one camera',
+  description: 'Counts continue through reconnects. The start action sets them to zero.',
   input: { query: z.object({ cctvId: queryInteger({ min: 1 }) }) },
   success: { 200: { description: 'State and counts', schema: resource(motionStatusShape) } },
   errors: ['NOT_FOUND'],
@@ -71,7 +71,7 @@ const listDetections = operation({
   tag,
   summary:
     'Detections of the cameras that the caller may see, newest first; with after_seq oldest first and without gaps',
-  description: 'With the addresses of clip and snapshot, and what became of the upload.',
+  description: 'Each with the addresses of its clip and snapshot, and with the result of the upload.',
   input: {
     query: z.object({
       cctvId: queryInteger({ min: 1 }).optional(),
@@ -79,8 +79,8 @@ const listDetections = operation({
       to: time().optional().openapi({ format: 'date-time' }),
       after_seq: queryInteger({ min: 0 })
         .optional()
-        .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
-      cursor: z.string().max(64).optional().openapi({ description: 'nextCursor of the page before' }),
+        .openapi({ description: 'only what was recorded after this seq, in the order of the log' }),
+      cursor: z.string().max(64).optional().openapi({ description: 'nextCursor of the previous page' }),
       ...historyQuery,
     }),
   },
@@ -108,7 +108,7 @@ const getClip = operation({
   access: 'cameras:read',
   tag,
   summary: 'The clip of a detection, whole or in ranges',
-  description: 'Takes ranges and If-None-Match, so that players can seek.',
+  description: 'Supports Range and If-None-Match, so that players can seek.',
   input: { params: idParam },
   success: { 200: { description: 'MP4', schema: binary, mediaType: 'video/mp4', ranges: true } },
   errors: ['CLIP_PENDING'],
@@ -120,8 +120,8 @@ const getSnapshot = operation({
   path: '/api/iot/detection-events/{id}/snapshot',
   access: 'cameras:read',
   tag,
-  summary: 'A picture of the moment of motion',
-  description: 'The frame in which the motion was found.',
+  summary: 'The snapshot of a detection',
+  description: 'The frame in which the motion was detected.',
   input: { params: idParam },
   success: { 200: { description: 'PNG', schema: binary, mediaType: 'image/png', ranges: true } },
   errors: ['CLIP_PENDING'],

@@ -8,7 +8,7 @@ export const MotionAction = z
   .object({
     cctvId: rowId(),
     action: z.enum(['start', 'stop']),
-    sensitivity: optional(within('sensitivity')).openapi({ description: 'score from which a picture is motion' }),
+    sensitivity: optional(within('sensitivity')).openapi({ description: 'lowest score that counts as motion' }),
     cooldownSeconds: optional(within('cooldownSeconds')),
     preRecordSeconds: optional(within('preRecordSeconds')),
     postRecordSeconds: optional(within('postRecordSeconds')),
@@ -32,7 +32,7 @@ export const motionResultShape = {
   cctvId: rowId(),
   action: z.enum(['start', 'stop']),
   running: z.boolean(),
-  changed: z.boolean().openapi({ description: 'false: it was so already' }),
+  changed: z.boolean().openapi({ description: 'false: the camera was already in this state' }),
   settings: Settings,
 }
 
@@ -42,7 +42,7 @@ export const motionStatusShape = {
   cctvId: rowId(),
   running: z.boolean(),
   state: State,
-  problem: z.string().nullable().openapi({ description: "what is wrong, in the admin's words" }),
+  problem: z.string().nullable().openapi({ description: 'what is wrong, in words for the admin' }),
   startedAt: timeOut().nullable(),
   frameCount: z.int(),
   motionFrames: z.object({
@@ -78,14 +78,14 @@ export const Camera = z
 export const detectionShape = {
   id: rowId(),
   eventId: z.string().openapi({ format: 'uuid' }),
-  seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+  seq: z.int().openapi({ description: 'index of its leaf in the log' }),
   cctvId: rowId(),
   timestamp: timeOut(),
-  duration: z.number().nullable().openapi({ description: 'seconds from the first picture of the clip to its last' }),
+  duration: z.number().nullable().openapi({ description: 'seconds from the first to the last picture of the clip' }),
   score: z.number(),
   sceneChange: z.boolean(),
   clipStatus: z.enum(['recorded', 'cooldown', 'lost']),
-  reason: z.string().nullable().openapi({ description: 'why there is no clip, or what the clip does not show' }),
+  reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
   clipUrls: z.object({
     playback: z.string().nullable(),
     storage: z.string().nullable(),
@@ -93,23 +93,26 @@ export const detectionShape = {
   }),
   clipSha256: z.string().nullable(),
   snapshotSha256: z.string().nullable(),
-  evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
-  anchor: z.enum(['hashed']).openapi({ description: 'hashed: in the log of this box, and nowhere else yet' }),
+  evidenceHash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
+  anchor: z.enum(['hashed']).openapi({ description: 'hashed: only in the log of this gateway so far' }),
   uploadStatus: z.enum(['not_configured', 'pending']),
-  clipStart: timeOut().nullable().openapi({ description: 'time of the first picture that the file shows' }),
-  clipEnd: timeOut().nullable().openapi({ description: 'time of the last picture that the file shows' }),
-  preRollSeconds: z.number().nullable().openapi({ description: 'from the first picture to the motion, as measured' }),
-  askedPreRollSeconds: z.number().nullable().openapi({ description: 'what the settings asked for' }),
-  pictures: z.int().nullable().openapi({ description: 'how many the file shows' }),
+  clipStart: timeOut().nullable().openapi({ description: 'time of the first picture in the file' }),
+  clipEnd: timeOut().nullable().openapi({ description: 'time of the last picture in the file' }),
+  preRollSeconds: z
+    .number()
+    .nullable()
+    .openapi({ description: 'seconds from the first picture to the motion, as measured' }),
+  askedPreRollSeconds: z.number().nullable().openapi({ description: 'the configured seconds before the motion' }),
+  pictures: z.int().nullable().openapi({ description: 'number of pictures in the file' }),
   longestGapSeconds: z
     .number()
     .nullable()
-    .openapi({ description: 'the longest time between two pictures of the file' }),
+    .openapi({ description: 'the longest time between two pictures in the file' }),
   original: z.boolean().nullable().openapi({
-    description: "true: the video is the camera's, bit by bit; false: it was encoded again",
+    description: "true: the camera's own video, unchanged; false: encoded again",
   }),
   closedBy: z.enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart']).nullable().openapi({
-    description: 'why the clip ends where it ends; stream-ended: the pictures ended before the clip should',
+    description: 'why the clip ends there; stream-ended: the stream ended before the planned end of the clip',
   }),
 }
 export const DetectionEvent = z.object(detectionShape).openapi('DetectionEvent')

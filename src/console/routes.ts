@@ -23,10 +23,10 @@ const describing = operation({
   path: sessionPath,
   access: 'public',
   tag,
-  summary: 'Who is signed in by the session cookie, and at which gateway',
-  description: 'Needs no sign-in: without a session `caller` is null.',
+  summary: 'The caller of the session cookie, and the gateway',
+  description: 'Needs no sign-in. Without a session `caller` is null.',
   input: {},
-  success: { 200: { description: 'The session, or null in its place', schema: Session } },
+  success: { 200: { description: 'The session; `caller` is null without one', schema: Session } },
   errors: ['AUTH_BACKEND_UNREACHABLE', 'SIGN_IN_TRIES_SPENT'],
 })
 
@@ -38,7 +38,7 @@ const signingIn = operation({
   tag,
   summary: 'Exchange a credential for the session cookie of the console',
   description:
-    'The cookie is HttpOnly and SameSite=Strict, and Secure over TLS. It stands for the caller for 12 hours from its last use, ' +
+    'The cookie is HttpOnly and SameSite=Strict, and Secure over TLS. It is valid for 12 hours from its last use, ' +
     "30 days at most, and ends with the account or its secret. A storage server that vouched for the caller is asked again as for a request with headers. What changes something needs the answer's csrfToken as X-CSRF-Token.",
   input: { body: NewSession },
   success: { 201: { description: 'Signed in', schema: Session, location: true } },
@@ -58,9 +58,9 @@ const signingOut = operation({
   access: 'caller',
   tag,
   summary: 'Sign out',
-  description: 'The cookie ends for this browser; other sessions of the user stay.',
+  description: 'Ends the session of this browser; other sessions of the user continue.',
   input: {},
-  success: { 204: { description: 'Signed out; the cookie stands for nobody' } },
+  success: { 204: { description: 'Signed out; the cookie is no longer valid' } },
   errors: ['STORAGE_FULL'],
 })
 

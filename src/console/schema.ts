@@ -7,20 +7,25 @@ export const NewSession = z
   .object({
     username: text(128),
     secret: z.string().min(1).max(1024),
-    instance: optional(text(2048)).openapi({ description: "who vouches for the name; default: this gateway's own" }),
+    instance: optional(text(2048)).openapi({
+      description: "the instance that verifies the name; default: this gateway's own",
+    }),
   })
   .openapi('NewSession')
 
 export const Session = resource({
   siteId: z.string(),
-  instance: z.string().openapi({ description: 'the X-Storage-Instance that names the local accounts' }),
+  instance: z.string().openapi({ description: 'the X-Storage-Instance of local accounts' }),
   storageInstances: z.array(z.string()).openapi({
-    description: 'the storage servers that vouch for other users: any of them may be the instance of a sign-in',
+    description: 'the storage servers that verify other users; each may be the instance of a sign-in',
   }),
   caller: z
     .object({ username: z.string(), instance: z.string(), role: z.string(), permissions: z.array(z.enum(permissions)) })
     .nullable()
-    .openapi({ description: 'null: nobody is signed in' }),
-  csrfToken: z.string().nullable().openapi({ description: 'X-CSRF-Token of whatever changes something' }),
+    .openapi({ description: 'null: not signed in' }),
+  csrfToken: z
+    .string()
+    .nullable()
+    .openapi({ description: 'to send as X-CSRF-Token with every request that changes something' }),
 }).openapi('Session')
 export type Session = z.infer<typeof Session>

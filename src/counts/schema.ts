@@ -10,17 +10,17 @@ const slotCodes = () => z.array(label(64)).max(mostSlots)
 
 export const NewCount = z
   .object({
-    warehouseId: optional(rowId()).openapi({ description: "default: the zone's, else the site's" }),
+    warehouseId: optional(rowId()).openapi({ description: 'default: the warehouse of the zone, else of the site' }),
     zoneId: optional(rowId()),
     slot_ids: optional(slotIds()),
     slot_codes: optional(slotCodes()).openapi({ description: 'slots by their labels' }),
     notCountedSince: optionalTime().openapi({
-      description: 'only slots that no approved count has seen from then on; 1970-01-01T00:00:00Z: never counted',
+      description: 'only slots without an approved count since then; 1970-01-01T00:00:00Z: never counted',
     }),
     openingOnly: optional(z.boolean()).openapi({
-      description: 'only slots of which a list of opening stock alone tells',
+      description: 'only slots whose stock is known from an opening list alone',
     }),
-    sample: optional(z.int().min(1).max(mostSlots)).openapi({ description: 'so many of them, drawn by lot' }),
+    sample: optional(z.int().min(1).max(mostSlots)).openapi({ description: 'number of slots to draw at random' }),
     reference: optional(text(128)).openapi({ description: 'a number or code of your own' }),
   })
   .openapi('NewCount')
@@ -41,7 +41,7 @@ export const countShape = {
       Object.fromEntries(outcomes.map((outcome) => [outcome, z.int()])) as Record<(typeof outcomes)[number], z.ZodInt>,
     )
     .nullable()
-    .openapi({ description: 'how many slots came to what; null until it is approved' }),
+    .openapi({ description: 'number of slots by result; null until it is approved' }),
   createdBy: z.string().nullable().openapi({ description: 'null after the person was erased' }),
   closedBy: z.string().nullable().openapi({ description: 'who approved or cancelled it' }),
   closedAt: timeOut().nullable(),
@@ -65,12 +65,14 @@ export type CountSlot = z.infer<typeof CountSlot>
 
 export const NewCountScan = z
   .object({
-    slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id; or slot_code' }),
-    slot_code: optional(label(64)).openapi({ description: 'the slot by its label' }),
-    barcodes: optional(z.array(barcode()).max(64)).openapi({ description: 'all that stands in the slot' }),
-    empty: optional(z.boolean()).openapi({ description: 'true: nothing stands in it' }),
+    slot_id: optional(rowId()).openapi({ description: 'integer id of the slot; or send slot_code' }),
+    slot_code: optional(label(64)).openapi({ description: 'label of the slot' }),
+    barcodes: optional(z.array(barcode()).max(64)).openapi({ description: 'everything that is in the slot' }),
+    empty: optional(z.boolean()).openapi({ description: 'true: the slot is empty' }),
     timestamp: optionalTime().openapi({ description: "default: the gateway's time" }),
-    client_scan_id: optional(text(128)).openapi({ description: 'a repeat is answered, not recorded' }),
+    client_scan_id: optional(text(128)).openapi({
+      description: 'a repeat gets the same answer and is not recorded again',
+    }),
   })
   .refine((scan) => scan.slot_id !== undefined || scan.slot_code !== undefined, {
     path: ['slot_id'],
@@ -98,7 +100,7 @@ export const scanShape = {
   received_at: timeOut(),
   time_quality: z.enum(['synced', 'corrected', 'unsynced']),
   client_scan_id: z.string().nullable(),
-  sha256: z.string().openapi({ description: 'of what the scan states' }),
+  sha256: z.string().openapi({ description: 'hash of the content of the scan' }),
   decides: z.boolean().openapi({ description: 'false: a later scan of the slot, or a recount, takes its place' }),
   warnings: z.array(z.object({ code: z.enum(scanWarnings), message: z.string() })),
 }
@@ -112,16 +114,16 @@ export const ReviewLine = z
     status: z.enum(['not_counted', 'matched', 'different', 'moved', 'conflict']),
     expected: z
       .array(z.string())
-      .openapi({ description: 'what the ledger has there for the time of the scan, as known now' }),
+      .openapi({ description: 'what the ledger has there at the time of the scan, as known now' }),
     found: z.array(z.string()).nullable().openapi({ description: 'null: not counted' }),
     missing: z.array(z.string()),
     extra: z
       .array(z.object({ asset_barcode: z.string(), ledgerSlot: z.string().nullable() }))
-      .openapi({ description: 'found and not expected; with the label of the slot where the ledger has it' }),
+      .openapi({ description: 'found but not expected; with the label of the slot where the ledger has it' }),
     scanId: rowId().nullable(),
     counter: z.string().nullable(),
     scannedAt: timeOut().nullable(),
-    scans: z.int().openapi({ description: 'how often the slot was scanned, recounts and all' }),
+    scans: z.int().openapi({ description: 'number of scans of the slot, including recounts' }),
   })
   .openapi('CountReviewLine')
 export type ReviewLine = z.infer<typeof ReviewLine>
@@ -148,10 +150,10 @@ export type ApprovalWarning = (typeof approvalWarnings)[number]
 
 export const approvalShape = {
   ...countShape,
-  eventIds: z.array(rowId()).openapi({ description: 'what was recorded, in its order' }),
+  eventIds: z.array(rowId()).openapi({ description: 'the recorded events, in order' }),
   leftOut: z
     .array(z.object({ slot_id: rowId(), slot_code: z.string(), outcome: z.enum(outcomes) }))
-    .openapi({ description: 'slots that the count says nothing of' }),
+    .openapi({ description: 'slots that the approval left out' }),
   warnings: z.array(z.object({ code: z.enum(approvalWarnings), message: z.string() })),
 }
 const approval = z.object({

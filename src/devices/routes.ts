@@ -48,11 +48,11 @@ const createDevice = operation({
   ...managing,
   method: 'post',
   path: devicesPath,
-  summary: 'Make a device, and the code that enrols it once within 15 minutes',
+  summary: 'Create a device and its enrolment code, which works once within 15 minutes',
   description:
-    'The answer holds the text of the QR code that the handheld scans. The secret itself is made when the device enrols.',
+    'The answer has the text of the QR code that the handheld scans. The secret is created when the device enrols.',
   input: { headers: once, body: NewDevice },
-  success: { 201: { description: 'Waits for its enrolment', schema: Enrolment, location: true } },
+  success: { 201: { description: 'Created; not enrolled yet', schema: Enrolment, location: true } },
   errors: ['ALREADY_EXISTS', 'REFERENCE_NOT_FOUND'],
 })
 const listDevices = operation({
@@ -60,8 +60,8 @@ const listDevices = operation({
   ...managing,
   method: 'get',
   path: devicesPath,
-  summary: 'All devices, revoked ones too',
-  description: 'Each with when it enrolled and when and from where it was last seen.',
+  summary: 'All devices, including revoked ones',
+  description: 'Each with the time of its enrolment, and the time and address of its last request.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The devices', schema: DeviceList } },
 })
@@ -71,7 +71,7 @@ const getDevice = operation({
   method: 'get',
   path: `${devicesPath}/{id}`,
   summary: 'One device',
-  description: 'With when it enrolled and when and from where it was last seen.',
+  description: 'With the time of its enrolment, and the time and address of its last request.',
   input: { params },
   success: { 200: { description: 'The device', schema: DeviceResource } },
 })
@@ -80,7 +80,7 @@ const renewCode = operation({
   ...managing,
   method: 'post',
   path: `${devicesPath}/{id}/enrolment`,
-  summary: 'A new code for a device; its secret serves until the code is used',
+  summary: 'Create a new enrolment code for a device; its secret stays valid until the code is used',
   description: 'For a handheld that was reset or replaced. The old secret ends when the new code is used.',
   input: { params },
   success: { 200: { description: 'The code', schema: Enrolment } },
@@ -90,8 +90,8 @@ const revokeDevice = operation({
   ...managing,
   method: 'post',
   path: `${devicesPath}/{id}/revoke`,
-  summary: 'Keep a device out from now on, with everybody who is signed in on it',
-  description: 'Its secret and every shift on it end at once. A revoked device stays in the list.',
+  summary: 'Revoke a device and end every shift on it',
+  description: 'Its secret and every shift on it end immediately. A revoked device stays in the list.',
   input: { params },
   success: { 200: { description: 'The device', schema: DeviceResource } },
 })
@@ -101,11 +101,11 @@ const enrol = operation({
   path: enrolPath,
   access: 'public',
   tag,
-  summary: 'Exchange the code of the QR for the secret of the device, once',
+  summary: 'Exchange an enrolment code for the secret of the device',
   description:
-    'Needs no sign-in: the code says which device it is. It works once, for 15 minutes. The secret is shown in this answer only.',
+    'Needs no sign-in: the code identifies the device. It works once, within 15 minutes. The secret is shown in this answer only.',
   input: { body: EnrolmentCode },
-  success: { 200: { description: 'What the device sends from now on', schema: DeviceCredential } },
+  success: { 200: { description: 'The credentials of the device', schema: DeviceCredential } },
   errors: ['INVALID_CREDENTIALS'],
 })
 const signIn = operation({
@@ -114,11 +114,11 @@ const signIn = operation({
   path: `${devicesPath}/sign-in`,
   access: 'caller',
   tag,
-  summary: 'Sign somebody in on the handheld that asks, by badge and PIN, until the shift ends',
+  summary: 'Start a shift: sign a person in on the calling handheld by badge and PIN',
   description:
-    'Sent by the handheld with its own credentials. What it gets stands for the person until the shift ends. Wrong PINs are slowed down.',
+    'The handheld sends its own credentials and gets credentials of the person, which are valid until the shift ends. Wrong PINs slow down further tries.',
   input: { body: BadgeSignIn },
-  success: { 200: { description: 'What the handheld sends for that one', schema: ShiftSession } },
+  success: { 200: { description: 'The credentials of the shift', schema: ShiftSession } },
   errors: ['INVALID_CREDENTIALS', 'PERMISSION_DENIED'],
 })
 const signOut = operation({
@@ -127,8 +127,8 @@ const signOut = operation({
   path: `${devicesPath}/sign-out`,
   access: 'caller',
   tag,
-  summary: 'End the shift of whoever is signed in by badge; anybody else stays as they are',
-  description: 'Sent with the credentials of the shift. With any other credentials nothing changes.',
+  summary: 'End the shift of the caller',
+  description: 'Send the credentials of the shift. With any other credentials nothing changes.',
   input: {},
   success: { 204: { description: 'Ended' } },
   errors: ['STORAGE_FULL'],
@@ -140,7 +140,7 @@ const addOperator = operation({
   path: operatorsPath,
   summary: 'Register a badge and its PIN',
   description:
-    'The PIN is never answered again. No Idempotency-Key is taken, because its record could be used to guess the PIN.',
+    'No answer contains the PIN. Idempotency-Key has no effect here, because its record could be used to guess the PIN.',
   input: { body: NewOperator },
   success: { 201: { description: 'Registered', schema: OperatorResource, location: true } },
   errors: ['ALREADY_EXISTS'],
@@ -150,8 +150,8 @@ const listOperators = operation({
   ...managing,
   method: 'get',
   path: operatorsPath,
-  summary: 'All who sign in by badge, revoked ones too',
-  description: 'PINs are never answered.',
+  summary: 'All badges, including revoked ones',
+  description: 'No answer contains a PIN.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The operators', schema: OperatorList } },
 })
@@ -160,8 +160,8 @@ const changePin = operation({
   ...managing,
   method: 'put',
   path: `${operatorsPath}/{id}/pin`,
-  summary: 'Give a badge another PIN; who is signed in with it has to sign in again',
-  description: 'Whoever is signed in with this badge has to sign in again.',
+  summary: 'Change the PIN of a badge',
+  description: 'Ends every shift of this badge: the person signs in again with the new PIN.',
   input: { params, body: NewPin },
   success: { 200: { description: 'The operator', schema: OperatorResource } },
 })
@@ -170,8 +170,8 @@ const revokeOperator = operation({
   ...managing,
   method: 'post',
   path: `${operatorsPath}/{id}/revoke`,
-  summary: 'Keep a badge out from now on',
-  description: 'Every shift of this badge ends at once. A revoked badge stays in the list.',
+  summary: 'Revoke a badge',
+  description: 'Every shift of this badge ends immediately. A revoked badge stays in the list.',
   input: { params },
   success: { 200: { description: 'The operator', schema: OperatorResource } },
 })
@@ -181,9 +181,10 @@ const signUrl = operation({
   path: signedUrlsPath,
   access: 'caller',
   tag,
-  summary: 'An address that shows one clip, snapshot, photo, label or live view without headers, for a while',
+  summary:
+    'Create an address for one clip, snapshot, photo, label or live view that works without headers for a limited time',
   description:
-    'The address stands for the caller for this one picture or file, for `seconds`. It ends early when the account, the session or the secret that made it ends.',
+    'The address has the rights of the caller for this one picture or file, for `seconds`. It ends early with the account, session or secret of the caller.',
   input: { body: NewSignedUrl },
   success: { 200: { description: 'The address', schema: SignedUrl } },
 })

@@ -26,9 +26,11 @@ function isEasy(digits: string): boolean {
 export const NewDevice = z
   .object({
     name: name().openapi({ description: 'its user name' }),
-    kind: optional(z.enum(['handheld', 'kiosk'])).openapi({ description: 'kiosk: a wall screen, which only looks' }),
-    role: optional(Role).openapi({ description: 'the most that anybody may do with it; of a kiosk: viewer' }),
-    warehouseIds: optional(z.array(rowId()).min(1).max(64)).openapi({ description: 'it sees these alone' }),
+    kind: optional(z.enum(['handheld', 'kiosk'])).openapi({ description: 'kiosk: a wall screen, which can only read' }),
+    role: optional(Role).openapi({ description: 'the highest role of anyone who uses it; of a kiosk: viewer' }),
+    warehouseIds: optional(z.array(rowId()).min(1).max(64)).openapi({
+      description: 'the only warehouses that it sees',
+    }),
   })
   .openapi('NewDevice')
 export type NewDevice = z.output<typeof NewDevice>
@@ -42,7 +44,7 @@ const deviceShape = {
   status: z.enum(['waiting', 'enrolled', 'revoked']),
   createdAt: timeOut(),
   enrolledAt: timeOut().nullable(),
-  seenAt: timeOut().nullable().openapi({ description: 'to some minutes' }),
+  seenAt: timeOut().nullable().openapi({ description: 'accurate to some minutes' }),
   seenAddress: z.string().nullable(),
   revokedAt: timeOut().nullable(),
 }
@@ -57,7 +59,7 @@ export const Enrolment = resource({
     .object({
       code: z.string(),
       expiresAt: timeOut(),
-      text: z.string().openapi({ description: 'what the QR code holds: JSON {url, code}' }),
+      text: z.string().openapi({ description: 'text of the QR code: JSON {url, code}' }),
       qr: z.string().openapi({ description: 'SVG' }),
     })
     .openapi({ description: 'shown once' }),

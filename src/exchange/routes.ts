@@ -15,7 +15,7 @@ const exportEvents = operation({
   tag,
   summary: 'The history as a file: CSV for a spreadsheet, NDJSON for a program',
   description:
-    'Oldest first by the time when it happened, or with after_seq in the order of the log. An answer that is cut off ' +
+    'Oldest first by event time, or with after_seq in the order of the log. An answer that is cut off ' +
     'ends without its last chunk. In CSV a cell that a spreadsheet would take for a formula begins with an apostrophe.',
   input: {
     query: z.object({
@@ -37,8 +37,8 @@ const getEpcis = operation({
   tag,
   summary: 'The history as an EPCIS 2.0 document (JSON-LD)',
   description:
-    'ObjectEvents with readPoint, bizStep and disposition. An event that was corrected is declared wrong in front of ' +
-    'what corrects it, under its own eventID.',
+    'ObjectEvents with readPoint, bizStep and disposition. A corrected event is declared wrong before ' +
+    'its correction, under its own eventID.',
   input: { query: z.object(exportQuery) },
   success: { 200: { description: 'An EPCISDocument', schema: EpcisDocument, mediaType: 'application/ld+json' } },
 })

@@ -9,10 +9,10 @@ export const exportQuery = {
   event_type: z.enum(placementEventTypes).optional(),
   from: time().optional().openapi({ description: 'happened at or after', format: 'date-time' }),
   to: time().optional().openapi({ description: 'happened before', format: 'date-time' }),
-  known_at: time().optional().openapi({ description: 'as the ledger stood then', format: 'date-time' }),
+  known_at: time().optional().openapi({ description: 'as the ledger was then', format: 'date-time' }),
   after_seq: queryInteger({ min: 0 })
     .optional()
-    .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
+    .openapi({ description: 'only what was recorded after this seq, in the order of the log' }),
 }
 
 export const exportFormats = ['csv', 'ndjson'] as const

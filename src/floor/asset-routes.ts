@@ -8,11 +8,11 @@ const listAssets = operation({
   path: '/api/whms/assets',
   access: 'whms:read',
   tag: 'Assets',
-  summary: 'All assets, registered ones and those that events have mentioned; filtered, and with their places',
+  summary: 'All assets, registered and provisional; with filters, and with their places',
   description:
-    'A recall in one call: `gtin`, `lot` or `bestBeforeTo` with `location=true` tells where each pallet stands now, ' +
-    'with `at` or `known_at` also where it stood then. `slot`, `zoneId` and `warehouseId` leave what stands there, or stood ' +
-    'there then. What is not sent filters nothing.',
+    'A recall is one call: `gtin`, `lot` or `bestBeforeTo` with `location=true` gives the place of each pallet now, ' +
+    'and with `at` or `known_at` also its place then. `slot`, `zoneId` and `warehouseId` select the assets that are there, or were ' +
+    'there then. All filters are optional.',
   input: { query: assetsQuery },
   success: { 200: { description: 'The assets', schema: listOf(ListedAsset) } },
 })

@@ -11,23 +11,23 @@ export const assetsQuery = z.object({
   gtin: gtin().optional().openapi({ description: '8, 12, 13 or 14 digits' }),
   lot: text(90).optional(),
   serial: text(90).optional(),
-  bestBefore: day().optional().openapi({ description: 'just this day', format: 'date' }),
-  bestBeforeFrom: day().optional().openapi({ description: 'this day or a later one', format: 'date' }),
-  bestBeforeTo: day().optional().openapi({ description: 'this day or an earlier one', format: 'date' }),
+  bestBefore: day().optional().openapi({ description: 'on this day', format: 'date' }),
+  bestBeforeFrom: day().optional().openapi({ description: 'on this day or later', format: 'date' }),
+  bestBeforeTo: day().optional().openapi({ description: 'on this day or earlier', format: 'date' }),
   type: z.enum(assetTypes).optional(),
   provisional: flag()
     .optional()
     .openapi({ type: 'string', enum: ['true', 'false'] }),
-  q: barcode().optional().openapi({ description: 'how the barcode begins, as written or as matched' }),
+  q: barcode().optional().openapi({ description: 'start of the barcode, as written or as asset key' }),
   location: flag()
     .optional()
-    .openapi({ type: 'string', enum: ['true', 'false'], description: 'true: with the place where each stands now' }),
-  slot: text(64).optional().openapi({ description: 'standing in this slot, by its integer id or its label' }),
-  zoneId: queryInteger({ min: 1 }).optional().openapi({ description: 'standing in a slot of this zone' }),
-  warehouseId: queryInteger({ min: 1 }).optional().openapi({ description: 'standing in a slot of this warehouse' }),
-  at: whenQuery.at.openapi({ description: 'with the places of then too, as known now', format: 'date-time' }),
+    .openapi({ type: 'string', enum: ['true', 'false'], description: 'true: with the place of each now' }),
+  slot: text(64).optional().openapi({ description: 'in this slot, by its integer id or its label' }),
+  zoneId: queryInteger({ min: 1 }).optional().openapi({ description: 'in a slot of this zone' }),
+  warehouseId: queryInteger({ min: 1 }).optional().openapi({ description: 'in a slot of this warehouse' }),
+  at: whenQuery.at.openapi({ description: 'also with the places at this time, as known now', format: 'date-time' }),
   known_at: whenQuery.known_at.openapi({
-    description: 'with the places of then too, as known then',
+    description: 'also with the places at this time, as known then',
     format: 'date-time',
   }),
 })
@@ -54,9 +54,9 @@ export const ListedAsset = z
   .object({
     ...assetShape,
     location: StandingPlace.optional().openapi({
-      description: 'now, when asked for; null: where the caller may not look',
+      description: 'the place now, when asked for; null: the caller may not see it',
     }),
-    locationThen: StandingPlace.optional().openapi({ description: 'as of at and known_at' }),
+    locationThen: StandingPlace.optional().openapi({ description: 'the place at the time of at and known_at' }),
   })
   .openapi('Asset')
 export type ListedAsset = z.infer<typeof ListedAsset>

@@ -8,8 +8,8 @@ const listDiscrepancies = operation({
   path: '/api/whms/discrepancies',
   access: 'whms:read',
   tag: 'Dashboard',
-  summary: 'What the ledger contradicts, newest first, each with its proof and what to do',
-  description: 'Master data (registered assets, constraints, retired slots) counts as it is now, also with `at`.',
+  summary: 'Contradictions in the ledger, newest first, each with its proof and what to do',
+  description: 'Master data (registered assets, constraints, retired slots) is that of now, also with `at`.',
   input: { query: discrepanciesQuery },
   success: { 200: { description: 'The discrepancies', schema: listOf(Discrepancy) } },
 })

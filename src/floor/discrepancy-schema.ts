@@ -23,7 +23,7 @@ export type SlotName = z.infer<typeof SlotName>
 
 export const Discrepancy = z
   .object({
-    id: z.string().openapi({ description: 'the same as long as the same events prove it' }),
+    id: z.string().openapi({ description: 'stays the same while the same events prove it' }),
     kind: z.enum(discrepancyKinds),
     what: z.string(),
     todo: z.string(),

@@ -38,9 +38,9 @@ const listSlots = operation({
   ...reading,
   path: '/api/whms/slots',
   tag: 'Slots',
-  summary: 'All slots with what the ledger says stands in them',
+  summary: 'All slots with their contents',
   description:
-    'Occupancy, verification and dispute are computed from the ledger, now or at `at`. Without `limit` the list is whole, and is streamed.',
+    'Occupancy, verification and dispute are derived from the ledger, now or at `at`. Without `limit` the whole list is streamed.',
   input: { query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
@@ -50,7 +50,7 @@ const getSlot = operation({
   ...reading,
   path: '/api/whms/slots/{id}',
   tag: 'Slots',
-  summary: 'One slot, by its integer id or its label',
+  summary: 'One slot with its contents, by its integer id or its label',
   description: 'A whole number is the `id`, anything else the label; `by=slot_id` makes a number a label too.',
   input: { params: idParam, query: z.object({ ...byQuery, ...whenQuery }) },
   success: { 200: { description: 'The slot', schema: FloorSlotResource } },
@@ -75,8 +75,8 @@ const changeSlot = operation({
   path: '/api/whms/slots/{id}',
   access: 'whms:write',
   tag: 'Slots',
-  summary: 'Change what is named, keep the rest',
-  description: 'Fields that are not sent stay. The label cannot change. `retired` takes a slot out of use.',
+  summary: 'Change a slot',
+  description: 'Changes the fields that are sent. The label cannot change. `retired` takes a slot out of use.',
   input: {
     params: idParam,
     query: z.object(byQuery),
@@ -92,7 +92,7 @@ const listZones = operation({
   ...reading,
   path: '/api/whms/zones',
   tag: 'Zones',
-  summary: 'All zones with their slots and occupancy',
+  summary: 'All zones with their numbers of slots and their occupancy',
   description: 'Counted from the ledger, now or at `at`.',
   input: { query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The zones', schema: listOf(FloorZone) } },
@@ -103,7 +103,7 @@ const getZone = operation({
   ...reading,
   path: '/api/whms/zones/{id}',
   tag: 'Zones',
-  summary: 'One zone with its slots and occupancy, counted',
+  summary: 'One zone with its number of slots and its occupancy',
   description: 'Counted from the ledger, now or at `at`.',
   input: { params: idParam, query: z.object(whenQuery) },
   success: { 200: { description: 'The zone', schema: FloorZoneResource } },
@@ -114,8 +114,8 @@ const listZoneSlots = operation({
   ...reading,
   path: '/api/whms/zones/{id}/slots',
   tag: 'Zones',
-  summary: "All of a zone's slots with what stands in them",
-  description: 'As the list of all slots, of one zone.',
+  summary: 'All slots of a zone with their contents',
+  description: 'Like the list of all slots, for one zone.',
   input: { params: idParam, query: z.object({ ...allQuery, ...whenQuery }) },
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
@@ -126,7 +126,7 @@ const getWarehouse = operation({
   path: '/api/whms/warehouses/{id}',
   tag: 'Warehouses',
   summary: 'A warehouse with its zones and utilization',
-  description: 'With its zones and how full they are, counted from the ledger.',
+  description: 'With its zones and their occupancy, counted from the ledger.',
   input: { params: idParam, query: z.object(whenQuery) },
   success: { 200: { description: 'The warehouse', schema: WarehouseDetail } },
 })
@@ -136,11 +136,11 @@ const getLocation = operation({
   ...reading,
   path: '/api/whms/assets/{barcode}/location',
   tag: 'Assets',
-  summary: 'The slot in which an asset stands, derived from the ledger',
+  summary: 'The slot of an asset, derived from the ledger',
   description:
-    'The newest PLACED or REMOVED of the barcode decides. An asset that stands nowhere has `slot: null`; one that was never seen is 404.',
+    'The latest PLACED or REMOVED of the barcode decides. An asset that is in no slot has `slot: null`; an unknown asset is 404.',
   input: { params: barcodePath(), query: z.object(whenQuery) },
-  success: { 200: { description: 'Its slot; null: it stands in none', schema: AssetLocationResource } },
+  success: { 200: { description: 'Its slot; null: it is in none', schema: AssetLocationResource } },
 })
 
 const getUtilization = operation({
@@ -148,7 +148,7 @@ const getUtilization = operation({
   ...reading,
   path: '/api/whms/dashboard/utilization',
   tag: 'Dashboard',
-  summary: 'How full the warehouse is',
+  summary: 'Utilization of the warehouses',
   description: 'Of the warehouses that the caller may see, now or at `at`.',
   input: { query: z.object(whenQuery) },
   success: { 200: { description: 'Utilization', schema: UtilizationResource } },

@@ -9,11 +9,11 @@ const scanCode = operation({
   path: '/api/whms/scan/{code}',
   access: 'whms:read',
   tag: 'Scan',
-  summary: 'What a scanned code is, with its present state',
+  summary: 'Identify a scanned code, with its present state',
   description:
-    'Takes the code as the scanner gives it, percent-encoded: labels of slots in any case, barcodes of assets, GS1 with ' +
-    'or without AIM prefix (GS as %1D), GS1 Digital Links, EPC URNs, addresses of this gateway. A code that is nothing ' +
-    'here is answered 200 with kind `unknown` and what could be read of it.',
+    'Send the code as the scanner gives it, percent-encoded: slot labels in any case, barcodes of assets, GS1 with ' +
+    'or without AIM prefix (GS as %1D), GS1 Digital Links, EPC URNs, addresses of this gateway. A code that is unknown ' +
+    'here is answered 200 with kind `unknown` and what could be decoded.',
   input: { params: z.object({ code: z.string().openapi({ description: '1 to 256 characters' }) }) },
   success: { 200: { description: 'What it is', schema: ScanAnswer } },
   errors: ['VALIDATION_ERROR'],

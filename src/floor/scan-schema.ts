@@ -14,8 +14,8 @@ export const scannedCode = z
 
 const ReadCode = z
   .object({
-    key: z.string().openapi({ description: 'what the code is matched by' }),
-    symbology: z.string().nullable().openapi({ description: 'AIM prefix, when the scanner sends it' }),
+    key: z.string().openapi({ description: 'the form that is compared' }),
+    symbology: z.string().nullable().openapi({ description: 'AIM prefix, if the scanner sent one' }),
     gs1: z.record(z.string(), z.string()).nullable().openapi({ description: 'element strings by identifier' }),
     sscc: z.string().nullable(),
     gtin: z.string().nullable().openapi({ description: '14 digits' }),
@@ -30,21 +30,21 @@ const ScanMatch = z
   .object({
     kind: z.string().openapi({ description: 'slot, asset, transport_unit' }),
     id: z.union([z.int(), z.string()]),
-    path: z.string().openapi({ description: 'where it is found' }),
+    path: z.string().openapi({ description: 'address of the match in the API' }),
     slot: FloorSlot.optional(),
     asset: z.object(assetShape).openapi('ScannedAsset').optional(),
     location: z
       .union([z.object({ slot: z.union([FloorSlot, z.null()]), since: timeOut().nullable() }), z.null()])
       .optional()
-      .openapi({ description: 'of an asset; null: where the caller may not look' }),
-    resource: z.looseObject({}).optional().openapi({ description: 'of other kinds: as their GET answers' }),
+      .openapi({ description: 'of an asset; null: the caller may not see it' }),
+    resource: z.looseObject({}).optional().openapi({ description: 'of other kinds: as answered by their GET' }),
   })
   .openapi('ScanMatch')
 export type ScanMatch = z.infer<typeof ScanMatch>
 
 export const ScanAnswer = resource({
   code: z.string(),
-  kind: z.string().openapi({ description: 'of the first match; unknown without one' }),
+  kind: z.string().openapi({ description: 'kind of the first match; unknown without one' }),
   barcode: ReadCode,
   matches: z.array(ScanMatch),
 })

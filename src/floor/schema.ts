@@ -5,14 +5,17 @@ import { slotShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
 
 /** Query of every derived read: as it was at `at`, as known at `known_at`. */
 export const whenQuery = {
-  at: time().optional().openapi({ description: 'the floor as it was then, as known now', format: 'date-time' }),
+  at: time().optional().openapi({ description: 'the state at this time, as known now', format: 'date-time' }),
   known_at: time()
     .optional()
-    .openapi({ description: 'only what the gateway had received by then', format: 'date-time' }),
+    .openapi({ description: 'only what the gateway had received by this time', format: 'date-time' }),
 }
 
 export const byQuery = {
-  by: z.enum(['slot_id']).optional().openapi({ description: 'slot_id: the path is a label even if it is a number' }),
+  by: z
+    .enum(['slot_id'])
+    .optional()
+    .openapi({ description: 'slot_id: the path is a slot label even if it is a number' }),
 }
 
 export const FloorSlot = z.object({ ...slotShape, ...slotStateShape }).openapi('Slot')
@@ -31,7 +34,7 @@ const utilizationShape = {
   totalSlots: z.int(),
   occupiedSlots: z.int(),
   utilizationPercent: z.number(),
-  pendingVerifications: z.int().openapi({ description: 'occupied and not verified, disputed ones among them' }),
+  pendingVerifications: z.int().openapi({ description: 'occupied and not verified, including disputed ones' }),
   byZone: z.array(z.object({ zone: z.string(), occupied: z.int(), total: z.int() })),
 }
 const Utilization = z.object(utilizationShape).openapi('Utilization')

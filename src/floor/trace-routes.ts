@@ -23,7 +23,7 @@ const slotHistory = operation({
   ...reading,
   path: '/api/whms/slots/{id}/history',
   tag: 'Slots',
-  summary: 'What stood in a slot, newest first: each stay with the events that began and ended it',
+  summary: 'The stays in a slot, newest first, each with the events that began and ended it',
   description: 'A stay begins with a PLACED and ends with a REMOVED or with the next PLACED.',
   input: { params: z.object({ id: z.string() }), query: traceQuery.extend(byQuery) },
   success: { 200: { description: 'One page', schema: StayList } },
@@ -34,7 +34,7 @@ const assetHistory = operation({
   ...reading,
   path: '/api/whms/assets/{barcode}/history',
   tag: 'Assets',
-  summary: 'Where an asset stood, newest first: each stay with the events that began and ended it',
+  summary: 'The stays of an asset, newest first, each with the events that began and ended it',
   description: 'A stay begins with a PLACED and ends with a REMOVED or with a PLACED elsewhere.',
   input: { params: barcodePath(), query: traceQuery },
   success: { 200: { description: 'One page', schema: StayList } },
@@ -46,7 +46,8 @@ const assetStory = operation({
   path: '/api/whms/assets/{barcode}/story',
   tag: 'Assets',
   summary: 'Every move of an asset with its evidence, oldest first',
-  description: 'Photo, weight, people, judgements, corrections and what the cameras of the slot saw.',
+  description:
+    'With photo, weight, people, verifications, disputes, corrections and the clips of the cameras of the slot.',
   input: { params: barcodePath(), query: traceQuery },
   success: { 200: { description: 'One page', schema: StoryList } },
 })
@@ -56,14 +57,14 @@ const eventFootage = operation({
   ...reading,
   path: '/api/whms/events/{id}/footage',
   tag: 'Ledger',
-  summary: "What the slot's cameras saw around an event, and why there is nothing",
-  description: 'Clips that overlap the time of the event. `reason` says why there are none.',
+  summary: 'The clips of the cameras of the slot around an event',
+  description: 'Clips that overlap the time of the event. `reason` says why there is none.',
   input: {
     params: z.object({ id: z.string() }),
     query: z.object({
       seconds: queryInteger({ min: 0, max: 600 })
         .optional()
-        .openapi({ description: `how long before and after; ${footageWindowSeconds} unless sent` }),
+        .openapi({ description: `seconds before and after; ${footageWindowSeconds} unless sent` }),
     }),
   },
   success: { 200: { description: 'The clips, nearest first', schema: FootageResource } },

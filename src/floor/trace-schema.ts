@@ -21,7 +21,7 @@ const Stay = z
     slot: z.object(slotNameShape),
     asset_barcode: z.string(),
     from: timeOut(),
-    to: timeOut().nullable().openapi({ description: 'null: it goes on' }),
+    to: timeOut().nullable().openapi({ description: 'null: the asset is still there' }),
     seconds: z.number().nullable(),
     isVerified: z.boolean(),
     isDisputed: z.boolean(),
@@ -32,7 +32,7 @@ const Stay = z
       .nullable()
       .openapi({
         description:
-          'removed · removed_elsewhere: from another slot · other_asset_removed: another pallet was taken from here · ' +
+          'removed · removed_elsewhere: from another slot · other_asset_removed: another pallet was removed from here · ' +
           'replaced: another pallet was placed here · placed_again · moved: it was placed in another slot',
       }),
     judgements: z.array(PlacementEvent).openapi({ description: 'VERIFIED and DISPUTED of this stay, oldest first' }),
@@ -56,7 +56,7 @@ const Clip = z
   .object({
     detection: DetectionEvent,
     offsetSeconds: z.number().nullable().openapi({
-      description: 'where in the clip the event happened; null: the clip began later or ended before',
+      description: 'position of the event in the clip; null: the clip began later or ended earlier',
     }),
   })
   .openapi('FootageClip')
@@ -67,9 +67,9 @@ const reason = () =>
     .nullable()
     .openapi({
       description:
-        'why there is no clip to play; null: there is one. no_camera: none looks at the slot · camera_not_visible: one ' +
-        'does, but not for the caller · pending: still being recorded · no_motion: nothing moved · cooldown: no clip ' +
-        'was cut so soon after the one before · lost · expired: removed when its time was over',
+        'why there is no clip to play; null: there is one. no_camera: no camera covers the slot · camera_not_visible: one ' +
+        'does, but the caller may not see it · pending: still being recorded · no_motion: nothing moved · cooldown: no clip ' +
+        'is cut so soon after the previous one · lost · expired: removed by retention',
     })
 
 const CameraFootage = z
@@ -77,8 +77,8 @@ const CameraFootage = z
   .openapi('CameraFootage')
 
 const footageShape = {
-  cctv_clip_url: z.string().nullable().openapi({ description: 'what the event itself names, never fetched' }),
-  windowSeconds: z.int().openapi({ description: 'looked at so long before and after the event' }),
+  cctv_clip_url: z.string().nullable().openapi({ description: 'as sent with the event; never fetched' }),
+  windowSeconds: z.int().openapi({ description: 'the time around the event that was searched' }),
   cameras: z.array(CameraFootage),
   reason: reason(),
 }
@@ -105,7 +105,7 @@ const StoryStep = z
     weightKg: z.number().nullable(),
     operator: z.string().nullable(),
     actor: z.string().nullable(),
-    verification: z.enum(['verified', 'disputed', 'none']).nullable().openapi({ description: 'null: of a removal' }),
+    verification: z.enum(['verified', 'disputed', 'none']).nullable().openapi({ description: 'null for a removal' }),
     judgements: z.array(PlacementEvent),
     corrects: rowId().nullable(),
     correctedBy: z.array(rowId()),

@@ -43,12 +43,14 @@ export const AuditEntry = z
   .object({
     id: rowId().openapi({ description: '1, 2, 3 … without a gap' }),
     timestamp: timeOut(),
-    operator: z.string().nullable().openapi({ description: 'on whose word; null: the gateway’s own' }),
+    operator: z.string().nullable().openapi({ description: 'the operator; null: the gateway itself' }),
     actor: z.string().nullable().openapi({
-      description: 'the verified caller; null: the gateway itself, or a stranger; erased after the person was',
+      description:
+        'the verified caller; null: the gateway itself, or a caller who is not signed in; erased with the person',
     }),
     instance: z.string().nullable().openapi({
-      description: 'which instance vouched for the actor; null for entries of before, and after the person was erased',
+      description:
+        'the instance that verified the actor; null in entries of older versions, and after the person was erased',
       example: 'https://cloud.example.com',
     }),
     action: z.string(),
@@ -65,7 +67,7 @@ export const AuditList = listOf(AuditEntry).openapi('AuditList')
 
 export const severities = ['low', 'medium', 'high', 'critical'] as const
 const label = () =>
-  text(64).openapi({ description: 'the site’s own word; stands in the log, so no names', example: 'damage' })
+  text(64).openapi({ description: 'a category of your own; is in the log, so use no names', example: 'damage' })
 
 const ReferenceIn = z.union([
   text(2048).openapi({ description: 'event:12, a photo’s SHA-256, an address of this gateway, or any other text' }),
@@ -77,11 +79,13 @@ export const NewIncident = z
     severity: z.enum(severities),
     category: label(),
     evidenceReferences: optional(z.array(ReferenceIn).max(100)).openapi({
-      description: 'what cannot be resolved is kept as external',
+      description: 'a reference that cannot be resolved is kept as external',
     }),
     title: optional(text(200)),
     description: optional(lines(4000)),
-    warehouseId: optional(rowId()).openapi({ description: 'default: that of the first reference that has one' }),
+    warehouseId: optional(rowId()).openapi({
+      description: 'default: the warehouse of the first reference that has one',
+    }),
   })
   .openapi('NewIncident')
 export type NewIncident = z.output<typeof NewIncident>
@@ -97,7 +101,7 @@ const Reference = z
 
 const incidentShape = {
   id: rowId(),
-  eventId: z.string().openapi({ format: 'uuid', description: 'of its opening' }),
+  eventId: z.string().openapi({ format: 'uuid', description: 'of the first entry' }),
   status: z.enum(incidentStates),
   severity: z.enum(severities),
   category: z.string(),
@@ -117,8 +121,8 @@ const incidentShape = {
       actor: z.string(),
       timestamp: timeOut(),
       eventId: z.string().openapi({ format: 'uuid' }),
-      seq: z.int().openapi({ description: 'number of its leaf in the log' }),
-      evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+      seq: z.int().openapi({ description: 'index of its leaf in the log' }),
+      evidenceHash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
     }),
   ),
 }
@@ -160,7 +164,9 @@ export const Counts = z
       corrected: count().openapi({ description: 'times corrected by the device’s clock' }),
       corrections: count().openapi({ description: 'events that correct others' }),
       photos: z.object({ held: count(), claimed: count() }),
-      operators: count().openapi({ description: 'different people, as known when it was made; not in the file' }),
+      operators: count().openapi({
+        description: 'number of different people, as known when it was made; not in the file',
+      }),
     }),
     warnings: counted(),
     slots: z
@@ -195,18 +201,18 @@ export type Discrepancy = z.infer<typeof Discrepancy>
 const reportItemShape = {
   id: rowId(),
   eventId: z.string().openapi({ format: 'uuid' }),
-  seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+  seq: z.int().openapi({ description: 'index of its leaf in the log' }),
   type: z.enum(['compliance']),
   from: timeOut(),
   to: timeOut(),
-  warehouses: z.array(rowId()).openapi({ description: 'those that it covers: that its author may see' }),
+  warehouses: z.array(rowId()).openapi({ description: 'the warehouses that it covers: those that its author may see' }),
   checkpoint: z
     .object({ logId: z.string(), size: count(), root: sha256Hex() })
-    .openapi({ description: 'the log that it was made from, and from which anybody makes it again' }),
+    .openapi({ description: 'the log that it was made from; the same log gives the same report' }),
   file: z.object({ url: z.string().openapi({ format: 'uri' }), sha256: sha256Hex(), sizeBytes: count() }),
   createdBy: z.string(),
   createdAt: timeOut(),
-  evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+  evidenceHash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
 }
 export const ReportItem = z.object(reportItemShape).openapi('ReportItem')
 export type ReportItem = z.infer<typeof ReportItem>
@@ -217,8 +223,8 @@ const reportShape = {
   counts: Counts,
   selfVerifications: z
     .array(z.object({ person: z.string(), count: count() }))
-    .openapi({ description: 'who verified placements of their own, and how many' }),
-  discrepancies: z.array(Discrepancy).openapi({ description: 'the first hundred; all of them stand in the file' }),
+    .openapi({ description: 'people who verified their own placements, and how many' }),
+  discrepancies: z.array(Discrepancy).openapi({ description: 'the first hundred; all of them are in the file' }),
 }
 export const Report = z.object(reportShape).openapi('Report')
 export type Report = z.infer<typeof Report>

@@ -7,7 +7,7 @@ import type { Change } from './troubles.ts'
 const camera = {
   cctvId: rowId(),
   name: z.string(),
-  offlineSince: timeOut().openapi({ description: 'When it last gave pictures' }),
+  offlineSince: timeOut().openapi({ description: 'Time of its last picture' }),
 }
 
 const CameraOffline = z
@@ -24,7 +24,7 @@ const CameraOffline = z
 const CameraOnline = z
   .object({
     ...camera,
-    onlineSince: timeOut().openapi({ description: 'When the gateway noticed that it gives pictures' }),
+    onlineSince: timeOut().openapi({ description: 'When the gateway noticed pictures again' }),
   })
   .openapi('CameraOnlineNotification')
 

@@ -55,7 +55,7 @@ export class Metrics {
     })
   }
 
-  /** Adds what is asked at each scrape; called once, when all that it asks is there. */
+  /** Adds the figures that are read at each scrape. Called once, when everything that they read exists. */
   observe(sources: MetricSources): void {
     const registers = [this.#registry]
     byLabel(

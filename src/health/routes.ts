@@ -21,14 +21,14 @@ const Health = z
           status: Status,
           responseTime: z.number().openapi({ description: 'ms' }),
           reason: z.string().optional().openapi({
-            description: 'What is wrong, for everyone; GET /api/alerts says more. Absent while healthy',
+            description: 'What is wrong, without details; GET /api/alerts has them. Absent while healthy',
             example: 'A camera has given no pictures for over a minute.',
           }),
         }),
       )
       .openapi({
         description:
-          'database, disk, clock, storage, webhooks, cameras. What is not configured is healthy. status is the worst of them without webhooks: what a receiver does not take is kept',
+          'database, disk, clock, storage, webhooks, cameras. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
       }),
   })
   .openapi('Health')
@@ -39,7 +39,7 @@ const getHealth = operation({
   path: '/api/health',
   access: 'public',
   tag,
-  summary: 'How the gateway is; unhealthy answers 503 with the same body',
+  summary: 'Health of the gateway',
   description:
     'Needs no sign-in. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body.',
   input: {},
@@ -53,8 +53,8 @@ const getPing = operation({
   path: '/api/ping',
   access: 'public',
   tag,
-  summary: "The gateway's time, so that a handheld can measure its clock",
-  description: 'Needs no sign-in and touches no disk.',
+  summary: 'The time of the gateway, for the clock of a handheld',
+  description: 'Needs no sign-in and reads nothing from disk.',
   input: {},
   success: { 200: { description: 'Alive', schema: z.object({ status: z.literal('ok'), timestamp: timeOut() }) } },
 })

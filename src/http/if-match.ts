@@ -10,7 +10,8 @@ export const ifMatchHeaders = {
     'IfMatch',
     { in: 'header', name: 'if-match' },
     z.string().max(64).optional().openapi({
-      description: 'The `version` that was read. Another one is 412; `*` or none takes any.',
+      description:
+        'The `version` that was read. If the resource has another one, the answer is 412. `*` or no header accepts any version.',
       example: '3',
     }),
   ),

@@ -41,9 +41,9 @@ export const onceHeaders = {
       .optional()
       .openapi({
         description:
-          '1 to 255 visible ASCII characters, new for each request that is meant to happen. The reply is kept for 7 days: the ' +
-          'same request again answers it with `Idempotency-Replayed: true`, another body is 422. It is 403 once a warehouse is ' +
-          'hidden that the caller could see then.',
+          '1 to 255 visible ASCII characters, new for each new request. The reply is kept for 7 days: the ' +
+          'same request again gets it with `Idempotency-Replayed: true`, another body is 422. It is 403 if a warehouse is now ' +
+          'hidden from the caller that was visible then.',
         example: 'scan-7f3a',
         maxLength: 255,
       }),

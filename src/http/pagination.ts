@@ -32,7 +32,7 @@ const offset = sharedParameter(
   { in: 'query', name: 'offset' },
   queryInteger({ min: 0, unlessSent: 0 })
     .optional()
-    .openapi({ description: 'How many rows to leave out at the beginning.' }),
+    .openapi({ description: 'Number of rows to skip at the beginning.' }),
 )
 
 /** Query of a history: 50 rows unless asked, at most 500. */
@@ -42,7 +42,9 @@ export const historyQuery = {
     { in: 'query', name: 'limit' },
     queryInteger({ min: 0, max: 500, clamp: true, unlessSent: historyLimit })
       .optional()
-      .openapi({ description: `Most rows of this page. Default ${historyLimit}; more than 500 counts as 500.` }),
+      .openapi({
+        description: `Maximum number of rows of this page. Default ${historyLimit}; more than 500 counts as 500.`,
+      }),
   ),
   offset,
 }
@@ -52,7 +54,9 @@ export const allQuery = {
   limit: sharedParameter(
     'AllLimit',
     { in: 'query', name: 'limit' },
-    queryInteger({ min: 0 }).optional().openapi({ description: 'Most rows of this page. Default: every row.' }),
+    queryInteger({ min: 0 })
+      .optional()
+      .openapi({ description: 'Maximum number of rows of this page. Default: every row.' }),
   ),
   offset,
 }

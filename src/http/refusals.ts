@@ -39,7 +39,7 @@ export const sharedHeaders = {
     example: 12,
   },
   RateLimit: {
-    description: 'What is left: `r` requests; `t` seconds until the oldest request no longer counts.',
+    description: '`r`: requests that are left; `t`: seconds until the oldest request no longer counts.',
     schema: { type: 'string' as const },
     example: '"user";r=0;t=12',
   },

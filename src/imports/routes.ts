@@ -11,8 +11,8 @@ const listLists = operation({
   id: 'listOpeningLists',
   ...reading,
   path: listsPath,
-  summary: 'The lists of opening stock that were imported, the newest first',
-  description: 'Each with its SHA-256, which stands in the log with every event that the import recorded.',
+  summary: 'The imported lists of opening stock, newest first',
+  description: 'Each with its SHA-256, which is also in the log with every event that the import recorded.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'The lists', schema: listOf(OpeningList) } },
 })
@@ -21,8 +21,8 @@ const getList = operation({
   id: 'getOpeningList',
   ...reading,
   path: `${listsPath}/{sha256}`,
-  summary: 'A list of opening stock, byte for byte as it was imported',
-  description: 'Takes ranges and If-None-Match: a list never changes.',
+  summary: 'The file of a list of opening stock, as it was imported',
+  description: 'Supports Range and If-None-Match. The file never changes.',
   input: { params: z.object({ sha256: z.string() }) },
   success: {
     200: {

@@ -5,10 +5,10 @@ export const OpeningList = z
   .object({
     sha256: z.string(),
     sizeBytes: z.int(),
-    rows: z.int().openapi({ description: 'pallets on it' }),
+    rows: z.int().openapi({ description: 'number of pallets on the list' }),
     receivedAt: timeOut(),
     importedBy: z.string().nullable().openapi({ description: 'null after the person was erased' }),
-    uncounted: z.int().openapi({ description: 'of its pallets that no count has seen yet' }),
+    uncounted: z.int().openapi({ description: 'number of its pallets without a count so far' }),
   })
   .openapi('OpeningList')
 export type OpeningList = z.infer<typeof OpeningList>

@@ -58,7 +58,7 @@ export class PrintWorker {
     }
   }
 
-  /** The printers of the config may have changed. */
+  /** Looks for due jobs again, because the printers of the config may have changed. */
   onReload(): void {
     this.wake()
   }

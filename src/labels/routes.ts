@@ -48,7 +48,7 @@ const assetLabel = operation({
   path: '/api/whms/assets/{barcode}/label',
   access: 'whms:read',
   tag,
-  summary: 'The label of an asset; a GS1 code stays one, so that its scan is the same asset',
+  summary: 'The label of an asset',
   description: 'As ZPL for a label printer or as SVG, by `format`.',
   input: { params: barcodePath(), query: z.object(labelQuery) },
   success: { 200: label },
@@ -62,8 +62,8 @@ const printLabel = operation({
   tag,
   summary: 'Print the label of a slot or an asset',
   description:
-    'Answers when the job is in the queue of its printer. The jobs of a printer come out in this order; while it can not ' +
-    'be reached they wait.',
+    'Answers when the job is in the queue of its printer. A printer prints its jobs in this order; while it can not ' +
+    'be reached, its jobs wait.',
   input: { headers: z.object(onceHeaders), body: PrintOrder },
   success: { 201: { description: 'The job', schema: PrintJobResource, location: true } },
   errors: ['REFERENCE_NOT_FOUND', 'NOT_CONFIGURED'],
@@ -103,8 +103,8 @@ const reprint = operation({
   path: `${jobsPath}/{id}/reprint`,
   access: 'events:create',
   tag,
-  summary: 'Print the same label once more',
-  description: 'Makes a new job; the old one stays as it is.',
+  summary: 'Print a job again',
+  description: 'Creates a new job with the same label; the old one does not change.',
   input: { params: idParam, headers: z.object(onceHeaders) },
   success: { 201: { description: 'The new job', schema: PrintJobResource, location: true } },
 })
@@ -115,8 +115,8 @@ const cancel = operation({
   path: `${jobsPath}/{id}/cancel`,
   access: 'events:create',
   tag,
-  summary: 'Take a job out of the queue; one that is under way or over stays as it is',
-  description: 'Only a job that still waits can be cancelled.',
+  summary: 'Cancel a print job',
+  description: 'Only a waiting job can be cancelled; any other is answered unchanged.',
   input: { params: idParam, headers: z.object(onceHeaders) },
   success: { 200: { description: 'The job', schema: PrintJobResource } },
 })
@@ -127,8 +127,8 @@ const listPrinters = operation({
   path: '/api/whms/labels/printers',
   access: 'whms:read',
   tag,
-  summary: 'The printers of the config, and how long their queues are',
-  description: 'Printers are configured by the admin of the box.',
+  summary: 'The printers and the lengths of their queues',
+  description: 'Printers are in the config file.',
   input: { query: z.object({}) },
   success: { 200: { description: 'The printers', schema: listOf(Printer) } },
 })
@@ -139,9 +139,9 @@ const allocateSsccs = operation({
   path: '/api/whms/sscc',
   access: 'events:create',
   tag,
-  summary: 'Number pallets that have no SSCC: each number is given once and is a registered asset from then on',
+  summary: 'Assign SSCC numbers to pallets that have none',
   description:
-    'Numbers come from the range that the config gives to this gateway. A repeat with the same Idempotency-Key answers the same numbers.',
+    'Numbers come from the configured range of this gateway. Each is assigned once and is a registered asset from then on. A repeat with the same Idempotency-Key gets the same numbers.',
   input: { headers: z.object(onceHeaders), body: NewSsccs },
   success: { 201: { description: 'The numbers', schema: Ssccs, location: true } },
   errors: ['NOT_CONFIGURED'],

@@ -27,16 +27,18 @@ export const labelQuery = {
     .transform(Number)
     .optional()
     .openapi({ type: 'string', enum: ['152', '203', '300', '600'], description: 'default: 203' }),
-  symbology: symbology().optional().openapi({ description: 'default: the first that carries the code and fits' }),
-  copies: queryInteger({ min: 1, max: mostCopies }).optional().openapi({ description: 'of ZPL' }),
+  symbology: symbology()
+    .optional()
+    .openapi({ description: 'default: the first symbology that can encode the code and fits' }),
+  copies: queryInteger({ min: 1, max: mostCopies }).optional().openapi({ description: 'number of copies, in ZPL' }),
 }
 
 export const PrintOrder = z
   .object({
     printer: optional(text(64)).openapi({ description: 'its name in the config; default: the first one' }),
-    slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id' }),
-    slot_code: optional(label(64)).openapi({ description: 'the slot by its label' }),
-    asset_barcode: optional(barcode()).openapi({ description: 'a known asset, by any spelling' }),
+    slot_id: optional(rowId()).openapi({ description: 'integer id of the slot' }),
+    slot_code: optional(label(64)).openapi({ description: 'label of the slot' }),
+    asset_barcode: optional(barcode()).openapi({ description: 'a known asset, by any form of its barcode' }),
     copies: optional(z.int().min(1).max(mostCopies)),
     symbology: optional(symbology()),
   })
@@ -57,7 +59,8 @@ const printJobShape = {
   id: rowId(),
   printer: z.string(),
   state: z.enum(jobStates).openapi({
-    description: 'unconfirmed: all was sent, but the printer did not end the connection; look before printing again',
+    description:
+      'unconfirmed: everything was sent, but the printer did not close the connection; check before printing again',
   }),
   entity: z.enum(['slot', 'asset']),
   label: z.string().openapi({ description: 'slot_id or asset_id' }),
@@ -79,8 +82,8 @@ export const Printer = z
     name: z.string(),
     dpi: z.int(),
     size: z.string(),
-    waiting: z.int().openapi({ description: 'jobs in its queue' }),
-    lastError: z.string().nullable().openapi({ description: 'why the first of them is still waiting' }),
+    waiting: z.int().openapi({ description: 'number of jobs in its queue' }),
+    lastError: z.string().nullable().openapi({ description: 'why the first job is still waiting' }),
   })
   .openapi('Printer')
 export type Printer = z.infer<typeof Printer>
@@ -88,7 +91,7 @@ export type Printer = z.infer<typeof Printer>
 export const NewSsccs = z
   .object({
     count: optional(z.int().min(1).max(100)).openapi({ description: 'default: 1' }),
-    type: optional(z.enum(assetTypes)).openapi({ description: 'of the assets; default: pallet' }),
+    type: optional(z.enum(assetTypes)).openapi({ description: 'type of the assets; default: pallet' }),
     gtin: optional(gtin()).openapi({ type: ['string', 'null'], pattern: '^([0-9]{8}|[0-9]{12,14})$' }),
     lot: optional(text(90)),
     bestBefore: optional(day()).openapi({ format: 'date' }),
@@ -100,7 +103,7 @@ export const Ssccs = resource({
   data: z.array(
     z.object({
       sscc: z.string().openapi({ description: '18 digits' }),
-      asset_id: z.string().openapi({ description: 'the registered asset; what its label says' }),
+      asset_id: z.string().openapi({ description: 'the barcode of the registered asset, as on its label' }),
     }),
   ),
 })

@@ -35,7 +35,7 @@ const recordEvent = operation({
   tag,
   summary: 'Record a placement event',
   description:
-    'PLACED and REMOVED need events:create, VERIFIED and DISPUTED events:verify. What contradicts the ledger is recorded with warnings. ' +
+    'PLACED and REMOVED need events:create, VERIFIED and DISPUTED need events:verify. An event that contradicts the ledger is recorded with warnings. ' +
     'The answer comes after the event is on disk.',
   input: {
     headers: z.object({
@@ -58,15 +58,15 @@ const listEvents = operation({
   access: 'whms:read',
   tag,
   summary: 'The history, newest first; with after_seq oldest first and without gaps',
-  description: 'Filters are combined. Corrections are events of their own; nothing is left out or changed later.',
+  description: 'Filters are combined. A correction is a new event; no event is changed or removed.',
   input: {
     query: z.object({
       slot_id: queryInteger({ min: 1 }).optional(),
       slot_code: text(64).optional(),
-      asset_barcode: barcode().optional().openapi({ description: 'in any spelling' }),
+      asset_barcode: barcode().optional().openapi({ description: 'the asset, by any form of its barcode' }),
       event_type: z.enum(placementEventTypes).optional(),
       operator: text(512).optional().openapi({
-        description: 'on whose behalf: a name, or name@<instance URL>; no one is found once erased',
+        description: 'the operator: a name, or name@<instance URL>; an erased person is not found',
         example: 'olga@https://cloud.example.com',
       }),
       work_order_ref: text(128).optional(),
@@ -77,7 +77,7 @@ const listEvents = operation({
       to: time().optional().openapi({ description: 'happened before', format: 'date-time' }),
       after_seq: queryInteger({ min: 0 })
         .optional()
-        .openapi({ description: 'only what was recorded behind this, in the order of the log' }),
+        .openapi({ description: 'only what was recorded after this seq, in the order of the log' }),
       cursor: z.string().max(64).optional(),
       ...historyQuery,
     }),
@@ -92,7 +92,7 @@ const getEvent = operation({
   access: 'whms:read',
   tag,
   summary: 'One event',
-  description: 'As it was recorded, with the warnings that it got.',
+  description: 'As it was recorded, with its warnings.',
   input: { params: z.object({ id: z.string() }) },
   success: { 200: { description: 'The event', schema: resource(placementEventShape) } },
 })

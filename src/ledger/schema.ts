@@ -18,18 +18,18 @@ export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED']
 const EventType = z.enum(placementEventTypes)
 
 const Scan = closedObject({
-  slot: optional(barcode()).openapi({ description: 'raw string read from the slot label' }),
-  asset: optional(barcode()).openapi({ description: 'raw string read from the asset' }),
+  slot: optional(barcode()).openapi({ description: 'the string that the scanner read from the slot label' }),
+  asset: optional(barcode()).openapi({ description: 'the string that the scanner read from the asset' }),
   symbology: optional(text(64)),
-}).openapi('Scan', { description: 'The scan proof: what the scanner read. Unknown keys are refused.' })
+}).openapi('Scan', { description: 'What the scanner read. Unknown keys are refused.' })
 
 export const NewPlacementEvent = z
   .object({
     event_type: EventType,
-    slot_id: optional(rowId()).openapi({ description: 'the slot by its integer id; or slot_code' }),
-    slot_code: optional(label(64)).openapi({ description: 'the slot by its label' }),
+    slot_id: optional(rowId()).openapi({ description: 'integer id of the slot; or send slot_code' }),
+    slot_code: optional(label(64)).openapi({ description: 'label of the slot' }),
     asset_barcode: barcode().openapi({
-      description: 'as scanned: kept and returned as it is, and matched in every form that GS1 has for it',
+      description: 'as scanned: stored and returned unchanged, and compared in every GS1 form',
     }),
     operator: optional(text(128)).openapi({ description: 'default: the caller' }),
     timestamp: optionalTime().openapi({ description: "default: the gateway's time" }),
@@ -38,14 +38,14 @@ export const NewPlacementEvent = z
     photo_taken_at: optionalTime(),
     scale_weight_kg: optional(z.number().min(0).max(100_000)),
     evidence_hash: optional(sha256Hex()).openapi({
-      description: "the client's own hash; kept as client_evidence_hash",
+      description: 'hash made by the client; kept as client_evidence_hash',
     }),
     cctv_clip_url: optional(httpUrl()),
     work_order_ref: optional(text(128)),
     verification_notes: optional(lines(4000)),
     scan: optional(Scan),
     client_event_id: optional(text(128)).openapi({
-      description: 'unique per caller for ever: a repeat is answered, not recorded',
+      description: 'unique per caller for ever: a repeat gets the same answer and is not recorded again',
     }),
     corrects_event_id: optional(rowId()),
   })
@@ -69,16 +69,16 @@ export const Warning = z.object({ code: z.enum(warningCodes), message: z.string(
 export const placementEventShape = {
   id: rowId(),
   eventId: z.string().openapi({ format: 'uuid' }),
-  seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+  seq: z.int().openapi({ description: 'index of its leaf in the log' }),
   event_type: EventType,
   slot_id: rowId(),
   slot_code: z.string(),
   asset_barcode: z.string(),
-  asset_key: z.string().openapi({ description: 'the barcode as it is matched' }),
+  asset_key: z.string().openapi({ description: 'the barcode as it is compared' }),
   operator: z.string().openapi({
-    description: 'erased after the person was; in events of an earlier version erased- and 8 digits',
+    description: 'erased after the person was erased; in events of older versions erased- and 8 digits',
   }),
-  actor: z.string().openapi({ description: 'the verified caller; after the person was erased as operator' }),
+  actor: z.string().openapi({ description: 'the verified caller; after the person was erased, as in operator_id' }),
   timestamp: timeOut(),
   device_timestamp: timeOut().nullable(),
   received_at: timeOut(),
@@ -87,11 +87,11 @@ export const placementEventShape = {
   photo_url: z.string().nullable(),
   photo_sha256: z.string().nullable(),
   photoEvidence: z.enum(['held', 'claimed', 'opening_list', 'count']).nullable().openapi({
-    description: 'held: the gateway has the photo; opening_list, count: that stands in place of a photo',
+    description: 'held: the gateway has the photo; opening_list, count: these replace a photo',
   }),
   photo_taken_at: timeOut().nullable(),
   scale_weight_kg: z.number().nullable(),
-  evidence_hash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+  evidence_hash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
   client_evidence_hash: z.string().nullable(),
   cctv_clip_url: z.string().nullable(),
   work_order_ref: z.string().nullable(),
@@ -108,16 +108,16 @@ export const placementEventShape = {
   warnings: z.array(Warning),
   opening: z
     .object({
-      sha256: z.string().openapi({ description: 'of the list as it was imported' }),
+      sha256: z.string().openapi({ description: 'SHA-256 of the list as it was imported' }),
       line: z.int(),
-      countedAt: timeOut().nullable().openapi({ description: 'null: no count has seen it yet' }),
+      countedAt: timeOut().nullable().openapi({ description: 'null: not counted yet' }),
     })
     .nullable()
-    .openapi({ description: 'the line of the list of opening stock that says so' }),
+    .openapi({ description: 'line in the list of opening stock' }),
   count: z
     .object({ id: rowId(), scanId: rowId(), scanSha256: z.string() })
     .nullable()
-    .openapi({ description: 'the scan of a count that says so' }),
+    .openapi({ description: 'scan of the count' }),
 }
 
 export const PlacementEvent = z.object(placementEventShape).openapi('PlacementEvent')
@@ -128,7 +128,7 @@ const recordedShape = {
   effect: z.enum(['applied', 'superseded', 'none']),
   slot: z
     .object({ id: rowId(), slot_id: z.string(), ...slotStateShape })
-    .openapi({ description: "the slot's state after the event" }),
+    .openapi({ description: 'state of the slot after the event' }),
 }
 export const RecordedEvent = z.object({ success: z.literal(true), ...recordedShape }).openapi('RecordedEvent')
 export type RecordedEvent = z.infer<typeof RecordedEvent>

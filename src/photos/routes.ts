@@ -22,11 +22,11 @@ const storePhoto = operation({
   path: photosPath,
   access: 'events:create',
   tag,
-  summary: 'Upload photo evidence: the bytes of a JPEG, PNG or WebP file, at most 12 MiB',
+  summary: 'Upload a photo: a JPEG, PNG or WebP file of at most 12 MiB',
   description:
-    'The body is the file itself, not JSON and not a form. The same file again answers the same photo. Its sha256 goes into the log with the event that names it.',
+    'The body is the file itself, not JSON and not a form. Uploading the same file again answers the same photo. Its SHA-256 goes into the log with the event that names it.',
   input: { headers: z.object(onceHeaders), bytes: ['image/jpeg', 'image/png', 'image/webp'] },
-  success: { 201: { description: 'Kept; send its url as photo_url', schema: StoredPhoto, location: true } },
+  success: { 201: { description: 'Stored; send its url as photo_url', schema: StoredPhoto, location: true } },
 })
 
 const getPhoto = operation({
@@ -35,9 +35,9 @@ const getPhoto = operation({
   path: `${photosPath}/{sha256}`,
   access: 'whms:read',
   tag,
-  summary:
-    'A photo that the gateway holds: for who brought it and who may see an event with it; unused ones for supervisors',
-  description: 'Takes ranges and If-None-Match: a photo never changes.',
+  summary: 'The file of an uploaded photo',
+  description:
+    'For its uploader and for callers who may see an event with it; a photo without an event also for supervisors. Supports Range and If-None-Match. The file never changes.',
   input: { params: z.object({ sha256: z.string() }) },
   success: {
     200: {

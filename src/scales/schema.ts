@@ -16,13 +16,13 @@ export const readingsPath = '/api/iot/scale-readings'
 
 export const NewScaleReading = z
   .object({
-    scaleId: text(128).openapi({ description: 'what the site calls the scale' }),
+    scaleId: text(128).openapi({ description: 'name of the scale at the site' }),
     weightKg: z.number().min(0).max(100_000),
-    stable: optional(z.boolean()).openapi({ description: 'whether the scale had settled, when it can say so' }),
-    timestamp: optionalTime().openapi({ description: "when it was read; default: the gateway's time" }),
+    stable: optional(z.boolean()).openapi({ description: 'whether the scale had settled, if it reports that' }),
+    timestamp: optionalTime().openapi({ description: 'time of the reading; default: the time of the gateway' }),
     slot_id: optional(rowId()),
     asset_barcode: optional(barcode()),
-    transportUnitId: optional(text(64)).openapi({ description: 'becomes evidence of the unit' }),
+    transportUnitId: optional(text(64)).openapi({ description: 'the reading becomes evidence of this unit' }),
   })
   .openapi('NewScaleReading')
 export type NewScaleReading = z.output<typeof NewScaleReading>
@@ -32,8 +32,8 @@ export const readingsQuery = z.object({
   slot_id: queryInteger({ min: 1 }).optional(),
   asset_barcode: barcode().optional(),
   transportUnitId: text(64).optional(),
-  from: time().optional().openapi({ format: 'date-time', description: 'timestamp from here on' }),
-  to: time().optional().openapi({ format: 'date-time', description: 'timestamp before this' }),
+  from: time().optional().openapi({ format: 'date-time', description: 'timestamp at or after' }),
+  to: time().optional().openapi({ format: 'date-time', description: 'timestamp before' }),
   cursor: z.string().max(64).optional(),
   ...historyQuery,
 })

@@ -11,8 +11,8 @@ export const StageChanged = z
     toStage: z.string(),
     operator: z.string(),
     evidence: z.object({
-      photos: z.int().openapi({ description: 'of the unit, up to and with this stage' }),
-      scaleReading: z.number().optional().openapi({ description: 'kg, of the unit; absent while there is none' }),
+      photos: z.int().openapi({ description: 'number of photos of the unit, including this stage' }),
+      scaleReading: z.number().optional().openapi({ description: 'weight of the unit in kg; absent if there is none' }),
     }),
   })
   .openapi('StageChanged')

@@ -18,7 +18,7 @@ const tag = 'Transport units'
 const params = z.object({ id: z.string() })
 const headers = z.object({ ...deviceTimeHeaders, ...onceHeaders })
 const timeErrors = ['TIMESTAMP_IN_FUTURE'] as const
-const changed = { 200: { description: 'The unit after it', schema: TransportUnitResource } }
+const changed = { 200: { description: 'The unit after the change', schema: TransportUnitResource } }
 
 const listUnits = operation({
   id: 'listTransportUnits',
@@ -26,8 +26,8 @@ const listUnits = operation({
   path: unitsPath,
   access: 'whms:read',
   tag,
-  summary: 'All units with current stage and status',
-  description: 'Filters are combined. Without `limit` the list is whole, and is streamed.',
+  summary: 'All units with stage and status',
+  description: 'Filters are combined. Without `limit` the whole list is streamed.',
   input: { query: unitsQuery },
   success: { 200: { description: 'The units', schema: listOf(TransportUnitItem) } },
 })
@@ -38,8 +38,8 @@ const getWorkflow = operation({
   path: `${unitsPath}/workflow`,
   access: 'whms:read',
   tag,
-  summary: 'The stages that a unit goes through, as the config has them',
-  description: 'Fixed by the config; a unit never goes back.',
+  summary: 'The stages of a unit',
+  description: 'From the config. A unit never goes back to an earlier stage.',
   input: {},
   success: { 200: { description: 'The workflow', schema: WorkflowResource } },
 })
@@ -115,8 +115,8 @@ const addEvidence = operation({
   path: `${unitsPath}/{id}/evidence`,
   access: 'units:advance',
   tag,
-  summary: 'Add photos or a weight to a unit, where it stands',
-  description: 'Photos are named by the address that their upload answered.',
+  summary: 'Add photos or a weight to a unit at its present stage',
+  description: 'A photo is named by the url of its upload.',
   input: { params, headers, body: UnitEvidence },
   success: changed,
   errors: timeErrors,
@@ -145,21 +145,16 @@ export function unitRoutes(api: Api, units: UnitService): void {
         'hold',
         'units:advance',
         'Put a unit on hold',
-        'It keeps its stage. Nothing advances until it is resumed.',
+        'It keeps its stage, and cannot advance until it is resumed.',
       ),
     ],
     [
       'resume',
-      action('resume', 'units:advance', 'Let a unit on hold go on', 'It goes on at the stage at which it was held.'),
+      action('resume', 'units:advance', 'Resume a unit that is on hold', 'It continues at the stage that it had.'),
     ],
     [
       'cancel',
-      action(
-        'cancel',
-        'units:override',
-        'Cancel a unit for good',
-        'Final: a completed or cancelled unit cannot be cancelled.',
-      ),
+      action('cancel', 'units:override', 'Cancel a unit', 'Final: a completed or cancelled unit cannot be cancelled.'),
     ],
   ] as const
   for (const [to, route] of actions) {

@@ -31,11 +31,11 @@ const sscc = () =>
       context.addIssue({ code: 'custom', message: read.wrong })
       return z.NEVER
     })
-    .openapi({ type: 'string', description: '18 digits with a right check digit, however scanned' })
+    .openapi({ type: 'string', description: '18 digits with a valid check digit, in any scanned form' })
 
 const evidenceFields = {
   photo_urls: optional(z.array(httpUrl()).max(mostPhotos)).openapi({
-    description: 'of the gateway (held), or of anywhere else (claimed); never fetched',
+    description: 'of this gateway (held) or of another place (claimed); never fetched',
   }),
   scale_weight_kg: optional(z.number().min(0).max(100_000)),
 }
@@ -46,14 +46,14 @@ const wordsFields = {
   timestamp: optionalTime().openapi({ description: "when it happened; default: the gateway's time" }),
   note: optional(lines(4000)),
   client_event_id: optional(text(128)).openapi({
-    description: 'unique per caller for ever, over all units: a repeat is answered, not done again',
+    description: 'unique per caller for ever, over all units: a repeat gets the same answer and changes nothing',
   }),
 }
 const evidence = optional(z.object(evidenceFields).openapi('NewUnitEvidence'))
 
 export const NewTransportUnit = z
   .object({
-    reference: text(128).openapi({ description: 'order, delivery note, shipment; need not be unique' }),
+    reference: text(128).openapi({ description: 'order, delivery note or shipment; need not be unique' }),
     sscc: optional(sscc()),
     direction: Direction,
     warehouseId: optional(rowId()).openapi({ description: "default: the site's" }),
@@ -70,9 +70,9 @@ const reason = optional(lines(4000))
 export const UnitAdvance = z
   .object({
     toStage: optional(stage()).openapi({
-      description: 'default: the next one; two scanners that name it move it once',
+      description: 'default: the next stage; when two scanners send the same stage, the unit moves once',
     }),
-    reason: reason.openapi({ description: 'needed to skip a stage; a note will do' }),
+    reason: reason.openapi({ description: 'required to skip a stage, unless there is a note' }),
     evidence,
     ...wordsFields,
   })
@@ -88,7 +88,7 @@ export const UnitEvidence = z
     path: ['evidence'],
     message: 'required: photo_urls or scale_weight_kg',
   })
-  .openapi('UnitEvidence', { description: 'photo_urls and scale_weight_kg stand in evidence, or beside it' })
+  .openapi('UnitEvidence', { description: 'photo_urls and scale_weight_kg may be sent inside evidence or beside it' })
 export type UnitEvidence = z.output<typeof UnitEvidence>
 
 export type Evidence = { readonly photo_urls?: string[] | undefined; readonly scale_weight_kg?: number | undefined }
@@ -105,8 +105,8 @@ export const unitsQuery = z.object({
   sscc: sscc().optional(),
   warehouseId: queryInteger({ min: 1 }).optional(),
   carrier: text(128).optional(),
-  from: time().optional().openapi({ format: 'date-time', description: 'createdAt from here on' }),
-  to: time().optional().openapi({ format: 'date-time', description: 'createdAt before this' }),
+  from: time().optional().openapi({ format: 'date-time', description: 'createdAt at or after' }),
+  to: time().optional().openapi({ format: 'date-time', description: 'createdAt before' }),
   ...allQuery,
 })
 export type UnitsQuery = z.output<typeof unitsQuery>
@@ -127,9 +127,11 @@ const unitShape = {
   vehicle: z.string().nullable(),
   stage: z.string(),
   status: Status,
-  nextStage: z.string().nullable().openapi({ description: 'where an advance leads; null: it completes, or it ended' }),
+  nextStage: z.string().nullable().openapi({
+    description: 'the next stage; null: none, because the unit is at the last one, completed or cancelled',
+  }),
   createdAt: timeOut(),
-  updatedAt: timeOut().openapi({ description: 'when the gateway last recorded anything of it' }),
+  updatedAt: timeOut().openapi({ description: 'time of the last record of this unit' }),
   completedAt: timeOut().nullable(),
 }
 export const TransportUnitItem = z.object(unitShape).openapi('TransportUnitItem')
@@ -138,7 +140,7 @@ export type TransportUnitItem = z.infer<typeof TransportUnitItem>
 const HistoryEntry = z
   .object({
     eventId: z.string().openapi({ format: 'uuid' }),
-    seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+    seq: z.int().openapi({ description: 'index of its leaf in the log' }),
     action: z.enum([
       'created',
       'advanced',
@@ -152,10 +154,10 @@ const HistoryEntry = z
     ]),
     fromStage: z.string().nullable(),
     toStage: z.string(),
-    status: Status.openapi({ description: 'after it' }),
-    operator: erasable('on whose word'),
+    status: Status.openapi({ description: 'status after it' }),
+    operator: erasable('the operator'),
     actor: erasable('the verified caller'),
-    timestamp: timeOut().openapi({ description: 'when it happened; the order is that of arrival' }),
+    timestamp: timeOut().openapi({ description: 'when it happened; the history is in the order of arrival' }),
     receivedAt: timeOut(),
     timeQuality: z.enum(['synced', 'corrected', 'unsynced']),
     reason: z.string().nullable(),
@@ -163,17 +165,17 @@ const HistoryEntry = z
     photos: z.int(),
     scaleReading: z.number().nullable(),
     client_event_id: z.string().nullable(),
-    evidenceHash: z.string().openapi({ description: "SHA-256 of the log leaf's bytes" }),
+    evidenceHash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
   })
   .openapi('UnitHistoryEntry')
 
 const EvidenceItem = z
   .object({
-    eventId: z.string().openapi({ format: 'uuid', description: 'of the history entry that brought it' }),
+    eventId: z.string().openapi({ format: 'uuid', description: 'id of the history entry that added it' }),
     kind: z.enum(['photo', 'weight']),
     stage: z.string(),
     timestamp: timeOut(),
-    operator: erasable('who brought it'),
+    operator: erasable('the operator'),
     url: z.string().nullable(),
     sha256: z.string().nullable(),
     photoEvidence: z.enum(['held', 'claimed']).nullable(),
@@ -194,7 +196,7 @@ const unitRecordShape = {
       scaleReading: z
         .number()
         .nullable()
-        .openapi({ description: 'kg; the newest weight that no scale called unstable' }),
+        .openapi({ description: 'kg; the latest weight that was not reported as unstable' }),
       items: z.array(EvidenceItem),
     })
     .openapi('UnitEvidenceSummary'),
@@ -205,9 +207,9 @@ export const TransportUnitResource = resource(unitRecordShape).openapi('Transpor
 export type TransportUnitResource = z.infer<typeof TransportUnitResource>
 
 export const WorkflowResource = resource({
-  stages: z.array(z.string()).openapi({ description: 'in their order' }),
+  stages: z.array(z.string()).openapi({ description: 'in order' }),
   initialStage: z.string(),
-  finalStage: z.string().openapi({ description: 'who reaches it is completed' }),
+  finalStage: z.string().openapi({ description: 'a unit that reaches it is completed' }),
   statuses: z.array(Status),
 }).openapi('UnitWorkflow')
 export type WorkflowResource = z.infer<typeof WorkflowResource>

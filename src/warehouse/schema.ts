@@ -66,10 +66,10 @@ export const WarehouseChange = z
 
 export const ZoneChange = z
   .object({
-    name: optional(label(200)).openapi({ description: 'slots that bear the old name bear the new one then' }),
+    name: optional(label(200)).openapi({ description: 'its slots get the new name too' }),
     zone_type: optional(ZoneType),
     color: optional(color()),
-    warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
+    warehouseId: optional(rowId()).openapi({ description: 'must be the present value; it cannot change' }),
   })
   .openapi('ZoneChange')
 
@@ -124,8 +124,8 @@ export const SlotChange = z
     constraints: optional(Constraints),
     zoneId: optional(rowId()),
     retired: optional(z.boolean()),
-    slot_id: optional(label(64)).openapi({ description: 'must be the one it has' }),
-    warehouseId: optional(rowId()).openapi({ description: 'must be the one it has' }),
+    slot_id: optional(label(64)).openapi({ description: 'must be the present value; it cannot change' }),
+    warehouseId: optional(rowId()).openapi({ description: 'must be the present value; it cannot change' }),
   })
   .openapi('SlotChange')
 
@@ -183,15 +183,15 @@ export const gtin = () =>
 export const day = () => z.string().refine(isDay, 'expected a day as YYYY-MM-DD').openapi({ format: 'date' })
 
 const goodsChange = {
-  sscc: optional(sscc()).openapi({ description: 'default: as the barcode says' }),
+  sscc: optional(sscc()).openapi({ description: 'default: from the barcode' }),
   gtin: optional(gtin()).openapi({
     type: ['string', 'null'],
     pattern: '^([0-9]{8}|[0-9]{12,14})$',
-    description: 'default: as the barcode says; answered with 14 digits',
+    description: 'default: from the barcode; answered with 14 digits',
   }),
-  lot: optional(text(90)).openapi({ description: 'default: as the barcode says' }),
-  bestBefore: optional(day()).openapi({ description: 'default: as the barcode says', format: 'date' }),
-  serial: optional(text(90)).openapi({ description: 'default: as the barcode says' }),
+  lot: optional(text(90)).openapi({ description: 'default: from the barcode' }),
+  bestBefore: optional(day()).openapi({ description: 'default: from the barcode', format: 'date' }),
+  serial: optional(text(90)).openapi({ description: 'default: from the barcode' }),
 }
 
 export const NewAsset = z
@@ -210,7 +210,7 @@ export const AssetChange = z
     weight_kg: optional(z.number().min(0).max(100_000)),
     dimensions: optional(Dimensions),
     ...goodsChange,
-    asset_id: optional(barcode()).openapi({ description: 'must be a spelling of the one it has' }),
+    asset_id: optional(barcode()).openapi({ description: 'must be a form of the present barcode; it cannot change' }),
   })
   .openapi('AssetChange')
 
@@ -221,13 +221,13 @@ export const assetShape = {
   weight_kg: z.number().nullable(),
   dimensions: Dimensions.nullable(),
   sscc: z.string().nullable().openapi({ description: '18 digits' }),
-  gtin: z.string().nullable().openapi({ description: '14 digits, shorter ones with zeros in front' }),
+  gtin: z.string().nullable().openapi({ description: '14 digits, with leading zeros' }),
   lot: z.string().nullable(),
   bestBefore: z.string().nullable().openapi({ format: 'date' }),
   serial: z.string().nullable(),
-  provisional: z.boolean().openapi({ description: 'only ever seen in an event' }),
+  provisional: z.boolean().openapi({ description: 'true: known from events only' }),
   sameAs: rowId().nullable().openapi({
-    description: 'id of the asset that this one turned out to be: one thing in two forms of its barcode; null: itself',
+    description: 'id of the asset that is the same thing under another form of the barcode; null: none',
   }),
   version: z.int(),
   createdAt: timeOut(),
@@ -237,7 +237,7 @@ export const AssetResource = resource({
   ...assetShape,
   warnings: z
     .array(z.object({ code: z.enum(barcodeWarnings), message: z.string() }))
-    .openapi({ description: 'what is wrong with its barcode as written' }),
+    .openapi({ description: 'what is wrong with the barcode as written' }),
 })
 
 export type NewWarehouse = z.output<typeof NewWarehouse>

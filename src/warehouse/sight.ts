@@ -7,7 +7,7 @@ declare const decided: unique symbol
 
 /**
  * What a caller may see of the ledger. The events of a hidden warehouse do not exist for that caller: location, history,
- * contradictions and effect of an event are computed from the others. Only `WarehouseService.sightOf` and `wholeSight` make
+ * contradictions and effect of an event are computed from the others. Only `WarehouseSight.sightOf` and `wholeSight` make
  * a sight, so a read of an asset cannot skip the question.
  */
 export type Sight = { readonly hiddenWarehouses: readonly number[]; readonly [decided]: true }
@@ -34,7 +34,7 @@ export function seenOnly(sight: Sight, slot: string): { readonly sql: string; re
   }
 }
 
-/** Which warehouses a caller may see: `warehouses[].viewers` of the config, and the warehouses of a device. */
+/** Decides which warehouses a caller may see: by `warehouses[].viewers` of the config, and by the warehouses of a device. */
 export class WarehouseSight {
   readonly #work: UnitOfWork
   readonly #narrowed: () => readonly NarrowedWarehouse[]
@@ -51,7 +51,7 @@ export class WarehouseSight {
     this.#names = needs.names
   }
 
-  /** Whether the config lets this caller see the warehouse with all that is in it. Admins see every one. */
+  /** Returns whether the caller may see the warehouse with everything in it. Admins see every warehouse. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
     const narrowed = this.#narrowed().find((w) => w.id === warehouseId)
@@ -59,7 +59,7 @@ export class WarehouseSight {
     return this.#names.mean(narrowed.viewers, caller)
   }
 
-  /** Ids of the warehouses that the caller may not see. */
+  /** Returns the ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
     const narrowed = caller.warehouseIds
       ? this.#work.read((tx) => listWarehouses(tx)).map((w) => w.id)
@@ -67,7 +67,7 @@ export class WarehouseSight {
     return narrowed.filter((id) => !this.isVisible(caller, id))
   }
 
-  /** Ids of the warehouses that the caller may see. */
+  /** Returns the ids of the warehouses that the caller may see. */
   visibleTo(caller: Caller): number[] {
     return this.#work
       .read((tx) => listWarehouses(tx))
@@ -75,7 +75,7 @@ export class WarehouseSight {
       .filter((id) => this.isVisible(caller, id))
   }
 
-  /** What the caller may see of the ledger. */
+  /** Returns what the caller may see of the ledger. */
   sightOf(caller: Caller): Sight {
     return sightWithout(this.hiddenFrom(caller))
   }

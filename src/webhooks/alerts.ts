@@ -63,7 +63,7 @@ export class Alerts {
     this.#clock = options.clock
   }
 
-  /** Has `list` show these too: alerts that the disk has not taken yet, newest last. */
+  /** Adds alerts that are not stored yet to `list`; `unwritten` returns them, newest last. */
   alsoList(unwritten: () => readonly NewAlert[]): void {
     this.#unwritten = unwritten
   }

@@ -7,7 +7,7 @@ const Metadata = z
   .object({
     warehouseId: z.int(),
     siteId: z.string(),
-    version: z.string().openapi({ description: 'of the payload schemas', example: payloadVersion }),
+    version: z.string().openapi({ description: 'version of the payload schemas', example: payloadVersion }),
     checkpoint: z
       .object({
         logId: z.string(),
@@ -18,7 +18,7 @@ const Metadata = z
       .optional()
       .openapi({
         description:
-          'The newest one when the event was recorded; absent before the first. Keep it: the log can be held to it',
+          'The latest checkpoint when the event was recorded; absent before the first. Keep it: with it you can prove a later change of the log',
       }),
   })
   .openapi('NotificationMetadata')
@@ -30,14 +30,17 @@ const delivery = '019cae00-0000-7000-8000-000000000001'
 const headersFor = (type: EventType) =>
   z.object({
     'X-Service-Event': z.literal(type).openapi({ description: 'The event type' }),
-    'X-Service-Delivery': header('The same on every attempt: drop what you have had', delivery),
-    'X-Service-Timestamp': header('Of the event', '2026-03-02T08:00:00.000Z'),
+    'X-Service-Delivery': header(
+      'The id of the delivery, the same on every attempt; ignore one that you already have',
+      delivery,
+    ),
+    'X-Service-Timestamp': header('Time of the event', '2026-03-02T08:00:00.000Z'),
     'X-Service-Signature': header(
       'sha256= and the hex HMAC-SHA256 of the body under the secret',
       `sha256=${'0'.repeat(64)}`,
     ),
-    'webhook-id': header('X-Service-Delivery, under the name of Standard Webhooks', delivery),
-    'webhook-timestamp': header('Of the attempt, seconds since 1970', '1772438400'),
+    'webhook-id': header('Same as X-Service-Delivery, as in Standard Webhooks', delivery),
+    'webhook-timestamp': header('Time of the attempt, in seconds since 1970', '1772438400'),
     'webhook-signature': header(
       'v1, and the base64 HMAC-SHA256 of id.timestamp.body; one for each secret that is valid, with a space between',
       `v1,${'A'.repeat(43)}=`,
@@ -88,7 +91,7 @@ export function describeNotifications(api: Api, schemas: NotificationSchemas): v
       operationId: receiverOf(type),
       tags: ['Notifications'],
       summary: eventTypeFacts[type].trigger,
-      description: `Posted to every active webhook that subscribes to ${type}. Answer 2xx within 30 s, else it is sent again.`,
+      description: `Posted to every active webhook that subscribes to ${type}. Answer 2xx within 30 s; otherwise it is sent again.`,
       security: [],
       request: {
         headers: headersFor(type),

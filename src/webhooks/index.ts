@@ -53,7 +53,7 @@ export type Webhooks = {
   readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled'>
   /** Raises an alert in the transaction of its cause. */
   raise(tx: Tx, alert: NewAlert): void
-  /** Has the list of alerts show these too: alerts that the disk has not taken yet, newest last. */
+  /** Adds alerts that are not stored yet to the list of alerts; `unwritten` returns them, newest last. */
   alsoList(unwritten: () => readonly NewAlert[]): void
   /** Endpoints and what waits for them, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }

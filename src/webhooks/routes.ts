@@ -51,7 +51,7 @@ const registering = operation({
   tag,
   summary: 'Register a webhook',
   description:
-    'Sends signed notifications of the chosen types, from now on, to an HTTPS endpoint. Without `secret` the gateway makes one and shows it in this answer only.',
+    'The gateway sends signed notifications of the chosen types to an HTTPS endpoint from now on. Without `secret` the gateway creates one and shows it in this answer only.',
   input: { headers: z.object(onceHeaders), body: WebhookIn },
   success: { 201: { description: 'Registered', schema: WebhookCreated, location: true } },
   errors: urlErrors,
@@ -64,7 +64,7 @@ const listing = operation({
   access: 'webhooks:manage',
   tag,
   summary: 'List webhooks',
-  description: 'Secrets are never answered.',
+  description: 'No answer contains a secret.',
   input: { query: z.object(allQuery) },
   success: { 200: { description: 'Webhooks, oldest first', schema: WebhookList } },
 })
@@ -76,10 +76,9 @@ const listingEventTypes = operation({
   access: 'whms:read',
   tag,
   summary: 'List the event types',
-  description:
-    'With the JSON Schema of what each carries as `data`; the same that this description names under `webhooks`.',
+  description: 'Each with the JSON Schema of its `data`, as under `webhooks` in this description.',
   input: {},
-  success: { 200: { description: 'What can be subscribed to', schema: EventTypeList } },
+  success: { 200: { description: 'The event types', schema: EventTypeList } },
 })
 
 const reading = operation({
@@ -89,7 +88,7 @@ const reading = operation({
   access: 'webhooks:manage',
   tag,
   summary: 'Read a webhook',
-  description: 'With its status and its failures. The secret is never answered.',
+  description: 'With its status and its failures. No answer contains the secret.',
   input: { params: byId },
   success: { 200: { description: 'The webhook', schema: WebhookOut } },
 })
@@ -102,9 +101,9 @@ const changing = operation({
   tag,
   summary: 'Change a webhook',
   description:
-    'Changes the fields that are sent. `active: true` also ends a failing or disabled state; held deliveries go out.',
+    'Changes the fields that are sent. `active: true` also ends the states failing and disabled; held deliveries are sent.',
   input: { params: byId, body: WebhookPatch },
-  success: { 200: { description: 'As it is now', schema: WebhookChanged } },
+  success: { 200: { description: 'The webhook after the change', schema: WebhookChanged } },
   errors: urlErrors,
 })
 
@@ -116,9 +115,9 @@ const enabling = operation({
   tag,
   summary: 'Enable a webhook',
   description:
-    'As PATCH with `active: true`: ends a disabled or failing state, whoever caused it; held deliveries go out, oldest first.',
+    'Like PATCH with `active: true`: ends the states disabled and failing; held deliveries are sent, oldest first.',
   input: { params: byId },
-  success: { 200: { description: 'As it is now', schema: WebhookChanged } },
+  success: { 200: { description: 'The webhook after the change', schema: WebhookChanged } },
   errors: [...unreadable, 'STORAGE_FULL'],
 })
 
@@ -129,7 +128,7 @@ const removing = operation({
   access: 'webhooks:manage',
   tag,
   summary: 'Delete a webhook',
-  description: 'Deletes its deliveries too, also those that wait.',
+  description: 'Deletes its deliveries too, including waiting ones.',
   input: { params: byId },
   success: { 204: { description: 'Deleted' } },
   errors: ['STORAGE_FULL'],
@@ -143,9 +142,9 @@ const testing = operation({
   tag,
   summary: 'Send a webhook.test event',
   description:
-    'One attempt, at once, also while the webhook is disabled. It stands among the deliveries, marked `test`, and counts nowhere.',
+    'One attempt, immediately, also while the webhook is disabled. The delivery is listed with `test: true` and does not count as success or failure.',
   input: { params: byId },
-  success: { 200: { description: 'What came of it; a failed delivery is an answer too', schema: TestResult } },
+  success: { 200: { description: 'The result; also of a failed delivery', schema: TestResult } },
   errors: unreadable,
 })
 
@@ -157,9 +156,9 @@ const rotating = operation({
   tag,
   summary: 'Rotate the secret of a webhook',
   description:
-    'Takes the new secret, or makes one and shows it in this answer only. For 24 h webhook-signature carries signatures by both; X-Service-Signature is by the new one at once. To replace a secret that has leaked, use PATCH.',
+    'Send the new secret, or let the gateway create one, which is shown in this answer only. For 24 h webhook-signature has signatures by both secrets; X-Service-Signature uses the new one immediately. To replace a leaked secret, use PATCH.',
   input: { params: byId, headers: z.object(onceHeaders), body: RotateIn, bodyOptional: true },
-  success: { 200: { description: 'As it is now, with the new secret', schema: RotatedSecret } },
+  success: { 200: { description: 'The webhook, with the new secret', schema: RotatedSecret } },
 })
 
 const redelivering = operation({
@@ -170,9 +169,9 @@ const redelivering = operation({
   tag,
   summary: 'Send a delivery again',
   description:
-    'The same bytes under the same delivery id, whatever became of it, under a schedule that begins anew. At once, unless the webhook is failing or disabled: then in its turn.',
+    'The same bytes under the same delivery id, in any state, with a new retry schedule. Sent immediately, unless the webhook is failing or disabled: then in its turn.',
   input: { params: z.object({ id: z.string(), deliveryId: z.string() }) },
-  success: { 200: { description: 'The delivery, on its way again', schema: DeliveryOut } },
+  success: { 200: { description: 'The delivery, pending again', schema: DeliveryOut } },
   errors: [...unreadable, 'STORAGE_FULL', 'INVALID_TRANSITION'],
 })
 
@@ -182,11 +181,11 @@ const recovering = operation({
   path: '/api/webhooks/{id}/recover',
   access: 'webhooks:manage',
   tag,
-  summary: 'Send a span of events again',
+  summary: 'Send the events of a period again',
   description:
-    'Of the last 30 days, oldest first, no faster than webhooks.drainPerSecond. What is on its way anyway stays as it is. A repeat after a broken connection does no harm.',
+    'Of the last 30 days, oldest first, no faster than webhooks.drainPerSecond. Pending deliveries do not change. It is safe to repeat after a broken connection.',
   input: { params: byId, body: RecoverIn },
-  success: { 200: { description: 'How many deliveries are on their way', schema: Recovered } },
+  success: { 200: { description: 'The number of deliveries to send', schema: Recovered } },
 })
 
 const listingDeliveries = operation({
@@ -196,7 +195,7 @@ const listingDeliveries = operation({
   access: 'webhooks:manage',
   tag,
   summary: 'List the deliveries of a webhook',
-  description: 'With every attempt: when, how long, which status.',
+  description: 'Each with its attempts: time, duration and status.',
   input: { params: byId, query: DeliveryQuery },
   success: {
     200: {
@@ -213,7 +212,7 @@ const listingAlerts = operation({
   access: 'alerts:read',
   tag: 'Alerts',
   summary: 'List alerts',
-  description: '`acknowledged` filters those that somebody has seen.',
+  description: '`acknowledged` selects alerts that are acknowledged, or those that are not.',
   input: { query: AlertQuery },
   success: { 200: { description: 'Newest first', schema: AlertList } },
 })
@@ -225,7 +224,7 @@ const acknowledging = operation({
   access: 'alerts:manage',
   tag: 'Alerts',
   summary: 'Acknowledge an alert',
-  description: 'The alert stays in the list, with who acknowledged it and when.',
+  description: 'The alert stays in the list, with the person and time of the acknowledgement.',
   input: { params: byId },
   success: { 200: { description: 'The alert', schema: AlertOut } },
   errors: [...unreadable, 'STORAGE_FULL'],

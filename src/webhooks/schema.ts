@@ -50,7 +50,7 @@ const webhookFields = {
   events: z.array(z.enum(eventTypes)),
   active: z.boolean(),
   status: z.enum(['active', 'failing', 'disabled']).openapi({
-    description: 'disabled: switched off, by a person (active false) or by 100 failures in a row (active true)',
+    description: 'disabled: by a person (active false) or after 100 failures in a row (active true)',
   }),
   consecutiveFailures: z.int().openapi({ description: 'Failed attempts since the last 2xx' }),
   version: z.int().openapi({ description: 'Counts changes' }),
@@ -65,11 +65,11 @@ export const WebhookOut = resource(webhookFields).openapi('Webhook')
 export const WebhookChanged = resource({ ...webhookFields, warnings }).openapi('WebhookChanged')
 export const WebhookCreated = resource({
   ...webhookFields,
-  secret: z.string().optional().openapi({ description: 'Only when the gateway made it, and only this once' }),
+  secret: z.string().optional().openapi({ description: 'Only if the gateway created it, and in this answer only' }),
   warnings,
 }).openapi('WebhookCreated')
 export const RotateIn = z
-  .object({ secret: optional(secret()).openapi({ description: 'The new secret; without it the gateway makes one' }) })
+  .object({ secret: optional(secret()).openapi({ description: 'The new secret; without it the gateway creates one' }) })
   .openapi('RotateSecretIn')
 export type RotateIn = z.output<typeof RotateIn>
 
@@ -78,9 +78,9 @@ export const RotatedSecret = resource({
   secret: z
     .string()
     .optional()
-    .openapi({ description: 'Only when the gateway made it, and only this once: whsec_ and base64' }),
+    .openapi({ description: 'Only if the gateway created it, and in this answer only: whsec_ and base64' }),
   previousSecretValidUntil: timeOut().openapi({
-    description: 'Until then webhook-signature carries a signature by the old secret too; X-Service-Signature does not',
+    description: 'Until then webhook-signature also has a signature by the old secret; X-Service-Signature does not',
   }),
   warnings,
 }).openapi('RotatedSecret')
@@ -108,7 +108,7 @@ export const EventTypeList = listOf(
 ).openapi('EventTypeList')
 
 const answer = () =>
-  z.string().nullable().openapi({ description: "The first KiB of the receiver's answer, as text; null: it had none" })
+  z.string().nullable().openapi({ description: "The first KiB of the receiver's answer, as text; null: no body" })
 
 export const TestResult = resource({
   delivered: z.boolean().openapi({ description: 'Whether a 2xx came in time' }),
@@ -129,9 +129,11 @@ export const DeliveryQuery = z.object({
   type: z.enum(eventTypes).optional(),
   from: time().optional().openapi({ description: 'Of the events; inclusive' }),
   to: time().optional().openapi({ description: 'Of the events; exclusive' }),
-  cursor: queryInteger({ min: 0 }).optional().openapi({ type: 'string', description: 'nextCursor of the page before' }),
+  cursor: queryInteger({ min: 0 })
+    .optional()
+    .openapi({ type: 'string', description: 'nextCursor of the previous page' }),
   after_seq: queryInteger({ min: 0 }).optional().openapi({
-    description: 'Only notifications behind this seq, oldest first. A recovery may add deliveries of older ones.',
+    description: 'Only notifications after this seq, oldest first. A recovery may add deliveries of older ones.',
   }),
 })
 
@@ -140,24 +142,28 @@ export type DeliveryQuery = z.output<typeof DeliveryQuery>
 const deliveryFields = {
   id: z.string().openapi({ description: 'X-Service-Delivery' }),
   seq: z.int().openapi({ description: 'Place of its notification in the order of publication; for after_seq' }),
-  test: z.boolean().openapi({ description: 'A webhook.test that somebody asked for; it counts nowhere' }),
+  test: z.boolean().openapi({ description: 'true: a requested webhook.test; does not count as success or failure' }),
   eventId: z.string().openapi({ description: 'id of the envelope' }),
   type: z.string(),
   timestamp: timeOut().openapi({ description: 'Of the event' }),
   state: z.enum(states),
   held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
     description:
-      'Why a pending delivery does not go out although it may be due. held_offline: the gateway itself does not get out to this endpoint; no attempt counts. held_disabled: the webhook is disabled',
+      'Why a pending delivery is not sent although it may be due. held_offline: the gateway cannot reach this endpoint; attempts do not count. held_disabled: the webhook is disabled',
   }),
-  attemptCount: z.int().openapi({ description: 'Attempts that count: those that the gateway could make' }),
-  nextAttemptAt: timeOut().nullable().openapi({ description: 'Not before then. null: none is planned' }),
+  attemptCount: z
+    .int()
+    .openapi({ description: 'Attempts that count: without those that failed because the gateway was offline' }),
+  nextAttemptAt: timeOut()
+    .nullable()
+    .openapi({ description: 'Earliest time of the next attempt. null: none is planned' }),
   createdAt: timeOut(),
   deliveredAt: timeOut().nullable(),
   lastStatusCode: z.int().nullable().openapi({ description: 'HTTP status of the last attempt that counts' }),
   lastError: z
     .string()
     .nullable()
-    .openapi({ description: 'Of the last try, also of one that did not count', example: 'HTTP 503' }),
+    .openapi({ description: 'Of the last attempt, even if it did not count', example: 'HTTP 503' }),
   attempts: z.array(
     z.object({
       attempt: z.int(),
@@ -179,11 +185,11 @@ export type DeliveryOut = z.input<typeof DeliveryItem>
 
 export const RecoverIn = z
   .object({
-    since: time().openapi({ description: 'Of the events; from then on' }),
+    since: time().openapi({ description: 'Of the events; inclusive' }),
     until: optionalTime().openapi({ description: 'Default: now' }),
     include: optional(z.enum(inclusions)).openapi({
       description:
-        'all (default): everything of the span that it asks for, delivered or not, also from before it was registered or subscribed. missing: without what was delivered. failed: only what was given up',
+        'all (default): every event of the period and of the subscribed types, delivered or not, including events from before the subscription. missing: without delivered ones. failed: only those that were given up',
     }),
   })
   .openapi('RecoverIn')
@@ -193,7 +199,7 @@ export const Recovered = resource({
   since: timeOut(),
   until: timeOut(),
   include: z.enum(inclusions),
-  resent: z.int().openapi({ description: 'Deliveries that are on their way again' }),
+  resent: z.int().openapi({ description: 'Deliveries that are pending again' }),
 }).openapi('Recovered')
 
 export const AlertQuery = z.object({ ...historyQuery, acknowledged: z.enum(['true', 'false']).optional() })
@@ -209,7 +215,7 @@ const alertFields = {
       'webhook.failing, webhook.disabled, webhook.offline · camera.offline, camera.online, cameras.unwatched · ffmpeg.bundled, ffmpeg.replaced · storage.unreachable, storage.slow, storage.recovered · disk.low, disk.reserve, disk.full, disk.failing, disk.recovered · clock.unsynced, clock.synced · database.failing, database.recovered; more may come',
     example: 'camera.offline',
   }),
-  subject: z.string().openapi({ description: 'Id of what it is about, such as of the camera or the webhook' }),
+  subject: z.string().openapi({ description: 'Id of its subject, such as the camera or the webhook' }),
   message: z.string(),
   createdAt: timeOut(),
   acknowledgedAt: timeOut().nullable(),
