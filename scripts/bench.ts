@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
+ *   --only PART,…      some of: commit, requests, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
  *                      deliveries, cameras, binary
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
@@ -27,6 +27,7 @@ import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureLists } from './bench/lists.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
+import { measureRequests } from './bench/requests.ts'
 import { measureServing } from './bench/serving.ts'
 import { stateOf } from './bench/site.ts'
 import { measureWebhooks } from './bench/webhooks.ts'
@@ -38,6 +39,7 @@ const mostBesidePostgres = 1_000_000
 
 const parts = {
   commit: (workshop) => measureCommit(workshop),
+  requests: (workshop) => measureRequests(workshop),
   appends: (workshop) => measureAppends(workshop),
   lists: async (workshop, sizes) => {
     const folder = workshop.newFolder('hall')

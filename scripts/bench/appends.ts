@@ -1,10 +1,9 @@
 import { cpSync } from 'node:fs'
-import { systemClock } from '../../src/platform/index.ts'
 import type { PeerStart } from './append-peer.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
 import type { Load, LoadResult } from './load.ts'
-import { openRooms } from './rooms.ts'
-import { furnish, keepPhoto, turn } from './seed.ts'
+import { CommitProbe } from './machine.ts'
+import { prepareHall, turns } from './seed.ts'
 import { serveGateway } from './served.ts'
 import { jsonHeaders, makeAccount, stateOf, writeConfig } from './site.ts'
 import { median } from './statistics.ts'
@@ -13,6 +12,8 @@ import { cpuMs, type Helper, type Workshop } from './workshop.ts'
 const slots = 1000
 const rounds = 3
 const secondsEach = 2
+/** Of the simplest kind; the first half, in which the WAL grows, is left out. */
+const commits = 2000
 
 type Side = { readonly url: string; readonly pid: number }
 type Sample = LoadResult & { readonly cpuPerEventMs: number }
@@ -25,7 +26,7 @@ type Samples = { readonly daemon: Sample[]; readonly peer: Sample[] }
 export async function measureAppends(workshop: Workshop): Promise<Figure[]> {
   const folder = workshop.newFolder('appends')
   const peerFolder = workshop.newFolder('appends-peer')
-  const photoUrl = await prepare(stateOf(folder))
+  const photoUrl = await prepareHall(stateOf(folder), slots)
   cpSync(stateOf(folder), stateOf(peerFolder), { recursive: true })
   const account = await makeAccount()
   const peerHelper = workshop.start('append-peer')
@@ -34,26 +35,20 @@ export async function measureAppends(workshop: Workshop): Promise<Figure[]> {
   const peer = { url, pid: peerHelper.pid }
   const daemon = await serveGateway(workshop, folder, account)
   const load = workshop.start('load')
-  const bodies = Array.from({ length: 2 * slots }, (_, n) => JSON.stringify(turn(n, slots, photoUrl)))
+  const bodies = turns(slots, photoUrl)
   await sameAnswers(daemon, peer, bodies)
   await inTurns(load, { daemon, peer }, bodies, 64, 1)
   const many = await inTurns(load, { daemon, peer }, bodies, 64, rounds)
+  const probe = new CommitProbe(workshop.folder)
+  const simplestMs = median(Array.from({ length: commits }, () => probe.measure()).slice(commits / 2))
+  probe.close()
   const one = await inTurns(load, { daemon, peer }, bodies, 1, rounds - 1)
   await Promise.all([load.end(), peerHelper.end(), daemon.end()])
   return [
     figureOf('append-64', 'HTTP appends of 64 clients, against the same without SQL', many, 0.75),
     figureOf('append-1', 'HTTP appends of one client, against the same without SQL', one),
+    beside(one, simplestMs),
   ]
-}
-
-async function prepare(dataDir: string): Promise<string> {
-  const rooms = openRooms(dataDir, systemClock)
-  try {
-    await furnish(rooms, slots, slots)
-    return await keepPhoto(rooms)
-  } finally {
-    rooms.close()
-  }
 }
 
 /** One pallet in and out on both sides. Throws when the peer answers anything else than the daemon does. */
@@ -99,6 +94,20 @@ async function sample(load: Helper, { url, pid }: Side, bodies: readonly string[
   } satisfies Load)
   if (result.failures > 0 || result.answers === 0) throw new Error(`${result.failures} appends failed at ${url}`)
   return { ...result, cpuPerEventMs: (cpuMs(pid) - usedMs) / result.answers }
+}
+
+/** An answered event of one client, from its first byte to its last, against the least that a durable commit takes. */
+function beside({ daemon }: Samples, simplestMs: number): Figure {
+  const p50Ms = median(daemon.map((one) => one.p50Ms))
+  return {
+    id: 'append-1-commit',
+    what: 'HTTP append of one client until its answer, against the simplest commit of one row',
+    value: p50Ms / simplestMs,
+    unit: '×',
+    target: { limit: 4, sense: 'at most' },
+    raw: `p50 ${millis(p50Ms)} against ${millis(simplestMs)}`,
+    numbers: { p50Ms, simplestMs },
+  }
 }
 
 function figureOf(id: string, what: string, { daemon, peer }: Samples, atLeast?: number): Figure {

@@ -7,6 +7,8 @@ declare module 'autocannon' {
     url: string
     method: string
     headers: Readonly<Record<string, string>>
+    /** Whether `[<id>]` in a request stands for another word each time. */
+    idReplacement: boolean
     connections: number
     /** Seconds. */
     duration: number

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../src/ledger/schema.ts'
 import { append, linkPeople } from '../../src/ledger/store.ts'
 import { systemClock } from '../../src/platform/index.ts'
 import { type Figure, millis } from './figure.ts'
-import { honestFdatasyncMs, SyncProbe } from './machine.ts'
+import { CommitProbe, honestFdatasyncMs } from './machine.ts'
 import { openRooms, origin, type Rooms } from './rooms.ts'
 import { furnish, keepPhoto, turn } from './seed.ts'
 import { stateOf } from './site.ts'
@@ -17,14 +17,14 @@ const warmUp = 500
 const measured = 1200
 
 /**
- * A commit of its own for each event, against an fdatasync of one block in the same folder, all in turns: once the rows
- * alone, once with everything that is decided before them. The first ones are left out: a WAL that still grows is
- * slower than one that is used again.
+ * A commit of its own for each event, against the simplest durable commit that SQLite has (one row in one table, WAL,
+ * synchronous=FULL) in the same folder, all in turns: once the rows alone, once with everything that is decided before
+ * them. The first ones are left out: a WAL that still grows is slower than one that is used again.
  */
 export async function measureCommit(workshop: Workshop): Promise<Figure[]> {
   const dataDir = stateOf(workshop.newFolder('commit'))
   const rooms = openRooms(dataDir, systemClock)
-  const probe = new SyncProbe(workshop.folder)
+  const probe = new CommitProbe(workshop.folder)
   try {
     await furnish(rooms, slots, slots)
     const photoUrl = await keepPhoto(rooms)
@@ -32,16 +32,16 @@ export async function measureCommit(workshop: Workshop): Promise<Figure[]> {
     const record = (n: number) => rooms.ledger.record(turn(n, slots, photoUrl), asked)
     const { body } = await record(0)
     const writeRows = rowsLike(rooms, body)
-    const taken = { rows: [] as number[], event: [] as number[], fdatasync: [] as number[] }
+    const taken = { rows: [] as number[], event: [] as number[], simplest: [] as number[] }
     for (let n = 1; n <= warmUp + measured; n += 1) {
       taken.rows.push(await timedAsync(writeRows))
       taken.event.push(await timedAsync(() => record(n)))
-      taken.fdatasync.push(probe.measure())
+      taken.simplest.push(probe.measure())
     }
     return figuresOf({
       rows: taken.rows.slice(warmUp),
       event: taken.event.slice(warmUp),
-      fdatasync: taken.fdatasync.slice(warmUp),
+      simplest: taken.simplest.slice(warmUp),
     })
   } finally {
     probe.close()
@@ -82,21 +82,21 @@ function rowsLike(
     })
 }
 
-function figuresOf(taken: { rows: number[]; event: number[]; fdatasync: number[] }): Figure[] {
-  const syncMs = quantile(taken.fdatasync, 0.5)
+function figuresOf(taken: { rows: number[]; event: number[]; simplest: number[] }): Figure[] {
+  const simplestMs = quantile(taken.simplest, 0.5)
   const lies =
-    syncMs < honestFdatasyncMs ? '; no ratio: an fdatasync this fast has reached no medium, the disk lies' : ''
+    simplestMs < honestFdatasyncMs ? '; no ratio: a commit this fast has reached no medium, the disk lies' : ''
   const against = (values: readonly number[]) => {
     const numbers = {
       commitP50Ms: quantile(values, 0.5),
       commitP99Ms: quantile(values, 0.99),
-      fdatasyncP50Ms: syncMs,
-      fdatasyncP99Ms: quantile(taken.fdatasync, 0.99),
+      simplestP50Ms: simplestMs,
+      simplestP99Ms: quantile(taken.simplest, 0.99),
     }
-    const p50 = `p50 ${millis(numbers.commitP50Ms)} against ${millis(syncMs)}`
-    const p99 = `p99 ${millis(numbers.commitP99Ms)} against ${millis(numbers.fdatasyncP99Ms)}`
+    const p50 = `p50 ${millis(numbers.commitP50Ms)} against ${millis(simplestMs)}`
+    const p99 = `p99 ${millis(numbers.commitP99Ms)} against ${millis(numbers.simplestP99Ms)}`
     return {
-      value: lies ? null : numbers.commitP50Ms / syncMs,
+      value: lies ? null : numbers.commitP50Ms / simplestMs,
       unit: '×',
       raw: `${p50}, ${p99}${lies}`,
       numbers,
@@ -105,8 +105,8 @@ function figuresOf(taken: { rows: number[]; event: number[]; fdatasync: number[]
   return [
     {
       id: 'commit',
-      what: "One durable commit of an event's rows, against an fdatasync",
-      target: { limit: 2.5, sense: 'at most' },
+      what: "One durable commit of an event's rows, against the simplest commit of one row",
+      target: { limit: 1.9, sense: 'at most' },
       ...against(taken.rows),
     },
     { id: 'commit-event', what: 'The same with all that is decided before the rows', ...against(taken.event) },

@@ -5,11 +5,11 @@ import { Outbox } from '../../src/journal/index.ts'
 import { systemClock } from '../../src/platform/index.ts'
 import { dataOf } from './delivered-event.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
-import type { GotRequest } from './got-peer.ts'
 import type { FarmRequest, Opened, Told } from './receiver-farm.ts'
 import { openRooms, siteId } from './rooms.ts'
 import { type Served, serveGateway } from './served.ts'
 import { jsonHeaders, makeAccount, stateOf } from './site.ts'
+import type { PostsRequest } from './undici-peer.ts'
 import { memoryOf, type Workshop } from './workshop.ts'
 
 const deliveriesInRace = 3000
@@ -18,7 +18,7 @@ const eventsPerCommit = 1000
 const lookEveryMs = 100
 const megabyte = 1024 * 1024
 
-/** Sustained deliveries a second to one and to ten endpoints, against got alone; and a long backlog. */
+/** Sustained deliveries a second to one and to ten endpoints, against undici alone; and a long backlog. */
 export async function measureDeliveries(workshop: Workshop, backlog: number): Promise<Figure[]> {
   const account = await makeAccount()
   const race = (endpoints: number) =>
@@ -30,8 +30,8 @@ export async function measureDeliveries(workshop: Workshop, backlog: number): Pr
 
 type Drained = {
   readonly perSecond: number
-  /** Of got alone, to the same receivers. */
-  readonly gotPerSecond: number
+  /** Of undici alone, to the same receivers. */
+  readonly peerPerSecond: number
   /** From the start of the process to its first answer, without anything that waits. */
   readonly emptyStartMs: number
   /** The same over the whole backlog. */
@@ -85,13 +85,13 @@ async function drain(workshop: Workshop, { name, endpoints, events, account }: T
   const perSecond = total / ((performance.now() - startedMs) / 1000)
   await gateway.end()
 
-  const peer = workshop.start('got-peer')
+  const peer = workshop.start('undici-peer')
   const count = Math.min(deliveriesInRace, total) / endpoints
-  const asked: GotRequest = { urls, caPem, count, atOnce: lanesPerEndpoint }
+  const asked: PostsRequest = { urls, caPem, count, atOnce: lanesPerEndpoint }
   const { seconds } = await peer.ask<{ seconds: number }>(asked)
   await Promise.all([peer.end(), farm.end()])
-  const gotPerSecond = (count * endpoints) / seconds
-  return { perSecond, gotPerSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, told }
+  const peerPerSecond = (count * endpoints) / seconds
+  return { perSecond, peerPerSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, told }
 }
 
 /** A day's events and more, by the outbox itself: what wrote them is not what is measured. */
@@ -130,15 +130,16 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(lookEveryMs)
 }
 
-function raceFigure({ perSecond, gotPerSecond, told }: Drained, endpoints: number): Figure {
+function raceFigure({ perSecond, peerPerSecond, told }: Drained, endpoints: number): Figure {
   const to = endpoints === 1 ? 'one endpoint' : `${endpoints} endpoints`
   return {
     id: `deliveries-${endpoints}`,
-    what: `Deliveries a second to ${to}, each signed and its attempt on disk, against got alone`,
-    value: perSecond / gotPerSecond,
+    what: `Deliveries a second to ${to}, each signed and its attempt on disk, against undici alone`,
+    value: perSecond / peerPerSecond,
     unit: '×',
-    raw: `${thousands(perSecond)} a second, got ${thousands(gotPerSecond)}; ${lanesPerEndpoint} at a time to each endpoint; ${thousands(told.distinct)} deliveries`,
-    numbers: { perSecond, gotPerSecond, deliveries: told.distinct },
+    target: { limit: 0.35, sense: 'at least' },
+    raw: `${thousands(perSecond)} a second, undici ${thousands(peerPerSecond)}; ${lanesPerEndpoint} at a time to each endpoint; ${thousands(told.distinct)} deliveries`,
+    numbers: { perSecond, peerPerSecond, deliveries: told.distinct },
   }
 }
 

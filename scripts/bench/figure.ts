@@ -1,6 +1,9 @@
 /** What a figure is held to. */
 export type Target = { readonly limit: number; readonly sense: 'at most' | 'at least' }
 
+/** '×' stands for a ratio within the run. */
+type Unit = '×' | 'ms' | 'µs' | 'MiB'
+
 /** One line of the table: a ratio (or a difference) within this run, with the raw numbers that it was made from. */
 export type Figure = {
   /** The same from run to run. */
@@ -8,7 +11,7 @@ export type Figure = {
   readonly what: string
   /** Null where there is nothing honest to compare with; `raw` then says why. */
   readonly value: number | null
-  readonly unit: '×' | 'ms'
+  readonly unit: Unit
   readonly target?: Target
   readonly raw: string
   /** The raw numbers by name, units in the names, for the saved file. */
@@ -40,11 +43,11 @@ export function table(figures: readonly Figure[]): string {
 
 function measured(figure: Figure): string {
   if (figure.value === null) return '–'
-  const text = figure.unit === '×' ? `${rounded(figure.value)} ×` : millis(figure.value)
+  const text = `${rounded(figure.value)} ${figure.unit}`
   return meets(figure) === false ? `**${text}**, missed` : text
 }
 
 function aim({ target, unit }: Figure): string {
   if (!target) return ''
-  return `${target.sense === 'at most' ? '≤' : '≥'} ${target.limit}${unit === '×' ? ' ×' : ' ms'}`
+  return `${target.sense === 'at most' ? '≤' : '≥'} ${target.limit} ${unit}`
 }

@@ -67,6 +67,7 @@ export async function measureLists(
   }
   return [
     ...taken.flatMap(figuresOf),
+    ...taken.flatMap(overHttp),
     ...growth(taken),
     ...taken.map(readsFigure),
     ...taken.map(servingFigure),
@@ -123,6 +124,31 @@ function figuresOf({ events, boundMs, statesMs, utilizationMs }: Taken): Figure[
       target: { limit: 1.5, sense: 'at most' },
       raw: `${millis(utilizationMs)} against ${millis(boundMs)}; ${rounded(utilizationMs / statesMs)} × the state of all slots`,
       numbers: { utilizationMs, boundMs, statesMs },
+    },
+  ]
+}
+
+/** The same list, answered: what the way out adds to the seeks; and one page of it. */
+function overHttp({ events, boundMs, serving: { listCpuMs, pageMs } }: Taken): Figure[] {
+  const hall = `10,000 slots, ${thousands(events)} events`
+  return [
+    {
+      id: `list-${events}`,
+      what: `Processor time of GET /slots, against two index seeks a slot (${hall})`,
+      value: listCpuMs / boundMs,
+      unit: '×',
+      ...(events >= grownEvents && { target: { limit: 1.3, sense: 'at most' as const } }),
+      raw: `${millis(listCpuMs)} against ${millis(boundMs)}`,
+      numbers: { listCpuMs, boundMs },
+    },
+    {
+      id: `page-${events}`,
+      what: `GET /slots?limit=100 (${hall})`,
+      value: pageMs,
+      unit: 'ms',
+      target: { limit: 3, sense: 'at most' },
+      raw: `p50 ${millis(pageMs)}`,
+      numbers: { pageMs },
     },
   ]
 }

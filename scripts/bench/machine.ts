@@ -44,6 +44,34 @@ export class SyncProbe {
   }
 }
 
+/** A database of one table, written as ours is: the least that a durable commit takes. */
+export class CommitProbe {
+  readonly #db: BetterSqlite3.Database
+  readonly #insert: BetterSqlite3.Statement
+  readonly #files: readonly string[]
+
+  constructor(folder: string) {
+    const file = join(folder, 'commit.probe')
+    this.#files = ['', '-wal', '-shm'].map((end) => `${file}${end}`)
+    this.#db = new BetterSqlite3(file)
+    this.#db.pragma('journal_mode = WAL')
+    this.#db.pragma('synchronous = FULL')
+    this.#db.pragma('wal_autocheckpoint = 4000')
+    this.#db.exec('CREATE TABLE event (id INTEGER PRIMARY KEY, text TEXT) STRICT')
+    this.#insert = this.#db.prepare('INSERT INTO event (text) VALUES (?)')
+  }
+
+  /** Milliseconds of one row committed. */
+  measure(): number {
+    return timed(() => this.#insert.run('x'.repeat(100)))
+  }
+
+  close(): void {
+    this.#db.close()
+    for (const file of this.#files) rmSync(file, { force: true })
+  }
+}
+
 /** Where the run took place; the raw numbers mean nothing without it. */
 export type Machine = {
   readonly cores: number

@@ -61,7 +61,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const audit = new AuditTrail({ people, clock })
   const names = new ConfigNames({ settings: () => ({ siteUrl, instances: [], groupRoles: {} }), isLocal: () => true })
   const sight = new WarehouseSight({ work, narrowed: () => [], names })
-  const idempotency = new Idempotency({ clock, visibleTo: (caller) => sight.visibleTo(caller) })
+  const idempotency = new Idempotency({ clock, visibleTo: (tx, caller) => sight.visibleTo(tx, caller) })
   const inspect = inspector(notifications, (type, problem) => {
     throw new Error(`${type} is not as documented: ${problem}`)
   })

@@ -1,9 +1,10 @@
 import type { PlacementEventRow } from '../../src/database/index.ts'
 import type { LedgerService } from '../../src/ledger/index.ts'
+import { systemClock } from '../../src/platform/index.ts'
 import { tinyPng } from '../../test/support/gateway.ts'
 import type { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { fill } from './fill.ts'
-import { type openRooms, origin, type Rooms } from './rooms.ts'
+import { openRooms, origin, type Rooms } from './rooms.ts'
 
 type NewEvent = Parameters<LedgerService['record']>[0]
 
@@ -93,6 +94,21 @@ export function turn(n: number, slots: number, photoUrl: string): NewEvent {
 export async function keepPhoto({ photos }: Rooms): Promise<string> {
   return (await photos.store([tinyPng], { by: origin, claim: undefined })).body.url
 }
+
+/** Makes a hall of so many slots and pallets in `dataDir`, for a daemon to take over. @returns the address of a photo */
+export async function prepareHall(dataDir: string, slots: number): Promise<string> {
+  const rooms = openRooms(dataDir, systemClock)
+  try {
+    await furnish(rooms, slots, slots)
+    return await keepPhoto(rooms)
+  } finally {
+    rooms.close()
+  }
+}
+
+/** The bodies of a whole shift: each slot gets its pallet and loses it again. */
+export const turns = (slots: number, photoUrl: string): string[] =>
+  Array.from({ length: 2 * slots }, (_, n) => JSON.stringify(turn(n, slots, photoUrl)))
 
 /** Numbers that look like chance and are the same in every run (xorshift32). */
 function chance(seed: number): (below: number) => number {

@@ -1,6 +1,7 @@
 import { serveGateway } from './served.ts'
 import { makeAccount, signedIn } from './site.ts'
-import { memoryOf, type Workshop } from './workshop.ts'
+import { median, timedUntilDone } from './statistics.ts'
+import { cpuMs, memoryOf, type Workshop } from './workshop.ts'
 
 export type Serving = {
   /** From the start of the process to its first answer. */
@@ -8,6 +9,10 @@ export type Serving = {
   /** After the requests. Own: not pages of the database, which the kernel takes back when it needs them. */
   readonly ownBytes: number
   readonly residentBytes: number
+  /** Processor time of the daemon for the list of all slots. */
+  readonly listCpuMs: number
+  /** Until a page of a hundred slots is answered. */
+  readonly pageMs: number
 }
 
 const rounds = 20
@@ -25,7 +30,14 @@ export async function measureServing(workshop: Workshop, folder: string): Promis
     for (let page = 0; page < rounds; page += 1) await get(`events?slot_id=${1 + n * rounds + page}&limit=50`)
   }
   const { answeredAfterMs } = gateway
-  const serving = { answeredAfterMs, ...memoryOf(gateway.pid) }
+  const memory = memoryOf(gateway.pid)
+  const usedMs = cpuMs(gateway.pid)
+  for (let n = 0; n < rounds; n += 1) await get('slots')
+  const listCpuMs = (cpuMs(gateway.pid) - usedMs) / rounds
+  const pages: number[] = []
+  for (let n = 0; n < 2 * rounds; n += 1)
+    pages.push(await timedUntilDone(() => get(`slots?limit=100&offset=${n * 100}`)))
+  const serving = { answeredAfterMs, ...memory, listCpuMs, pageMs: median(pages) }
   await gateway.end()
   return serving
 }

@@ -56,6 +56,7 @@ function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql
   const known: readonly (readonly [RegExp, Answers])[] = [
     [/^SELECT coalesce\(\(SELECT timestamp_ms FROM main\.placement_event /, { ...nothing, get: newest }],
     [/FROM slot LEFT JOIN zone .* WHERE slot\.id = /, lookUp(rowsBy('id', slot))],
+    [/FROM slot LEFT JOIN zone .* WHERE slot\.slot_id = /, lookUp(rowsBy('slot_id', slot))],
     [/FROM asset WHERE asset_key = /, lookUp(rowsBy('asset_key', 'SELECT * FROM asset'))],
     [/FROM media WHERE sha256 = /, lookUp(rowsBy('sha256', 'SELECT * FROM media'))],
     [/FROM person WHERE name = /, lookUp(rowsBy('name', 'SELECT * FROM person'))],

@@ -8,7 +8,7 @@ const helpers = {
   load: new URL('./load.ts', import.meta.url),
   'append-peer': new URL('./append-peer.ts', import.meta.url),
   'receiver-farm': new URL('./receiver-farm.ts', import.meta.url),
-  'got-peer': new URL('./got-peer.ts', import.meta.url),
+  'undici-peer': new URL('./undici-peer.ts', import.meta.url),
   'watched-gateway': new URL('./watched-gateway.ts', import.meta.url),
 } as const
 

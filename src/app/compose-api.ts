@@ -4,6 +4,7 @@ import type { Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
+import { asOf } from './as-of.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedReporting } from './compose-reporting.ts'
@@ -27,8 +28,8 @@ export function composeApi(
   return buildApi({
     ...parts,
     ...{ log, clock, version },
-    addressOf: (raw) => addressResolver(live.config.http.trustedProxies)(raw),
-    isOverTls: (raw) => tlsResolver(live.config.http.trustedProxies)(raw),
+    addressOf: asOf(() => live.config.http.trustedProxies, addressResolver),
+    isOverTls: asOf(() => live.config.http.trustedProxies, tlsResolver),
     corsOrigins: () => live.config.http.corsOrigins,
     isOurHost: ownHosts(() => live.config),
     servesPlainHttp: () => live.config.listen.some(({ tls, allowPlainHttp }) => tls === null && allowPlainHttp),

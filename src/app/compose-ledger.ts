@@ -33,7 +33,7 @@ export function composeLedger(
   const labelSettings = () => ({ ...live.config.labels, printers: live.config.printers })
 
   const sight = new WarehouseSight({ work, narrowed: () => live.config.warehouses, names })
-  const idempotency = new Idempotency({ clock, visibleTo: (caller) => sight.visibleTo(caller) })
+  const idempotency = new Idempotency({ clock, visibleTo: (tx, caller) => sight.visibleTo(tx, caller) })
   const warehouse = new WarehouseService({
     ...{ work, clock, audit, idempotency, warehouseId, sight, isAssetSeen: assetIsSeen },
   })

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { Config } from '../config/index.ts'
 import { readCertificate, type TlsFiles } from '../http/index.ts'
+import { asOf } from './as-of.ts'
 
 /**
  * Returns a function that says whether a Host header names this gateway. IP addresses always do: a web page that makes
@@ -23,14 +24,7 @@ const folded = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
 /** Returns a `hostChecker` that follows the current config. */
 export function ownHosts(config: () => Config): (host: string) => boolean {
-  let seen: Config | undefined
-  let check = hostChecker([])
-  return (host) => {
-    const now = config()
-    if (now !== seen) check = hostChecker(hostNames(now))
-    seen = now
-    return check(host)
-  }
+  return asOf(config, (now) => hostChecker(hostNames(now)))
 }
 
 /**

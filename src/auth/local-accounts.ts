@@ -1,7 +1,7 @@
-import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { permissionsOf, type Role } from '../config/index.ts'
 import { type Caller, identityOf } from '../http/index.ts'
-import type { Clock, RandomBytes } from '../platform/index.ts'
+import { type Clock, KeyedHash, type RandomBytes } from '../platform/index.ts'
 import { invalidCredentials, normaliseInstance, type Presented, twoNames } from './credentials.ts'
 import { Recent } from './recent.ts'
 import { checkSecret, hashSecret } from './secret-hash.ts'
@@ -29,7 +29,7 @@ export class LocalAccounts implements CredentialVerifier {
   readonly #settings: () => LocalSettings
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #slowing: Slowing
-  readonly #key: KeyObject
+  readonly #key: KeyedHash
   readonly #right = new Recent<Known>(rememberedLimit)
   readonly #wrong = new Recent<Known>(rememberedLimit)
   readonly #underWay = new Map<string, Promise<boolean>>()
@@ -48,7 +48,7 @@ export class LocalAccounts implements CredentialVerifier {
     this.#settings = options.settings
     this.#clock = options.clock
     this.#slowing = options.slowing
-    this.#key = createSecretKey(options.random(32))
+    this.#key = new KeyedHash(options.random(32))
     this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
   }
 
@@ -79,7 +79,7 @@ export class LocalAccounts implements CredentialVerifier {
 
   async #isRight(presented: Presented, secretHash: string, instance: string, address: string): Promise<boolean> {
     const { username, secret } = presented
-    const id = createHmac('sha256', this.#key).update(`${username}\0${secret}`).digest('base64')
+    const id = this.#key.of('base64', `${username}\0${secret}`)
     const known = this.#right.get(id) ?? this.#wrong.get(id)
     if (known && known.secretHash === secretHash && known.untilMs > this.#clock.monotonic()) return known.right
     const identity = identityOf({ username, instance })

@@ -1,8 +1,7 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { permissionsOf, type Role, roleWhileUnconfirmed } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import type { Clock, Logger } from '../platform/index.ts'
+import { type Clock, KeyedHash, type Logger } from '../platform/index.ts'
 import type { Standing } from './basic-budget.ts'
 import type { BasicTries } from './basic-tries.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'
@@ -62,7 +61,7 @@ export class StorageUsers implements CredentialVerifier {
   readonly #slowing: Slowing
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #key: KeyObject
+  readonly #key: KeyedHash
   readonly #onOutcome: (outcome: VerificationOutcome) => void
   readonly #gates = new Map<string, StorageGate>()
   readonly #known = new Recent<Known>(remembered)
@@ -95,7 +94,7 @@ export class StorageUsers implements CredentialVerifier {
     this.#slowing = options.slowing
     this.#clock = options.clock
     this.#log = options.log
-    this.#key = createSecretKey(options.key)
+    this.#key = new KeyedHash(options.key)
     this.#onOutcome = options.onOutcome
   }
 
@@ -107,7 +106,7 @@ export class StorageUsers implements CredentialVerifier {
     const { username, secret } = presented
     const login = presented.basicUser ?? username
     const said = JSON.stringify([instance, login, secret, ...(username === login ? [] : [username])])
-    const key = createHmac('sha256', this.#key).update(said).digest('base64')
+    const key = this.#key.of('base64', said)
     const believed = this.#believe({ key, presented, login, instance }, address)
     const belief = believed instanceof Promise ? await believed : believed
     return { caller: this.#callerOf(belief, instance) }

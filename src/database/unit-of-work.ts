@@ -62,6 +62,8 @@ export class UnitOfWork {
   readonly #savepoint: Statement
   readonly #release: Statement
   readonly #totalChanges: Statement
+  readonly #beginRead: Statement
+  readonly #endRead: Statement
   /** The last write failed because of the disk, and none has been stored since. */
   #diskFault: { readonly fault: AppError; readonly changesBefore: unknown } | undefined
   #waiting: Waiting[] = []
@@ -79,6 +81,8 @@ export class UnitOfWork {
     this.#savepoint = options.writer.prepare('SAVEPOINT member')
     this.#release = options.writer.prepare('RELEASE member')
     this.#totalChanges = options.writer.prepare('SELECT total_changes()').pluck()
+    this.#beginRead = options.reader.prepare('BEGIN')
+    this.#endRead = options.reader.prepare('COMMIT')
     this.#patienceMs = options.lockPatienceMs ?? lockPatienceMs
     for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
@@ -119,12 +123,12 @@ export class UnitOfWork {
     if (this.#closed) throw stopping()
     if (this.#reader.inTransaction) return work(this.#read)
     try {
-      this.#reader.exec('BEGIN')
+      this.#beginRead.run()
       return work(this.#read)
     } catch (error) {
       throw isSqliteFault(error) ? translateSqlite(error) : error
     } finally {
-      if (this.#reader.inTransaction) this.#reader.exec('COMMIT')
+      if (this.#reader.inTransaction) this.#endRead.run()
     }
   }
 

@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import {
   type Api,
+  type AppEnv,
   allQuery,
   askOf,
   barcodePath,
@@ -10,6 +12,7 @@ import {
   numericPath,
   onceHeaders,
   operation,
+  pageOf,
   pageOfAll,
   send,
   sendAll,
@@ -28,7 +31,7 @@ import {
   WarehouseDetail,
   whenQuery,
 } from './schema.ts'
-import type { FloorService } from './service.ts'
+import { type FloorService, pageSlots } from './service.ts'
 
 const idParam = z.object({ id: z.string() })
 const reading = { method: 'get', access: 'whms:read' } as const
@@ -154,10 +157,21 @@ const getUtilization = operation({
   success: { 200: { description: 'Utilization', schema: UtilizationResource } },
 })
 
+type SlotsQuery = Parameters<typeof whenOf>[0] & { limit?: number | undefined; offset?: number | undefined }
+
+/** A short page in one piece, anything longer as it is read. */
+function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery, zoneId?: number) {
+  const { limit, offset = 0 } = query
+  if (limit === undefined || limit > pageSlots)
+    return sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)
+  const { rows, total } = floor.slotPage(c.get('caller'), whenOf(query), { limit, offset }, zoneId)
+  return c.json(pageOf(rows, total, query), 200)
+}
+
 export function floorRoutes(api: Api, floor: FloorService): void {
   api.openapi(listSlots, async (c) => {
     const query = c.req.valid('query')
-    return await sendAll(c, floor.slots(c.get('caller'), whenOf(query)), query)
+    return await sendSlots(c, floor, query)
   })
   api.openapi(getSlot, (c) => {
     const query = c.req.valid('query')
@@ -189,7 +203,7 @@ export function floorRoutes(api: Api, floor: FloorService): void {
     const query = c.req.valid('query')
     const zoneId = numericPath(c.req.valid('param').id)
     if (zoneId === undefined) throw AppError.notFound('Zone')
-    return await sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)
+    return await sendSlots(c, floor, query, zoneId)
   })
   api.openapi(getWarehouse, async (c) => {
     const id = numericPath(c.req.valid('param').id)

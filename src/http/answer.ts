@@ -120,7 +120,9 @@ function linger(socket: Socket, request: IncomingMessage): void {
 }
 
 function lowerCased(headers: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  const lower: OutgoingHttpHeaders = {}
+  for (const name in headers) lower[name.toLowerCase()] = headers[name]
+  return lower
 }
 
 const packableType =

@@ -60,18 +60,21 @@ export function newRoot(options: RootOptions): Api {
     const socket = (c.env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket
     const peer = socket?.remoteAddress
     c.set('requestId', requestId)
-    c.set('log', options.log.child({ requestId }))
+    c.set('log', () => options.log.child({ requestId }))
     c.set('address', options.addressOf({ peer, forwarded: c.req.header('x-forwarded-for') }))
     const encrypted = socket?.encrypted === true
     const proto = c.req.header('x-forwarded-proto')
     c.set('overTls', options.isOverTls?.({ encrypted, peer, proto }) ?? encrypted)
     await next()
-    c.header('X-Request-Id', requestId)
-    if (c.get('overTls') && options.servesPlainHttp?.() === false) c.header('Strict-Transport-Security', oneYear)
-    for (const [name, value] of onEveryAnswer) if (!c.res.headers.has(name)) c.header(name, value)
+    // On the answer itself: c.header() would make a new one each time.
+    const { headers } = c.res
+    headers.set('X-Request-Id', requestId)
+    if (c.get('overTls') && options.servesPlainHttp?.() === false) headers.set('Strict-Transport-Security', oneYear)
+    for (const [name, value] of onEveryAnswer) if (!headers.has(name)) headers.set(name, value)
     const seconds = (performance.now() - startedMs) / 1000
     options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
-    c.get('log').debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
+    if (options.log.isLevelEnabled('debug'))
+      c.get('log')().debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
   })
   root.use('*', async (c, next) => {
     const [, host = ''] = c.req.url.match(/^https?:\/\/([^/?#]*)/) ?? []
@@ -90,7 +93,7 @@ export function newRoot(options: RootOptions): Api {
   root.onError((error, c) => {
     const refusal = asAppError(error)
     if (refusal.status === 405) c.header('Allow', methodsAt(root, c.req.path).join(', '))
-    if (refusal.status >= 500) refusals.write(c.get('log'), refusal, error)
+    if (refusal.status >= 500) refusals.write(c.get('log')(), refusal, error)
     return answerRefusal(c, refusal)
   })
   return root

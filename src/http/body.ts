@@ -10,6 +10,9 @@ export const jsonBodyLimitBytes = 256 * 1024
  * Throws BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for a compressed body, VALIDATION_ERROR for one that breaks off.
  */
 export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const declared = demandAcceptable(request, limitBytes)
+  // The parser lets no more through than was declared; read at once it costs no web stream.
+  if (declared <= jsonBodyLimitBytes) return new Uint8Array(await request.arrayBuffer().catch(brokenOff))
   const parts: Uint8Array[] = []
   for await (const part of bodyParts(request, limitBytes)) parts.push(part)
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
@@ -17,21 +20,33 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
 
 /** As `readBody`, piece by piece: the next one is taken from the client when it is asked for. */
 export async function* bodyParts(request: Request, limitBytes: number): AsyncGenerator<Uint8Array, void> {
-  const tooLarge = () => new AppError('BODY_TOO_LARGE', `A body may have at most ${limitBytes} bytes`)
-  const encoding = request.headers.get('content-encoding')
-  if (encoding && encoding !== 'identity') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body uncompressed')
-  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge()
+  demandAcceptable(request, limitBytes)
   let size = 0
   try {
     for await (const part of request.body ?? []) {
       size += part.length
-      if (size > limitBytes) throw tooLarge()
+      if (size > limitBytes) throw tooLarge(limitBytes)
       yield part
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('VALIDATION_ERROR', 'The body broke off before its end', { cause: error })
+    brokenOff(error)
   }
+}
+
+/** Returns the declared length, NaN without one. Throws BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE. */
+function demandAcceptable(request: Request, limitBytes: number): number {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding && encoding !== 'identity') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body uncompressed')
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (declared > limitBytes) throw tooLarge(limitBytes)
+  return declared
+}
+
+const tooLarge = (limitBytes: number) => new AppError('BODY_TOO_LARGE', `A body may have at most ${limitBytes} bytes`)
+
+function brokenOff(cause: unknown): never {
+  throw new AppError('VALIDATION_ERROR', 'The body broke off before its end', { cause })
 }
 
 /** Somebody who is not known yet has to send a name and a password, which takes no minutes. */
@@ -70,7 +85,7 @@ export function jsonBodies(
       c.set('jsonBody', body)
       c.req.json = async () => body as never
       // The validators have narrower ideas of what JSON may be called; the question is settled.
-      c.req.raw.headers.set('Content-Type', 'application/json')
+      if (c.req.header('content-type') !== 'application/json') c.req.raw.headers.set('Content-Type', 'application/json')
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       c.set('bodyRefusal', error)

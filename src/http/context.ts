@@ -7,7 +7,8 @@ import type { Caller } from './caller.ts'
 export type AppEnv = {
   Variables: {
     requestId: string
-    log: Logger
+    /** Writes log lines under the request id. Made when the first line is: most requests write none. */
+    log: () => Logger
     /** Address of the peer, or of the client that a trusted proxy names. */
     address: string
     /** Whether the client's connection is encrypted, up to here or up to a trusted proxy. */

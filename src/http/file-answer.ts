@@ -54,7 +54,7 @@ const lostWords: Readonly<Record<string, string>> = {
 
 function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
   const lost = (why: string, cause?: unknown) => {
-    c.get('log').error({ err: cause, sha256: file.sha256 }, `a file that is written down ${why}`)
+    c.get('log')().error({ err: cause, sha256: file.sha256 }, `a file that is written down ${why}`)
     return AppError.notFound('File')
   }
   let fd: number

@@ -48,6 +48,7 @@ export {
   historyQuery,
   listOf,
   type Pagination,
+  pageOf,
   pageOfAll,
   sendAll,
 } from './pagination.ts'

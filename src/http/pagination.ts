@@ -65,11 +65,21 @@ export const allQuery = {
 export function pageOfAll<T>(rows: readonly T[], query: { limit?: number | undefined; offset?: number | undefined }) {
   const offset = query.offset ?? 0
   const data = rows.slice(offset, query.limit === undefined ? undefined : offset + query.limit)
-  const hasMore = offset + data.length < rows.length
+  return pageOf(data, rows.length, query)
+}
+
+/** A page of a list that has `total` rows. */
+export function pageOf<T>(
+  data: T[],
+  total: number,
+  query: { limit?: number | undefined; offset?: number | undefined },
+) {
+  const offset = query.offset ?? 0
+  const hasMore = offset + (query.limit ?? Number.POSITIVE_INFINITY) < total
   return {
     success: true as const,
     data,
-    pagination: { limit: query.limit ?? null, offset, total: rows.length, hasMore, nextCursor: null },
+    pagination: { limit: query.limit ?? null, offset, total, hasMore, nextCursor: null },
   }
 }
 

@@ -66,7 +66,8 @@ export class HttpListener {
     this.#options = options
     this.#connections = new Connections(limits)
     const answer = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], {
-      overrideGlobalObjects: false,
+      // Hono's own Response in place of the global one: it goes out without web streams.
+      overrideGlobalObjects: true,
       errorHandler: () => unreadable('The address or the Host header is malformed'),
     })
     const listener = (request: IncomingMessage, response: Answer) => {

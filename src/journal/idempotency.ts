@@ -5,6 +5,9 @@ import type { Clock } from '../platform/index.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
+/** What is older than that is looked for so often; a reply that is due to go is not found meanwhile. */
+const tidyEveryMs = 60_000
+
 type StoredReply = {
   request_sha256: string
   status: 200 | 201
@@ -18,7 +21,7 @@ type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undef
 export type IdempotencyOptions = {
   readonly clock: Pick<Clock, 'now'>
   /** Ids of the warehouses that a caller may see. */
-  readonly visibleTo: (caller: Caller) => readonly number[]
+  readonly visibleTo: (tx: ReadTx, caller: Caller) => readonly number[]
 }
 
 /**
@@ -28,6 +31,7 @@ export type IdempotencyOptions = {
 export class Idempotency {
   readonly #clock: Pick<Clock, 'now'>
   readonly #visibleTo: IdempotencyOptions['visibleTo']
+  #tidiedMs = Number.NEGATIVE_INFINITY
 
   constructor({ clock, visibleTo }: IdempotencyOptions) {
     this.#clock = clock
@@ -50,9 +54,11 @@ export class Idempotency {
     const oldestMs = this.#clock.now() - keptMs
     const stored = this.#find(tx, claim, oldestMs)
     if (stored) return stored as Reply<Body>
+    const visible = JSON.stringify(this.#visibleTo(tx, claim.by))
     const made = produce()
-    tx.runOf('DELETE FROM idempotency WHERE created_at_ms < +?', [oldestMs])
-    tx.runOf('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+    this.#tidy(tx, oldestMs)
+    // Replaces one of the same key that is too old to be found.
+    tx.runOf('INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
       claim.caller,
       claim.method,
       claim.path,
@@ -62,9 +68,15 @@ export class Idempotency {
       made.location ?? null,
       JSON.stringify(toStore(made.body)),
       this.#clock.now(),
-      JSON.stringify(this.#visibleTo(claim.by)),
+      visible,
     ])
     return { replayed: false, ...made }
+  }
+
+  #tidy(tx: Tx, oldestMs: number): void {
+    if (Math.abs(oldestMs - this.#tidiedMs) < tidyEveryMs) return
+    this.#tidiedMs = oldestMs
+    tx.runOf('DELETE FROM idempotency WHERE created_at_ms < +?', [oldestMs])
   }
 
   /** Returns the stored reply, if there is one. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
@@ -75,14 +87,14 @@ export class Idempotency {
   #find(tx: ReadTx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
     const row = tx.oneOf<StoredReply>(
       `SELECT request_sha256, status, location, body, visible_warehouses FROM idempotency
-       WHERE caller = ? AND method = ? AND path = ? AND key = ? AND created_at_ms >= ?`,
+       WHERE caller = +? AND method = +? AND path = +? AND key = +? AND created_at_ms >= +?`,
       [claim.caller, claim.method, claim.path, claim.key, oldestMs],
     )
     if (!row) return undefined
     if (row.request_sha256 !== claim.requestSha256) {
       throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
     }
-    const visible = new Set(this.#visibleTo(claim.by))
+    const visible = new Set(this.#visibleTo(tx, claim.by))
     const then = JSON.parse(row.visible_warehouses ?? '[]') as number[]
     if (then.some((id) => !visible.has(id))) {
       throw new AppError('PERMISSION_DENIED', 'What this Idempotency-Key was answered may be hidden from you now', {

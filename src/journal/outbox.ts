@@ -62,6 +62,7 @@ export class Outbox {
   readonly #inspect: Inspect
   readonly #checkpoint: () => CheckpointNote | undefined
   readonly #isOwed: (tx: ReadTx) => boolean
+  #written = 0
 
   /**
    * `inspect` gets the data of everything that is published; see `inspector`. `checkpoint` returns the newest checkpoint, if
@@ -81,6 +82,11 @@ export class Outbox {
     this.#inspect = options.inspect ?? (() => {})
     this.#checkpoint = options.checkpoint ?? (() => undefined)
     this.#isOwed = options.isOwed ?? isAnyoneOwed
+  }
+
+  /** How many notifications this process has written, those of undone transactions too: where it has not grown, none is new. */
+  get written(): number {
+    return this.#written
   }
 
   /** Publishes the event, and `event.created` about it. */
@@ -129,6 +135,7 @@ export class Outbox {
 
   /** Stores a notification as bytes. Returns its `seq`, the place in the order of publication. */
   keep(tx: Tx, sent: { eventId: string; type: EventType; timestampMs: number; body: Uint8Array }): number {
+    this.#written += 1
     return tx.runOf('INSERT INTO outbox (event_id, type, timestamp_ms, body) VALUES (?, ?, ?, ?)', [
       sent.eventId,
       sent.type,

@@ -73,6 +73,17 @@ export function nativeCacheFolder(env: NodeJS.ProcessEnv = process.env): string 
   return resolve(env['PKG_NATIVE_CACHE_PATH'] || join(env['HOME'] || homeOfUser(), '.cache'), 'gatehouse')
 }
 
+/** Where to keep what V8 has compiled; undefined where this user has no folder that is nobody else's. */
+export function compiledFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  try {
+    const folder = join(nativeCacheFolder(env), 'compiled')
+    makeFolder(folder, 'the program')
+    return folder
+  } catch {
+    return undefined
+  }
+}
+
 function homeOfUser(): string {
   try {
     return userInfo().homedir

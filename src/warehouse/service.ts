@@ -301,6 +301,11 @@ export class WarehouseService {
     throw AppError.field('slot_id', message)
   }
 
+  /** Reads one page of the slots that the caller may see, and how many these are in all. */
+  pageOfSlots(tx: ReadTx, caller: Caller, page: { limit: number; offset: number }, zoneId?: number) {
+    return store.pageOfSlots(tx, { ...page, zoneId, hidden: this.hiddenFrom(caller) })
+  }
+
   /** Reads the next `limit` slots after `afterId`. Returns those that the caller may see, and the id to continue after. */
   slots(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
     const slots = store.listSlots(tx, afterId, limit, zoneId)

@@ -1,7 +1,7 @@
 import type { ConfigNames } from '../auth/index.ts'
-import type { UnitOfWork } from '../database/index.ts'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
-import { listWarehouses } from './store.ts'
+import { warehouseIds } from './store.ts'
 
 declare const decided: unique symbol
 
@@ -61,18 +61,13 @@ export class WarehouseSight {
 
   /** Returns the ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
-    const narrowed = caller.warehouseIds
-      ? this.#work.read((tx) => listWarehouses(tx)).map((w) => w.id)
-      : this.#narrowed().map((w) => w.id)
+    const narrowed = caller.warehouseIds ? this.#work.read(warehouseIds) : this.#narrowed().map((w) => w.id)
     return narrowed.filter((id) => !this.isVisible(caller, id))
   }
 
   /** Returns the ids of the warehouses that the caller may see. */
-  visibleTo(caller: Caller): number[] {
-    return this.#work
-      .read((tx) => listWarehouses(tx))
-      .map(({ id }) => id)
-      .filter((id) => this.isVisible(caller, id))
+  visibleTo(tx: ReadTx, caller: Caller): number[] {
+    return warehouseIds(tx).filter((id) => this.isVisible(caller, id))
   }
 
   /** Returns what the caller may see of the ledger. */

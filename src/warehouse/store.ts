@@ -67,6 +67,10 @@ export function listWarehouses(tx: ReadTx): Warehouse[] {
   return tx.all(sql.selectFrom('warehouse').selectAll().orderBy('id') as Query<Row<'warehouse'>>).map(warehouseOf)
 }
 
+export function warehouseIds(tx: ReadTx): number[] {
+  return tx.allOf<{ id: number }>('SELECT id FROM warehouse ORDER BY id').map(({ id }) => id)
+}
+
 type WarehouseColumns = { name?: string; timezone?: string; lat?: number; lng?: number }
 
 /** @returns the columns that the change gives another value */
@@ -251,6 +255,25 @@ export function keepMatchedTexts(tx: Tx): void {
     if (key === name_key || findZoneByName(tx, warehouse_id, name)) continue
     tx.runOf('UPDATE zone SET name_key = ? WHERE id = ?', [key, id])
   }
+}
+
+/** One page of the slots in the order of their ids, and how many there are in all, without those of hidden warehouses. */
+export function pageOfSlots(
+  tx: ReadTx,
+  { limit, offset, zoneId, hidden }: { limit: number; offset: number; zoneId?: number | undefined; hidden: number[] },
+): { slots: Slot[]; total: number } {
+  const parts = [
+    ...(hidden.length === 0 ? [] : ['slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))']),
+    ...(zoneId === undefined ? [] : ['slot.zone_id = +?']),
+  ]
+  const where = parts.length === 0 ? '' : ` WHERE ${parts.join(' AND ')}`
+  const values = [...(hidden.length === 0 ? [] : [JSON.stringify(hidden)]), ...(zoneId === undefined ? [] : [zoneId])]
+  const rows = tx.allOf<SlotRow>(
+    `${slotSelect} WHERE slot.id IN (SELECT id FROM slot${where} ORDER BY slot.id LIMIT ? OFFSET ?) ORDER BY slot.id`,
+    [...values, limit, offset],
+  )
+  const counted = tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM slot${where}`, values)
+  return { slots: rows.map(slotOf), total: counted?.n ?? 0 }
 }
 
 /** Slots in the order of their ids, `limit` of them behind `afterId`. */

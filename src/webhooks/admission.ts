@@ -9,7 +9,7 @@ const lanesForFirstsBesideRetries = 3
 export const lanesInAll = 128
 
 /** From this many on an endpoint gets one lane, so that sixteen hanging endpoints cannot take all lanes. */
-const crowdedFrom = 64
+export const crowdedFrom = 64
 
 /** What one endpoint has under way, and what of its deliveries is due and not under way, in order. */
 export type Queue = {

@@ -19,6 +19,7 @@ export type Claimed = {
 /**
  * Deliveries of an endpoint that are due: those to be sent at once (never tried before), in order of publication, and
  * those at a time (retries), the longest due first. At most `limit` of each, leased ones left out.
+ * Limits are written out: SQLite prepares a statement anew for every bound one.
  */
 export function dueDeliveries(
   tx: ReadTx,
@@ -28,13 +29,13 @@ export function dueDeliveries(
 ): { firsts: string[]; retries: string[] } {
   const firsts = tx.allOf<{ id: string }>(
     `SELECT id FROM delivery WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms = 0 AND lease_until_ms <= ?
-     ORDER BY outbox_seq LIMIT ?`,
-    [webhookId, nowMs, limit],
+     ORDER BY outbox_seq LIMIT ${limit}`,
+    [webhookId, nowMs],
   )
   const retries = tx.allOf<{ id: string }>(
     `SELECT id FROM delivery WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms BETWEEN 1 AND +? AND lease_until_ms <= ?
-     ORDER BY next_attempt_at_ms, outbox_seq LIMIT ?`,
-    [webhookId, nowMs, nowMs, limit],
+     ORDER BY next_attempt_at_ms, outbox_seq LIMIT ${limit}`,
+    [webhookId, nowMs, nowMs],
   )
   return { firsts: firsts.map(({ id }) => id), retries: retries.map(({ id }) => id) }
 }
@@ -50,14 +51,14 @@ export function oldestDue(tx: ReadTx, webhookId: string, nowMs: number, limit: n
   return tx.allOf<{ id: string; seq: number }>(
     `SELECT id, seq FROM (
        SELECT id, outbox_seq AS seq FROM delivery
-       WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms = 0 AND lease_until_ms <= ? ORDER BY outbox_seq LIMIT ?)
+       WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms = 0 AND lease_until_ms <= ? ORDER BY outbox_seq LIMIT ${limit})
      UNION ALL
      SELECT id, seq FROM (
        SELECT id, outbox_seq AS seq FROM delivery
        WHERE webhook_id = +? AND state = 'pending' AND next_attempt_at_ms BETWEEN 1 AND +? AND lease_until_ms <= ?
-       ORDER BY next_attempt_at_ms, outbox_seq LIMIT ?)
-     ORDER BY seq LIMIT ?`,
-    [webhookId, nowMs, limit, webhookId, nowMs, nowMs, lookedThrough, limit],
+       ORDER BY next_attempt_at_ms, outbox_seq LIMIT ${lookedThrough})
+     ORDER BY seq LIMIT ${limit}`,
+    [webhookId, nowMs, webhookId, nowMs, nowMs],
   )
 }
 

@@ -29,8 +29,8 @@ export function fanOut(tx: Tx, webhookId: string, { makeId, nowMs, firstDelayMs 
   if (!webhook) return false
   const wanted = new Set(JSON.parse(webhook.events) as string[])
   const rows = tx.allOf<{ seq: number; type: string }>(
-    'SELECT seq, type FROM outbox WHERE seq > +? ORDER BY seq LIMIT ?',
-    [webhook.fanned_out_seq, batchRows],
+    `SELECT seq, type FROM outbox WHERE seq > +? ORDER BY seq LIMIT ${batchRows}`,
+    [webhook.fanned_out_seq],
   )
   // 0 is "at once": such rows go out in the order of seq whatever the wall clock did in between.
   const nextAttemptAtMs = firstDelayMs === 0 ? 0 : nowMs + firstDelayMs

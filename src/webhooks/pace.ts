@@ -94,7 +94,7 @@ export function mayStart(pace: Pace, underWay: number, nowMs: number, perSecond:
     case 'probing':
       return underWay === 0 && nowMs >= pace.notBeforeMs ? 1 : 0
     case 'draining':
-      return Math.max(perSecond - lastSecond(pace.startedMs, nowMs).length, 0)
+      return Math.max(perSecond - inLastSecond(pace.startedMs, nowMs), 0)
     case 'held':
       return 0
   }
@@ -106,14 +106,25 @@ export function afterStart(pace: Pace, nowMs: number): Pace {
 }
 
 function lastSecond(startedMs: readonly number[], nowMs: number): readonly number[] {
-  return startedMs.filter((ms) => ms > nowMs - 1000)
+  return startedMs.slice(startedMs.length - inLastSecond(startedMs, nowMs))
+}
+
+/** How many of the ascending times lie in the last second, by halving: it is asked for every delivery. */
+function inLastSecond(startedMs: readonly number[], nowMs: number): number {
+  let [from, to] = [0, startedMs.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((startedMs[middle] ?? 0) > nowMs - 1000) to = middle
+    else from = middle + 1
+  }
+  return startedMs.length - from
 }
 
 /** When time alone will allow more than now; undefined when only an event can. Tests of held endpoints apart. */
 export function nextChangeMs(pace: Pace, nowMs: number, perSecond: number): number | undefined {
   if (pace.kind === 'probing') return pace.notBeforeMs > nowMs ? pace.notBeforeMs : undefined
   if (pace.kind !== 'draining') return undefined
-  const recent = lastSecond(pace.startedMs, nowMs)
-  const oldest = recent.at(-perSecond)
+  const { startedMs } = pace
+  const oldest = inLastSecond(startedMs, nowMs) < perSecond ? undefined : startedMs.at(-perSecond)
   return oldest === undefined ? undefined : oldest + 1000
 }

@@ -57,6 +57,12 @@ export class Pacing {
     return mayStart(known.pace, underWay, this.#clock.monotonic(), drainPerSecondOf(this.#settings()))
   }
 
+  /** Whether an endpoint takes one delivery after the other: it is neither in trouble nor held. */
+  isOpen(id: string): boolean {
+    const kind = this.#known.get(id)?.pace.kind
+    return kind === 'free' || kind === 'draining'
+  }
+
   started(id: string): void {
     this.#set(id, (pace) => afterStart(pace, this.#clock.monotonic()))
   }

@@ -38,6 +38,32 @@ export function openSecrets(box: SecretBox, webhookId: string, sealed: readonly 
   return sealed.map((one) => box.open(one, contextOf(webhookId))) as unknown as Secrets
 }
 
+/** So many webhooks' secrets are kept open; a site has a few. */
+const mostOpen = 200
+
+/** Opens sealed secrets, each once: they stay open for as long as the sealed bytes are the same. */
+export class OpenSecrets {
+  readonly #box: SecretBox
+  readonly #open = new Map<string, { readonly sealed: readonly Buffer[]; readonly secrets: Secrets }>()
+
+  constructor(box: SecretBox) {
+    this.#box = box
+  }
+
+  /** As `openSecrets`. */
+  of(webhookId: string, sealed: readonly Buffer[]): Secrets {
+    const known = this.#open.get(webhookId)
+    if (known && areSame(known.sealed, sealed)) return known.secrets
+    const secrets = openSecrets(this.#box, webhookId, sealed)
+    if (this.#open.size >= mostOpen) this.#open.clear()
+    this.#open.set(webhookId, { sealed, secrets })
+    return secrets
+  }
+}
+
+const areSame = (some: readonly Buffer[], others: readonly Buffer[]): boolean =>
+  some.length === others.length && some.every((one, i) => others[i]?.equals(one))
+
 /** Keeps the current secret as a retired one. Returns until when it signs. */
 export function retireSecret(tx: Tx, webhookId: string, nowMs: number): number {
   const newest = tx.oneOf<{ ms: number | null }>(

@@ -1,5 +1,6 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import got, { type Request } from 'got'
 import type { Clock } from '../platform/index.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
 import type { Authorities } from './authorities.ts'
@@ -43,6 +44,8 @@ export type Outcome =
 export type Abandoned = { readonly kind: 'abandoned' }
 
 type Answer = { status: number; retryAfter: string | undefined; atMs: number; answer?: string | null }
+/** An answer whose body has not been read. */
+type Head = { response: IncomingMessage; atMs: number }
 type Failure = { error: string; offline: boolean; connectionWasOld: boolean; atMs: number }
 
 /** Makes one attempt at a time known as such; knows nothing of deliveries, retries or the database. */
@@ -116,15 +119,19 @@ export class Sender {
     const abandon = () => cut.abort()
     this.#underWay.add(abandon)
     try {
-      const request = this.#request(url, headers, body)
+      const target = new URL(url)
+      const request = this.#request(target, headers, body)
       const result = await answerTo(request, {
         clock: this.#clock,
         timeoutMs: this.#settings().timeoutMs,
         cut: cut.signal,
-        isName: isIP(hostOf(new URL(url))) === 0,
+        isName: isIP(hostOf(target)) === 0,
       })
       if (result === undefined || 'error' in result) return result
-      return { ...result, answer: excerptOf(await readAway(request, this.#clock, cut.signal), secrets) }
+      const { response, atMs } = result
+      const beginning = await readAway(request, response, this.#clock, cut.signal)
+      const retryAfter = response.headers['retry-after']
+      return { status: response.statusCode ?? 0, retryAfter, atMs, answer: excerptOf(beginning, secrets) }
     } catch (error) {
       return { error: describe(error), offline: false, connectionWasOld: false, atMs: this.#clock.monotonic() }
     } finally {
@@ -132,17 +139,16 @@ export class Sender {
     }
   }
 
-  #request(url: string, headers: Record<string, string>, body: Uint8Array): Request {
-    return got.stream.post(url, {
-      headers,
-      body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-      agent: { https: this.#currentAgent() },
-      https: { rejectUnauthorized: true },
-      retry: { limit: 0 },
-      followRedirect: false,
-      throwHttpErrors: false,
-      decompress: false,
+  /** Follows no redirect and unpacks nothing: the body of an answer is only looked at. */
+  #request(url: URL, headers: Record<string, string>, body: Uint8Array): ClientRequest {
+    const request = httpsRequest(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Length': body.length },
+      agent: this.#currentAgent(),
+      rejectUnauthorized: true,
     })
+    request.end(body)
+    return request
   }
 
   /** One agent for as long as the settings and the file of authorities stay the same. */
@@ -177,14 +183,15 @@ type Exchange = {
 
 /**
  * The first of: headers, failure, deadline, cut (undefined). One deadline over name, connection, TLS and waiting,
- * which got's own timeouts, one a phase, do not give. Except after headers, the connection is gone then.
+ * which timeouts of sockets do not give. Except after headers, the connection is gone then.
  */
 function answerTo(
-  request: Request,
+  request: ClientRequest,
   { clock, timeoutMs, cut, isName }: Exchange,
-): Promise<Answer | Failure | undefined> {
+): Promise<Head | Failure | undefined> {
   return new Promise((resolve) => {
-    const settle = (result: Answer | Failure | undefined) => {
+    let isLookedUp = !isName
+    const settle = (result: Head | Failure | undefined) => {
       cancel()
       cut.removeEventListener('abort', onCut)
       if (!result || 'error' in result) request.destroy()
@@ -195,50 +202,55 @@ function answerTo(
     const onCut = () => settle(undefined)
     const cancel = clock.after(timeoutMs, () => {
       // Several silent resolvers in turn take longer than the time of an attempt; that is EAI_AGAIN on its way.
-      const lookingUp = isName && request.timings?.lookup === undefined
-      fail(`no answer ${lookingUp ? 'from the resolver ' : ''}within ${timeoutMs / 1000} s`, lookingUp)
+      fail(`no answer ${isLookedUp ? '' : 'from the resolver '}within ${timeoutMs / 1000} s`, !isLookedUp)
     })
     cut.addEventListener('abort', onCut)
-    request.once(
-      'response',
-      ({ statusCode, headers }: { statusCode: number; headers: Record<string, string | undefined> }) =>
-        settle({ status: statusCode, retryAfter: headers['retry-after'], atMs: clock.monotonic() }),
-    )
+    request.once('socket', (socket) => {
+      if (!socket.connecting) isLookedUp = true
+      else socket.once('lookup', () => (isLookedUp = true))
+    })
+    request.once('response', (response) => settle({ response, atMs: clock.monotonic() }))
     // Stays for the life of the request: what goes wrong after the answer changes nothing any more.
     request.on('error', (error) => fail(describe(error), isOffline(error), wasClosedWhileIdle(request, error)))
   })
 }
 
 /** Reads the body to its end, so that the connection can be used again, or cuts it at the limits. Returns how it began. */
-function readAway(request: Request, clock: Clock, cut: AbortSignal): Promise<Uint8Array> {
+function readAway(
+  request: ClientRequest,
+  response: IncomingMessage,
+  clock: Clock,
+  cut: AbortSignal,
+): Promise<Uint8Array> {
   return new Promise((resolve) => {
     let size = 0
     let beginning = Buffer.alloc(0)
     let whole = false
     const stop = () => {
       cancel()
+      cut.removeEventListener('abort', stop)
       if (!whole) request.destroy()
       resolve(beginning)
     }
     const cancel = clock.after(bodyLimitMs, stop)
-    cut.addEventListener('abort', stop, { once: true })
-    request.on('data', (part: Uint8Array) => {
+    cut.addEventListener('abort', stop)
+    response.on('data', (part: Uint8Array) => {
       size += part.length
       if (beginning.length < excerptSourceBytes)
         beginning = Buffer.concat([beginning, part.subarray(0, excerptSourceBytes - beginning.length)])
       if (size > bodyLimitBytes) stop()
     })
-    request.once('end', () => {
+    response.once('end', () => {
       whole = true
       stop()
     })
-    request.once('close', stop)
-    request.on('error', stop)
+    response.once('close', stop)
+    response.on('error', stop)
   })
 }
 
-function wasClosedWhileIdle(request: Request, error: NodeJS.ErrnoException): boolean {
-  return request.reusedSocket === true && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+function wasClosedWhileIdle(request: ClientRequest, error: NodeJS.ErrnoException): boolean {
+  return request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 }
 
 /** Code and text of a failure in one line; of several addresses, what happened at each. */

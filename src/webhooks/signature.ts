@@ -1,12 +1,11 @@
-import { createHmac } from 'node:crypto'
-import { isoTime } from '../platform/index.ts'
+import { isoTime, KeyedHash } from '../platform/index.ts'
 
 /** The current secret of a webhook, then those that a rotation has retired and that are still valid, newest first. */
 export type Secrets = readonly [current: string, ...retired: string[]]
 
 /** `sha256=` and the lower-case hex of HMAC-SHA256 over the body's bytes, keyed with the secret in UTF-8. */
 export function signatureOf(body: Uint8Array, secret: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  return `sha256=${new KeyedHash(Buffer.from(secret, 'utf8')).of('hex', body)}`
 }
 
 const standardPrefix = 'whsec_'
@@ -27,8 +26,7 @@ export function standardKeyOf(secret: string): Buffer {
 
 /** `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, for each secret, with a space between. */
 export function standardSignatureOf(id: string, seconds: number, body: Uint8Array, secrets: Secrets): string {
-  const sign = (secret: string) =>
-    createHmac('sha256', standardKeyOf(secret)).update(`${id}.${seconds}.`).update(body).digest('base64')
+  const sign = (secret: string) => new KeyedHash(standardKeyOf(secret)).of('base64', `${id}.${seconds}.`, body)
   return secrets.map((secret) => `v1,${sign(secret)}`).join(' ')
 }
 

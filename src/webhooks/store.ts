@@ -136,11 +136,16 @@ export type Endpoint = {
   readonly fannedOutSeq: number
 }
 
+const endpointSql = `SELECT id, url, iif(active = 1, status, 'switched-off') AS condition, fanned_out_seq AS fannedOutSeq FROM webhook`
+
 /** All endpoints, also those that are switched off. */
 export function endpoints(tx: ReadTx): Endpoint[] {
-  return tx.allOf<Endpoint>(
-    `SELECT id, url, iif(active = 1, status, 'switched-off') AS condition, fanned_out_seq AS fannedOutSeq FROM webhook ORDER BY id`,
-  )
+  return tx.allOf<Endpoint>(`${endpointSql} ORDER BY id`)
+}
+
+/** One of them. */
+export function endpointOf(tx: ReadTx, id: string): Endpoint | undefined {
+  return tx.oneOf<Endpoint>(`${endpointSql} WHERE id = +?`, [id])
 }
 
 export type WebhookCounts = {

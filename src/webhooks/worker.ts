@@ -1,19 +1,19 @@
-import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
-import { admit, lanesPerEndpoint, type Queue } from './admission.ts'
+import { admit, crowdedFrom, lanesPerEndpoint, type Queue } from './admission.ts'
 import { ClockSteps } from './clock-steps.ts'
 import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, voidLeases } from './delivery-store.ts'
 import { behind, fanOut } from './fan-out.ts'
 import { Housekeeper } from './housekeeping.ts'
 import type { Pacing } from './pacing.ts'
 import { recordAttempt, resume } from './recording.ts'
-import { openSecrets, sealedSecretsOf } from './secrets.ts'
+import { OpenSecrets, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
 import type { Secrets, SignedMessage } from './signature.ts'
-import { type Endpoint, endpoints, findWebhook, outboxEnd } from './store.ts'
+import { type Endpoint, endpointOf, endpoints, findWebhook, outboxEnd } from './store.ts'
 import { type TestMaker, testMessage } from './test-message.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
@@ -42,7 +42,7 @@ export type DeliveryWorkerOptions = TestMaker & {
   readonly random: RandomBytes
   readonly box: SecretBox
   readonly audit: AuditTrail
-  readonly outbox: Pick<Outbox, 'created'>
+  readonly outbox: Pick<Outbox, 'created' | 'written'>
   readonly sender: Pick<Sender, 'send' | 'abandon'>
   readonly pacing: Pacing
   readonly settings: () => WebhookSettings
@@ -53,22 +53,43 @@ export type DeliveryWorkerOptions = TestMaker & {
 /** A message and all that sending it takes. */
 type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecrets'>
 
-type UnderWay = { readonly webhookId: string; readonly isFirst: boolean; readonly done: Promise<void> }
+type UnderWay = {
+  readonly webhookId: string
+  readonly isFirst: boolean
+  readonly done: Promise<void>
+  /** The endpoint has answered, and what follows is being written down: its lane is free. */
+  isAnswered: boolean
+}
+
+/** What a write has claimed, and whether the attempt that it recorded says something of the endpoint. */
+type Claims = { readonly claimed: Claimed[]; readonly saysSomething?: boolean }
+
+/** How an attempt ended, and whether other deliveries have taken all lanes of its endpoint already. */
+type Ended = { readonly kind: Outcome['kind'] | 'abandoned'; readonly isReplaced: boolean }
 
 /**
  * Carries notifications to the endpoints. A pass makes the deliveries of what was published, claims what is due in one
  * short write, and starts the attempts; each attempt sends outside of any transaction and is recorded by a write of its
- * own, which asks for the next pass. Passes never overlap, so nothing is claimed twice.
+ * own. That of a delivered one claims the endpoint's next deliveries too, so that a backlog costs one commit each; any
+ * other asks for the next pass. Passes never overlap, and what is claimed in a commit under way is known by `#claimed`,
+ * so nothing is claimed twice.
  */
 export class DeliveryWorker {
   readonly #o: DeliveryWorkerOptions
   readonly #underWay = new Map<string, UnderWay>()
+  /** Claimed by a write that is not on disk yet. */
+  readonly #claimed = new Map<string, Pick<UnderWay, 'webhookId' | 'isFirst'>>()
   readonly #stopping = new AbortController()
   readonly #housekeeper: Housekeeper
   readonly #clockSteps: ClockSteps
+  readonly #secrets: OpenSecrets
   #running = false
   #tookOver = false
   #asked = false
+  /** `outbox.written` when nobody was behind; undefined when somebody may be. */
+  #caughtUpAt: number | undefined
+  /** When a delivery becomes due that is not yet, or it has to be looked up again; monotonic. */
+  #nextDueMs = Number.NEGATIVE_INFINITY
   #pass: Promise<void> | undefined
   #cancelDue = () => {}
 
@@ -76,12 +97,15 @@ export class DeliveryWorker {
     this.#o = options
     this.#housekeeper = new Housekeeper({ ...options, onDone: () => this.wake() })
     this.#clockSteps = new ClockSteps(options)
+    this.#secrets = new OpenSecrets(options.box)
   }
 
   /** Takes over what a predecessor left, then works until `stop`. May be called once. */
   start(): void {
     this.#running = true
-    this.#o.work.onCommit(() => this.#look())
+    this.#o.work.onCommit(() => {
+      if (this.#o.outbox.written !== this.#caughtUpAt) this.#look()
+    })
     this.wake()
     this.#housekeeper.start()
   }
@@ -103,6 +127,13 @@ export class DeliveryWorker {
 
   /** Looks for work soon, whatever there may be. Any number of calls before that is one. */
   wake(): void {
+    this.#nextDueMs = Number.NEGATIVE_INFINITY
+    this.#caughtUpAt = undefined
+    this.#goOn()
+  }
+
+  /** As `wake`, where no due time can have changed. */
+  #goOn(): void {
     this.#asked = true
     this.#look()
   }
@@ -128,10 +159,20 @@ export class DeliveryWorker {
   }
 
   async #passes(): Promise<void> {
-    while (this.#running && (this.#asked || this.#o.work.read(behind).length > 0)) {
+    while (this.#running && (this.#asked || this.#behind().length > 0)) {
       this.#asked = false
       await this.#onePass()
     }
+  }
+
+  /** Endpoints that are behind; not asked again until something is published. */
+  #behind(): string[] {
+    const { work, outbox } = this.#o
+    const { written } = outbox
+    if (this.#caughtUpAt === written) return []
+    const ids = work.read(behind)
+    this.#caughtUpAt = ids.length === 0 ? written : undefined
+    return ids
   }
 
   async #onePass(): Promise<void> {
@@ -155,18 +196,53 @@ export class DeliveryWorker {
   async #fanOut(): Promise<void> {
     const { work, makeId, clock, settings } = this.#o
     const options = { makeId, nowMs: clock.now(), firstDelayMs: settings().retryScheduleMs[0] ?? 0 }
-    await Promise.all(work.read(behind).map((id) => work.write((tx) => fanOut(tx, id, options))))
+    if (options.firstDelayMs > 0) this.#nextDueMs = Number.NEGATIVE_INFINITY
+    await Promise.all(this.#behind().map((id) => work.write((tx) => fanOut(tx, id, options))))
   }
 
   async #claim(): Promise<Claimed[]> {
-    const { work, clock, settings } = this.#o
+    const { work, clock } = this.#o
     const nowMs = clock.now()
     const due = admit(work.read((tx) => this.#queues(tx, nowMs)))
     if (due.length === 0) return []
-    const leaseUntilMs = nowMs + settings().timeoutMs + leaseBeyondTimeoutMs
-    return work.write((tx) =>
-      due.map((id) => claim(tx, id, nowMs, leaseUntilMs)).filter((claimed) => claimed !== undefined),
-    )
+    return (await this.#writeClaims((tx) => ({ claimed: this.#claimAll(tx, due, nowMs) }))).claimed
+  }
+
+  /** Runs a write that claims deliveries, which are marked until it has ended. */
+  async #writeClaims(write: (tx: Tx) => Claims): Promise<Claims> {
+    let claimed: Claimed[] = []
+    try {
+      return await this.#o.work.write((tx) => {
+        const done = write(tx)
+        claimed = done.claimed
+        return done
+      })
+    } finally {
+      for (const { id } of claimed) this.#claimed.delete(id)
+    }
+  }
+
+  /** Those of the deliveries that are free still. To be called inside `#writeClaims`. */
+  #claimAll(tx: Tx, ids: readonly string[], nowMs: number): Claimed[] {
+    const leaseUntilMs = nowMs + this.#o.settings().timeoutMs + leaseBeyondTimeoutMs
+    const claimed = ids
+      .filter((id) => this.#isFree(id))
+      .map((id) => claim(tx, id, nowMs, leaseUntilMs))
+      .filter((one) => one !== undefined)
+    for (const one of claimed) {
+      this.#claimed.set(one.id, { webhookId: one.webhookId, isFirst: one.attempt === 1 })
+      this.#o.pacing.started(one.webhookId)
+    }
+    return claimed
+  }
+
+  /** The next deliveries of an endpoint that has just taken one; none where a pass has more to weigh. */
+  #claimNext(tx: Tx, webhookId: string, nowMs: number): Claimed[] {
+    if (!this.#running || !this.#o.pacing.isOpen(webhookId) || this.#underWay.size >= crowdedFrom) return []
+    const endpoint = endpointOf(tx, webhookId)
+    return endpoint?.condition === 'active'
+      ? this.#claimAll(tx, admit([this.#queueOf(tx, endpoint, nowMs)]), nowMs)
+      : []
   }
 
   #queues(tx: ReadTx, nowMs: number): Queue[] {
@@ -176,8 +252,17 @@ export class DeliveryWorker {
   }
 
   #queueOf(tx: ReadTx, endpoint: Endpoint, nowMs: number): Queue {
-    const mine = [...this.#underWay.values()].filter((one) => one.webhookId === endpoint.id)
+    const mine = this.#inLanesOf(endpoint.id)
     return this.#pacedQueue(tx, endpoint, mine.length, nowMs) ?? this.#freeQueue(tx, endpoint.id, mine, nowMs)
+  }
+
+  #inLanesOf(webhookId: string): Pick<UnderWay, 'isFirst'>[] {
+    const sending = [...this.#underWay.values()].filter((one) => one.webhookId === webhookId && !one.isAnswered)
+    return [...sending, ...[...this.#claimed.values()].filter((one) => one.webhookId === webhookId)]
+  }
+
+  #isFree(id: string): boolean {
+    return !this.#underWay.has(id) && !this.#claimed.has(id)
   }
 
   /** The oldest due first, whether tried before or not, as many as the pace allows; undefined when it sets no bound. */
@@ -188,7 +273,7 @@ export class DeliveryWorker {
     const queue = { firstsUnderWay: underWay, retriesUnderWay: 0, firsts: [], retries: [] }
     const untilSeq = pacing.drainsUntil(id)
     if (most === 0 && untilSeq === undefined) return queue
-    const due = oldestDue(tx, id, nowMs, lanesPerEndpoint + underWay).filter((one) => !this.#underWay.has(one.id))
+    const due = oldestDue(tx, id, nowMs, this.#lookedFor(id)).filter((one) => this.#isFree(one.id))
     if (untilSeq !== undefined && fannedOutSeq >= untilSeq && (due[0]?.seq ?? Number.POSITIVE_INFINITY) > untilSeq) {
       pacing.drained(id)
       return undefined
@@ -196,11 +281,16 @@ export class DeliveryWorker {
     return { ...queue, firsts: due.slice(0, most).map((one) => one.id) }
   }
 
-  #freeQueue(tx: ReadTx, webhookId: string, mine: readonly UnderWay[], nowMs: number): Queue {
+  /** Those under way may be among the rows that look due: leases can look expired when the wall clock jumps. */
+  #lookedFor(webhookId: string): number {
+    const notFree = [...this.#underWay.values(), ...this.#claimed.values()].filter((one) => one.webhookId === webhookId)
+    return lanesPerEndpoint + notFree.length
+  }
+
+  #freeQueue(tx: ReadTx, webhookId: string, mine: readonly Pick<UnderWay, 'isFirst'>[], nowMs: number): Queue {
     const firstsUnderWay = mine.filter((one) => one.isFirst).length
-    // Those under way may be among the rows: their leases can look expired when the wall clock jumps.
-    const { firsts, retries } = dueDeliveries(tx, webhookId, nowMs, lanesPerEndpoint + mine.length)
-    const isFree = (id: string) => !this.#underWay.has(id)
+    const { firsts, retries } = dueDeliveries(tx, webhookId, nowMs, this.#lookedFor(webhookId))
+    const isFree = (id: string) => this.#isFree(id)
     return {
       firstsUnderWay,
       retriesUnderWay: mine.length - firstsUnderWay,
@@ -213,21 +303,25 @@ export class DeliveryWorker {
     if (!this.#running) return
     const done = this.#attempt(claimed)
       .catch((error: unknown) => this.#trouble(error, 'an attempt could not be brought to its end'))
-      .finally(() => {
+      .then((ended) => {
         this.#underWay.delete(claimed.id)
-        this.wake()
+        if (ended?.kind !== 'delivered') this.wake()
+        else if (!ended.isReplaced) this.#goOn()
       })
-    this.#underWay.set(claimed.id, { webhookId: claimed.webhookId, isFirst: claimed.attempt === 1, done })
-    this.#o.pacing.started(claimed.webhookId)
+    const { webhookId, attempt } = claimed
+    this.#underWay.set(claimed.id, { webhookId, isFirst: attempt === 1, done, isAnswered: false })
   }
 
-  async #attempt(claimed: Claimed): Promise<void> {
+  async #attempt(claimed: Claimed): Promise<Ended> {
+    const { webhookId } = claimed
     const startedAtMs = this.#o.clock.now()
     const outcome = await this.#send({ ...claimed, deliveryId: claimed.id })
-    if (outcome.kind === 'abandoned') return
-    const saysSomething = await this.#record(claimed, startedAtMs, outcome)
-    if (saysSomething) this.#o.pacing.ended(claimed.webhookId, outcome.kind)
+    if (outcome.kind === 'abandoned') return { kind: 'abandoned', isReplaced: false }
+    const { saysSomething, claimed: next } = await this.#record(claimed, startedAtMs, outcome)
+    if (saysSomething) this.#o.pacing.ended(webhookId, outcome.kind)
     this.#report(claimed, outcome)
+    for (const one of next) this.#begin(one)
+    return { kind: outcome.kind, isReplaced: next.length > 0 && this.#inLanesOf(webhookId).length >= lanesPerEndpoint }
   }
 
   /** One `webhook.test` to an endpoint that its failures have disabled; a 2xx switches it on again. */
@@ -240,7 +334,7 @@ export class DeliveryWorker {
         this.#underWay.delete(key)
         this.wake()
       })
-    this.#underWay.set(key, { webhookId, isFirst: false, done })
+    this.#underWay.set(key, { webhookId, isFirst: false, done, isAnswered: false })
   }
 
   async #test(webhookId: string): Promise<void> {
@@ -258,10 +352,10 @@ export class DeliveryWorker {
   }
 
   async #send({ webhookId, url, sealedSecrets, ...message }: Addressed) {
-    const { box, sender, log } = this.#o
+    const { sender, log } = this.#o
     let secrets: Secrets
     try {
-      secrets = openSecrets(box, webhookId, sealedSecrets)
+      secrets = this.#secrets.of(webhookId, sealedSecrets)
     } catch (error) {
       log.error({ err: error, webhookId }, 'the secret of a webhook can not be opened: is this the key of this box?')
       return {
@@ -275,8 +369,8 @@ export class DeliveryWorker {
   }
 
   /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
-  async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<boolean> {
-    const { work, audit, outbox, clock, random, settings, log } = this.#o
+  async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<Claims> {
+    const { audit, outbox, clock, random, settings, log } = this.#o
     const chance = random(4).readUInt32BE() / 2 ** 32
     const scheduleMs = settings().retryScheduleMs
     const endedMs = clock.monotonic()
@@ -285,15 +379,26 @@ export class DeliveryWorker {
         await this.#clockSteps.follow()
         // By the clock as it is now, which may have been set since; the delays count from the end of the attempt.
         const nowMs = Math.round(clock.now() - (clock.monotonic() - endedMs))
-        return await work.write((tx) =>
-          recordAttempt(tx, { audit, outbox }, { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }),
-        )
+        const finished = { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }
+        const isDelivered = outcome.kind === 'delivered'
+        this.#setAnswered(claimed.id, isDelivered)
+        return await this.#writeClaims((tx) => {
+          const saysSomething = recordAttempt(tx, { audit, outbox }, finished)
+          const next = isDelivered && saysSomething ? this.#claimNext(tx, claimed.webhookId, nowMs) : []
+          return { saysSomething, claimed: next }
+        })
       } catch (error) {
+        this.#setAnswered(claimed.id, false)
         if (this.#stopping.signal.aborted || isClosed(error)) throw error
         log.error({ err: error, deliveryId: claimed.id }, 'an attempt could not be recorded; trying again')
         await this.#pause(troubleMs)
       }
     }
+  }
+
+  #setAnswered(id: string, isAnswered: boolean): void {
+    const one = this.#underWay.get(id)
+    if (one) one.isAnswered = isAnswered
   }
 
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
@@ -309,14 +414,21 @@ export class DeliveryWorker {
   }
 
   #waitForNextDue(): void {
-    const { work, clock, pacing } = this.#o
+    const { clock, pacing } = this.#o
     this.#cancelDue()
+    const nowMs = clock.monotonic()
+    if (this.#nextDueMs <= nowMs) this.#nextDueMs = nowMs + this.#nextDueInMs()
+    const waitMs = Math.min(this.#nextDueMs - nowMs, pacing.nextChangeInMs() ?? Number.POSITIVE_INFINITY)
+    if (waitMs === Number.POSITIVE_INFINITY || !this.#running) return
+    this.#cancelDue = clock.after(Math.min(waitMs, longestWaitMs), () => this.wake())
+  }
+
+  /** Until the next delivery becomes due, or it has to be looked up again; infinite without one. */
+  #nextDueInMs(): number {
+    const { work, clock } = this.#o
     const nowMs = clock.now()
     const dueMs = work.read((tx) => nextDueMs(tx, nowMs))
-    const paceInMs = pacing.nextChangeInMs()
-    if ((dueMs === undefined && paceInMs === undefined) || !this.#running) return
-    const dueInMs = dueMs === undefined ? longestWaitMs : dueMs - nowMs
-    this.#cancelDue = clock.after(Math.min(dueInMs, paceInMs ?? longestWaitMs, longestWaitMs), () => this.wake())
+    return dueMs === undefined ? Number.POSITIVE_INFINITY : Math.min(dueMs - nowMs, longestWaitMs)
   }
 
   #trouble(error: unknown, message: string): void {

@@ -15,9 +15,9 @@ const hash = sha256(bytes).toString('hex')
 /** The file at `/clip`, and what is told in the log. */
 function served() {
   const told: string[] = []
-  const log = { debug: () => {}, error: (_: object, message: string) => told.push(message) } as unknown as Logger
+  const log = { error: (_: object, message: string) => told.push(message) } as unknown as Logger
   const root = newRoot({
-    log: { child: () => log } as unknown as Logger,
+    log: { child: () => log, isLevelEnabled: () => false } as unknown as Logger,
     makeRequestId: () => 'request-1',
     addressOf: () => '',
   })

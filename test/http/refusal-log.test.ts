@@ -11,10 +11,10 @@ t.test(
     const told: unknown[] = []
     const line = (level: string) => (facts: { code: string; sinceTheLastLine?: number }) =>
       told.push([level, facts.code, facts.sinceTheLastLine])
-    const log = { debug: () => {}, warn: line('warn'), error: line('error') } as unknown as Logger
+    const log = { warn: line('warn'), error: line('error') } as unknown as Logger
     const child = () => log
     const root = newRoot({
-      log: { child } as unknown as Logger,
+      log: { child, isLevelEnabled: () => false } as unknown as Logger,
       clock,
       makeRequestId: () => 'request-1',
       addressOf: () => '',

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import fs, {
   closeSync,
   mkdirSync,
@@ -17,6 +18,8 @@ import t from 'tap'
 import {
   ClockSync,
   createLogger,
+  isoTime,
+  KeyedHash,
   loadBoxKey,
   scrubText,
   secretBox,
@@ -93,6 +96,32 @@ t.test('no secret reaches the log, whether it stands under its name, in a URL or
   t.match(text, /"msg":"told"/)
   t.match(text, /user|host/, 'what is no secret stays')
   t.notMatch(text, 'xyzzy')
+})
+
+t.test('a time is written as ISO 8601 has it, of any day', async (t) => {
+  const day = 24 * 60 * 60 * 1000
+  const ms = fc.oneof(
+    fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 }),
+    fc.integer({ min: Date.parse('2026-03-01'), max: Date.parse('2026-03-03') }),
+    fc.integer({ min: -3, max: 3 }).map((n) => 20_000 * day + n),
+    fc.double({ min: -1e12, max: 1e13, noNaN: true }),
+  )
+  fc.assert(fc.property(ms, (ms) => isoTime(ms) === new Date(ms).toISOString()))
+  t.throws(() => isoTime(Number.NaN), RangeError)
+})
+
+t.test('a keyed hash is the HMAC that everybody knows', async (t) => {
+  const keys = fc.uint8Array({ maxLength: 130 })
+  const everyKey = fc.property(
+    keys,
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.uint8Array(),
+    (key, text, bytes) => {
+      const known = createHmac('sha256', key).update(text).update(bytes).digest('hex')
+      return new KeyedHash(key).of('hex', text, bytes) === known
+    },
+  )
+  t.doesNotThrow(() => fc.assert(everyKey))
 })
 
 t.test('a file is replaced whole or not at all', async (t) => {

@@ -60,16 +60,18 @@ export function isReusedBy({ warnings }: Pick<PlacementEventRow, 'warnings'>): b
 
 /** Returns earlier placements with the photo, by its hash, or by its address when it is not held; the newest first. */
 function placementsWith(tx: ReadTx, { id, photo_url, photo_sha256 }: Shown, limit: number): Proven[] {
-  const named = (condition: string) =>
-    `SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
-     WHERE ${condition} AND event_type = 'PLACED' AND id < ? ORDER BY id DESC LIMIT ?`
-  const byHash = photo_sha256 === null ? [] : tx.allOf<Proven>(named('photo_sha256 = +?'), [photo_sha256, id, limit])
-  const byUrl =
-    photo_url === null
-      ? []
-      : tx.allOf<Proven>(named(`photo_evidence = 'claimed' AND photo_url = +?`), [photo_url, id, limit])
-  return [...byHash, ...byUrl].toSorted((a, b) => b.id - a.id)
+  const found = tx.allOf<Proven>(provenSql(limit), [photo_sha256, id, photo_url, id])
+  return found.length > 1 ? found.toSorted((a, b) => b.id - a.id) : found
 }
+
+/** The limit is written out: SQLite prepares a statement anew for every bound one. */
+const named = (condition: string, limit: number) =>
+  `SELECT * FROM (SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
+   WHERE ${condition} AND event_type = 'PLACED' AND id < +? ORDER BY id DESC LIMIT ${limit})`
+
+/** What is absent is equal to nothing. */
+const provenSql = (limit: number) =>
+  `${named('photo_sha256 = +?', limit)} UNION ALL ${named(`photo_evidence = 'claimed' AND photo_url = +?`, limit)}`
 
 function isAnother(tx: ReadTx, placed: Proven, event: Shown, lastId: number): boolean {
   if (placed.asset_key !== event.asset_key) return true

@@ -53,7 +53,7 @@ export class Acts {
     return this.#work.write((tx) =>
       this.#idempotency.once(tx, asked.claim, () => {
         const hash = requestHash(request)
-        const known = this.#recorder.repeated(tx, request.client_event_id, hash, asked.by.caller)
+        const known = this.#recorder.repeated(tx, request.client_event_id, () => hash, asked.by.caller)
         const made = known ? this.#asMoved(tx, known, asked.by.caller) : this.#move(tx, request, hash, asked)
         const body = { success: true as const, ...made }
         return { status: known ? (200 as const) : (201 as const), body, location: pathOf(made.placed.id) }

@@ -65,7 +65,7 @@ export class Corrections {
         if (!wrong || !this.#recorder.isVisible(tx, wrong, caller)) throw AppError.notFound('Event')
         demandFor(wrong.event_type, caller)
         const hash = requestHash({ corrects: wrong.id, ...request })
-        const known = this.#recorder.repeated(tx, request.client_event_id, hash, caller)
+        const known = this.#recorder.repeated(tx, request.client_event_id, () => hash, caller)
         const ids = known ? idsFrom(tx, known) : this.#append(tx, wrong, request, hash, asked)
         const events = ids.map((one) => withoutSuccess(this.#recorder.asItIsNow(tx, one, caller)))
         const body = { success: true as const, corrected: store.toPlacementEvent(wrong), events }

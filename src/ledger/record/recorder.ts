@@ -140,7 +140,7 @@ export class Recorder {
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
-    const repeated = this.repeated(tx, request.client_event_id, requestHash(request), asking.by.caller)
+    const repeated = this.repeated(tx, request.client_event_id, () => requestHash(request), asking.by.caller)
     return repeated
       ? { event: repeated, isNew: false }
       : { event: this.append(tx, request, asking, within), isNew: true }
@@ -262,7 +262,7 @@ export class Recorder {
   repeated(
     tx: Tx,
     clientEventId: string | undefined,
-    requestSha256: string,
+    requestSha256: () => string,
     caller: Caller,
   ): RecordedEvent | undefined {
     if (clientEventId === undefined) return undefined
@@ -271,7 +271,7 @@ export class Recorder {
     if (!known) return undefined
     const row = store.findEvent(tx, known.event_id)
     const isSeen = row !== undefined && this.isVisible(tx, row, caller)
-    if (known.request_sha256 !== requestSha256) {
+    if (known.request_sha256 !== requestSha256()) {
       const which = isSeen ? `event ${known.event_id}` : 'another event'
       throw AppError.field('client_event_id', `was used for ${which} with another body`)
     }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { Agent } from 'node:https'
-import got from 'got'
+import { Pool } from 'undici'
 import { envelopeOf } from './delivered-event.ts'
 import { answering } from './workshop.ts'
 
-export type GotRequest = {
+export type PostsRequest = {
   readonly urls: readonly string[]
   readonly caPem: string
   /** To each address. */
@@ -12,15 +11,15 @@ export type GotRequest = {
   readonly atOnce: number
 }
 
-/** What got alone reaches: the same posts to the same receivers, kept connections, nothing signed and nothing written down. */
-answering<GotRequest>(async ({ urls, caPem, count, atOnce }) => {
-  const agent = new Agent({ keepAlive: true, ca: caPem })
+/** What undici alone reaches: the same posts to the same receivers, kept connections, nothing signed and nothing written down. */
+answering<PostsRequest>(async ({ urls, caPem, count, atOnce }) => {
   const startedMs = performance.now()
-  await Promise.all(urls.flatMap((url) => lanes(url, count, atOnce, agent)))
+  await Promise.all(urls.flatMap((url) => lanes(new URL(url), count, atOnce, caPem)))
   return { seconds: (performance.now() - startedMs) / 1000 }
 })
 
-function lanes(url: string, count: number, atOnce: number, agent: Agent): Promise<void>[] {
+function lanes({ origin, pathname }: URL, count: number, atOnce: number, caPem: string): Promise<void>[] {
+  const pool = new Pool(origin, { connections: atOnce, connect: { ca: caPem } })
   let next = 0
   const lane = async () => {
     while (next < count) {
@@ -28,7 +27,8 @@ function lanes(url: string, count: number, atOnce: number, agent: Agent): Promis
       next += 1
       const body = Buffer.from(JSON.stringify(envelopeOf(n)), 'utf8')
       const headers = { 'Content-Type': 'application/json', 'X-Service-Delivery': randomUUID() }
-      await got.post(url, { body, headers, agent: { https: agent }, retry: { limit: 0 }, followRedirect: false })
+      const answer = await pool.request({ path: pathname, method: 'POST', body, headers })
+      await answer.body.dump()
     }
   }
   return Array.from({ length: atOnce }, lane)
