@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { houseRules } from './checks/house-rules.ts'
 import { importDirection } from './checks/import-direction.ts'
 import { mutantsApply } from './checks/mutants-apply.ts'
+import { ownTables } from './checks/own-tables.ts'
 import { roomPages } from './checks/room-pages.ts'
 
 const exec = promisify(execFile)
@@ -27,6 +28,7 @@ export const checks: readonly Check[] = [
   { name: 'format and lint', run: tool('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.') },
   { name: 'dead code', run: tool('node_modules/knip/bin/knip.js', '--no-progress') },
   { name: 'direction of imports', run: importDirection },
+  { name: 'tables and their rooms', run: ownTables },
   { name: 'house rules', run: houseRules },
   { name: 'room pages', run: roomPages },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },

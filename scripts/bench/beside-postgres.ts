@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import type { PlacementEventRow } from '../../src/database/index.ts'
 import { pageOfHistory } from '../../src/ledger/derive/history.ts'
+import type { PlacementEventRow } from '../../src/ledger/index.ts'
 import { slotState, slotStates } from '../../src/ledger/index.ts'
+import { allOf, oneOf } from '../../test/support/plain-sql.ts'
 import { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { type Figure, millis, thousands } from './figure.ts'
 import { Postgres, postgresBin } from './postgres.ts'
@@ -72,7 +73,7 @@ export async function measureBesidePostgres(workshop: Workshop, events: number):
 }
 
 async function copy({ work }: Rooms, client: pg.Client, events: number): Promise<void> {
-  const columns = work.read((tx) => tx.allOf<{ name: string; type: string }>('PRAGMA table_info(placement_event)'))
+  const columns = work.read((tx) => allOf<{ name: string; type: string }>(tx, 'PRAGMA table_info(placement_event)'))
   const types: Record<string, string> = { INTEGER: 'bigint', TEXT: 'text', REAL: 'double precision' }
   const declared = columns.map(({ name, type }) => `${name} ${types[type]}`).join(', ')
   await client.query(`${schema}; CREATE TABLE placement_event (${declared})`)
@@ -82,11 +83,11 @@ async function copy({ work }: Rooms, client: pg.Client, events: number): Promise
     ])
   await insert(
     'slot',
-    work.read((tx) => tx.allOf<object>('SELECT id, zone_id FROM main.slot')),
+    work.read((tx) => allOf<object>(tx, 'SELECT id, zone_id FROM main.slot')),
   )
   for (let after = 0; after < events; after += copiedAtOnce) {
     const rows = work.read((tx) =>
-      tx.allOf<PlacementEventRow>('SELECT * FROM main.placement_event WHERE id > +? AND id <= +?', [
+      allOf<PlacementEventRow>(tx, 'SELECT * FROM main.placement_event WHERE id > +? AND id <= +?', [
         after,
         after + copiedAtOnce,
       ]),
@@ -160,10 +161,10 @@ async function compare(
 /** Event, leaf and audit entry in one transaction, three statements, each prepared: without any decision before them. */
 function appender({ work }: Rooms, client: pg.Client, events: number): (n: number) => Promise<void> {
   const sample = work.read((tx) =>
-    tx.oneOf<PlacementEventRow>('SELECT * FROM main.placement_event WHERE id = +?', [events]),
+    oneOf<PlacementEventRow>(tx, 'SELECT * FROM main.placement_event WHERE id = +?', [events]),
   )
   const leaf = work.read((tx) =>
-    tx.oneOf<{ bytes: Buffer; hash: Buffer }>('SELECT bytes, hash FROM log_leaf WHERE seq = 1'),
+    oneOf<{ bytes: Buffer; hash: Buffer }>(tx, 'SELECT bytes, hash FROM log_leaf WHERE seq = 1'),
   )
   if (!sample || !leaf) throw new Error('the event to go by is not there')
   const columns = Object.keys(sample)

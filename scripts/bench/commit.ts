@@ -1,9 +1,10 @@
-import type { PlacementEventRow } from '../../src/database/index.ts'
 import { placementRecorded } from '../../src/ledger/events.ts'
+import type { PlacementEventRow } from '../../src/ledger/index.ts'
 import { placementFacts } from '../../src/ledger/index.ts'
 import type { RecordedEvent } from '../../src/ledger/schema.ts'
 import { append, linkPeople } from '../../src/ledger/store.ts'
 import { systemClock } from '../../src/platform/index.ts'
+import { oneOf } from '../../test/support/plain-sql.ts'
 import { type Figure, millis } from './figure.ts'
 import { CommitProbe, honestFdatasyncMs } from './machine.ts'
 import { openRooms, origin, type Rooms } from './rooms.ts'
@@ -61,7 +62,7 @@ function rowsLike(
   template: RecordedEvent,
 ): () => Promise<void> {
   const sample = work.read((tx) =>
-    tx.oneOf<PlacementEventRow>('SELECT * FROM main.placement_event WHERE id = +?', [template.id]),
+    oneOf<PlacementEventRow>(tx, 'SELECT * FROM main.placement_event WHERE id = +?', [template.id]),
   )
   if (!sample) throw new Error('the event to go by is not there')
   return () =>

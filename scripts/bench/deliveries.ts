@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Outbox } from '../../src/journal/index.ts'
 import { systemClock } from '../../src/platform/index.ts'
+import { isAnyoneOwed } from '../../src/webhooks/index.ts'
 import { dataOf } from './delivered-event.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
 import type { FarmRequest, Opened, Told } from './receiver-farm.ts'
@@ -97,7 +98,7 @@ async function drain(workshop: Workshop, { name, endpoints, events, account }: T
 /** A day's events and more, by the outbox itself: what wrote them is not what is measured. */
 async function publish(folder: string, events: number): Promise<void> {
   const rooms = openRooms(stateOf(folder), systemClock)
-  const outbox = new Outbox({ siteId, warehouseId: 1, makeId: rooms.makeId })
+  const outbox = new Outbox({ siteId, warehouseId: 1, makeId: rooms.makeId, isOwed: isAnyoneOwed })
   for (let from = 0; from < events; from += eventsPerCommit) {
     await rooms.work.write((tx) => {
       for (let n = from; n < Math.min(from + eventsPerCommit, events); n += 1) {

@@ -1,5 +1,5 @@
-import type { PlacementEventRow } from '../../src/database/index.ts'
 import { executor } from '../../src/database/index.ts'
+import type { PlacementEventRow } from '../../src/ledger/index.ts'
 import { placementFacts } from '../../src/ledger/index.ts'
 import { append, linkPeople } from '../../src/ledger/store.ts'
 import { type openRooms, origin } from './rooms.ts'

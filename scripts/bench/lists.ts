@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { slotStates } from '../../src/ledger/index.ts'
+import { allOf } from '../../test/support/plain-sql.ts'
 import { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
 import { measureReads, type Reads } from './reads.ts'
@@ -95,7 +96,7 @@ FROM main.slot s`
 
 async function measureAt({ work, floor }: Rooms): Promise<Pick<Taken, 'boundMs' | 'statesMs' | 'utilizationMs'>> {
   const taken = await inTurn(rounds, {
-    bound: () => work.read((tx) => tx.allOf(boundSql)),
+    bound: () => work.read((tx) => allOf(tx, boundSql)),
     states: () => work.read((tx) => slotStates(tx)),
     utilization: () => floor.utilization(origin.caller, {}),
   })

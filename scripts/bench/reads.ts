@@ -1,6 +1,7 @@
 import { pageOfHistory } from '../../src/ledger/derive/history.ts'
 import { walk } from '../../src/ledger/derive/walk.ts'
 import { type HistoryFilter, slotState, slotStates } from '../../src/ledger/index.ts'
+import { oneOf } from '../../test/support/plain-sql.ts'
 import type { Rooms } from './rooms.ts'
 import { median, timed, timedUntilDone } from './statistics.ts'
 
@@ -26,9 +27,10 @@ const limit = 50
 /** Reads that touch little: they are made all over the ledger, so that not all of them find their pages in memory. */
 export async function measureReads({ work }: Rooms, slots: number): Promise<Reads> {
   const read = work.read.bind(work)
-  const newest = read((tx) => tx.oneOf<{ id: number }>('SELECT max(id) AS id FROM main.placement_event'))?.id ?? 0
+  const newest = read((tx) => oneOf<{ id: number }>(tx, 'SELECT max(id) AS id FROM main.placement_event'))?.id ?? 0
   const middle = read((tx) =>
-    tx.oneOf<{ timestamp_ms: number; received_at_ms: number }>(
+    oneOf<{ timestamp_ms: number; received_at_ms: number }>(
+      tx,
       'SELECT timestamp_ms, received_at_ms FROM main.placement_event WHERE id = +?',
       [Math.ceil(newest / 2)],
     ),
@@ -67,7 +69,7 @@ async function oftenOf(one: (n: number) => Promise<unknown>): Promise<number> {
 /** Milliseconds an event, from that share of the ledger on. */
 function walkedMs(work: Rooms['work'], newest: number, share: number): number {
   const from = work.read((tx) =>
-    tx.oneOf<{ timestamp_ms: number }>('SELECT timestamp_ms FROM main.placement_event WHERE id = +?', [
+    oneOf<{ timestamp_ms: number }>(tx, 'SELECT timestamp_ms FROM main.placement_event WHERE id = +?', [
       Math.ceil(newest * share),
     ]),
   )

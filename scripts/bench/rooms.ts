@@ -10,7 +10,9 @@ import { assetIsSeen, headOf, LedgerHead, LedgerService, Recorder } from '../../
 import { identifyLog, Log, Openings, People } from '../../src/log/index.ts'
 import { Photos } from '../../src/photos/index.ts'
 import { type Clock, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
+import { photoUse } from '../../src/units/index.ts'
 import { WarehouseService, WarehouseSight } from '../../src/warehouse/index.ts'
+import { isAnyoneOwed } from '../../src/webhooks/index.ts'
 
 export const siteId = 'bench'
 export const siteUrl = 'http://127.0.0.1:8480'
@@ -65,7 +67,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   const inspect = inspector(notifications, (type, problem) => {
     throw new Error(`${type} is not as documented: ${problem}`)
   })
-  const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect })
+  const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect, isOwed: isAnyoneOwed })
   const warehouseId = () => 1
   const warehouse = new WarehouseService({
     work,
@@ -87,6 +89,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => siteUrl,
+    useOf: photoUse,
   })
   const recorder = new Recorder({
     clock,

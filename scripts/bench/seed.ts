@@ -1,7 +1,7 @@
-import type { PlacementEventRow } from '../../src/database/index.ts'
-import type { LedgerService } from '../../src/ledger/index.ts'
+import type { LedgerService, PlacementEventRow } from '../../src/ledger/index.ts'
 import { systemClock } from '../../src/platform/index.ts'
 import { tinyPng } from '../../test/support/gateway.ts'
+import { oneOf } from '../../test/support/plain-sql.ts'
 import type { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { fill } from './fill.ts'
 import { openRooms, origin, type Rooms } from './rooms.ts'
@@ -165,7 +165,8 @@ export class History {
   /** As `growTo`, by `fill`: for ledgers that recording event by event would take too long. */
   fillTo(rooms: ReturnType<typeof openRooms>, events: number): void {
     const sample = rooms.work.read((tx) =>
-      tx.oneOf<PlacementEventRow>(
+      oneOf<PlacementEventRow>(
+        tx,
         `SELECT * FROM main.placement_event WHERE event_type = 'PLACED' AND warnings = '[]' ORDER BY id LIMIT 1`,
       ),
     )

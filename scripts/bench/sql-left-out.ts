@@ -57,11 +57,11 @@ function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql
     [/^SELECT coalesce\(\(SELECT timestamp_ms FROM main\.placement_event /, { ...nothing, get: newest }],
     [/FROM slot LEFT JOIN zone .* WHERE slot\.id = /, lookUp(rowsBy('id', slot))],
     [/FROM slot LEFT JOIN zone .* WHERE slot\.slot_id = /, lookUp(rowsBy('slot_id', slot))],
-    [/FROM asset WHERE asset_key = /, lookUp(rowsBy('asset_key', 'SELECT * FROM asset'))],
-    [/FROM media WHERE sha256 = /, lookUp(rowsBy('sha256', 'SELECT * FROM media'))],
+    [/from asset where asset_key = /, lookUp(rowsBy('asset_key', 'SELECT * FROM asset'))],
+    [/from media where sha256 = /, lookUp(rowsBy('sha256', 'SELECT * FROM media'))],
     [/FROM person WHERE name = /, lookUp(rowsBy('name', 'SELECT * FROM person'))],
-    [/FROM main\.placement_event WHERE slot_id = \+\? AND event_type IN \('PLACED'/, lookUp(inSlot)],
-    [/FROM main\.placement_event WHERE asset_key = \+\? AND event_type IN \('PLACED'/, lookUp(ofAsset)],
+    [/FROM main\.placement_event\s+WHERE slot_id = \+\? AND event_type IN \('PLACED'/, lookUp(inSlot)],
+    [/FROM main\.placement_event\s+WHERE asset_key = \+\? AND event_type IN \('PLACED'/, lookUp(ofAsset)],
   ]
   const keep = (columns: readonly string[]): Answers => ({
     ...nothing,
@@ -72,8 +72,10 @@ function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql
       return done
     },
   })
-  return (sql) => {
-    if (sql.startsWith('INSERT INTO main.placement_event ')) return keep(columnsOf(sql))
+  return (text) => {
+    // The builder quotes every name.
+    const sql = text.replaceAll('"', '')
+    if (sql.startsWith('insert into placement_event ')) return keep(columnsOf(sql))
     return known.find(([form]) => form.test(sql))?.[1] ?? nothing
   }
 }

@@ -27,6 +27,14 @@ const rules: readonly Rule[] = [
     why: 'there is one writer',
   },
   {
+    name: 'no statement besides',
+    files: 'src/**/*.ts',
+    // It asks an empty database for the version of SQLite.
+    except: /^src\/(database\/|cli\/version\.ts$)/,
+    forbidden: /\.prepare\(/,
+    why: 'statements are made by statement, change and built, so that a test finds and prepares them',
+  },
+  {
     name: 'the clock comes in',
     files: 'src/**/*.ts',
     // In the browser there is no clock but its own.

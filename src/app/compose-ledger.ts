@@ -10,7 +10,7 @@ import { LabelService, PrintWorker } from '../labels/index.ts'
 import { Acts, assetIsSeen, Corrections, LedgerService, Recorder } from '../ledger/index.ts'
 import { clearUploads, Photos, photosFolder } from '../photos/index.ts'
 import { ScaleService } from '../scales/index.ts'
-import { UnitService } from '../units/index.ts'
+import { photoUse, UnitService } from '../units/index.ts'
 import { WarehouseService, WarehouseSight } from '../warehouse/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedStorage } from './compose-storage.ts'
@@ -43,6 +43,7 @@ export function composeLedger(
     ...{ work, clock, people, audit, idempotency, room, dataDir },
     rate: new ByteRate({ clock, bytesPerMinute: () => live.config.rateLimit.photoBytesPerMinute }),
     sightOf: (caller) => sight.sightOf(caller),
+    useOf: photoUse,
     siteUrl: () => live.config.site.url,
   })
   const recorder = new Recorder({

@@ -7,6 +7,7 @@ import { AuditTrail, inspector, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead } from '../ledger/index.ts'
 import { identifyLog, Log, Openings, People } from '../log/index.ts'
 import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
+import { isAnyoneOwed } from '../webhooks/index.ts'
 import { notifications } from './notifications.ts'
 import type { Outside } from './outside.ts'
 
@@ -67,7 +68,7 @@ function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbo
     warehouseId: config.site.warehouseId,
     makeId,
     inspect: inspector(notifications, onMismatch),
-    ...(isOwed && { isOwed }),
+    isOwed: isOwed ?? isAnyoneOwed,
   })
 }
 

@@ -14,6 +14,7 @@ import {
   storageObservations,
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
+import { lookAtLog } from '../log/index.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
@@ -44,9 +45,7 @@ export function composeHealth(needs: {
     clock,
     log,
     sources: {
-      database: () => [
-        databaseObservation(failureOf(() => work.read((read) => read.oneOf('SELECT 1 FROM log_identity LIMIT 1')))),
-      ],
+      database: () => [databaseObservation(failureOf(() => work.read(lookAtLog)))],
       disk: (before) => [
         diskObservation({ free: spaceIn(room), fault: faultOf(work), limits: config().retention }, before),
       ],

@@ -1,6 +1,19 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import type { UnitOfWork } from '../database/index.ts'
+import { built, change, integer, pick, statement, type UnitOfWork } from '../database/index.ts'
 import type { Clock } from '../platform/index.ts'
+import { sql, tables } from './tables.ts'
+
+const lastTry = statement({ columns: { id: integer }, sql: 'SELECT coalesce(max(id), 0) AS id FROM storage_try' })
+const triesOf = built(pick(tables.storage_try, 'instance'), ({ instance }) =>
+  sql
+    .selectFrom('storage_try')
+    .select(['id', 'at_ms', 'network', 'login_mark'])
+    .where('instance', '=', instance)
+    .orderBy('at_ms'),
+)
+const newTry = built(tables.storage_try, (row) => sql.insertInto('storage_try').values(row))
+const withoutOlder = built({ ms: integer }, ({ ms }) => sql.deleteFrom('storage_try').where('at_ms', '<', ms))
+const withoutThese = change('DELETE FROM storage_try WHERE id IN (SELECT value FROM json_each(?))')
 
 /** The server counts failures this long. */
 export const countedForMs = 30 * 60_000
@@ -26,8 +39,7 @@ export class BasicTries {
     this.#work = options.work
     this.#clock = options.clock
     this.#key = createSecretKey(options.key)
-    this.#lastId =
-      options.work.read((tx) => tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM storage_try'))?.id ?? 0
+    this.#lastId = options.work.read((tx) => tx.get(lastTry))?.id ?? 0
   }
 
   /** Returns the record of one server's tries. */
@@ -46,12 +58,7 @@ export class BasicTries {
   /** Returns earlier tries. A row from the future means that the clock was set back: it counts in full. */
   #earlier(instance: string): (KeptTry & { ageMs: number })[] {
     const nowMs = this.#clock.now()
-    const rows = this.#work.read((tx) =>
-      tx.allOf<{ id: number; at_ms: number; network: string; login_mark: string }>(
-        'SELECT id, at_ms, network, login_mark FROM storage_try WHERE instance = ? ORDER BY at_ms',
-        [instance],
-      ),
-    )
+    const rows = this.#work.read((tx) => tx.all(triesOf, { instance }))
     return rows
       .map(({ id, at_ms, network, login_mark }) => ({
         id,
@@ -68,8 +75,8 @@ export class BasicTries {
     const nowMs = this.#clock.now()
     void this.#work
       .write((tx) => {
-        tx.runOf('DELETE FROM storage_try WHERE at_ms < +?', [nowMs - countedForMs - latestCountMs])
-        tx.runOf('INSERT INTO storage_try VALUES (?, ?, ?, ?, ?)', [id, instance, nowMs, network, login])
+        tx.run(withoutOlder, { ms: nowMs - countedForMs - latestCountMs })
+        tx.run(newTry, { id, instance, at_ms: nowMs, network, login_mark: login })
       })
       .catch(() => {})
     return id
@@ -77,12 +84,7 @@ export class BasicTries {
 
   #over(ids: readonly number[]): void {
     if (ids.length === 0) return
-    void this.#work
-      .write(
-        (tx) =>
-          void tx.runOf('DELETE FROM storage_try WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)]),
-      )
-      .catch(() => {})
+    void this.#work.write((tx) => void tx.run(withoutThese, [JSON.stringify(ids)])).catch(() => {})
   }
 }
 

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
-import type { Role } from '../config/index.ts'
-import type { Tx } from '../database/index.ts'
+import { built, type ReadTx, type Tx } from '../database/index.ts'
 import { type RandomBytes, randomSecret, writeFileDurably } from '../platform/index.ts'
 import type { LocalAccount } from './local-accounts.ts'
 import { hashSecret } from './secret-hash.ts'
+import { sql, tables } from './tables.ts'
+
+const newAccount = built(tables.local_account, (row) => sql.insertInto('local_account').values(row))
+const accounts = built({}, () => sql.selectFrom('local_account').select(['username', 'role', 'secret_hash']))
 
 /** Name of the account that a first start without a config makes. */
 export const firstAdminName = 'admin'
@@ -21,13 +24,12 @@ export async function newFirstAdmin(random: RandomBytes): Promise<{ account: Loc
  */
 export function storeFirstAdmin(tx: Tx, dataDir: string, account: LocalAccount, secret: string, nowMs: number): void {
   writeFileDurably(firstAdminFile(dataDir), `${secret}\n`, 0o600)
-  tx.runOf('INSERT INTO local_account VALUES (?, ?, ?, ?)', [account.username, account.role, account.secretHash, nowMs])
+  const { username, role, secretHash } = account
+  tx.run(newAccount, { username, role, secret_hash: secretHash, created_at_ms: nowMs })
 }
 
 /** Returns the accounts in the database, by user name. */
-export function storedAccounts(tx: Pick<Tx, 'allOf'>): Map<string, LocalAccount> {
-  const rows = tx.allOf<{ username: string; role: Role; secret_hash: string }>(
-    'SELECT username, role, secret_hash FROM local_account',
-  )
+export function storedAccounts(tx: ReadTx): Map<string, LocalAccount> {
+  const rows = tx.all(accounts)
   return new Map(rows.map((r) => [r.username, { username: r.username, role: r.role, secretHash: r.secret_hash }]))
 }

@@ -1,14 +1,47 @@
 import type { Role } from '../config/index.ts'
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { built, integer, pick, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { Recent } from './recent.ts'
+import { sql, tables } from './tables.ts'
 
 /** Longer than a credential may be used stale: one that was right once is checked before unknown ones. */
 const keptForMs = 30 * 24 * 3_600_000
 /** When the clock is this much before a row's time, it was set back, and no age can be computed. */
 const clockSlackMs = 5 * 60_000
 const callersInMemory = 10_000
+
+const credential = built(pick(tables.known_credential, 'id'), ({ id }) =>
+  sql
+    .selectFrom('known_credential')
+    .select(['username', 'instance', 'as_bearer', 'verified_at_ms'])
+    .where('id', '=', id),
+)
+const withoutCredential = built(pick(tables.known_credential, 'id'), ({ id }) =>
+  sql.deleteFrom('known_credential').where('id', '=', id),
+)
+const withoutOldCredentials = built({ ms: integer }, ({ ms }) =>
+  sql.deleteFrom('known_credential').where('verified_at_ms', '<', ms),
+)
+const keptCredential = built(tables.known_credential, ({ id, ...facts }) =>
+  sql
+    .insertInto('known_credential')
+    .values({ id, ...facts })
+    .onConflict((on) => on.column('id').doUpdateSet(facts)),
+)
+const callerNamed = built(pick(tables.known_caller, 'instance', 'username'), ({ instance, username }) =>
+  sql
+    .selectFrom('known_caller')
+    .select(['groups', 'role'])
+    .where('instance', '=', instance)
+    .where('username', '=', username),
+)
+const keptCaller = built(tables.known_caller, ({ instance, username, ...facts }) =>
+  sql
+    .insertInto('known_caller')
+    .values({ instance, username, ...facts })
+    .onConflict((on) => on.columns(['instance', 'username']).doUpdateSet(facts)),
+)
 
 export type StoredCredential = { readonly username: string; readonly asBearer: boolean; readonly ageMs: number }
 
@@ -39,12 +72,7 @@ export class KnownCallers {
 
   /** Returns what is stored of a credential; undefined when nothing is, or when its age cannot be computed. */
   find(id: Buffer): StoredCredential | undefined {
-    const row = this.#work.read((tx) =>
-      tx.oneOf<{ username: string; as_bearer: number; verified_at_ms: number }>(
-        'SELECT username, as_bearer, verified_at_ms FROM known_credential WHERE id = +?',
-        [id],
-      ),
-    )
+    const row = this.#work.read((tx) => tx.get(credential, { id }))
     const ageMs = row && this.#clock.now() - row.verified_at_ms
     if (!row || ageMs === undefined || ageMs < -clockSlackMs) return undefined
     return { username: row.username, asBearer: row.as_bearer === 1, ageMs: Math.max(ageMs, 0) }
@@ -68,12 +96,9 @@ export class KnownCallers {
   ended(id: Buffer): void {
     void this.#work
       .write((tx) => {
-        const row = tx.oneOf<{ username: string; instance: string }>(
-          'SELECT username, instance FROM known_credential WHERE id = +?',
-          [id],
-        )
+        const row = tx.get(credential, { id })
         if (!row) return
-        tx.runOf('DELETE FROM known_credential WHERE id = +?', [id])
+        tx.run(withoutCredential, { id })
         this.#audit.write(tx, undefined, {
           action: 'caller.credential_ended',
           entity: 'caller',
@@ -86,23 +111,10 @@ export class KnownCallers {
 
   #store(tx: Tx, { id, instance, username, asBearer, groups, role }: Verification): void {
     const nowMs = this.#clock.now()
-    const before = tx.oneOf<{ role: string }>('SELECT role FROM known_caller WHERE instance = +? AND username = +?', [
-      instance,
-      username,
-    ])
-    tx.runOf(
-      `INSERT INTO known_caller (instance, username, groups, role, updated_at_ms) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (instance, username) DO UPDATE SET groups = excluded.groups, role = excluded.role,
-         updated_at_ms = excluded.updated_at_ms`,
-      [instance, username, JSON.stringify(groups), role, nowMs],
-    )
-    tx.runOf('DELETE FROM known_credential WHERE verified_at_ms < +?', [nowMs - keptForMs])
-    tx.runOf(
-      `INSERT INTO known_credential (id, instance, username, as_bearer, verified_at_ms) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET instance = excluded.instance, username = excluded.username,
-         as_bearer = excluded.as_bearer, verified_at_ms = excluded.verified_at_ms`,
-      [id, instance, username, asBearer ? 1 : 0, nowMs],
-    )
+    const before = tx.get(callerNamed, { instance, username })
+    tx.run(keptCaller, { instance, username, groups: JSON.stringify(groups), role, updated_at_ms: nowMs })
+    tx.run(withoutOldCredentials, { ms: nowMs - keptForMs })
+    tx.run(keptCredential, { id, instance, username, as_bearer: asBearer ? 1 : 0, verified_at_ms: nowMs })
     if (!before || before.role === role) return
     this.#audit.write(tx, undefined, {
       action: 'caller.role_changed',
@@ -114,9 +126,6 @@ export class KnownCallers {
 }
 
 function storedGroups(tx: ReadTx, instance: string, username: string): readonly string[] | undefined {
-  const row = tx.oneOf<{ groups: string }>('SELECT groups FROM known_caller WHERE instance = +? AND username = +?', [
-    instance,
-    username,
-  ])
+  const row = tx.get(callerNamed, { instance, username })
   return row && (JSON.parse(row.groups) as string[])
 }

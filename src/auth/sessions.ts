@@ -1,4 +1,15 @@
-import type { Tx, UnitOfWork } from '../database/index.ts'
+import {
+  blob,
+  built,
+  change,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  statement,
+  type Tx,
+  type UnitOfWork,
+} from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Clock, RandomBytes } from '../platform/index.ts'
@@ -9,6 +20,7 @@ import type { FirstUses } from './first-uses.ts'
 import { networkOf } from './network-of.ts'
 import type { Refusals } from './refusals.ts'
 import { hashOfToken, newSessionToken, openFor, sealFor } from './session-token.ts'
+import { sql, tables } from './tables.ts'
 import type { Tally } from './tally.ts'
 import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored-sessions.ts'
 import type { Verified } from './verifier.ts'
@@ -224,37 +236,44 @@ export type Begun = { readonly token: string; readonly caller: Caller }
 const atConsole = (caller: Caller): Caller =>
   caller.authMode === 'offline-cache' ? caller : { ...caller, authMode: 'session' }
 
-function find(tx: Pick<Tx, 'oneOf'>, hash: Buffer): SessionRow | undefined {
-  return tx.oneOf<SessionRow>(
-    `SELECT username, instance, account_mark, created_at_ms, expires_at_ms, sealed FROM console_session
-       LEFT JOIN console_session_secret USING (token_sha256) WHERE token_sha256 = +?`,
-    [hash],
-  )
-}
+const session = statement({
+  columns: {
+    ...pick(tables.console_session, 'username', 'instance', 'account_mark', 'created_at_ms', 'expires_at_ms'),
+    sealed: maybe(blob),
+  },
+  sql: `SELECT username, instance, account_mark, created_at_ms, expires_at_ms, sealed FROM console_session
+    LEFT JOIN console_session_secret USING (token_sha256) WHERE token_sha256 = +?`,
+})
+const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))
+const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('console_session_secret').values(row))
+const withoutExpired = built({ ms: integer }, ({ ms }) =>
+  sql.deleteFrom('console_session').where('expires_at_ms', '<=', ms),
+)
+const withoutOldest = change(`DELETE FROM console_session WHERE token_sha256 IN (
+  SELECT token_sha256 FROM console_session
+  WHERE username = +? AND instance = +? ORDER BY expires_at_ms DESC, created_at_ms DESC LIMIT -1 OFFSET ?)`)
+const withoutSession = built(pick(tables.console_session, 'token_sha256'), ({ token_sha256 }) =>
+  sql.deleteFrom('console_session').where('token_sha256', '=', token_sha256),
+)
+const newExpiry = built(
+  pick(tables.console_session, 'token_sha256', 'expires_at_ms'),
+  ({ token_sha256, expires_at_ms }) =>
+    sql.updateTable('console_session').set({ expires_at_ms }).where('token_sha256', '=', token_sha256),
+)
 
-function insert(tx: Tx, hash: Buffer, row: SessionRow, nowMs: number): void {
-  const { username, instance, account_mark, created_at_ms, expires_at_ms, sealed } = row
-  tx.runOf('DELETE FROM console_session WHERE expires_at_ms <= +?', [nowMs])
-  tx.runOf('INSERT INTO console_session VALUES (?, ?, ?, ?, ?, ?)', [
-    hash,
-    username,
-    instance,
-    account_mark,
-    created_at_ms,
-    expires_at_ms,
-  ])
-  if (sealed) tx.runOf('INSERT INTO console_session_secret VALUES (?, ?)', [hash, sealed])
-  tx.runOf(
-    `DELETE FROM console_session WHERE token_sha256 IN (SELECT token_sha256 FROM console_session
-       WHERE username = +? AND instance = +? ORDER BY expires_at_ms DESC, created_at_ms DESC LIMIT -1 OFFSET ?)`,
-    [username, instance, mostOfOneUser],
-  )
+const find = (tx: ReadTx, hash: Buffer): SessionRow | undefined => tx.get(session, [hash])
+
+function insert(tx: Tx, hash: Buffer, { sealed, ...row }: SessionRow, nowMs: number): void {
+  tx.run(withoutExpired, { ms: nowMs })
+  tx.run(newSession, { token_sha256: hash, ...row })
+  if (sealed) tx.run(newSecret, { token_sha256: hash, sealed })
+  tx.run(withoutOldest, [row.username, row.instance, mostOfOneUser])
 }
 
 function remove(tx: Tx, hash: Buffer): boolean {
-  return tx.runOf('DELETE FROM console_session WHERE token_sha256 = +?', [hash]).changes > 0
+  return tx.run(withoutSession, { token_sha256: hash }).changes > 0
 }
 
 function moveExpiry(tx: Tx, hash: Buffer, expiresAtMs: number): void {
-  tx.runOf('UPDATE console_session SET expires_at_ms = ? WHERE token_sha256 = +?', [expiresAtMs, hash])
+  tx.run(newExpiry, { token_sha256: hash, expires_at_ms: expiresAtMs })
 }

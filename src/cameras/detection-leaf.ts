@@ -1,6 +1,6 @@
-import type { DetectionEventRow, Stated } from '../database/index.ts'
-import type { Json, LeafFacts } from '../log/index.ts'
+import type { Json, LeafFacts, Stated } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import type { DetectionEventRow } from './tables.ts'
 
 /** A row before its leaf is appended. */
 export type UnsealedDetection = Omit<DetectionEventRow, keyof Stated>

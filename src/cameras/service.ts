@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { ConfigNames } from '../auth/index.ts'
 import type { CameraConfig } from '../config/index.ts'
-import type { DetectionEventRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
@@ -26,6 +26,7 @@ import { detectionRecorded, motionDetected } from './events.ts'
 import { LatestReports } from './latest-reports.ts'
 import type { DetectionEvent, MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
+import type { DetectionEventRow } from './tables.ts'
 
 /** Sends messages to the cameras thread. */
 export type CamerasLink = { send(message: ToCameras): void }

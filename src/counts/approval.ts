@@ -9,7 +9,7 @@ import {
   type Recorder,
 } from '../ledger/index.ts'
 import { type Identity, mayBeSame } from '../log/index.ts'
-import type { Sight } from '../warehouse/index.ts'
+import { labelOf, type Sight } from '../warehouse/index.ts'
 import { compare, type LineStatus } from './comparison.ts'
 import { type Correction, corrections, type Ledger } from './corrections.ts'
 import { type SeenSlot, seenSlots } from './scanned.ts'
@@ -68,7 +68,7 @@ export function approve(tx: Tx, countId: number, { recorder, by, approver, sight
   ]
   return {
     eventIds,
-    leftOut: left.map(({ slotId, outcome }) => ({ slot_id: slotId, slot_code: store.labelOf(tx, slotId), outcome })),
+    leftOut: left.map(({ slotId, outcome }) => ({ slot_id: slotId, slot_code: labelOf(tx, slotId) ?? '', outcome })),
     warnings: codes.map((code) => ({ code, message: warningText[code] })),
   }
 }

@@ -1,6 +1,6 @@
-import type { CountScanRow } from '../database/index.ts'
 import { canonicalJson, type Json, sha256 } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import type { CountScanRow } from './tables.ts'
 
 /**
  * Returns the hash of a scan, hex: SHA-256 over RFC 8785 JSON, made from the row alone. Events that rely on the scan

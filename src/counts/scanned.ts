@@ -1,8 +1,9 @@
-import type { CountScanRow, ReadTx } from '../database/index.ts'
+import type { ReadTx } from '../database/index.ts'
 import { newestInSlot, newestOfAsset, occupantOf, standingIn } from '../ledger/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { expectedIn, type Pallet, type Seen } from './comparison.ts'
 import { type RecountMark, recountsOf, type Scan, scansOf, slotIdsOf } from './store.ts'
+import type { CountScanRow } from './tables.ts'
 
 /** A slot of a count with what was seen in it. */
 export type SeenSlot = Seen & {

@@ -4,7 +4,7 @@ import type { Caller, RequestOrigin } from '../http/index.ts'
 import { callerMark, headOf, newestTimestampMs, type Recorder, requestHash } from '../ledger/index.ts'
 import { mayBeSame, type People } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { barcodeWarningText, readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { barcodeWarningText, labelOf, readBarcode, type WarehouseService } from '../warehouse/index.ts'
 import type { Pallet } from './comparison.ts'
 import { scanSha256 } from './scan-statement.ts'
 import { decidingScan, foundIn } from './scanned.ts'
@@ -89,7 +89,7 @@ export class Scans {
       id: scan.id,
       countId: scan.count_id,
       slot_id: scan.slot_id,
-      slot_code: store.labelOf(tx, scan.slot_id),
+      slot_code: labelOf(tx, scan.slot_id) ?? '',
       found: found.map(({ barcode }) => barcode),
       empty: found.length === 0,
       counter: scan.counter,

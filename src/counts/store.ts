@@ -1,21 +1,75 @@
-import type { CountScanRow, CountSessionRow, ReadTx, Tx } from '../database/index.ts'
-import { type Identity, nameSql, type People, type Person, personIn } from '../log/index.ts'
+import {
+  built,
+  change,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  statements,
+  type Tx,
+  text,
+  word,
+} from '../database/index.ts'
+import {
+  type Identity,
+  linkedColumns,
+  linkedRowsSql,
+  nameSql,
+  openedAs,
+  type People,
+  type Person,
+  personIn,
+} from '../log/index.ts'
 import type { CountState } from './state.ts'
+import { type CountScanRow, type CountSessionRow, sql, tables } from './tables.ts'
 
-export type Session = CountSessionRow & {
-  readonly creator: string | null
-  readonly closer: string | null
-  readonly reason: string | null
+const sessionColumns = {
+  ...tables.count_session,
+  creator: maybe(text),
+  closer: maybe(text),
+  reason: maybe(text),
 }
+export type Session = RowOf<typeof sessionColumns>
 
 const sessionSelect = `SELECT c.*, ${nameSql('count_session', 'c.id', 'created_by', 'c.created_by')} AS creator,
     ${nameSql('count_session', 'c.id', 'closed_by', 'c.closed_by')} AS closer, r.value AS reason
-  FROM main.count_session c
-  LEFT JOIN opening r ON r.commitment = c.reason_commitment`
+  FROM main.count_session c ${openedAs('r', 'c.reason_commitment')}`
+const openedSession = statement({ columns: sessionColumns, sql: `${sessionSelect} WHERE c.id = +?` })
+const openedSessions = statement({ columns: sessionColumns, sql: `${sessionSelect} ORDER BY c.id DESC` })
+
+const lastSession = statement({
+  columns: { id: integer },
+  sql: 'SELECT coalesce(max(id), 0) AS id FROM count_session',
+})
+const newSession = built(
+  pick(tables.count_session, 'warehouse_id', 'reference', 'selection', 'created_by', 'created_at_ms', 'updated_at_ms'),
+  (row) => sql.insertInto('count_session').values({ ...row, state: 'open' }),
+)
+const newSlot = built(tables.count_slot, (row) => sql.insertInto('count_slot').values(row))
+const newState = change('UPDATE count_session SET state = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
+const closing = built(
+  pick(tables.count_session, 'id', 'closed_by', 'closed_at_ms', 'reason_commitment'),
+  ({ id, ...facts }) => sql.updateTable('count_session').set(facts).where('id', '=', id),
+)
+const slotsCounted = built(pick(tables.count_slot, 'count_id'), ({ count_id }) =>
+  sql.selectFrom('count_slot').select('slot_id').where('count_id', '=', count_id).orderBy('slot_id'),
+)
+const slotCounted = built(tables.count_slot, ({ count_id, slot_id }) =>
+  sql.selectFrom('count_slot').select('slot_id').where('count_id', '=', count_id).where('slot_id', '=', slot_id),
+)
+const slotsInCount = statement({
+  columns: { n: integer },
+  sql: 'SELECT count(*) AS n FROM count_slot WHERE count_id = ?',
+})
+const placeOfCount = built(pick(tables.count_session, 'id'), ({ id }) =>
+  sql.selectFrom('count_session').select('warehouse_id').where('id', '=', id),
+)
 
 /** Returns the id that `insertSession` gives next. */
 export function nextSessionId(tx: ReadTx): number {
-  return (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM count_session')?.id ?? 0) + 1
+  return (tx.get(lastSession)?.id ?? 0) + 1
 }
 
 export function insertSession(
@@ -24,93 +78,143 @@ export function insertSession(
   slotIds: readonly number[],
   nowMs: number,
 ): number {
-  const { lastId } = tx.runOf(
-    `INSERT INTO count_session (warehouse_id, reference, selection, state, created_by, created_at_ms, updated_at_ms)
-     VALUES (?, ?, ?, 'open', ?, ?, ?)`,
-    [row.warehouse_id, row.reference, row.selection, row.created_by, nowMs, nowMs],
-  )
-  for (const slotId of slotIds) tx.runOf('INSERT INTO count_slot VALUES (?, ?)', [lastId, slotId])
+  const { lastId } = tx.run(newSession, { ...row, created_at_ms: nowMs, updated_at_ms: nowMs })
+  for (const slotId of slotIds) tx.run(newSlot, { count_id: lastId, slot_id: slotId })
   return lastId
 }
 
 export function findSession(tx: ReadTx, id: number): Session | undefined {
-  return tx.oneOf<Session>(`${sessionSelect} WHERE c.id = +?`, [id])
+  return tx.get(openedSession, [id])
 }
 
 /** Lists counts, newest first. */
 export function listSessions(tx: ReadTx): Session[] {
-  return tx.allOf<Session>(`${sessionSelect} ORDER BY c.id DESC`)
+  return tx.all(openedSessions)
 }
 
 /** Stores the state and increments the version, also for each scan. */
 export function touch(tx: Tx, id: number, state: CountState, nowMs: number): void {
-  tx.runOf('UPDATE count_session SET state = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [
-    state,
-    nowMs,
-    id,
-  ])
+  tx.run(newState, [state, nowMs, id])
 }
 
 export function close(tx: Tx, id: number, by: string, reasonCommitment: string | null, nowMs: number): void {
-  tx.runOf('UPDATE count_session SET closed_by = ?, closed_at_ms = ?, reason_commitment = ? WHERE id = ?', [
-    by,
-    nowMs,
-    reasonCommitment,
-    id,
-  ])
+  tx.run(closing, { id, closed_by: by, closed_at_ms: nowMs, reason_commitment: reasonCommitment })
 }
 
 export function slotIdsOf(tx: ReadTx, countId: number): number[] {
-  return tx
-    .allOf<{ slot_id: number }>('SELECT slot_id FROM count_slot WHERE count_id = ? ORDER BY slot_id', [countId])
-    .map((row) => row.slot_id)
+  return tx.all(slotsCounted, { count_id: countId }).map((row) => row.slot_id)
 }
 
 export function isCounted(tx: ReadTx, countId: number, slotId: number): boolean {
-  return tx.oneOf('SELECT 1 FROM count_slot WHERE count_id = ? AND slot_id = ?', [countId, slotId]) !== undefined
+  return tx.get(slotCounted, { count_id: countId, slot_id: slotId }) !== undefined
 }
 
 export function countSlots(tx: ReadTx, countId: number): number {
-  return tx.oneOf<{ n: number }>('SELECT count(*) AS n FROM count_slot WHERE count_id = ?', [countId])?.n ?? 0
+  return tx.get(slotsInCount, [countId])?.n ?? 0
 }
 
-const scanColumns = [
-  'id',
-  'count_id',
-  'slot_id',
-  'found',
-  'counter_commitment',
-  'timestamp_ms',
-  'device_timestamp_ms',
-  'received_at_ms',
-  'clock_offset_ms',
-  'time_quality',
-  'known_event_id',
-  'caller',
-  'client_scan_id',
-  'request_sha256',
-  'sha256',
-] as const satisfies readonly (keyof CountScanRow)[]
+const lastScan = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(id), 0) AS n FROM main.count_scan' })
+const newScan = built(tables.count_scan, (row) => sql.insertInto('count_scan').values(row))
+const scanById = built(pick(tables.count_scan, 'id'), ({ id }) =>
+  sql.selectFrom('count_scan').selectAll().where('id', '=', id),
+)
 
 export function nextScanId(tx: ReadTx): number {
-  return (tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.count_scan')?.n ?? 0) + 1
+  return (tx.get(lastScan)?.n ?? 0) + 1
 }
 
 export function appendScan(tx: Tx, row: CountScanRow): void {
-  tx.runOf(
-    `INSERT INTO main.count_scan (${scanColumns.join(', ')}) VALUES (${scanColumns.map(() => '?').join(', ')})`,
-    scanColumns.map((column) => row[column]),
-  )
+  tx.run(newScan, row)
 }
 
 /** A scan with the counter's name, if that is not erased. */
-export type Scan = CountScanRow & { readonly counter: string | null }
+const scanColumns = { ...tables.count_scan, counter: maybe(text) }
+export type Scan = RowOf<typeof scanColumns>
 
 const scanSelect = `SELECT s.*, ${nameSql('count_scan', 's.id', 'counter', 's.counter_commitment')} AS counter
   FROM main.count_scan s`
+const openedScan = statement({ columns: scanColumns, sql: `${scanSelect} WHERE s.id = ?` })
+const clientScan = statement({
+  columns: scanColumns,
+  sql: `${scanSelect} WHERE s.count_id = ? AND s.caller = ? AND s.client_scan_id = ?`,
+})
+const openedScans = statements({
+  columns: scanColumns,
+  sql: (isOfSlot: boolean) =>
+    `${scanSelect} WHERE s.count_id = +?${isOfSlot ? ' AND s.slot_id = +?' : ''} ORDER BY s.slot_id, s.timestamp_ms, s.id`,
+  samples: [[false], [true]],
+})
+const slotsScanned = statement({
+  columns: { n: integer },
+  sql: `SELECT count(DISTINCT s.slot_id) AS n FROM main.count_scan s
+    WHERE s.count_id = +? AND NOT EXISTS (
+      SELECT 1 FROM main.count_recount r WHERE r.count_id = s.count_id AND r.slot_id = s.slot_id
+        AND (s.id <= r.after_scan_id OR s.timestamp_ms < r.requested_at_ms))`,
+})
+const recountMarks = built(pick(tables.count_recount, 'count_id'), ({ count_id }) =>
+  sql
+    .selectFrom('count_recount')
+    .select(['slot_id', 'after_scan_id', 'requested_at_ms'])
+    .where('count_id', '=', count_id)
+    .orderBy('id'),
+)
+const lastRecount = statement({
+  columns: { id: integer },
+  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.count_recount',
+})
+const newRecount = built(tables.count_recount, (row) => sql.insertInto('count_recount').values(row))
+const newOutcome = change(
+  `INSERT INTO main.count_outcome (id, count_id, slot_id, scan_id, outcome, scanned_at_ms, decided_at_ms)
+   VALUES ((SELECT coalesce(max(id), 0) + 1 FROM main.count_outcome), ?, ?, ?, ?, ?, ?)`,
+)
+const outcomes = statement({
+  columns: { outcome: word<OutcomeKind>(), n: integer },
+  sql: 'SELECT outcome, count(*) AS n FROM main.count_outcome WHERE count_id = ? GROUP BY outcome',
+})
+const countedAt = statement({
+  columns: { found: integer },
+  sql: `SELECT 1 AS found FROM main.count_outcome
+    WHERE slot_id = +? AND outcome IN ('matched', 'corrected') AND scanned_at_ms >= +? LIMIT 1`,
+})
+const open = statement({
+  columns: { id: integer },
+  sql: `SELECT id FROM main.count_session WHERE state IN ('counting', 'review') ORDER BY id`,
+})
+
+const linked = { id: 'id', column: 'actor_commitment', hasLeaf: false }
+
+/** Who is linked to the rows of counts, for verification. */
+export const linksOfScans = statement({
+  columns: linkedColumns,
+  sql: linkedRowsSql({ ...linked, table: 'count_scan', field: 'counter', column: 'counter_commitment' }),
+})
+export const linksOfRecounts = statement({
+  columns: linkedColumns,
+  sql: linkedRowsSql({ ...linked, table: 'count_recount', field: 'actor' }),
+})
+export const linksOfCounts = {
+  createdBy: statement({
+    columns: linkedColumns,
+    sql: linkedRowsSql({ ...linked, table: 'count_session', field: 'created_by', column: 'created_by' }),
+  }),
+  closedBy: statement({
+    columns: linkedColumns,
+    sql: linkedRowsSql({ ...linked, table: 'count_session', field: 'closed_by', column: 'closed_by' }),
+  }),
+}
+
+/** A scan as it was made. */
+export function scanRow(tx: ReadTx, id: number): CountScanRow | undefined {
+  return tx.get(scanById, { id })
+}
+
+/** The warehouse of a count, whoever asks. */
+export function warehouseOfCount(tx: ReadTx, id: number): number | undefined {
+  return tx.get(placeOfCount, { id })?.warehouse_id
+}
 
 export function findScan(tx: ReadTx, id: number): Scan | undefined {
-  return tx.oneOf<Scan>(`${scanSelect} WHERE s.id = ?`, [id])
+  return tx.get(openedScan, [id])
 }
 
 /** Returns who made a scan; undefined once erased. */
@@ -119,42 +223,24 @@ export function counterOf(tx: ReadTx, scan: Pick<CountScanRow, 'id' | 'counter_c
 }
 
 export function findClientScan(tx: ReadTx, countId: number, caller: string, clientScanId: string): Scan | undefined {
-  return tx.oneOf<Scan>(`${scanSelect} WHERE s.count_id = ? AND s.caller = ? AND s.client_scan_id = ?`, [
-    countId,
-    caller,
-    clientScanId,
-  ])
+  return tx.get(clientScan, [countId, caller, clientScanId])
 }
 
 /** Returns the scans of a count, or of one of its slots, in the order of their times. */
 export function scansOf(tx: ReadTx, countId: number, slotId?: number): Scan[] {
-  const ofSlot = slotId === undefined ? '' : ' AND s.slot_id = +?'
-  return tx.allOf<Scan>(`${scanSelect} WHERE s.count_id = +?${ofSlot} ORDER BY s.slot_id, s.timestamp_ms, s.id`, [
-    countId,
-    ...(slotId === undefined ? [] : [slotId]),
-  ])
+  return tx.all(openedScans(slotId !== undefined), [countId, ...(slotId === undefined ? [] : [slotId])])
 }
 
 /** Returns the number of slots with a deciding scan; see `decidingScan`. */
 export function scannedSlots(tx: ReadTx, countId: number): number {
-  const row = tx.oneOf<{ n: number }>(
-    `SELECT count(DISTINCT s.slot_id) AS n FROM main.count_scan s
-     WHERE s.count_id = +? AND NOT EXISTS (
-       SELECT 1 FROM main.count_recount r WHERE r.count_id = s.count_id AND r.slot_id = s.slot_id
-         AND (s.id <= r.after_scan_id OR s.timestamp_ms < r.requested_at_ms))`,
-    [countId],
-  )
-  return row?.n ?? 0
+  return tx.get(slotsScanned, [countId])?.n ?? 0
 }
 
 export type RecountMark = { readonly slot_id: number; readonly after_scan_id: number; readonly requested_at_ms: number }
 
 /** Returns the newest recount request of each slot. */
 export function recountsOf(tx: ReadTx, countId: number): ReadonlyMap<number, RecountMark> {
-  const rows = tx.allOf<RecountMark>(
-    'SELECT slot_id, after_scan_id, requested_at_ms FROM main.count_recount WHERE count_id = ? ORDER BY id',
-    [countId],
-  )
+  const rows = tx.all(recountMarks, { count_id: countId })
   return new Map(rows.map((row) => [row.slot_id, row]))
 }
 
@@ -164,53 +250,36 @@ export function appendRecount(
   people: People,
   actor: Person,
 ): void {
-  const row = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.count_recount')?.id ?? 0) + 1
+  const row = (tx.get(lastRecount)?.id ?? 0) + 1
   const commitment = people.inRow(tx, actor, { subject: 'count_recount', row, field: 'actor' })
-  tx.runOf(
-    `INSERT INTO main.count_recount (id, count_id, slot_id, after_scan_id, requested_at_ms, actor_commitment, reason_commitment)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [row, mark.count_id, mark.slot_id, mark.after_scan_id, mark.requested_at_ms, commitment, mark.reasonCommitment],
-  )
+  const { reasonCommitment, count_id, slot_id, after_scan_id, requested_at_ms } = mark
+  tx.run(newRecount, {
+    id: row,
+    ...{ count_id, slot_id, after_scan_id, requested_at_ms },
+    actor_commitment: commitment,
+    reason_commitment: reasonCommitment,
+  })
 }
 
 export type OutcomeKind = 'matched' | 'corrected' | 'moved' | 'conflict' | 'not_counted'
 export type SlotOutcome = { readonly slotId: number; readonly outcome: OutcomeKind; readonly scan: Scan | undefined }
 
 export function appendOutcome(tx: Tx, countId: number, { slotId, outcome, scan }: SlotOutcome, nowMs: number): void {
-  tx.runOf(
-    `INSERT INTO main.count_outcome (id, count_id, slot_id, scan_id, outcome, scanned_at_ms, decided_at_ms)
-     VALUES ((SELECT coalesce(max(id), 0) + 1 FROM main.count_outcome), ?, ?, ?, ?, ?, ?)`,
-    [countId, slotId, scan?.id ?? null, outcome, scan?.timestamp_ms ?? null, nowMs],
-  )
+  tx.run(newOutcome, [countId, slotId, scan?.id ?? null, outcome, scan?.timestamp_ms ?? null, nowMs])
 }
 
 export function outcomesOf(tx: ReadTx, countId: number): Record<OutcomeKind, number> {
-  const rows = tx.allOf<{ outcome: OutcomeKind; n: number }>(
-    'SELECT outcome, count(*) AS n FROM main.count_outcome WHERE count_id = ? GROUP BY outcome',
-    [countId],
-  )
+  const rows = tx.all(outcomes, [countId])
   const none = { matched: 0, corrected: 0, moved: 0, conflict: 0, not_counted: 0 }
   return { ...none, ...Object.fromEntries(rows.map((row) => [row.outcome, row.n])) }
 }
 
 /** Says whether an approved count has seen the slot at this time or later. */
 export function countedSince(tx: ReadTx, slotId: number, sinceMs: number): boolean {
-  return (
-    tx.oneOf(
-      `SELECT 1 FROM main.count_outcome
-       WHERE slot_id = +? AND outcome IN ('matched', 'corrected') AND scanned_at_ms >= +? LIMIT 1`,
-      [slotId, sinceMs],
-    ) !== undefined
-  )
+  return tx.get(countedAt, [slotId, sinceMs]) !== undefined
 }
 
 /** Returns the ids of counts that were begun and not closed. */
 export function openCounts(tx: ReadTx): number[] {
-  return tx
-    .allOf<{ id: number }>(`SELECT id FROM main.count_session WHERE state IN ('counting', 'review') ORDER BY id`)
-    .map(({ id }) => id)
-}
-
-export function labelOf(tx: ReadTx, slotId: number): string {
-  return tx.oneOf<{ slot_id: string }>('SELECT slot_id FROM main.slot WHERE id = +?', [slotId])?.slot_id ?? ''
+  return tx.all(open).map(({ id }) => id)
 }

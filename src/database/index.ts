@@ -1,21 +1,22 @@
+export {
+  blob,
+  type Column,
+  type Columns,
+  defaulted,
+  integer,
+  maybe,
+  pick,
+  type RowOf,
+  real,
+  text,
+  word,
+} from './columns.ts'
 export { compact } from './compact.ts'
 export { DiskRoom } from './disk-room.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
 export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
-export { type Condition, keysOfPage, type Listing } from './page-in-slices.ts'
-export { type Query, sql } from './sql.ts'
-export type {
-  CountScanRow,
-  CountSessionRow,
-  DetectionEventRow,
-  IncidentChangeRow,
-  PlacementEventRow,
-  PrintJobRow,
-  ReportRow,
-  ScaleReadingRow,
-  Stated,
-  Tables,
-  UnitHistoryRow,
-} from './tables.ts'
+export { type Condition, keysOfPage, type Listing, listings } from './page-in-slices.ts'
+export { builderOver, type Query } from './sql.ts'
+export { type Bindable, built, change, changes, type Statement, statement, statements } from './statement.ts'
 export { executor, type ReadTx, type Tx } from './transaction.ts'
 export { type Head, type Slice, UnitOfWork } from './unit-of-work.ts'

@@ -1,10 +1,12 @@
+import { integer } from './columns.ts'
+import { type Statement, statements } from './statement.ts'
 import type { ReadTx } from './transaction.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 export type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
 
-/** Rows of a table in the order of a unique key, the newest first. */
-export type Listing = {
+/** Rows of a table in the order of a unique key of one or two columns, the newest first. */
+type Order = {
   /** `main.report r`. */
   readonly from: string
   /** Columns of the key, the unique one last. */
@@ -15,6 +17,22 @@ export type Listing = {
   readonly within: readonly Condition[]
   /** What is looked at row by row. */
   readonly passing: readonly Condition[]
+}
+
+type SliceRow = { k0: number; k1: number; passes: number }
+export type Listing = Order & { readonly slice: Statement<SliceRow> }
+
+/** Makes a listing of what is asked for. `samples`: arguments that bring every condition in once. */
+export function listings<Args extends readonly unknown[]>(
+  orderOf: (...args: Args) => Order,
+  samples: readonly NoInfer<Args>[],
+): (...args: Args) => Listing {
+  const slice = statements({
+    columns: { k0: integer, k1: integer, passes: integer },
+    sql: (...args: Args) => sliceSql(orderOf(...args)),
+    samples,
+  })
+  return (...args) => ({ ...orderOf(...args), slice: slice(...args) })
 }
 
 type KeyPage = {
@@ -84,15 +102,18 @@ function isBefore(a: Key, b: Key): boolean {
   return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0)
 }
 
-function sliceOf(tx: ReadTx, { from, key, within, passing }: Listing, place: Key): Slice {
+function sliceSql({ from, key, within, passing }: Order): string {
+  const [first, second] = key
   const behind = `(${key.join(', ')}) < (${key.map(() => '+?').join(', ')})`
-  const rows = tx.allOf<Record<string, number>>(
-    `SELECT ${key.map((column, i) => `${column} AS k${i}`).join(', ')}, ${sqlOf(passing) || '1'} AS passes FROM ${from}
-     WHERE ${[behind, ...within.map(({ sql }) => sql)].join(' AND ')}
-     ORDER BY ${key.map((column) => `${column} DESC`).join(', ')} LIMIT ${looked}`,
-    [...passing, { values: place }, ...within].flatMap(({ values }) => values),
-  )
-  const keyOf = (row: Record<string, number>): Key => key.map((_, i) => row[`k${i}`] ?? 0)
+  return `SELECT ${first} AS k0, ${second ?? '0'} AS k1, ${sqlOf(passing) || '1'} AS passes FROM ${from}
+    WHERE ${[behind, ...within.map(({ sql }) => sql)].join(' AND ')}
+    ORDER BY ${key.map((column) => `${column} DESC`).join(', ')} LIMIT ${looked}`
+}
+
+function sliceOf(tx: ReadTx, { slice, key, within, passing }: Listing, place: Key): Slice {
+  const values = [...passing, { values: place }, ...within].flatMap((one) => one.values)
+  const rows = tx.all(slice, values)
+  const keyOf = ({ k0, k1 }: SliceRow): Key => [k0, k1].slice(0, key.length)
   const last = rows.at(-1)
   return {
     keys: rows.filter(({ passes }) => passes === 1).map(keyOf),

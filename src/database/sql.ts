@@ -1,5 +1,13 @@
-import { type Compilable, type Driver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import type { Tables } from './tables.ts'
+import {
+  type Compilable,
+  type Driver,
+  Kysely,
+  type KyselyConfig,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { Columns, TableOf } from './columns.ts'
 
 class NoDriver implements Driver {
   async init() {}
@@ -13,14 +21,22 @@ class NoDriver implements Driver {
   async destroy() {}
 }
 
-/** Builds and types SQL without a connection. Pass its queries to a transaction. */
-export const sql = new Kysely<Tables>({
+const config: KyselyConfig = {
   dialect: {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new NoDriver(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   },
-})
+}
+
+type Builder<Tables extends Readonly<Record<string, Columns>>> = Kysely<{
+  [Name in keyof Tables]: TableOf<Tables[Name]>
+}>
+
+/** Builds SQL over these tables and knows no others. It is connected to nothing: hand what it builds to a transaction. */
+export function builderOver<Tables extends Readonly<Record<string, Columns>>>(_tables: Tables): Builder<Tables> {
+  return new Kysely(config)
+}
 
 export type Query<Row> = Compilable<Row>

@@ -1,35 +1,45 @@
-import type { Database, Statement } from 'better-sqlite3'
+import type { Database, Statement as Prepared } from 'better-sqlite3'
 import type { Query } from './sql.ts'
+import type { Change, Statement } from './statement.ts'
 
-type Bindable = string | number | bigint | Buffer | Uint8Array | null
-export type Parameters = readonly Bindable[]
+/** What a run of a statement has to be given; nothing where the statement binds nothing. */
+type Handed<Given> = Given extends readonly unknown[]
+  ? [given?: Given]
+  : keyof Given extends never
+    ? []
+    : [given: Given]
 
 /** A read: synchronous, on one snapshot of the ledger. */
 export type ReadTx = {
+  all<Row, Given>(statement: Statement<Row, Given>, ...given: Handed<Given>): Row[]
   all<Row>(query: Query<Row>): Row[]
+  get<Row, Given>(statement: Statement<Row, Given>, ...given: Handed<Given>): Row | undefined
   get<Row>(query: Query<Row>): Row | undefined
-  /**
-   * For hot paths: plain SQL, prepared once. Bind against indexed columns as `=+?`, or SQLite prepares it anew each
-   * time.
-   */
-  allOf<Row>(sql: string, parameters?: Parameters): Row[]
-  oneOf<Row>(sql: string, parameters?: Parameters): Row | undefined
 }
+
+type Done = { changes: number; lastId: number }
 
 /** A write: reads, and changes. */
 export type Tx = ReadTx & {
-  run(query: Query<unknown>): { changes: number; lastId: number }
-  runOf(sql: string, parameters?: Parameters): { changes: number; lastId: number }
+  run<Given>(change: Change<Given>, ...given: Handed<Given>): Done
+  run(query: Query<unknown>): Done
 }
 
-const cachedStatements = 400
+const cachedStatements = 600
+
+function compiled(query: Query<unknown>): { sql: string; valuesOf: () => readonly unknown[] } {
+  const { sql, parameters } = query.compile()
+  return { sql, valuesOf: () => parameters }
+}
+
+type Runnable = Pick<Statement<unknown, unknown>, 'sql' | 'valuesOf'> | Query<unknown>
 
 /**
  * Returns the synchronous executor of a connection, with a statement cache (Kysely's driver prepares at every
  * execution).
  */
 export function executor(db: Database): Tx {
-  const cache = new Map<string, Statement<unknown[], unknown>>()
+  const cache = new Map<string, Prepared<unknown[], unknown>>()
   const prepare = (sql: string) => {
     const known = cache.get(sql)
     if (known) return known
@@ -38,25 +48,20 @@ export function executor(db: Database): Tx {
     cache.set(sql, made)
     return made
   }
-  const write = (sql: string, parameters: readonly unknown[]) => {
-    const done = prepare(sql).run(...parameters)
+  /** A query of the builder is compiled here, at each run. */
+  const asStatement = (one: Runnable) => ('compile' in one ? compiled(one) : one)
+  const all = (one: Runnable, given?: unknown) => {
+    const { sql, valuesOf } = asStatement(one)
+    return prepare(sql).all(...valuesOf(given))
+  }
+  const get = (one: Runnable, given?: unknown) => {
+    const { sql, valuesOf } = asStatement(one)
+    return prepare(sql).get(...valuesOf(given))
+  }
+  const run = (one: Runnable, given?: unknown): Done => {
+    const { sql, valuesOf } = asStatement(one)
+    const done = prepare(sql).run(...valuesOf(given))
     return { changes: done.changes, lastId: Number(done.lastInsertRowid) }
   }
-  return {
-    allOf: <Row>(sql: string, parameters: Parameters = []) => prepare(sql).all(...parameters) as Row[],
-    oneOf: <Row>(sql: string, parameters: Parameters = []) => prepare(sql).get(...parameters) as Row | undefined,
-    all: <Row>(query: Query<Row>) => {
-      const { sql, parameters } = query.compile()
-      return prepare(sql).all(...parameters) as Row[]
-    },
-    get: <Row>(query: Query<Row>) => {
-      const { sql, parameters } = query.compile()
-      return prepare(sql).get(...parameters) as Row | undefined
-    },
-    run: (query) => {
-      const { sql, parameters } = query.compile()
-      return write(sql, parameters)
-    },
-    runOf: (sql, parameters = []) => write(sql, parameters),
-  }
+  return { all, get, run } as unknown as Tx
 }

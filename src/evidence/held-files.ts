@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileOf } from '../cameras/index.ts'
+import { everyClip, fileOf } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
-import { listFile } from '../imports/index.ts'
+import { everyReportFile, reportFile } from '../governance/index.ts'
+import { everyListHash, listFile } from '../imports/index.ts'
+import { heldPhotos } from '../log/index.ts'
 import { photoFile } from '../photos/index.ts'
 import { ownFile } from '../platform/index.ts'
 import type { Findings } from './findings.ts'
-import { reportFile } from './report-leaf.ts'
 
 type HeldFile = { readonly what: string; readonly path: string; readonly sha256: string }
 
@@ -23,10 +24,7 @@ export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): num
 }
 
 function photos(tx: ReadTx, dataDir: string): HeldFile[] {
-  const rows = tx.allOf<{ sha256: string; media_type: string }>(
-    `SELECT sha256, media_type FROM main.media WHERE kind = 'photo'`,
-  )
-  return rows.map(({ sha256, media_type: mediaType }) => ({
+  return heldPhotos(tx).map(({ sha256, mediaType }) => ({
     what: `photo ${sha256.slice(0, 16)}…`,
     path: photoFile(dataDir, { sha256, mediaType }),
     sha256,
@@ -34,10 +32,7 @@ function photos(tx: ReadTx, dataDir: string): HeldFile[] {
 }
 
 function clips(tx: ReadTx, dataDir: string): HeldFile[] {
-  const rows = tx.allOf<{ id: number; clip_sha256: string | null; snapshot_sha256: string | null }>(
-    'SELECT id, clip_sha256, snapshot_sha256 FROM main.detection_event WHERE clip_sha256 IS NOT NULL',
-  )
-  return rows.flatMap((row) =>
+  return everyClip(tx).flatMap((row) =>
     (['clip', 'snapshot'] as const).flatMap((kind) => {
       const sha256 = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
       const path = join(dataDir, 'clips', fileOf(row.id, kind))
@@ -47,13 +42,15 @@ function clips(tx: ReadTx, dataDir: string): HeldFile[] {
 }
 
 function reports(tx: ReadTx, dataDir: string): HeldFile[] {
-  const rows = tx.allOf<{ id: number; sha256: string }>('SELECT id, sha256 FROM main.report')
-  return rows.map(({ id, sha256 }) => ({ what: `file of report ${id}`, path: reportFile(dataDir, sha256), sha256 }))
+  return everyReportFile(tx).map(({ id, sha256 }) => ({
+    what: `file of report ${id}`,
+    path: reportFile(dataDir, sha256),
+    sha256,
+  }))
 }
 
 function openingLists(tx: ReadTx, dataDir: string): HeldFile[] {
-  const rows = tx.allOf<{ sha256: string }>('SELECT sha256 FROM main.opening_list')
-  return rows.map(({ sha256 }) => ({
+  return everyListHash(tx).map((sha256) => ({
     what: `list of opening stock ${sha256.slice(0, 16)}…`,
     path: listFile(dataDir, sha256),
     sha256,

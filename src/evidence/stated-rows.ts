@@ -1,20 +1,20 @@
-import { detectionFacts } from '../cameras/index.ts'
-import { scanSha256 } from '../counts/index.ts'
-import type {
-  CountScanRow,
-  DetectionEventRow,
-  IncidentChangeRow,
-  PlacementEventRow,
-  ReadTx,
-  ReportRow,
-  UnitHistoryRow,
-} from '../database/index.ts'
-import { placementFacts } from '../ledger/index.ts'
-import type { LeafFacts, LeafVersion } from '../log/index.ts'
-import { photosIn, unitHistoryFacts } from '../units/index.ts'
+import { type DetectionEventRow, detectionFacts, statedDetections } from '../cameras/index.ts'
+import { scanRow, scanSha256 } from '../counts/index.ts'
+import type { ReadTx, Statement } from '../database/index.ts'
+import {
+  type IncidentChangeRow,
+  incidentFacts,
+  type ReportRow,
+  reportFacts,
+  statedIncidentChanges,
+  statedReports,
+} from '../governance/index.ts'
+import { findOpeningList } from '../imports/index.ts'
+import { type PlacementEventRow, placementFacts, statedPlacements } from '../ledger/index.ts'
+import { findMedia, type LeafFacts, type LeafVersion, type Stated } from '../log/index.ts'
+import { photosIn, statedSteps, type UnitHistoryRow, unitHistoryFacts } from '../units/index.ts'
+import { labelOf } from '../warehouse/index.ts'
 import type { Findings } from './findings.ts'
-import { incidentFacts } from './incident-leaf.ts'
-import { reportFacts } from './report-leaf.ts'
 
 /** A row that a leaf states, for verification. */
 export type StatedRow = {
@@ -35,75 +35,43 @@ export type StatedRow = {
 export type StatedKind = {
   readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report'
   readonly noun: string
-  readonly table: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
+  /** How many rows of a log there are up to a leaf's number. */
+  readonly upTo: (tx: ReadTx, log: number, seq: number) => number
+  /** How many rows no leaf states. */
+  readonly withoutLeaf: (tx: ReadTx) => number
 }
 
-const between = (table: string) => `SELECT * FROM main.${table} WHERE log_id = +? AND leaf_seq >= +? AND leaf_seq <= +?`
+type Counted = Statement<{ n: number }>
+type Asked<Row> = { readonly between: Statement<Row>; readonly upTo: Counted; readonly withoutLeaf: Counted }
+
+function statedKind<Row extends Stated>(
+  { kind, noun }: Pick<StatedKind, 'kind' | 'noun'>,
+  asked: Asked<Row>,
+  toStated: (row: Row) => StatedRow,
+): StatedKind {
+  return {
+    kind,
+    noun,
+    rows: (tx, log, firstSeq, lastSeq) =>
+      new Map(
+        tx
+          .all(asked.between, [log, firstSeq, lastSeq])
+          .filter((row) => row.log_id === log)
+          .map((row) => [row.leaf_seq, toStated(row)]),
+      ),
+    upTo: (tx, log, seq) => tx.get(asked.upTo, [log, seq])?.n ?? 0,
+    withoutLeaf: (tx) => tx.get(asked.withoutLeaf)?.n ?? 0,
+  }
+}
 
 export const statedKinds: readonly StatedKind[] = [
-  {
-    kind: 'placement',
-    noun: 'event',
-    table: 'placement_event',
-    rows: (tx, log, firstSeq, lastSeq) =>
-      new Map(
-        tx
-          .allOf<PlacementEventRow>(
-            // By the ids in the leaves: the ledger has no index by leaf.
-            `SELECT e.* FROM main.log_leaf l CROSS JOIN main.placement_event e ON e.id = CAST(l.ref AS INTEGER)
-             WHERE l.log_id = +? AND l.seq >= +? AND l.seq <= +? AND l.kind = 'placement'`,
-            [log, firstSeq, lastSeq],
-          )
-          .filter((row) => row.log_id === log)
-          .map((row) => [row.leaf_seq, statedPlacement(row)]),
-      ),
-  },
-  {
-    kind: 'detection',
-    noun: 'detection',
-    table: 'detection_event',
-    rows: (tx, log, firstSeq, lastSeq) =>
-      new Map(
-        tx
-          .allOf<DetectionEventRow>(between('detection_event'), [log, firstSeq, lastSeq])
-          .map((row) => [row.leaf_seq, statedDetection(row)]),
-      ),
-  },
-  {
-    kind: 'unit-history',
-    noun: 'step of a transport unit',
-    table: 'unit_history',
-    rows: (tx, log, firstSeq, lastSeq) =>
-      new Map(
-        tx
-          .allOf<UnitHistoryRow>(between('unit_history'), [log, firstSeq, lastSeq])
-          .map((row) => [row.leaf_seq, statedUnitStep(row)]),
-      ),
-  },
-  {
-    kind: 'incident-change',
-    noun: 'change of an incident',
-    table: 'incident_change',
-    rows: (tx, log, firstSeq, lastSeq) =>
-      new Map(
-        tx
-          .allOf<IncidentChangeRow>(between('incident_change'), [log, firstSeq, lastSeq])
-          .map((row) => [row.leaf_seq, statedIncidentChange(row)]),
-      ),
-  },
-  {
-    kind: 'report',
-    noun: 'report',
-    table: 'report',
-    rows: (tx, log, firstSeq, lastSeq) =>
-      new Map(
-        tx
-          .allOf<ReportRow>(between('report'), [log, firstSeq, lastSeq])
-          .map((row) => [row.leaf_seq, statedReport(row)]),
-      ),
-  },
+  statedKind({ kind: 'placement', noun: 'event' }, statedPlacements, statedPlacement),
+  statedKind({ kind: 'detection', noun: 'detection' }, statedDetections, statedDetection),
+  statedKind({ kind: 'unit-history', noun: 'step of a transport unit' }, statedSteps, statedUnitStep),
+  statedKind({ kind: 'incident-change', noun: 'change of an incident' }, statedIncidentChanges, statedIncidentChange),
+  statedKind({ kind: 'report', noun: 'report' }, statedReports, statedReport),
 ]
 
 function statedUnitStep(row: UnitHistoryRow): StatedRow {
@@ -117,7 +85,7 @@ function statedUnitStep(row: UnitHistoryRow): StatedRow {
     receivedAtMs: row.received_at_ms,
     check: (tx, findings) => {
       for (const { sha256, evidence } of photosIn(row)) {
-        if (evidence !== 'held' || mediaKind(tx, sha256 ?? '') === 'photo') continue
+        if (evidence !== 'held' || findMedia(tx, sha256 ?? '')?.kind === 'photo') continue
         findings.add(name, 'its photo is held, but no such photo is written down')
       }
     },
@@ -150,7 +118,7 @@ function statedDetection(row: DetectionEventRow): StatedRow {
         { kind: 'snapshot', sha256: row.snapshot_sha256 },
       ]
       for (const { kind, sha256 } of files) {
-        if (sha256 === null || mediaKind(tx, sha256) === kind) continue
+        if (sha256 === null || findMedia(tx, sha256)?.kind === kind) continue
         findings.add(`detection ${row.id}`, `its ${kind} is stated, but no such ${kind} is written down`)
       }
     },
@@ -186,32 +154,24 @@ function statedReport(row: ReportRow): StatedRow {
 
 /** Checks the label of an event's slot, and the row of a held photo. */
 function checkPlacement(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
-  const label = tx.oneOf<{ slot_id: string }>('SELECT slot_id FROM main.slot WHERE id = +?', [row.slot_id])?.slot_id
+  const label = labelOf(tx, row.slot_id)
   if (label !== undefined && label !== row.slot_code) {
     findings.add(`slot ${row.slot_id}`, `is called ${label}, and was ${row.slot_code} when its events were recorded`)
   }
   checkScan(tx, row, findings)
-  if (row.opening_list !== null && !listIsHeld(tx, row.opening_list)) {
+  if (row.opening_list !== null && !findOpeningList(tx, row.opening_list)) {
     findings.add(`event ${row.id}`, 'rests on a list of opening stock, but no such list is written down')
   }
-  if (row.photo_evidence !== 'held' || mediaKind(tx, row.photo_sha256 ?? '') === 'photo') return
+  if (row.photo_evidence !== 'held' || findMedia(tx, row.photo_sha256 ?? '')?.kind === 'photo') return
   findings.add(`event ${row.id}`, 'its photo is held, but no such photo is written down')
 }
 
 /** Checks that an event's scan still has the hash in the event's leaf. */
 function checkScan(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
   if (row.count_scan_id === null) return
-  const scan = tx.oneOf<CountScanRow>('SELECT * FROM main.count_scan WHERE id = ?', [row.count_scan_id])
+  const scan = scanRow(tx, row.count_scan_id)
   if (!scan) findings.add(`event ${row.id}`, `rests on scan ${row.count_scan_id}, which is not there`)
   else if (scanSha256(scan) !== row.count_scan_sha256) {
     findings.add(`scan ${scan.id}`, `does not state what event ${row.id} says`)
   }
-}
-
-function listIsHeld(tx: ReadTx, sha256: string): boolean {
-  return tx.oneOf('SELECT 1 FROM main.opening_list WHERE sha256 = ?', [sha256]) !== undefined
-}
-
-function mediaKind(tx: ReadTx, sha256: string): string | undefined {
-  return tx.oneOf<{ kind: string }>('SELECT kind FROM main.media WHERE sha256 = ?', [sha256])?.kind
 }

@@ -1,11 +1,16 @@
 import {
   databaseFile,
   executor,
+  integer,
   openReader,
   type ReadTx,
   type SchemaDifferences,
   schemaDifferences,
+  statement,
+  text,
 } from '../database/index.ts'
+import { gapsInTrail } from '../journal/index.ts'
+import { countUntold } from '../ledger/index.ts'
 import {
   canonicalJson,
   commitmentOf,
@@ -15,7 +20,9 @@ import {
   type LeafVersion,
   leafHash,
   leafOf,
+  leavesBetween,
   MerkleFrontier,
+  openingsBehind,
   sha256,
 } from '../log/index.ts'
 import { Findings, type Mismatch } from './findings.ts'
@@ -108,13 +115,19 @@ function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDiff
   for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
   for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
   // quick_check does not compare indexes with their tables, and a row that an index hides is never read.
-  for (const { integrity_check: problem } of tx.allOf<{ integrity_check: string }>('PRAGMA integrity_check(10)')) {
+  for (const { integrity_check: problem } of tx.all(integrity)) {
     if (problem !== 'ok') findings.add('file', problem)
   }
-  for (const row of tx.allOf<{ table: string; rowid: number }>('PRAGMA foreign_key_check')) {
+  for (const row of tx.all(strangers)) {
     findings.add(`${row.table} ${row.rowid}`, 'refers to a row that is not there')
   }
 }
+
+const integrity = statement({ columns: { integrity_check: text }, sql: 'PRAGMA integrity_check(10)' })
+const strangers = statement({
+  columns: { table: text, rowid: integer, parent: text, fkid: integer },
+  sql: 'PRAGMA foreign_key_check',
+})
 
 type PerKind = Record<StatedKind['kind'], number>
 type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
@@ -150,10 +163,7 @@ class Walk {
     const tree = new MerkleFrontier()
     let expected = 1
     while (expected <= log.size) {
-      const leaves = this.#tx.allOf<LeafRow>(
-        `SELECT seq, kind, ref, bytes, hash FROM log_leaf WHERE log_id = +? AND seq >= +? AND seq <= +? ORDER BY seq LIMIT ?`,
-        [log.number, expected, log.size, batch],
-      )
+      const leaves = leavesBetween(this.#tx, log.number, expected, log.size, batch)
       const first = leaves[0]
       const last = leaves.at(-1)
       if (!first || !last) break
@@ -256,17 +266,11 @@ function checkRow(
  * guard them.
  */
 function checkAuditTrail(tx: ReadTx, findings: Findings): void {
-  const gaps = tx.allOf<{ id: number }>(
-    `SELECT id FROM main.audit_entry a
-     WHERE id <> 1 AND NOT EXISTS (SELECT 1 FROM main.audit_entry b WHERE b.id = a.id - 1) ORDER BY id LIMIT ?`,
-    [listedGaps],
-  )
-  for (const { id } of gaps) findings.add(`audit entry ${id}`, 'the one in front of it is missing')
-  const untold = tx.oneOf<{ n: number }>(
-    `SELECT count(*) AS n FROM main.placement_event e
-     WHERE NOT EXISTS (SELECT 1 FROM main.audit_entry a WHERE a.entity = 'event' AND a.entity_id = CAST(e.id AS TEXT))`,
-  )
-  if (untold && untold.n > 0) findings.add('audit trail', `${untold.n} events without an entry`)
+  for (const id of gapsInTrail(tx, listedGaps)) {
+    findings.add(`audit entry ${id}`, 'the one in front of it is missing')
+  }
+  const untold = countUntold(tx)
+  if (untold > 0) findings.add('audit trail', `${untold} events without an entry`)
 }
 
 function differences(rebuilt: string, bytes: Buffer): string {
@@ -282,16 +286,11 @@ function checkRowsHaveLeaves(
   tx: ReadTx,
   findings: Findings,
   logs: readonly KnownLog[],
-  { kind, noun, table }: StatedKind,
+  { noun, upTo, withoutLeaf }: StatedKind,
   leaves: number,
 ): void {
-  const count = (where: string, ...values: (string | number)[]) =>
-    tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM main.${table} e WHERE ${where}`, values)?.n ?? 0
-  const rows = logs.reduce((sum, { number, size }) => sum + count('e.log_id = ? AND e.leaf_seq <= ?', number, size), 0)
-  const homeless = count(
-    `NOT EXISTS (SELECT 1 FROM main.log_leaf l WHERE l.log_id = e.log_id AND l.seq = e.leaf_seq AND l.kind = ?)`,
-    kind,
-  )
+  const rows = logs.reduce((sum, { number, size }) => sum + upTo(tx, number, size), 0)
+  const homeless = withoutLeaf(tx)
   if (rows !== leaves) findings.add('ledger', `${rows} ${noun}s, but ${leaves} leaves that state one`)
   if (homeless > 0) findings.add('ledger', `${homeless} ${noun}s without a leaf`)
 }
@@ -300,10 +299,7 @@ function checkOpenings(tx: ReadTx, findings: Findings): number {
   let count = 0
   let after = ''
   for (;;) {
-    const rows = tx.allOf<{ commitment: string; kind: string; salt: Buffer; value: string }>(
-      'SELECT commitment, kind, salt, value FROM opening WHERE commitment > ? ORDER BY commitment LIMIT ?',
-      [after, batch],
-    )
+    const rows = openingsBehind(tx, after, batch)
     for (const row of rows) {
       if (commitmentOf(row.salt, row.value) !== row.commitment)
         findings.add(`opening ${row.commitment.slice(0, 16)}…`, 'does not open its commitment')

@@ -3,7 +3,6 @@ import { openDifferences } from '../counts/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
 import {
-  assetKeys,
   type Bounds,
   boundsOf,
   findEvent,
@@ -17,7 +16,7 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { Sight, Slot, WarehouseService } from '../warehouse/index.ts'
+import { assetKeysBehind, type Sight, type Slot, type WarehouseService } from '../warehouse/index.ts'
 import {
   type AroundSlot,
   type Contradiction,
@@ -76,7 +75,7 @@ export class Discrepancies {
     for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
       const behind: number = afterId
       afterId = this.#work.read((tx) => {
-        const assets = assetKeys(tx, behind, sliceRows)
+        const assets = assetKeysBehind(tx, behind, sliceRows)
         for (const { key } of assets) keep(tx, ofAsset(tx, key, sight, bounds))
         return assets.length < sliceRows ? undefined : assets.at(-1)?.id
       })

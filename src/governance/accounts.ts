@@ -1,13 +1,30 @@
 import { createHash } from 'node:crypto'
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { built, maybe, pick, type ReadTx, statement, type Tx, text, type UnitOfWork } from '../database/index.ts'
 import type { AuditFacts, AuditOrigin, AuditTrail } from '../journal/index.ts'
-import { type Identity, mayBeSame, type People } from '../log/index.ts'
+import { type Identity, mayBeSame, type People, people } from '../log/index.ts'
+import { sql, tables } from './tables.ts'
 
 export type ConfigAccount = { readonly username: string; readonly role: string; readonly secretHash: string }
 
 type Seen = Identity & { readonly role: string; readonly secret_mark: Buffer }
 
-/** Notes in the audit trail when accounts of the config change, also while the daemon was down. */
+const seenAccounts = statement({
+  columns: { name: text, instance: maybe(text), ...pick(tables.account_seen, 'role', 'secret_mark') },
+  sql: `SELECT p.name, p.instance, a.role, a.secret_mark FROM account_seen a JOIN ${people} p ON p.id = a.person_id
+    ORDER BY p.id`,
+})
+const withoutSeen = built({}, () => sql.deleteFrom('account_seen'))
+const newSeen = built(tables.account_seen, (row) => sql.insertInto('account_seen').values(row))
+const withoutPerson = built(pick(tables.account_seen, 'person_id'), ({ person_id }) =>
+  sql.deleteFrom('account_seen').where('person_id', '=', person_id),
+)
+
+/** Forgets that a person's account was seen. */
+export function forgetAccount(tx: Tx, personId: number): void {
+  tx.run(withoutPerson, { person_id: personId })
+}
+
+/** Who may what is in the config; this tells the trail when that changes, also while the daemon was down. */
 export class AccountWatch {
   readonly #work: UnitOfWork
   readonly #people: People
@@ -46,18 +63,16 @@ export class AccountWatch {
   }
 
   #keep(tx: Tx, accounts: readonly Seen[]): void {
-    tx.runOf('DELETE FROM account_seen')
-    for (const { role, secret_mark: mark, ...who } of accounts) {
-      tx.runOf('INSERT INTO account_seen VALUES (?, ?, ?)', [this.#people.of(tx, who).id, role, mark])
+    tx.run(withoutSeen)
+    for (const { role, secret_mark, ...who } of accounts) {
+      tx.run(newSeen, { person_id: this.#people.of(tx, who).id, role, secret_mark })
     }
   }
 }
 
 /** Returns the stored accounts without erased ones. Accounts from before names had an instance have none. */
 function seenBefore(tx: ReadTx): Seen[] {
-  return tx.allOf<Seen>(
-    `SELECT p.name, p.instance, a.role, a.secret_mark FROM account_seen a JOIN person p ON p.id = a.person_id ORDER BY p.id`,
-  )
+  return tx.all(seenAccounts)
 }
 
 function differences(before: Seen | undefined, now: Seen): AuditFacts[] {

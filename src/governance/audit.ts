@@ -1,9 +1,8 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { type Caller, countLimit, type TimePlace, timeCursor } from '../http/index.ts'
-import { type AuditEntity, redacted } from '../journal/index.ts'
-import { type Identity, meantBy, type Openings, shownWithout } from '../log/index.ts'
+import { type AuditEntity, type AuditFilter, type AuditRow, auditStep, endOfTrail, redacted } from '../journal/index.ts'
+import { type Identity, meantBy, type Openings, personById, shownWithout } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { type AuditFilter, type AuditRow, auditStep } from './audit-walk.ts'
 import type { AuditEntry } from './schema.ts'
 import type { Sight } from './sight.ts'
 
@@ -61,7 +60,7 @@ export class AuditReader {
   /** Counts matching rows; null when that would take more rows than the limit. */
   async #total(filter: AuditFilter, caller: Caller): Promise<number | null> {
     const everything = Object.values(filter).every((value) => value === undefined)
-    if (everything && caller.role === 'admin') return this.#work.read(countAll)
+    if (everything && caller.role === 'admin') return this.#work.read(endOfTrail)
     let total = 0
     let looked = 0
     for await (const step of this.#steps(filter, undefined, caller)) {
@@ -107,14 +106,9 @@ export class AuditReader {
   /** Returns the person of a row; undefined without one. Rows of version 1 have no instance. */
   #personOf(tx: ReadTx, logId: number | null, id: number | null, commitment: string | null): Identity | undefined {
     if (commitment === null) return undefined
-    const known = id === null ? undefined : tx.oneOf<Identity>('SELECT name, instance FROM person WHERE id = +?', [id])
+    const known = id === null ? undefined : personById(tx, id)
     if (known) return known
     const name = logId === null ? this.#openings.reveal(tx, commitment) : undefined
     return { name: name ?? shownWithout(logId === null ? 1 : 2, commitment), instance: null }
   }
-}
-
-/** Returns the number of entries, which equals the last id because ids have no gap. */
-function countAll(tx: ReadTx): number {
-  return tx.oneOf<{ n: number }>('SELECT coalesce(max(id), 0) AS n FROM main.audit_entry')?.n ?? 0
 }

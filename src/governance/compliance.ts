@@ -1,7 +1,20 @@
-import type { DetectionEventRow, IncidentChangeRow, ReadTx } from '../database/index.ts'
+import { countByClipStatus } from '../cameras/index.ts'
+import type { ReadTx } from '../database/index.ts'
 import { type EventPlace, isPending, lastIdUpToSeq, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
-import { canonicalJson, erasedName, type Identity, type Json, MerkleFrontier } from '../log/index.ts'
+import {
+  canonicalJson,
+  erasedName,
+  hashesBetween,
+  type Json,
+  lastLeafRow,
+  MerkleFrontier,
+  numberOfLog,
+  personById,
+} from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import { slotIdsIn } from '../warehouse/index.ts'
+import { changesWithin } from './incident-store.ts'
+import type { ReportPerson } from './report-store.ts'
 import type { Counts, Discrepancy } from './schema.ts'
 
 /** Everything that a report is made from besides the log. The same values give the same bytes. */
@@ -38,16 +51,6 @@ export type ReportContentV1 = Omit<ReportContent, 'v' | 'counts' | 'selfVerifica
   readonly selfVerifications: readonly { readonly person: string; readonly count: number }[]
 }
 
-/** A person who recorded events of the period, as known now. All erased people are one entry without a name. */
-export type ReportPerson = {
-  readonly name: string | null
-  readonly instance: string | null
-  /** VERIFIED events of this person about the same person's placements. */
-  readonly selfVerified: number
-  /** Whether any event has this person as operator. */
-  readonly isOperator: boolean
-}
-
 export type ComposedReport = { readonly file: Uint8Array; readonly people: readonly ReportPerson[] }
 
 /** Discrepancies that the file lists; above that it has only their number. */
@@ -77,7 +80,7 @@ const contradictions: ReadonlySet<string> = new Set([
 export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
   const log = logNumberOf(tx, spec)
   const leaves = walkLeaves(tx, spec, log)
-  const slots = slotsOf(tx, spec.warehouses)
+  const slots = new Set(slotIdsIn(tx, spec.warehouses))
   const lastId = lastIdUpToSeq(tx, spec.logSize, log)
   const events = walkEvents(tx, spec, slots, lastId)
   const content: ReportContent = {
@@ -102,9 +105,9 @@ export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
 }
 
 function logNumberOf(tx: ReadTx, { logId }: ReportSpec): number {
-  const log = tx.oneOf<{ id: number }>('SELECT id FROM main.log_identity WHERE log_id = ?', [logId])
-  if (!log) throw new Error(`there is no log ${logId}`)
-  return log.id
+  const log = numberOfLog(tx, logId)
+  if (log === undefined) throw new Error(`there is no log ${logId}`)
+  return log
 }
 
 /** Returns the root and counts of transport units, which are read from their leaves. */
@@ -114,11 +117,7 @@ function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpe
   const byAction = noCounts()
   const last = lastLeafRow(tx, log, logSize)
   for (let row = 0; row < last; row += batch) {
-    const rows = tx.allOf<{ log_id: number; hash: Buffer; bytes: Buffer | null }>(
-      `SELECT log_id, hash, CASE kind WHEN 'unit-history' THEN bytes END AS bytes FROM main.log_leaf
-       WHERE row > +? AND row <= +? ORDER BY row`,
-      [row, Math.min(row + batch, last)],
-    )
+    const rows = hashesBetween(tx, 'unit-history', row, Math.min(row + batch, last))
     for (const { log_id, hash, bytes } of rows) {
       if (log_id === log) tree.append(hash)
       if (bytes === null) continue
@@ -131,25 +130,6 @@ function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpe
     }
   }
   return { root: tree.root().toString('hex'), units: { created: byAction['created'] ?? 0, byAction: sorted(byAction) } }
-}
-
-/** Returns the slots of these warehouses; a slot never changes its warehouse. */
-function slotsOf(tx: ReadTx, warehouses: readonly number[]): Set<number> {
-  const rows = tx.allOf<{ id: number }>(
-    'SELECT id FROM main.slot WHERE warehouse_id IN (SELECT value FROM json_each(?))',
-    [JSON.stringify(warehouses)],
-  )
-  return new Set(rows.map(({ id }) => id))
-}
-
-/** The last of the first leaves of a log, counted over all logs: what the log goes on from comes before it. */
-function lastLeafRow(tx: ReadTx, log: number, logSize: number): number {
-  const last = tx.oneOf<{ row: number }>(
-    `SELECT coalesce((SELECT row FROM main.log_leaf WHERE log_id = ? AND seq = ?),
-       (SELECT max(row) FROM main.log_leaf WHERE log_id < ?), 0) AS row`,
-    [log, logSize, log],
-  )
-  return last?.row ?? 0
 }
 
 function walkEvents(tx: ReadTx, { fromMs, toMs }: ReportSpec, slots: ReadonlySet<number>, lastId: number) {
@@ -192,9 +172,7 @@ function peopleOf(tx: ReadTx, met: readonly Met[]): ReportPerson[] {
 }
 
 function identityOf(tx: ReadTx, id: number | null, name: string | null): Pick<ReportPerson, 'name' | 'instance'> {
-  const person =
-    id === null ? undefined : tx.oneOf<Identity>('SELECT name, instance FROM main.person WHERE id = +?', [id])
-  return person ?? { name, instance: null }
+  return (id === null ? undefined : personById(tx, id)) ?? { name, instance: null }
 }
 
 class EventTally {
@@ -293,11 +271,7 @@ function slotsAtTheEnd(tx: ReadTx, { toMs }: ReportSpec, slots: ReadonlySet<numb
 
 /** Counts detections of all cameras together, so that a hidden camera is not revealed. */
 function countDetections(tx: ReadTx, { fromMs, toMs, logSize }: ReportSpec, log: number): Counts['detections'] {
-  const rows = tx.allOf<{ status: DetectionEventRow['clip_status']; n: number }>(
-    `SELECT clip_status AS status, count(*) AS n FROM main.detection_event
-     WHERE timestamp_ms >= +? AND timestamp_ms < +? AND (log_id, leaf_seq) <= (?, ?) GROUP BY clip_status ORDER BY clip_status`,
-    [fromMs, toMs, log, logSize],
-  )
+  const rows = countByClipStatus(tx, { fromMs, toMs, log, logSize })
   return {
     total: rows.reduce((sum, { n }) => sum + n, 0),
     byClipStatus: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
@@ -309,10 +283,7 @@ function countIncidents(
   { fromMs, toMs, logSize, warehouses }: ReportSpec,
   log: number,
 ): Counts['incidents'] {
-  const changes = tx.allOf<IncidentChangeRow>(
-    'SELECT * FROM main.incident_change WHERE (log_id, leaf_seq) <= (?, ?) AND timestamp_ms < ? ORDER BY id',
-    [log, logSize, toMs],
-  )
+  const changes = changesWithin(tx, log, logSize, toMs)
   const states = new Map<number, string>()
   const counts = { opened: 0, resolved: 0 }
   const [byState, bySeverity, byCategory] = [noCounts(), noCounts(), noCounts()]

@@ -1,19 +1,49 @@
 import { createHmac } from 'node:crypto'
+import { forgetCaller } from '../auth/index.ts'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
-import type { AuditOrigin, AuditTrail } from '../journal/index.ts'
 import {
+  type AuditOrigin,
+  type AuditTrail,
+  endsOfPublished,
+  type KeptReply,
+  type Published,
+  publishedBetween,
+  removeRepliesTo,
+  removeRepliesToAll,
+  repliesBehind,
+  repliesKeptSince,
+  rewritePublished,
+  rewriteReply,
+} from '../journal/index.ts'
+import { headOf, linkedEvents, markKey, notesOf, unlinkEvents } from '../ledger/index.ts'
+import {
+  endOfLeaves,
+  endOfTexts,
   erased,
+  erasedBefore,
   erasedName,
-  type Identity,
+  forgetName,
   identityText,
+  isText,
+  type KnownPerson,
+  keepErasedIdentity,
+  keepErasedName,
+  leavesHolding,
   type Openings,
   type People,
+  peopleCalled,
+  peopleNamedOnly,
+  peopleOfInstance,
   readIdentity,
+  textsBetween,
   version1Of,
 } from '../log/index.ts'
 import { type Clock, isoTime } from '../platform/index.ts'
+import { leavesOfSteps } from '../units/index.ts'
+import { leavesOfIncidents } from './incident-store.ts'
+import { forgetInReports } from './report-store.ts'
 import { type Forgotten, scrubbed } from './scrub.ts'
-import { linkedEvents, unlinkEvents, unlinkRest } from './unlinking.ts'
+import { unlinkRest } from './unlinking.ts'
 
 export type ErasureRequest = {
   /** A name, or an identity: `name@<instance URL>`. */
@@ -54,8 +84,6 @@ export type ErasureOptions = {
   readonly clock: Pick<Clock, 'now'>
 }
 
-type Known = Identity & { readonly id: number }
-
 /** The person to erase. */
 type Target = {
   readonly name: string
@@ -64,7 +92,7 @@ type Target = {
   /** Commitment in rows of version 1. */
   readonly commitment: string | undefined
   /** People of later rows. */
-  readonly persons: readonly Known[]
+  readonly persons: readonly KnownPerson[]
 }
 
 /** Rows that one step looks at: a few ms. */
@@ -124,11 +152,10 @@ export class Erasure {
         nameStands: target.instance !== null && isKnownByName(tx, target.name),
         notifications: notifications.length + since.length,
         replies: replies + removeOwnReplies(tx, target) + scrubRepliesSince(tx, told, startedMs - clockSlackMs),
-        sessions: removeOf(tx, 'console_session', target),
+        sessions: forgetCaller(tx, target.name, target.instance),
         texts: [...toForget].filter((text) => openings.forgetText(tx, text)).length,
         textsThatNameThem: texts ? 0 : naming.length + namingSince.length,
       }
-      removeOf(tx, 'known_caller', target)
       this.#forget(tx, target, ids, marks.event)
       this.#tell(tx, done, by, target)
       return done
@@ -140,22 +167,16 @@ export class Erasure {
     const nowMs = this.#o.clock.now()
     unlinkEvents(tx, linkedEvents(tx, ids, { after: lastEvent, last: Number.MAX_SAFE_INTEGER }), ids)
     unlinkRest(tx, ids)
-    tx.runOf(
-      `UPDATE report_person SET name = NULL, instance = NULL WHERE name = +?${instance === null ? '' : ' AND instance = ?'}`,
-      instance === null ? [name] : [name, instance],
-    )
+    forgetInReports(tx, name, instance)
     this.#o.people.forget(tx, ids)
+    const nameMark = markOf(tx, name)
     for (const person of persons) {
-      tx.runOf('INSERT INTO erased_identity (person_id, identity_mark, name_mark, erased_at_ms) VALUES (?, ?, ?, ?)', [
-        person.id,
-        markOf(tx, identityText(person)),
-        markOf(tx, name),
-        nowMs,
-      ])
+      const identityMark = markOf(tx, identityText(person))
+      keepErasedIdentity(tx, { personId: person.id, identityMark, nameMark, erasedAtMs: nowMs })
     }
     if (commitment === undefined) return
-    tx.runOf('DELETE FROM opening WHERE commitment = ?', [commitment])
-    tx.runOf('INSERT INTO erased_person VALUES (?, ?, ?)', [commitment, markOf(tx, name), nowMs])
+    forgetName(tx, commitment)
+    keepErasedName(tx, { commitment, nameMark, erasedAtMs: nowMs })
   }
 
   /** Notes the erasure; a person who erases himself is not named in it. */
@@ -201,7 +222,7 @@ export class Erasure {
     return found
   }
 
-  async #rewrite(rows: readonly Rewritten[]): Promise<void> {
+  async #rewrite(rows: readonly Published[]): Promise<void> {
     for (let at = 0; at < rows.length; at += batch) {
       await this.#o.work.write((tx) => rewriteNotifications(tx, rows.slice(at, at + batch)))
     }
@@ -209,31 +230,22 @@ export class Erasure {
 
   async #scrubReplies(forgotten: Forgotten): Promise<number> {
     let count = 0
-    let place: readonly string[] | undefined = ['', '', '', '']
-    while (place) {
-      const from: readonly string[] = place
-      const rows: ReplyRow[] = this.#o.work.read((tx) =>
-        tx.allOf<ReplyRow>(
-          `SELECT caller, method, path, key, body FROM idempotency WHERE (caller, method, path, key) > (?, ?, ?, ?)
-           ORDER BY caller, method, path, key LIMIT ?`,
-          [...from, batch],
-        ),
-      )
+    let place: KeptReply | undefined
+    do {
+      const from: KeptReply | undefined = place
+      const rows: KeptReply[] = this.#o.work.read((tx) => repliesBehind(tx, from, batch))
       const affected = affectedReplies(rows, forgotten)
       if (affected.length > 0) await this.#o.work.write((tx) => rewriteReplies(tx, affected))
       count += affected.length
-      const last: ReplyRow | undefined = rows.at(-1)
-      place = last && rows.length === batch ? [last.caller, last.method, last.path, last.key] : undefined
+      place = rows.length === batch ? rows.at(-1) : undefined
       await turn()
-    }
+    } while (place)
     return count
   }
 }
 
 /** Rows after `after`, up to and including `last`. */
 type Span = { readonly after: number; readonly last: number }
-type Rewritten = { readonly seq: number; readonly body: Buffer }
-type ReplyRow = { readonly caller: string; method: string; path: string; key: string; body: string }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -247,12 +259,14 @@ type Ends = {
 }
 
 function endsOf(tx: ReadTx): Ends {
-  const ends = tx.oneOf<Ends>(
-    `SELECT (SELECT coalesce(max(row), 0) FROM log_leaf) AS leaf, (SELECT coalesce(max(id), 0) FROM placement_event) AS event,
-       (SELECT coalesce(max(rowid), 0) FROM opening) AS opening,
-       (SELECT coalesce(min(seq), 1) - 1 FROM outbox) AS firstOutbox, (SELECT coalesce(max(seq), 0) FROM outbox) AS outbox`,
-  )
-  return ends ?? { leaf: 0, event: 0, opening: 0, firstOutbox: 0, outbox: 0 }
+  const { first, last } = endsOfPublished(tx)
+  return {
+    leaf: endOfLeaves(tx),
+    event: headOf(tx).id,
+    opening: endOfTexts(tx),
+    firstOutbox: (first ?? 1) - 1,
+    outbox: last ?? 0,
+  }
 }
 
 const shownAs = ({ persons, commitment }: Target): string =>
@@ -261,137 +275,78 @@ const shownAs = ({ persons, commitment }: Target): string =>
 /** Returns the target: one identity, or everyone of a name, including names that clients sent and rows of version 1. */
 function targetOf(tx: ReadTx, text: string): Target {
   const identity = readIdentity(text)
-  const known = (where: string, ...values: string[]) =>
-    tx.allOf<Known>(`SELECT id, name, instance FROM person WHERE ${where} ORDER BY id`, values)
   if (!identity) {
-    return { name: text, instance: null, commitment: version1Of(tx, text), persons: known('name = +?', text) }
+    return { name: text, instance: null, commitment: version1Of(tx, text), persons: peopleCalled(tx, text) }
   }
-  const persons = [
-    ...known('name = +? AND instance = ?', identity.name, identity.instance),
-    ...known('name = +? AND instance IS NULL', text),
-  ]
+  const persons = [...peopleOfInstance(tx, identity.name, identity.instance), ...peopleNamedOnly(tx, text)]
   return { ...identity, commitment: undefined, persons }
 }
 
 /** Says whether rows hold the name without an instance. */
 function isKnownByName(tx: ReadTx, name: string): boolean {
-  return (
-    version1Of(tx, name) !== undefined ||
-    tx.oneOf('SELECT 1 FROM person WHERE name = +? AND instance IS NULL', [name]) !== undefined
-  )
+  return version1Of(tx, name) !== undefined || peopleNamedOnly(tx, name).length > 0
 }
 
 function before(tx: ReadTx, name: string): ErasureResult {
-  const mark = markOf(tx, name)
-  const row = tx.oneOf<{ commitment: string | null; erased_at_ms: number }>(
-    `SELECT NULL AS commitment, erased_at_ms FROM erased_identity WHERE identity_mark = ?
-     UNION ALL SELECT NULL, erased_at_ms FROM erased_identity WHERE name_mark = ?
-     UNION ALL SELECT commitment, erased_at_ms FROM erased_person WHERE name_mark = ?
-     ORDER BY erased_at_ms DESC, commitment LIMIT 1`,
-    [mark, mark, mark],
-  )
-  if (!row) return { outcome: 'unknown' }
-  const shown = row.commitment === null ? erased : erasedName(row.commitment)
-  return { outcome: 'erased-before', shownAs: shown, erasedAt: isoTime(row.erased_at_ms) }
-}
-
-/** Deletes the target's rows of a table of callers; returns how many. */
-function removeOf(tx: Tx, table: 'console_session' | 'known_caller', { name, instance }: Target): number {
-  return instance === null
-    ? tx.runOf(`DELETE FROM ${table} WHERE username = ?`, [name]).changes
-    : tx.runOf(`DELETE FROM ${table} WHERE username = ? AND instance = ?`, [name, instance]).changes
+  const known = erasedBefore(tx, markOf(tx, name))
+  if (!known) return { outcome: 'unknown' }
+  const shown = known.commitment === null ? erased : erasedName(known.commitment)
+  return { outcome: 'erased-before', shownAs: shown, erasedAt: isoTime(known.erasedAtMs) }
 }
 
 /** Returns notifications with the name, rewritten without it, including waiting ones. */
-function mentions(tx: ReadTx, forgotten: Forgotten, { after, last }: Span): Rewritten[] {
-  const rows = tx.allOf<Rewritten>('SELECT seq, body FROM outbox WHERE seq > +? AND seq <= +? ORDER BY seq', [
-    after,
-    last,
-  ])
-  return rows.flatMap(({ seq, body }) => {
+function mentions(tx: ReadTx, forgotten: Forgotten, { after, last }: Span): Published[] {
+  return publishedBetween(tx, after, last).flatMap(({ seq, body }) => {
     const text = scrubbed(body.toString('utf8'), forgotten)
     return text === undefined ? [] : [{ seq, body: Buffer.from(text, 'utf8') }]
   })
 }
 
-function rewriteNotifications(tx: Tx, rows: readonly Rewritten[]): void {
-  for (const { seq, body } of rows) tx.runOf('UPDATE outbox SET body = ? WHERE seq = +?', [body, seq])
+function rewriteNotifications(tx: Tx, rows: readonly Published[]): void {
+  for (const row of rows) rewritePublished(tx, row)
 }
 
 /** Deletes kept replies under the person's own keys; returns how many. */
 function removeOwnReplies(tx: Tx, { name, instance }: Target): number {
-  if (instance !== null) {
-    return tx.runOf('DELETE FROM idempotency WHERE caller = ?', [identityText({ name, instance })]).changes
-  }
-  const own = `${name}@http`
-  return tx.runOf('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?', [own, own]).changes
+  return instance === null
+    ? removeRepliesToAll(tx, `${name}@http`)
+    : removeRepliesTo(tx, identityText({ name, instance }))
 }
 
 function scrubRepliesSince(tx: Tx, forgotten: Forgotten, sinceMs: number): number {
-  const rows = tx.allOf<ReplyRow>('SELECT caller, method, path, key, body FROM idempotency WHERE created_at_ms >= +?', [
-    sinceMs,
-  ])
-  const affected = affectedReplies(rows, forgotten)
+  const affected = affectedReplies(repliesKeptSince(tx, sinceMs), forgotten)
   rewriteReplies(tx, affected)
   return affected.length
 }
 
-function affectedReplies(rows: readonly ReplyRow[], forgotten: Forgotten): ReplyRow[] {
+function affectedReplies(rows: readonly KeptReply[], forgotten: Forgotten): KeptReply[] {
   return rows.flatMap((row) => {
     const body = scrubbed(row.body, forgotten)
     return body === undefined ? [] : [{ ...row, body }]
   })
 }
 
-function rewriteReplies(tx: Tx, rows: readonly ReplyRow[]): void {
-  for (const { caller, method, path, key, body } of rows) {
-    tx.runOf('UPDATE idempotency SET body = ? WHERE caller = ? AND method = ? AND path = ? AND key = ?', [
-      body,
-      caller,
-      method,
-      path,
-      key,
-    ])
-  }
+function rewriteReplies(tx: Tx, rows: readonly KeptReply[]): void {
+  for (const row of rows) rewriteReply(tx, row)
 }
 
 /** Returns commitments of texts in leaves of a span that carry the person's one commitment. */
 function textsWithCommitment(tx: ReadTx, commitment: string, { after, last }: Span): string[] {
-  return textsIn(
-    tx,
-    tx.allOf<Leaf>(
-      'SELECT bytes FROM main.log_leaf WHERE row > +? AND row <= +? AND instr(bytes, CAST(? AS BLOB)) > 0',
-      [after, last, commitment],
-    ),
-  )
+  return textsIn(tx, leavesHolding(tx, commitment, after, last))
 }
 
 /** Returns the same for events that are linked to these persons. */
 function textsOfEvents(tx: ReadTx, ids: readonly number[], span: Span): string[] {
-  return linkedEvents(tx, ids, span).flatMap(
-    (id) =>
-      tx.oneOf<{ notes: string | null }>('SELECT notes_commitment AS notes FROM main.placement_event WHERE id = +?', [
-        id,
-      ])?.notes ?? [],
-  )
+  return linkedEvents(tx, ids, span).flatMap((id) => notesOf(tx, id) ?? [])
 }
 
 /** Returns the same for all other rows with a leaf. */
 function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
-  const tables = [
-    { table: 'unit_history', id: 'row' },
-    { table: 'incident_change', id: 'id' },
-  ]
-  return tables.flatMap(({ table, id }) =>
-    ids.flatMap((person) =>
-      textsIn(
-        tx,
-        tx.allOf<Leaf>(
-          `SELECT l.bytes FROM person_link p JOIN main.${table} r ON r.${id} = p.row
-           JOIN main.log_leaf l ON l.log_id = r.log_id AND l.seq = r.leaf_seq WHERE p.person_id = +? AND p.subject = '${table}'`,
-          [person],
-        ),
-      ),
+  const found = ids.flatMap((id) => [leavesOfSteps, leavesOfIncidents].map((of) => tx.all(of, [id])))
+  return found.flatMap((leaves) =>
+    textsIn(
+      tx,
+      leaves.map(({ bytes }) => bytes),
     ),
   )
 }
@@ -407,30 +362,20 @@ function textsSince(tx: ReadTx, { commitment, persons }: Target, marks: Ends): s
   ]
 }
 
-type Leaf = { readonly bytes: Buffer }
-
-function textsIn(tx: ReadTx, leaves: readonly Leaf[]): string[] {
-  const hashes = leaves.flatMap(({ bytes }) => bytes.toString('utf8').match(/(?<=")[0-9a-f]{64}(?=")/g) ?? [])
-  return [...new Set(hashes)].filter(
-    (hash) => tx.oneOf(`SELECT 1 FROM opening WHERE commitment = +? AND kind = 'text'`, [hash]) !== undefined,
-  )
+function textsIn(tx: ReadTx, leaves: readonly Buffer[]): string[] {
+  const hashes = leaves.flatMap((bytes) => bytes.toString('utf8').match(/(?<=")[0-9a-f]{64}(?=")/g) ?? [])
+  return [...new Set(hashes)].filter((hash) => isText(tx, hash))
 }
 
 /** Returns commitments of texts that contain the name, in any case. */
 function textsNaming(tx: ReadTx, name: string, { after, last }: Span): string[] {
   const needle = name.toLowerCase()
-  return tx
-    .allOf<{ commitment: string; value: string }>(
-      `SELECT commitment, value FROM opening WHERE rowid > +? AND rowid <= +? AND kind = 'text'`,
-      [after, last],
-    )
+  return textsBetween(tx, after, last)
     .filter(({ value }) => value.toLowerCase().includes(needle))
     .map(({ commitment }) => commitment)
 }
 
 /** Returns a mark that recognizes an erased name without revealing it. */
 function markOf(tx: ReadTx, name: string): string {
-  const held = tx.oneOf<{ key: Buffer }>('SELECT key FROM caller_key')
-  if (!held) throw new Error('the key for marks of callers is gone')
-  return createHmac('sha256', held.key).update(`person\0${name}`).digest('hex')
+  return createHmac('sha256', markKey(tx)).update(`person\0${name}`).digest('hex')
 }

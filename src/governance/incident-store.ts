@@ -1,45 +1,77 @@
-import type { Condition, IncidentChangeRow, Listing, ReadTx, Tx } from '../database/index.ts'
+import {
+  blob,
+  built,
+  type Condition,
+  integer,
+  listings,
+  pick,
+  type ReadTx,
+  statement,
+  type Tx,
+} from '../database/index.ts'
 import type { TimePlace } from '../http/index.ts'
+import { linkedColumns, linkedLeavesSql, linkedRowsSql, statedSql } from '../log/index.ts'
+import { type IncidentChangeRow, sql, tables } from './tables.ts'
 
-const columns = [
-  'id',
-  'event_id',
-  'log_id',
-  'leaf_seq',
-  'leaf_version',
-  'incident_id',
-  'status',
-  'severity',
-  'category',
-  'warehouse_id',
-  'title_commitment',
-  'description_commitment',
-  'evidence',
-  'resolution_commitment',
-  'actor_commitment',
-  'timestamp_ms',
-  'evidence_hash',
-] as const satisfies readonly (keyof IncidentChangeRow)[]
+const newChange = built(tables.incident_change, (row) => sql.insertInto('incident_change').values(row))
+const lastChange = statement({
+  columns: { id: integer, timestamp_ms: integer, incidents: integer },
+  sql: `SELECT id, timestamp_ms, (SELECT max(incident_id) FROM main.incident_change) AS incidents
+    FROM main.incident_change ORDER BY id DESC LIMIT 1`,
+})
+const changesById = built(pick(tables.incident_change, 'incident_id'), ({ incident_id }) =>
+  sql.selectFrom('incident_change').selectAll().where('incident_id', '=', incident_id).orderBy('id'),
+)
+const changesBefore = statement({
+  columns: tables.incident_change,
+  sql: 'SELECT * FROM main.incident_change WHERE (log_id, leaf_seq) <= (?, ?) AND timestamp_ms < ? ORDER BY id',
+})
+const opening = statement({
+  columns: pick(tables.incident_change, 'warehouse_id'),
+  sql: `SELECT warehouse_id FROM incident_change WHERE incident_id = +? AND status = 'open'`,
+})
+
+const asked = statedSql('incident_change', 'incident-change')
+
+/** The rows that leaves state, for verification. */
+export const statedIncidentChanges = {
+  between: statement({ columns: tables.incident_change, sql: asked.between }),
+  upTo: statement({ columns: { n: integer }, sql: asked.upTo }),
+  withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
+}
+
+/** Who is linked to the rows, for verification. */
+export const linksOfIncidents = statement({
+  columns: linkedColumns,
+  sql: linkedRowsSql({ table: 'incident_change', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: true }),
+})
+
+/** Leaves of the changes that are linked to a person. */
+export const leavesOfIncidents = statement({ columns: { bytes: blob }, sql: linkedLeavesSql('incident_change', 'id') })
 
 export function append(tx: Tx, row: IncidentChangeRow): void {
-  tx.runOf(
-    `INSERT INTO main.incident_change (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-    columns.map((column) => row[column]),
-  )
+  tx.run(newChange, row)
 }
 
 /** Returns the newest id and time of the changes, and the newest incident. */
 export function endOfChanges(tx: ReadTx): { id: number; timestampMs: number; incidentId: number } {
-  const end = tx.oneOf<{ id: number; timestamp_ms: number; incidents: number }>(
-    `SELECT id, timestamp_ms, (SELECT max(incident_id) FROM main.incident_change) AS incidents
-     FROM main.incident_change ORDER BY id DESC LIMIT 1`,
-  )
+  const end = tx.get(lastChange)
   return { id: end?.id ?? 0, timestampMs: end?.timestamp_ms ?? 0, incidentId: end?.incidents ?? 0 }
 }
 
 /** Returns all changes of an incident, oldest first; none for an unknown incident. */
 export function changesOf(tx: ReadTx, incidentId: number): IncidentChangeRow[] {
-  return tx.allOf('SELECT * FROM main.incident_change WHERE incident_id = +? ORDER BY id', [incidentId])
+  return tx.all(changesById, { incident_id: incidentId })
+}
+
+/** Changes of the time before `toMs`, within the first `logSize` leaves of a log. */
+export function changesWithin(tx: ReadTx, log: number, logSize: number, toMs: number): IncidentChangeRow[] {
+  return tx.all(changesBefore, [log, logSize, toMs])
+}
+
+/** The warehouse of an incident; undefined where it has none, or there is no such incident. */
+export function warehouseOfIncident(tx: ReadTx, incidentId: number): number | undefined {
+  return tx.get(opening, [incidentId])?.warehouse_id ?? undefined
 }
 
 export type IncidentFilter = {
@@ -55,22 +87,27 @@ export type IncidentFilter = {
 export type IncidentPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
 /** The openings in their order; its key is the time and the incident. */
-export function openingsOf({ status, severity, category, from, to, hiddenWarehouses }: IncidentFilter): Listing {
-  const newest =
-    '(SELECT status FROM main.incident_change n WHERE n.incident_id = o.incident_id ORDER BY n.id DESC LIMIT 1)'
-  const holes = hiddenWarehouses.map(() => '?').join(', ')
-  const given = (sql: string, value: string | number | undefined): Condition[] =>
-    value === undefined ? [] : [{ sql, values: [value] }]
-  return {
-    from: 'main.incident_change o',
-    key: ['o.timestamp_ms', 'o.incident_id'],
-    behind: to === undefined ? undefined : [to, 0],
-    within: [{ sql: `o.status = 'open'`, values: [] }, ...given('o.timestamp_ms >= +?', from)],
-    passing: [
-      ...given('o.severity = ?', severity),
-      ...given('o.category = ?', category),
-      ...given(`${newest} = ?`, status),
-      ...(holes === '' ? [] : [{ sql: `coalesce(o.warehouse_id NOT IN (${holes}), 1)`, values: hiddenWarehouses }]),
-    ],
-  }
+export const openingsOf = listings(
+  ({ status, severity, category, from, to, hiddenWarehouses }: IncidentFilter) => {
+    const newest =
+      '(SELECT status FROM main.incident_change n WHERE n.incident_id = o.incident_id ORDER BY n.id DESC LIMIT 1)'
+    const holes = hiddenWarehouses.map(() => '?').join(', ')
+    return {
+      from: 'main.incident_change o',
+      key: ['o.timestamp_ms', 'o.incident_id'],
+      behind: to === undefined ? undefined : [to, 0],
+      within: [{ sql: `o.status = 'open'`, values: [] }, ...given('o.timestamp_ms >= +?', from)],
+      passing: [
+        ...given('o.severity = ?', severity),
+        ...given('o.category = ?', category),
+        ...given(`${newest} = ?`, status),
+        ...(holes === '' ? [] : [{ sql: `coalesce(o.warehouse_id NOT IN (${holes}), 1)`, values: hiddenWarehouses }]),
+      ],
+    }
+  },
+  [[{ hiddenWarehouses: [] }], [{ status: '', severity: '', category: '', from: 0, to: 1, hiddenWarehouses: [1, 2] }]],
+)
+
+function given(condition: string, value: string | number | undefined): Condition[] {
+  return value === undefined ? [] : [{ sql: condition, values: [value] }]
 }

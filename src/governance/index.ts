@@ -19,6 +19,11 @@ import { Sight, type SightOptions } from './sight.ts'
 export { type ComposedReport, composeReport, type ReportSpec } from './compliance.ts'
 export type { ErasureRequest, ErasureResult } from './erasure.ts'
 export { governanceNotifications } from './events.ts'
+export { incidentFacts, type UnsealedIncidentChange } from './incident-leaf.ts'
+export { linksOfIncidents, statedIncidentChanges } from './incident-store.ts'
+export { reportFacts, reportFile, type UnsealedReport } from './report-leaf.ts'
+export { everyReportFile, linksOfReports, statedReports } from './report-store.ts'
+export type { IncidentChangeRow, ReportRow } from './tables.ts'
 
 export type GovernanceOptions = {
   readonly work: UnitOfWork

@@ -1,7 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
-import { type DiskRoom, keysOfPage, type ReadTx, type ReportRow, type Tx, type UnitOfWork } from '../database/index.ts'
+import { type DiskRoom, keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import { reportFacts, reportFile, type UnsealedReport } from '../evidence/index.ts'
 import {
   type Ask,
   type Caller,
@@ -26,9 +25,11 @@ import { isoTime, ownFile, writeFileDurablyAside } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { ComposedReport, ReportContent, ReportContentV1, ReportSpec } from './compliance.ts'
 import { reportGenerated } from './events.ts'
+import { reportFacts, reportFile, type UnsealedReport } from './report-leaf.ts'
 import * as store from './report-store.ts'
 import type { NewReport, Report, ReportItem } from './schema.ts'
 import type { Sight } from './sight.ts'
+import type { ReportRow } from './tables.ts'
 
 export const reportsPath = '/api/governance/reports'
 

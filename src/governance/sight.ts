@@ -1,10 +1,15 @@
-import type { CamerasService } from '../cameras/index.ts'
+import { type CamerasService, cameraOfDetection } from '../cameras/index.ts'
+import { warehouseOfCount } from '../counts/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
 import { listIsHidden } from '../imports/index.ts'
 import type { AuditEntity } from '../journal/index.ts'
+import { findJobRow } from '../labels/index.ts'
+import { warehouseOfEvent } from '../ledger/index.ts'
 import type { Photos } from '../photos/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import { assetKeyOf, type WarehouseService, warehouseOfSlotId, warehouseOfZone } from '../warehouse/index.ts'
+import { warehouseOfIncident } from './incident-store.ts'
+import { findReport } from './report-store.ts'
 
 /** Kinds of entities in the trail, by the API's names. */
 export const auditEntities = [
@@ -63,15 +68,17 @@ export class Sight {
         const warehouseId = where(tx, id)
         return warehouseId === undefined || warehouse.isVisible(caller, warehouseId)
       }
-    const asked = (sql: string) => inWarehouse((tx, id) => warehouseOf(tx, sql, id))
+    const numbered = (where: (tx: ReadTx, id: number) => number | undefined) =>
+      inWarehouse((tx, id) => {
+        const number = numericPath(id)
+        return number === undefined ? undefined : where(tx, number)
+      })
     this.#rules = {
       warehouse: inWarehouse((_, id) => numericPath(id)),
-      zone: asked('SELECT warehouse_id AS id FROM zone WHERE id = +?'),
-      slot: asked('SELECT warehouse_id AS id FROM slot WHERE id = +?'),
-      event: asked(
-        'SELECT s.warehouse_id AS id FROM main.placement_event e JOIN slot s ON s.id = e.slot_id WHERE e.id = +?',
-      ),
-      incident: asked(`SELECT warehouse_id AS id FROM incident_change WHERE incident_id = +? AND status = 'open'`),
+      zone: numbered(warehouseOfZone),
+      slot: numbered(warehouseOfSlotId),
+      event: numbered(warehouseOfEvent),
+      incident: numbered(warehouseOfIncident),
       report: (tx, id, caller) => this.mayKnowAll(caller, warehousesOfReport(tx, id)),
       camera: (_, id, caller) => this.mayKnowCamera(caller, numericPath(id)),
       detection_event: (tx, id, caller) => this.mayKnowCamera(caller, cameraOf(tx, id)),
@@ -81,7 +88,7 @@ export class Sight {
       photo: (tx, id, caller) => photos.isVisible(tx, id, caller),
       print_job: (tx, id, caller) => jobMayBeKnown(tx, id, caller, warehouse),
       opening_list: (tx, id, caller) => !listIsHidden(tx, id, warehouse.sightOf(caller)),
-      count: asked('SELECT warehouse_id AS id FROM count_session WHERE id = +?'),
+      count: numbered(warehouseOfCount),
       webhook: everybody,
       alert: everybody,
       caller: everybody,
@@ -107,35 +114,24 @@ export class Sight {
 }
 
 function assetMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
-  const row = tx.oneOf<{ asset_key: string }>('SELECT asset_key FROM asset WHERE id = +?', [numericPath(id) ?? 0])
-  return row === undefined || warehouse.visibleAsset(tx, row.asset_key, caller) !== undefined
+  const key = assetKeyOf(tx, numericPath(id) ?? 0)
+  return key === undefined || warehouse.visibleAsset(tx, key, caller) !== undefined
 }
 
 /** Says whether a caller may know of a print job: by the slot's warehouse, or by the pallet. */
 function jobMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
-  const job = tx.oneOf<{ warehouse_id: number | null; entity: string; entity_id: number }>(
-    'SELECT warehouse_id, entity, entity_id FROM print_job WHERE id = +?',
-    [numericPath(id) ?? 0],
-  )
+  const job = findJobRow(tx, numericPath(id) ?? 0)
   if (!job) return true
   if (job.warehouse_id !== null) return warehouse.isVisible(caller, job.warehouse_id)
   return job.entity !== 'asset' || assetMayBeKnown(tx, String(job.entity_id), caller, warehouse)
 }
 
-function warehouseOf(tx: ReadTx, sql: string, id: string): number | undefined {
-  const number = numericPath(id)
-  return number === undefined ? undefined : (tx.oneOf<{ id: number | null }>(sql, [number])?.id ?? undefined)
-}
-
 function cameraOf(tx: ReadTx, id: string): number | undefined {
   const number = numericPath(id)
-  if (number === undefined) return undefined
-  return tx.oneOf<{ id: number }>('SELECT cctv_id AS id FROM detection_reservation WHERE id = +?', [number])?.id
+  return number === undefined ? undefined : cameraOfDetection(tx, number)
 }
 
 function warehousesOfReport(tx: ReadTx, id: string): number[] {
-  const row = tx.oneOf<{ warehouses: string }>('SELECT warehouses FROM main.report WHERE id = +?', [
-    numericPath(id) ?? 0,
-  ])
+  const row = findReport(tx, numericPath(id) ?? 0)
   return row ? (JSON.parse(row.warehouses) as number[]) : []
 }

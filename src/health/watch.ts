@@ -1,6 +1,7 @@
-import type { Tx, UnitOfWork } from '../database/index.ts'
+import { built, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { levelOf } from './checks.ts'
+import { sql, tables } from './tables.ts'
 import {
   type AlertWords,
   type Change,
@@ -14,6 +15,12 @@ import {
   type Trouble,
   wordsOf,
 } from './troubles.ts'
+
+const storedTroubles = built({}, () =>
+  sql.selectFrom('health_trouble').select(['subject', 'kind', 'name', 'message', 'since_ms as sinceMs']),
+)
+const withoutTroubles = built({}, () => sql.deleteFrom('health_trouble'))
+const newTrouble = built(tables.health_trouble, (row) => sql.insertInto('health_trouble').values(row))
 
 /** Observes one component. It gets what was wrong before, so that a value near a limit does not flicker. */
 export type Source = (before: readonly Trouble[]) => readonly Observation[]
@@ -169,20 +176,17 @@ export class HealthWatch {
 
 const logLevelOf = ({ kind }: Trouble) => (kinds[kind].status === 'unhealthy' ? 'error' : 'warn')
 
-function readTroubles(tx: Pick<Tx, 'allOf'>): Trouble[] {
-  type Row = Omit<Trouble, 'kind' | 'component' | 'sinceMs'> & { kind: string; sinceMs: number }
-  const rows = tx.allOf<Row>('SELECT subject, kind, name, message, since_ms AS sinceMs FROM health_trouble')
-  return rows.flatMap(({ kind, ...row }) => (isKind(kind) ? [{ ...row, kind, component: kinds[kind].component }] : []))
+function readTroubles(tx: ReadTx): Trouble[] {
+  return tx
+    .all(storedTroubles)
+    .flatMap(({ kind, ...row }) => (isKind(kind) ? [{ ...row, kind, component: kinds[kind].component }] : []))
 }
 
 const isKind = (kind: string): kind is Trouble['kind'] => Object.hasOwn(kinds, kind)
 
 function storeTroubles(tx: Tx, troubles: readonly Trouble[]): void {
-  tx.runOf('DELETE FROM health_trouble')
+  tx.run(withoutTroubles)
   for (const { component, subject, kind, name, message, sinceMs } of troubles) {
-    tx.runOf(
-      'INSERT INTO health_trouble (component, subject, kind, name, message, since_ms) VALUES (?, ?, ?, ?, ?, ?)',
-      [component, subject, kind, name, message, Math.round(sinceMs)],
-    )
+    tx.run(newTrouble, { component, subject, kind, name, message, since_ms: Math.round(sinceMs) })
   }
 }

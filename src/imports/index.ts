@@ -9,4 +9,4 @@ export {
   listKinds,
   listLimitBytes,
 } from './service.ts'
-export { listIsHidden } from './store.ts'
+export { everyListHash, findOpeningList, linksOfLists, listIsHidden } from './store.ts'

@@ -2,7 +2,7 @@ import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError, nearestNames } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import type { LedgerService } from '../ledger/index.ts'
+import { type LedgerService, uncountedOpenings } from '../ledger/index.ts'
 import { type People, sha256 } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
@@ -143,7 +143,7 @@ export class ImportService {
       const slices = this.#work.readInSlices(
         0,
         (tx, afterLine: number) => {
-          const { uncounted, next } = store.uncountedLines(tx, list.sha256, afterLine, lookedLines)
+          const { uncounted, next } = uncountedOpenings(tx, list.sha256, afterLine, lookedLines)
           return { found: uncounted, next }
         },
         signal,

@@ -1,29 +1,27 @@
-import type { Tx } from '../database/index.ts'
+import { built, changes, integer, maybe, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Identity, People, Person } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
+import type { AuditEntity } from './entities.ts'
 import { redacted } from './redact.ts'
+import { sql, tables } from './tables.ts'
 
-export type AuditEntity =
-  | 'warehouse'
-  | 'zone'
-  | 'slot'
-  | 'asset'
-  | 'event'
-  | 'transport_unit'
-  | 'scale_reading'
-  | 'camera'
-  | 'detection_event'
-  | 'incident'
-  | 'report'
-  | 'webhook'
-  | 'alert'
-  | 'caller'
-  | 'config'
-  | 'photo'
-  | 'print_job'
-  | 'opening_list'
-  | 'count'
+const lastEntry = statement({
+  columns: { id: integer },
+  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.audit_entry',
+})
+const newEntry = built(tables.audit_entry, (row) => sql.insertInto('audit_entry').values(row))
+const newPeople = built(tables.audit_person, (row) => sql.insertInto('audit_person').values(row))
+
+/** Takes a person out of the links of entries, of at most so many. */
+const withoutPerson = changes({
+  sql: (column: 'operator_id' | 'actor_id') => `UPDATE audit_person SET ${column} = NULL
+    WHERE entry_id IN (SELECT entry_id FROM audit_person WHERE ${column} = ? LIMIT ?)`,
+  samples: [['operator_id'], ['actor_id']],
+})
+
+/** The audit trail, for a join in SQL. */
+export const auditEntries = 'main.audit_entry'
 
 export type AuditFacts = {
   /** What was done: `placement.recorded`, `slot.updated`. */
@@ -42,7 +40,42 @@ export type AuditOrigin = Omit<RequestOrigin, 'caller'> & {
   readonly mode?: string
 }
 
-/** Writes the audit trail, in the transaction of the acts. */
+/** Who is linked to the entries, for verification: both fields of each row. */
+export const linksOfEntries = statement({
+  columns: {
+    row: integer,
+    log: maybe(integer),
+    ...pick(tables.audit_person, 'operator_id', 'actor_id'),
+    operator: maybe(text),
+    actor: maybe(text),
+  },
+  sql: `SELECT a.id AS row, a.log_id AS log, l.operator_id, l.actor_id,
+      a.operator_commitment AS operator, a.actor_commitment AS actor
+    FROM main.audit_person l JOIN main.audit_entry a ON a.id = l.entry_id WHERE l.entry_id > +? ORDER BY l.entry_id LIMIT ?`,
+})
+const gaps = statement({
+  columns: { id: integer },
+  sql: `SELECT id FROM main.audit_entry a
+    WHERE id <> 1 AND NOT EXISTS (SELECT 1 FROM main.audit_entry b WHERE b.id = a.id - 1) ORDER BY id LIMIT ?`,
+})
+
+/** Entries in front of which one is missing, at most `limit`. */
+export function gapsInTrail(tx: ReadTx, limit: number): number[] {
+  return tx.all(gaps, [limit]).map(({ id }) => id)
+}
+
+/** The newest entry. Entries are numbered without a gap. */
+export function endOfTrail(tx: ReadTx): number {
+  return tx.get(lastEntry)?.id ?? 0
+}
+
+/** Takes a person out of the links of entries. @returns the most that one statement took away, at most `limit` */
+export function unlinkFromTrail(tx: Tx, personId: number, limit: number): number {
+  const columns = ['operator_id', 'actor_id'] as const
+  return Math.max(...columns.map((column) => tx.run(withoutPerson(column), [personId, limit]).changes))
+}
+
+/** The audit trail, written in the transaction of what it tells. */
 export class AuditTrail {
   readonly #people: People
   readonly #clock: Pick<Clock, 'now'>
@@ -54,38 +87,33 @@ export class AuditTrail {
 
   /** Appends an entry. `by` absent: the gateway itself acted. `by` without a caller: a person at the box, not signed in. */
   write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
-    const id = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.audit_entry')?.id ?? 0) + 1
+    const id = endOfTrail(tx) + 1
     const nowMs = this.#clock.now()
     const actor = by?.caller && this.#people.ofCaller(tx, by.caller)
     const operator = this.#operatorOf(tx, facts.operator, by?.caller, actor)
     const commitment = (person: Person | undefined, field: string) =>
       person ? this.#people.commitment(person, { subject: 'audit', row: id, field }) : null
-    tx.runOf(
-      `INSERT INTO main.audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id,
-         changes, request_id, address, auth_mode, log_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        id,
-        nowMs,
-        commitment(operator, 'operator'),
-        commitment(actor, 'actor'),
-        facts.action,
-        facts.entity,
-        facts.entityId === undefined ? null : String(facts.entityId),
-        facts.changes ? JSON.stringify(redacted(facts.changes)) : null,
-        by?.requestId ?? null,
-        by?.address ?? null,
-        by?.caller?.authMode ?? by?.mode ?? null,
-        this.#people.logNumber,
-      ],
-    )
-    if (!actor && !operator) return
-    tx.runOf('INSERT INTO audit_person (entry_id, timestamp_ms, operator_id, actor_id) VALUES (?, ?, ?, ?)', [
+    tx.run(newEntry, {
       id,
-      nowMs,
-      operator?.id ?? null,
-      actor?.id ?? null,
-    ])
+      timestamp_ms: nowMs,
+      operator_commitment: commitment(operator, 'operator'),
+      actor_commitment: commitment(actor, 'actor'),
+      action: facts.action,
+      entity: facts.entity,
+      entity_id: facts.entityId === undefined ? null : String(facts.entityId),
+      changes: facts.changes ? JSON.stringify(redacted(facts.changes)) : null,
+      request_id: by?.requestId ?? null,
+      address: by?.address ?? null,
+      auth_mode: by?.caller?.authMode ?? by?.mode ?? null,
+      log_id: this.#people.logNumber,
+    })
+    if (!actor && !operator) return
+    tx.run(newPeople, {
+      entry_id: id,
+      timestamp_ms: nowMs,
+      operator_id: operator?.id ?? null,
+      actor_id: actor?.id ?? null,
+    })
   }
 
   /** Returns the person on whose behalf the act was done; undefined when it is the actor. */

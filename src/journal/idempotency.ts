@@ -1,20 +1,45 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
+import { sql, tables } from './tables.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
 /** What is older than that is looked for so often; a reply that is due to go is not found meanwhile. */
 const tidyEveryMs = 60_000
 
-type StoredReply = {
-  request_sha256: string
-  status: 200 | 201
-  location: string | null
-  body: string
-  visible_warehouses: string | null
-}
+/** Replaces one of the same key that is too old to be found. */
+const newReply = built(tables.idempotency, (row) => sql.replaceInto('idempotency').values(row))
+const withoutOlder = built({ ms: integer }, ({ ms }) => sql.deleteFrom('idempotency').where('created_at_ms', '<', ms))
+const storedReply = statement({
+  columns: pick(tables.idempotency, 'request_sha256', 'status', 'location', 'body', 'visible_warehouses'),
+  sql: `SELECT request_sha256, status, location, body, visible_warehouses FROM idempotency
+    WHERE caller = +? AND method = +? AND path = +? AND key = +? AND created_at_ms >= +?`,
+})
+const replyColumns = pick(tables.idempotency, 'caller', 'method', 'path', 'key', 'body')
+const nextReplies = statement({
+  columns: replyColumns,
+  sql: `SELECT caller, method, path, key, body FROM idempotency WHERE (caller, method, path, key) > (?, ?, ?, ?)
+    ORDER BY caller, method, path, key LIMIT ?`,
+})
+const repliesSince = statement({
+  columns: replyColumns,
+  sql: 'SELECT caller, method, path, key, body FROM idempotency WHERE created_at_ms >= +?',
+})
+const newBody = built(replyColumns, ({ body, ...key }) =>
+  sql
+    .updateTable('idempotency')
+    .set({ body })
+    .where('caller', '=', key.caller)
+    .where('method', '=', key.method)
+    .where('path', '=', key.path)
+    .where('key', '=', key.key),
+)
+const withoutCaller = built(pick(tables.idempotency, 'caller'), ({ caller }) =>
+  sql.deleteFrom('idempotency').where('caller', '=', caller),
+)
+const withoutCallersLike = change('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?')
 
 type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined; replayed?: boolean }
 
@@ -57,26 +82,25 @@ export class Idempotency {
     const visible = JSON.stringify(this.#visibleTo(tx, claim.by))
     const made = produce()
     this.#tidy(tx, oldestMs)
-    // Replaces one of the same key that is too old to be found.
-    tx.runOf('INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
-      claim.caller,
-      claim.method,
-      claim.path,
-      claim.key,
-      claim.requestSha256,
-      made.status,
-      made.location ?? null,
-      JSON.stringify(toStore(made.body)),
-      this.#clock.now(),
-      visible,
-    ])
+    tx.run(newReply, {
+      caller: claim.caller,
+      method: claim.method,
+      path: claim.path,
+      key: claim.key,
+      request_sha256: claim.requestSha256,
+      status: made.status,
+      location: made.location ?? null,
+      body: JSON.stringify(toStore(made.body)),
+      created_at_ms: this.#clock.now(),
+      visible_warehouses: visible,
+    })
     return { replayed: false, ...made }
   }
 
   #tidy(tx: Tx, oldestMs: number): void {
     if (Math.abs(oldestMs - this.#tidiedMs) < tidyEveryMs) return
     this.#tidiedMs = oldestMs
-    tx.runOf('DELETE FROM idempotency WHERE created_at_ms < +?', [oldestMs])
+    tx.run(withoutOlder, { ms: oldestMs })
   }
 
   /** Returns the stored reply, if there is one. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
@@ -85,11 +109,7 @@ export class Idempotency {
   }
 
   #find(tx: ReadTx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
-    const row = tx.oneOf<StoredReply>(
-      `SELECT request_sha256, status, location, body, visible_warehouses FROM idempotency
-       WHERE caller = +? AND method = +? AND path = +? AND key = +? AND created_at_ms >= +?`,
-      [claim.caller, claim.method, claim.path, claim.key, oldestMs],
-    )
+    const row = tx.get(storedReply, [claim.caller, claim.method, claim.path, claim.key, oldestMs])
     if (!row) return undefined
     if (row.request_sha256 !== claim.requestSha256) {
       throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
@@ -108,4 +128,38 @@ export class Idempotency {
       replayed: true,
     }
   }
+}
+
+/** A reply that is kept, by what it is found. */
+export type KeptReply = {
+  readonly caller: string
+  readonly method: string
+  readonly path: string
+  readonly key: string
+  readonly body: string
+}
+
+/** The next replies behind one, in the order of their keys; the first ones without it. */
+export function repliesBehind(tx: ReadTx, last: Omit<KeptReply, 'body'> | undefined, limit: number): KeptReply[] {
+  const { caller = '', method = '', path = '', key = '' } = last ?? {}
+  return tx.all(nextReplies, [caller, method, path, key, limit])
+}
+
+export function repliesKeptSince(tx: ReadTx, sinceMs: number): KeptReply[] {
+  return tx.all(repliesSince, [sinceMs])
+}
+
+/** Puts another body in place of a reply's: somebody who stood in it was erased. */
+export function rewriteReply(tx: Tx, reply: KeptReply): void {
+  tx.run(newBody, reply)
+}
+
+/** @returns how many */
+export function removeRepliesTo(tx: Tx, caller: string): number {
+  return tx.run(withoutCaller, { caller }).changes
+}
+
+/** Of all callers whose text begins so. @returns how many */
+export function removeRepliesToAll(tx: Tx, prefix: string): number {
+  return tx.run(withoutCallersLike, [prefix, prefix]).changes
 }

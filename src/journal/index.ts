@@ -1,6 +1,26 @@
-export { type AuditEntity, type AuditFacts, type AuditOrigin, AuditTrail } from './audit.ts'
+export {
+  type AuditFacts,
+  type AuditOrigin,
+  AuditTrail,
+  auditEntries,
+  endOfTrail,
+  gapsInTrail,
+  linksOfEntries,
+  unlinkFromTrail,
+} from './audit.ts'
+export { type AuditFilter, type AuditRow, auditStep } from './audit-walk.ts'
+export type { AuditEntity } from './entities.ts'
 export { type CreatedKind, createdKinds, type EventType, eventTypes } from './event-types.ts'
-export { Idempotency } from './idempotency.ts'
+export {
+  Idempotency,
+  type KeptReply,
+  removeRepliesTo,
+  removeRepliesToAll,
+  repliesBehind,
+  repliesKeptSince,
+  rewriteReply,
+} from './idempotency.ts'
 export { type CreatedSchemas, type Inspect, inspector, mismatchOf, type NotificationSchemas } from './notifications.ts'
-export { type CreatedEvent, type Envelope, Outbox, type PublishedEvent, payloadVersion } from './outbox.ts'
+export { type CreatedEvent, type Envelope, Outbox, type PublishedEvent, payloadVersion, published } from './outbox.ts'
+export { endsOfPublished, type Published, publishedBetween, rewritePublished } from './published.ts'
 export { redacted } from './redact.ts'

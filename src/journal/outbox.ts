@@ -1,7 +1,8 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { built, pick, type ReadTx, type Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { CreatedKind, EventType } from './event-types.ts'
 import type { Inspect } from './notifications.ts'
+import { sql, tables } from './tables.ts'
 
 /** Version of the payload schemas, `metadata.version`. */
 export const payloadVersion = '1.0'
@@ -44,12 +45,15 @@ export type Envelope = {
   }
 }
 
+const newNotification = built(pick(tables.outbox, 'event_id', 'type', 'timestamp_ms', 'body'), (row) =>
+  sql.insertInto('outbox').values(row),
+)
+
 /**
  * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox
  * still holds rows, so that an endpoint that was deleted and registered again can recover what happened meanwhile.
  */
-const isAnyoneOwed = (tx: ReadTx): boolean =>
-  tx.oneOf('SELECT 1 FROM webhook UNION ALL SELECT 1 FROM outbox LIMIT 1') !== undefined
+export const published = 'outbox'
 
 /**
  * Writes notifications, in the transaction of the facts that they report; no other code does. Before the first endpoint is
@@ -74,14 +78,14 @@ export class Outbox {
     makeId: () => string
     inspect?: Inspect
     checkpoint?: () => CheckpointNote | undefined
-    isOwed?: (tx: ReadTx) => boolean
+    isOwed: (tx: ReadTx) => boolean
   }) {
     this.#siteId = options.siteId
     this.#warehouseId = options.warehouseId
     this.#makeId = options.makeId
     this.#inspect = options.inspect ?? (() => {})
     this.#checkpoint = options.checkpoint ?? (() => undefined)
-    this.#isOwed = options.isOwed ?? isAnyoneOwed
+    this.#isOwed = options.isOwed
   }
 
   /** How many notifications this process has written, those of undone transactions too: where it has not grown, none is new. */
@@ -136,12 +140,8 @@ export class Outbox {
   /** Stores a notification as bytes. Returns its `seq`, the place in the order of publication. */
   keep(tx: Tx, sent: { eventId: string; type: EventType; timestampMs: number; body: Uint8Array }): number {
     this.#written += 1
-    return tx.runOf('INSERT INTO outbox (event_id, type, timestamp_ms, body) VALUES (?, ?, ?, ?)', [
-      sent.eventId,
-      sent.type,
-      sent.timestampMs,
-      sent.body,
-    ]).lastId
+    const { eventId, type, timestampMs, body } = sent
+    return tx.run(newNotification, { event_id: eventId, type, timestamp_ms: timestampMs, body }).lastId
   }
 
   #insert(tx: Tx, { id, type, timestamp, ...rest }: Envelope): void {

@@ -1,3 +1,4 @@
 export { PrintWorker } from './print-worker.ts'
 export { labelRoutes } from './routes.ts'
 export { LabelService } from './service.ts'
+export { findJobRow, linksOfJobs } from './store.ts'

@@ -1,10 +1,11 @@
-import type { PrintJobRow, UnitOfWork } from '../database/index.ts'
+import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { afterAttempt, isDue, longestDelayMs, type PrintOutcome } from './print-state.ts'
 import { sendRaw } from './raw-port.ts'
 import type { LabelSettings } from './settings.ts'
 import { claimJob, heads, recordOutcome, requeueCut } from './store.ts'
+import type { PrintJobRow } from './tables.ts'
 
 /** Delay before the next try after a failure of the gateway itself, such as a full disk. */
 const troubleMs = 5000

@@ -1,4 +1,4 @@
-import type { PrintJobRow, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
@@ -13,6 +13,7 @@ import { seriesSize, ssccsFrom } from './sscc.ts'
 import * as store from './store.ts'
 import { toSvg } from './svg.ts'
 import type { Symbology } from './symbol.ts'
+import type { PrintJobRow } from './tables.ts'
 import { toZpl } from './zpl.ts'
 
 export const jobsPath = '/api/whms/labels/jobs'

@@ -1,14 +1,103 @@
-import type { PrintJobRow, ReadTx, Tx } from '../database/index.ts'
-import { nameSql } from '../log/index.ts'
+import {
+  built,
+  change,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  statements,
+  type Tx,
+  text,
+} from '../database/index.ts'
+import { linkedColumns, linkedRowsSql, nameSql, withoutLinksSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { AfterAttempt, PrintOutcome } from './print-state.ts'
 import type { JobState, PrintJob } from './schema.ts'
+import { type PrintJobRow, sql, tables } from './tables.ts'
 
 /** Finished jobs are kept this long. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
-type Opened = PrintJobRow & { requested_by: string | null }
+const openedColumns = { ...tables.print_job, requested_by: maybe(text) }
+type Opened = RowOf<typeof openedColumns>
 const opened = `SELECT j.*, ${nameSql('print_job', 'j.id', 'actor', 'j.actor_commitment')} AS requested_by FROM print_job j`
+
+const lastJobEver = statement({
+  columns: { seq: integer },
+  sql: `SELECT seq FROM sqlite_sequence WHERE name = 'print_job'`,
+})
+const newJob = built(
+  pick(
+    tables.print_job,
+    'id',
+    'printer',
+    'entity',
+    'entity_id',
+    'label',
+    'warehouse_id',
+    'copies',
+    'zpl',
+    'actor_commitment',
+    'reprint_of',
+    'next_attempt_at_ms',
+    'created_at_ms',
+  ),
+  (row) => sql.insertInto('print_job').values({ ...row, state: 'queued' }),
+)
+const openedJob = statement({ columns: openedColumns, sql: `${opened} WHERE j.id = +?` })
+const jobById = built(pick(tables.print_job, 'id'), ({ id }) =>
+  sql.selectFrom('print_job').selectAll().where('id', '=', id),
+)
+const openedJobs = statements({
+  columns: openedColumns,
+  sql: (where: string) => `${opened}${where} ORDER BY j.id DESC LIMIT ? OFFSET ?`,
+  samples: [[''], [conditionsOf({ printer: '', state: 'queued', hiddenWarehouses: [1] }).where]],
+})
+const countedJobs = statements({
+  columns: { n: integer },
+  sql: (where: string) => `SELECT count(*) AS n FROM print_job j${where}`,
+  samples: [[''], [conditionsOf({ printer: '', state: 'queued', hiddenWarehouses: [1] }).where]],
+})
+const firstOfQueues = statement({
+  columns: tables.print_job,
+  sql: `SELECT * FROM print_job WHERE id IN (
+    SELECT min(id) FROM print_job WHERE state IN ('queued', 'printing') GROUP BY printer) ORDER BY id`,
+})
+const waitingJobs = statement({
+  columns: pick(tables.print_job, 'entity', 'label', 'warehouse_id', 'last_error'),
+  sql: `SELECT entity, label, warehouse_id, last_error FROM print_job
+    WHERE printer = +? AND state IN ('queued', 'printing') ORDER BY id`,
+})
+const claimed = change(
+  `UPDATE print_job SET state = 'printing', attempts = attempts + 1 WHERE id = +? AND state = 'queued'`,
+)
+const outcomeOf = change(`UPDATE print_job SET state = ?, next_attempt_at_ms = ?, last_error = ?, finished_at_ms = ?
+  WHERE id = +? AND state = 'printing'`)
+const withoutOldLinks = change(withoutLinksSql('print_job', 'SELECT id FROM print_job WHERE finished_at_ms < +?'))
+const withoutOldJobs = built({ ms: integer }, ({ ms }) => sql.deleteFrom('print_job').where('finished_at_ms', '<', ms))
+const cancelled = change(
+  `UPDATE print_job SET state = 'cancelled', finished_at_ms = ? WHERE id = +? AND state = 'queued'`,
+)
+const requeued = change(
+  `UPDATE print_job SET state = 'queued', last_error = 'the gateway ended while it was printed' WHERE state = 'printing'`,
+)
+const seriesNamed = built(pick(tables.sscc_series, 'series'), ({ series }) =>
+  sql.selectFrom('sscc_series').select('next').where('series', '=', series),
+)
+const keptSeries = built(tables.sscc_series, ({ series, next }) =>
+  sql
+    .insertInto('sscc_series')
+    .values({ series, next })
+    .onConflict((on) => on.column('series').doUpdateSet({ next })),
+)
+
+/** Who is linked to the jobs, for verification. */
+export const linksOfJobs = statement({
+  columns: linkedColumns,
+  sql: linkedRowsSql({ table: 'print_job', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
+})
 
 export function toPrintJob(row: Opened): PrintJob {
   return {
@@ -44,32 +133,15 @@ export type NewJob = Pick<
 
 /** Returns the next id of a job; the id of a removed job is not used again. */
 export function nextJobId(tx: ReadTx): number {
-  return (tx.oneOf<{ seq: number }>(`SELECT seq FROM sqlite_sequence WHERE name = 'print_job'`)?.seq ?? 0) + 1
+  return (tx.get(lastJobEver)?.seq ?? 0) + 1
 }
 
 export function insertJob(tx: Tx, job: NewJob, nowMs: number): number {
-  return tx.runOf(
-    `INSERT INTO print_job (id, printer, entity, entity_id, label, warehouse_id, copies, zpl, state, next_attempt_at_ms,
-       actor_commitment, reprint_of, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
-    [
-      job.id,
-      job.printer,
-      job.entity,
-      job.entity_id,
-      job.label,
-      job.warehouse_id,
-      job.copies,
-      job.zpl,
-      nowMs,
-      job.actor_commitment,
-      job.reprint_of,
-      nowMs,
-    ],
-  ).lastId
+  return tx.run(newJob, { ...job, next_attempt_at_ms: nowMs, created_at_ms: nowMs }).lastId
 }
 
 export function findJob(tx: ReadTx, id: number): Opened | undefined {
-  return tx.oneOf<Opened>(`${opened} WHERE j.id = +?`, [id])
+  return tx.get(openedJob, [id])
 }
 
 export type JobFilter = {
@@ -85,6 +157,12 @@ export function listJobs(
   limit: number,
   offset: number,
 ): { rows: Opened[]; total: number } {
+  const { where, values } = conditionsOf(filter)
+  const rows = tx.all(openedJobs(where), [...values, limit, offset])
+  return { rows, total: tx.get(countedJobs(where), values)?.n ?? 0 }
+}
+
+function conditionsOf(filter: JobFilter): { where: string; values: string[] } {
   const parts: string[] = []
   const values: string[] = []
   if (filter.printer !== undefined) {
@@ -99,18 +177,12 @@ export function listJobs(
     parts.push('(j.warehouse_id IS NULL OR j.warehouse_id NOT IN (SELECT value FROM json_each(?)))')
     values.push(JSON.stringify(filter.hiddenWarehouses))
   }
-  const where = parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : ''
-  const rows = tx.allOf<Opened>(`${opened}${where} ORDER BY j.id DESC LIMIT ? OFFSET ?`, [...values, limit, offset])
-  const total = tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM print_job j${where}`, values)?.n ?? 0
-  return { rows, total }
+  return { where: parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : '', values }
 }
 
 /** Returns the first job of each queue; the jobs behind it wait for it. */
 export function heads(tx: ReadTx): PrintJobRow[] {
-  return tx.allOf<PrintJobRow>(
-    `SELECT * FROM print_job WHERE id IN (
-       SELECT min(id) FROM print_job WHERE state IN ('queued', 'printing') GROUP BY printer) ORDER BY id`,
-  )
+  return tx.all(firstOfQueues)
 }
 
 /** The jobs that wait for a printer, the next one first. */
@@ -118,64 +190,39 @@ export function queueOf(
   tx: ReadTx,
   printer: string,
 ): Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id' | 'last_error'>[] {
-  return tx.allOf(
-    `SELECT entity, label, warehouse_id, last_error FROM print_job
-     WHERE printer = +? AND state IN ('queued', 'printing') ORDER BY id`,
-    [printer],
-  )
+  return tx.all(waitingJobs, [printer])
 }
 
 /** Marks a job as printing and returns it; undefined when it was cancelled. */
 export function claimJob(tx: Tx, id: number): PrintJobRow | undefined {
-  const { changes } = tx.runOf(
-    `UPDATE print_job SET state = 'printing', attempts = attempts + 1 WHERE id = +? AND state = 'queued'`,
-    [id],
-  )
-  return changes === 1 ? tx.oneOf<PrintJobRow>('SELECT * FROM print_job WHERE id = +?', [id]) : undefined
+  return tx.run(claimed, [id]).changes === 1 ? tx.get(jobById, { id }) : undefined
 }
 
 export function recordOutcome(tx: Tx, id: number, outcome: PrintOutcome, next: AfterAttempt, nowMs: number): void {
-  tx.runOf(
-    `UPDATE print_job SET state = ?, next_attempt_at_ms = ?, last_error = ?, finished_at_ms = ?
-     WHERE id = +? AND state = 'printing'`,
-    [
-      next.state,
-      nowMs + next.delayMs,
-      outcome.kind === 'printed' ? null : outcome.error,
-      next.state === 'queued' ? null : nowMs,
-      id,
-    ],
-  )
-  tx.runOf(
-    `DELETE FROM person_link WHERE subject = 'print_job' AND row IN (SELECT id FROM print_job WHERE finished_at_ms < +?)`,
-    [nowMs - keptMs],
-  )
-  tx.runOf('DELETE FROM print_job WHERE finished_at_ms < +?', [nowMs - keptMs])
+  const error = outcome.kind === 'printed' ? null : outcome.error
+  tx.run(outcomeOf, [next.state, nowMs + next.delayMs, error, next.state === 'queued' ? null : nowMs, id])
+  tx.run(withoutOldLinks, [nowMs - keptMs])
+  tx.run(withoutOldJobs, { ms: nowMs - keptMs })
 }
 
 /** @returns whether the job was still queued */
 export function cancelJob(tx: Tx, id: number, nowMs: number): boolean {
-  return (
-    tx.runOf(`UPDATE print_job SET state = 'cancelled', finished_at_ms = ? WHERE id = +? AND state = 'queued'`, [
-      nowMs,
-      id,
-    ]).changes === 1
-  )
+  return tx.run(cancelled, [nowMs, id]).changes === 1
 }
 
 /** Puts jobs marked as printing back into the queue: at the start no other process prints, so they were interrupted. */
 export function requeueCut(tx: Tx): number {
-  return tx.runOf(
-    `UPDATE print_job SET state = 'queued', last_error = 'the gateway ended while it was printed' WHERE state = 'printing'`,
-  ).changes
+  return tx.run(requeued).changes
 }
 
 /** Takes the next `count` serials of a series and returns the first; none of them is given again. */
 export function takeSerials(tx: Tx, series: string, count: number): number {
-  const first = tx.oneOf<{ next: number }>('SELECT next FROM sscc_series WHERE series = +?', [series])?.next ?? 0
-  tx.runOf(
-    'INSERT INTO sscc_series (series, next) VALUES (?, ?) ON CONFLICT (series) DO UPDATE SET next = excluded.next',
-    [series, first + count],
-  )
+  const first = tx.get(seriesNamed, { series })?.next ?? 0
+  tx.run(keptSeries, { series, next: first + count })
   return first
+}
+
+/** What a job prints and where, whoever asks. */
+export function findJobRow(tx: ReadTx, id: number): PrintJobRow | undefined {
+  return tx.get(jobById, { id })
 }

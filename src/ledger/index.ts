@@ -1,4 +1,4 @@
-export { assetKeys, judgementsAfter, moveBefore } from './derive/around.ts'
+export { judgementsAfter, moveBefore } from './derive/around.ts'
 export { eventsInSlices } from './derive/history.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'
 export { occupantOf, standingIn } from './derive/occupants.ts'
@@ -32,7 +32,7 @@ export { Acts } from './record/acts.ts'
 export { Corrections } from './record/corrections.ts'
 export { deviceTimeHeaders, deviceTimeOf } from './record/device-time.ts'
 export { LedgerHead } from './record/head.ts'
-export { eventOfOpeningLine } from './record/opening.ts'
+export { eventOfOpeningLine, holdsOpeningIn, uncountedOpenings } from './record/opening.ts'
 export { placementFacts } from './record/placement-leaf.ts'
 export { type EventOrigin, Recorder, requestHash } from './record/recorder.ts'
 export { type TimedAsk, timedAskOf } from './record/timed-ask.ts'
@@ -45,5 +45,20 @@ export {
   Warning,
 } from './schema.ts'
 export { LedgerService } from './service.ts'
-export { callerMark, findEvent, headOf, type OpenedRow, toPlacementEvent } from './store.ts'
+export {
+  callerMark,
+  countUntold,
+  findEvent,
+  headOf,
+  linksOfEvents,
+  markKey,
+  notesOf,
+  type OpenedRow,
+  statedPlacements,
+  toPlacementEvent,
+  warehouseOfEvent,
+  warehousesOfPhotoSql,
+} from './store.ts'
+export type { PlacementEventRow } from './tables.ts'
+export { linkedEvents, unlinkEvents } from './unlinking.ts'
 export { explain } from './warnings.ts'

@@ -1,58 +1,40 @@
 import { createHmac } from 'node:crypto'
-import type { PlacementEventRow, ReadTx, Tx } from '../database/index.ts'
+import {
+  built,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  statements,
+  type Tx,
+  text,
+} from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
-import { type Identity, type Person, shownWithout } from '../log/index.ts'
+import { auditEntries } from '../journal/index.ts'
+import {
+  type Identity,
+  leaves,
+  openedAs,
+  openings,
+  type Person,
+  people,
+  personAs,
+  shownWithout,
+  statedSql,
+} from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import { slots } from '../warehouse/index.ts'
 import type { PlacementEvent } from './schema.ts'
+import { type PlacementEventRow, sql, tables } from './tables.ts'
 import { explain, type WarningCode } from './warnings.ts'
 
-const columns = [
-  'id',
-  'event_id',
-  'log_id',
-  'leaf_seq',
-  'leaf_version',
-  'event_type',
-  'slot_id',
-  'slot_code',
-  'asset_barcode',
-  'asset_key',
-  'operator_commitment',
-  'actor_commitment',
-  'timestamp_ms',
-  'device_timestamp_ms',
-  'received_at_ms',
-  'clock_offset_ms',
-  'time_quality',
-  'photo_url',
-  'photo_sha256',
-  'photo_evidence',
-  'photo_taken_at_ms',
-  'scale_weight_kg',
-  'cctv_clip_url',
-  'work_order_ref',
-  'notes_commitment',
-  'scan',
-  'scan_evidence',
-  'client_event_id',
-  'client_evidence_hash',
-  'corrects_event_id',
-  'warnings',
-  'evidence_hash',
-  'opening_list',
-  'opening_line',
-  'count_id',
-  'count_scan_id',
-  'count_scan_sha256',
-] as const satisfies readonly (keyof PlacementEventRow)[]
-
-const insertSql = `INSERT INTO main.placement_event (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+const newEvent = built(tables.placement_event, (row) => sql.insertInto('placement_event').values(row))
+const newPeople = built(tables.placement_person, (row) => sql.insertInto('placement_person').values(row))
 
 export function append(tx: Tx, row: PlacementEventRow): void {
-  tx.runOf(
-    insertSql,
-    columns.map((column) => row[column]),
-  )
+  tx.run(newEvent, row)
 }
 
 /** Links an event to its people, in the side table that may be erased. */
@@ -61,25 +43,28 @@ export function linkPeople(
   row: Pick<PlacementEventRow, 'id' | 'timestamp_ms'>,
   { operator, actor }: { operator: Person; actor: Person },
 ): void {
-  tx.runOf('INSERT INTO placement_person (event_id, timestamp_ms, operator_id, actor_id) VALUES (?, ?, ?, ?)', [
-    row.id,
-    row.timestamp_ms,
-    operator.id,
-    actor.id,
-  ])
+  const { id, timestamp_ms } = row
+  tx.run(newPeople, { event_id: id, timestamp_ms, operator_id: operator.id, actor_id: actor.id })
 }
 
-/** A row with the names and texts of its commitments, null where they are erased. */
-export type OpenedRow = PlacementEventRow & {
-  operator: string | null
-  actor: string | null
+const openedColumns = {
+  ...tables.placement_event,
+  operator: maybe(text),
+  actor: maybe(text),
   /** `person.id`s of rows since version 2; null once erased. */
-  operator_id: number | null
-  actor_id: number | null
-  notes: string | null
+  operator_id: maybe(integer),
+  actor_id: maybe(integer),
+  notes: maybe(text),
   /** Of opening stock: when a count first recorded this pallet. */
-  counted_at_ms: number | null
+  counted_at_ms: maybe(integer),
 }
+
+/** A row with the names and texts that its commitments open to, as far as they are not erased. */
+export type OpenedRow = RowOf<typeof openedColumns>
+
+/** SQL for the warehouses of the events that hold a photo; naming a hash is not enough. */
+export const warehousesOfPhotoSql = `SELECT l.warehouse_id FROM placement_event e CROSS JOIN ${slots} l ON l.id = e.slot_id
+  WHERE e.photo_sha256 = +? AND e.photo_evidence = 'held'`
 
 const openedSelect = `SELECT e.*, coalesce(po.name, o.value) AS operator, coalesce(pa.name, a.value) AS actor,
     l.operator_id, l.actor_id, n.value AS notes,
@@ -88,14 +73,110 @@ const openedSelect = `SELECT e.*, coalesce(po.name, o.value) AS operator, coales
       WHERE c.count_id IS NOT NULL AND c.asset_key = e.asset_key AND c.id > e.id) END AS counted_at_ms
   FROM main.placement_event e
   LEFT JOIN placement_person l ON l.event_id = e.id
-  LEFT JOIN person po ON po.id = l.operator_id
-  LEFT JOIN person pa ON pa.id = l.actor_id
-  LEFT JOIN opening o ON e.leaf_version = 1 AND o.commitment = e.operator_commitment
-  LEFT JOIN opening a ON e.leaf_version = 1 AND a.commitment = e.actor_commitment
-  LEFT JOIN opening n ON n.commitment = e.notes_commitment`
+  ${personAs('po', 'l.operator_id')}
+  ${personAs('pa', 'l.actor_id')}
+  ${openedAs('o', 'e.operator_commitment', 'e.leaf_version = 1')}
+  ${openedAs('a', 'e.actor_commitment', 'e.leaf_version = 1')}
+  ${openedAs('n', 'e.notes_commitment')}`
+
+/** As SQL on the table `e`. */
+export const inOrder = {
+  'newest first': 'e.timestamp_ms DESC, e.id DESC',
+  'oldest first': 'e.timestamp_ms, e.id',
+  log: 'e.id',
+} as const
+
+/** Newest or oldest first by the order (timestamp, id), or in the order of the log, which is that of the ids. */
+export type Order = keyof typeof inOrder
+
+const openedEvent = statement({ columns: openedColumns, sql: `${openedSelect} WHERE e.id = +?` })
+const openedEvents = statements({
+  columns: openedColumns,
+  sql: (order: Order) => `${openedSelect} WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY ${inOrder[order]}`,
+  samples: [['newest first'], ['oldest first'], ['log']],
+})
+const keyOfMarks = built({}, () => sql.selectFrom('caller_key').select('key'))
+const clientEvent = statement({
+  columns: pick(tables.client_event, 'event_id', 'request_sha256'),
+  sql: 'SELECT event_id, request_sha256 FROM client_event WHERE caller IN (?, ?) AND client_event_id = ?',
+})
+const newClientEvent = built(tables.client_event, (row) => sql.insertInto('client_event').values(row))
+const identityColumns = { name: text, instance: maybe(text) }
+const linkedPlacers = statement({
+  columns: identityColumns,
+  sql: `SELECT p.name, p.instance FROM placement_person l JOIN ${people} p ON p.id IN (l.operator_id, l.actor_id)
+    WHERE l.event_id = +?`,
+})
+const namedPlacers = statement({
+  columns: identityColumns,
+  sql: `SELECT o.value AS name, NULL AS instance FROM main.placement_event e
+    JOIN ${openings} o ON o.commitment IN (e.operator_commitment, e.actor_commitment)
+    WHERE e.id = +? AND e.leaf_version = 1`,
+})
+const lastEvent = built({}, () =>
+  sql.selectFrom('placement_event').select(['id', 'received_at_ms']).orderBy('id', 'desc').limit(1),
+)
+
+/** Who is linked to the events, for verification: both fields of each row. */
+export const linksOfEvents = statement({
+  columns: {
+    row: integer,
+    log: integer,
+    seq: maybe(integer),
+    ...pick(tables.placement_person, 'operator_id', 'actor_id'),
+    operator: maybe(text),
+    actor: maybe(text),
+  },
+  sql: `SELECT e.id AS row, e.log_id AS log, e.leaf_seq AS seq, l.operator_id, l.actor_id,
+      e.operator_commitment AS operator, e.actor_commitment AS actor
+    FROM main.placement_person l JOIN main.placement_event e ON e.id = l.event_id WHERE l.event_id > +? ORDER BY l.event_id LIMIT ?`,
+})
+const eventsWithoutEntry = statement({
+  columns: { n: integer },
+  sql: `SELECT count(*) AS n FROM main.placement_event e
+    WHERE NOT EXISTS (SELECT 1 FROM ${auditEntries} a WHERE a.entity = 'event' AND a.entity_id = CAST(e.id AS TEXT))`,
+})
+
+/** Events of which the audit trail says nothing. */
+export function countUntold(tx: ReadTx): number {
+  return tx.get(eventsWithoutEntry)?.n ?? 0
+}
+
+const placeOfEvent = statement({
+  columns: { warehouse_id: integer },
+  sql: `SELECT s.warehouse_id FROM main.placement_event e JOIN ${slots} s ON s.id = e.slot_id WHERE e.id = +?`,
+})
+
+/** The warehouse of an event, whoever asks. */
+export function warehouseOfEvent(tx: ReadTx, id: number): number | undefined {
+  return tx.get(placeOfEvent, [id])?.warehouse_id
+}
+
+const notesOfEvent = built(pick(tables.placement_event, 'id'), ({ id }) =>
+  sql.selectFrom('placement_event').select('notes_commitment').where('id', '=', id),
+)
+
+/** The commitment of what an event's verification notes say; null without any. */
+export function notesOf(tx: ReadTx, id: number): string | null {
+  return tx.get(notesOfEvent, { id })?.notes_commitment ?? null
+}
+
+const asked = statedSql('placement_event', 'placement')
+
+/** The rows that leaves state, for verification. */
+export const statedPlacements = {
+  between: statement({
+    columns: tables.placement_event,
+    // By the ids that the leaves name: the ledger has no index by leaf.
+    sql: `SELECT e.* FROM ${leaves} l CROSS JOIN main.placement_event e ON e.id = CAST(l.ref AS INTEGER)
+      WHERE l.log_id = +? AND l.seq >= +? AND l.seq <= +? AND l.kind = 'placement'`,
+  }),
+  upTo: statement({ columns: { n: integer }, sql: asked.upTo }),
+  withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
+}
 
 export function findEvent(tx: ReadTx, id: number): OpenedRow | undefined {
-  return tx.oneOf<OpenedRow>(`${openedSelect} WHERE e.id = +?`, [id])
+  return tx.get(openedEvent, [id])
 }
 
 export function toPlacementEvent(row: OpenedRow): PlacementEvent {
@@ -155,11 +236,16 @@ function timeOf(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms)
 }
 
-/** Whole rows by id, in the order that `sorted` names (SQL on the table `e`). */
-export function openedByIds(tx: ReadTx, ids: readonly number[], sorted: string): OpenedRow[] {
-  return tx.allOf<OpenedRow>(`${openedSelect} WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY ${sorted}`, [
-    JSON.stringify(ids),
-  ])
+/** Whole rows by id. */
+export function openedByIds(tx: ReadTx, ids: readonly number[], order: Order): OpenedRow[] {
+  return tx.all(openedEvents(order), [JSON.stringify(ids)])
+}
+
+/** The key of the marks that stand for names; see `callerMark`. */
+export function markKey(tx: ReadTx): Buffer {
+  const held = tx.get(keyOfMarks)
+  if (!held) throw new Error('the key for marks of callers is gone')
+  return held.key
 }
 
 /**
@@ -167,17 +253,12 @@ export function openedByIds(tx: ReadTx, ids: readonly number[], sorted: string):
  * (a commitment would differ then, and the events would be recorded a second time). Throws when the key is missing.
  */
 export function callerMark(tx: ReadTx, caller: Pick<Caller, 'username' | 'instance'>): string {
-  const held = tx.oneOf<{ key: Buffer }>('SELECT key FROM caller_key')
-  if (!held) throw new Error('the key for marks of callers is gone')
-  return createHmac('sha256', held.key).update(`${caller.username}@${caller.instance}`).digest('hex')
+  return createHmac('sha256', markKey(tx)).update(`${caller.username}@${caller.instance}`).digest('hex')
 }
 
 /** The event that this caller recorded under the client's own id. `commitment`: how rows of the first schemas name the caller. */
 export function findByClientEventId(tx: ReadTx, mark: string, commitment: string | undefined, clientEventId: string) {
-  return tx.oneOf<{ event_id: number; request_sha256: string }>(
-    'SELECT event_id, request_sha256 FROM client_event WHERE caller IN (?, ?) AND client_event_id = ?',
-    [mark, commitment ?? mark, clientEventId],
-  )
+  return tx.get(clientEvent, [mark, commitment ?? mark, clientEventId])
 }
 
 export function keepClientEventId(
@@ -187,29 +268,22 @@ export function keepClientEventId(
   eventId: number,
   requestSha256: string,
 ): void {
-  tx.runOf('INSERT INTO client_event VALUES (?, ?, ?, ?)', [mark, clientEventId, eventId, requestSha256])
+  tx.run(newClientEvent, {
+    caller: mark,
+    client_event_id: clientEventId,
+    event_id: eventId,
+    request_sha256: requestSha256,
+  })
 }
 
 /** Who made a placement, as far as they are not erased. */
 export function placersOf(tx: ReadTx, eventId: number): Identity[] {
-  const linked = tx.allOf<Identity>(
-    `SELECT p.name, p.instance FROM placement_person l JOIN person p ON p.id IN (l.operator_id, l.actor_id)
-     WHERE l.event_id = +?`,
-    [eventId],
-  )
-  if (linked.length > 0) return linked
-  return tx.allOf<Identity>(
-    `SELECT o.value AS name, NULL AS instance FROM main.placement_event e
-     JOIN opening o ON o.commitment IN (e.operator_commitment, e.actor_commitment)
-     WHERE e.id = +? AND e.leaf_version = 1`,
-    [eventId],
-  )
+  const linked = tx.all(linkedPlacers, [eventId])
+  return linked.length > 0 ? linked : tx.all(namedPlacers, [eventId])
 }
 
 /** Returns the last id and the newest received_at, for `LedgerHead`. */
 export function headOf(tx: ReadTx): { id: number; receivedAtMs: number } {
-  const row = tx.oneOf<{ id: number; received_at_ms: number }>(
-    'SELECT id, received_at_ms FROM main.placement_event ORDER BY id DESC LIMIT 1',
-  )
+  const row = tx.get(lastEvent)
   return { id: row?.id ?? 0, receivedAtMs: row?.received_at_ms ?? 0 }
 }

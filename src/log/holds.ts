@@ -1,7 +1,32 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { built, change, pick, type ReadTx, type Tx } from '../database/index.ts'
+import { sql, tables } from './tables.ts'
 
 /** Why a file must not be removed, with the reference of the reason: `incident`, `7`. */
 export type Hold = { readonly reason: string; readonly ref: string; readonly sinceMs: number }
+
+const newHold = built(tables.media_hold, (row) =>
+  sql
+    .insertInto('media_hold')
+    .values(row)
+    .onConflict((on) => on.doNothing()),
+)
+const alsoHeld = change(
+  'INSERT INTO media_hold SELECT ?, reason, ref, created_at_ms FROM media_hold WHERE sha256 = ? ON CONFLICT DO NOTHING',
+)
+const withoutReason = built(pick(tables.media_hold, 'reason', 'ref'), ({ reason, ref }) =>
+  sql.deleteFrom('media_hold').where('reason', '=', reason).where('ref', '=', ref),
+)
+const withoutFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
+  sql.deleteFrom('media_hold').where('sha256', '=', sha256),
+)
+const holdsOnFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
+  sql
+    .selectFrom('media_hold')
+    .select(['reason', 'ref', 'created_at_ms as sinceMs'])
+    .where('sha256', '=', sha256)
+    .orderBy('reason')
+    .orderBy('ref'),
+)
 
 /** Returns a name for the files of a detection whose clip is not closed yet, because they have no hash. */
 export const clipToCome = (detectionId: number): string => `detection:${detectionId}`
@@ -12,12 +37,12 @@ export function holdMedia(
   { sha256, reason, ref }: { sha256: string; reason: string; ref: string },
   nowMs: number,
 ): void {
-  tx.runOf('INSERT INTO media_hold VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', [sha256, reason, ref, nowMs])
+  tx.run(newHold, { sha256, reason, ref, created_at_ms: nowMs })
 }
 
 /** Ends all holds with this reason and reference; other holds on the same files remain. */
 export function releaseMedia(tx: Tx, reason: string, ref: string): void {
-  tx.runOf('DELETE FROM media_hold WHERE reason = ? AND ref = ?', [reason, ref])
+  tx.run(withoutReason, { reason, ref })
 }
 
 /** Moves the holds on a detection to its files, or drops them when it has none. In the transaction of its row. */
@@ -25,18 +50,12 @@ export function holdClosedClip(tx: Tx, detectionId: number, files: readonly (str
   const toCome = clipToCome(detectionId)
   for (const sha256 of files) {
     if (sha256 === null) continue
-    tx.runOf(
-      `INSERT INTO media_hold SELECT ?, reason, ref, created_at_ms FROM media_hold WHERE sha256 = ? ON CONFLICT DO NOTHING`,
-      [sha256, toCome],
-    )
+    tx.run(alsoHeld, [sha256, toCome])
   }
-  tx.runOf('DELETE FROM media_hold WHERE sha256 = ?', [toCome])
+  tx.run(withoutFile, { sha256: toCome })
 }
 
 /** Returns the holds on a file. Code that removes media calls it in the same transaction and keeps files with a hold. */
 export function holdsOn(tx: ReadTx, sha256: string): Hold[] {
-  return tx.allOf<Hold>(
-    'SELECT reason, ref, created_at_ms AS sinceMs FROM media_hold WHERE sha256 = ? ORDER BY reason, ref',
-    [sha256],
-  )
+  return tx.all(holdsOnFile, { sha256 })
 }

@@ -1,18 +1,55 @@
 export { canonicalJson, type Json } from './canonical.ts'
+export { erasedBefore, keepErasedIdentity, keepErasedName } from './erased.ts'
 export { clipToCome, type Hold, holdClosedClip, holdMedia, holdsOn, releaseMedia } from './holds.ts'
 export { type LeafFacts, type LeafKind, type LeafVersion, leafOf } from './leaf.ts'
 export {
+  endOfLeaves,
+  hashesBetween,
+  lastLeafRow,
+  leaves,
+  leavesBetween,
+  leavesHolding,
+  statedSql,
+} from './leaves.ts'
+export {
+  everyPerson,
+  type KnownPerson,
+  linkedColumns,
+  linkedLeavesSql,
+  linkedRowsSql,
+  people,
+  peopleCalled,
+  peopleNamedOnly,
+  peopleOfInstance,
+  personById,
+  unlinkPerson,
+  withoutLinksSql,
+} from './links.ts'
+export {
   type AppendedLeaf,
   identifyLog,
+  idOfLog,
   type KnownLog,
   knownLogs,
   type LeafPlace,
   Log,
   type LogIdentity,
+  lookAtLog,
+  newestLogNumber,
+  numberOfLog,
 } from './log.ts'
-export { addMedia, findMedia, type Media } from './media.ts'
+export { addMedia, findMedia, heldPhotos, linksOfMedia, type Media } from './media.ts'
 export { leafHash, MerkleFrontier, sha256 } from './merkle.ts'
-export { commitmentOf, Openings } from './openings.ts'
+export {
+  commitmentOf,
+  endOfTexts,
+  forgetName,
+  isText,
+  Openings,
+  openings,
+  openingsBehind,
+  textsBetween,
+} from './openings.ts'
 export {
   erased,
   erasedName,
@@ -23,8 +60,10 @@ export {
   mayBeSame,
   meantBy,
   nameSql,
+  openedAs,
   People,
   Person,
+  personAs,
   personIn,
   type RowPlace,
   readIdentity,
@@ -32,3 +71,4 @@ export {
   shownWithout,
   version1Of,
 } from './people.ts'
+export { type Stated, stated } from './tables.ts'

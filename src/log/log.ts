@@ -1,8 +1,9 @@
-import type { Head, ReadTx, Stated, Tx } from '../database/index.ts'
+import { built, type Head, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { canonicalJson } from './canonical.ts'
 import { type LeafFacts, type LeafKind, leafOf } from './leaf.ts'
 import { leafHash, sha256 } from './merkle.ts'
+import { type Stated, sql, tables } from './tables.ts'
 
 /** A log: `number` is its key in this database, `logId` its UUID for everyone else. */
 export type LogIdentity = { readonly number: number; readonly logId: string; readonly siteId: string }
@@ -23,14 +24,39 @@ export type AppendedLeaf = Readonly<Stated>
 
 const writtenVersion = 2
 
+const newestLog = built({}, () =>
+  sql.selectFrom('log_identity').select(['id', 'log_id', 'site_id']).orderBy('id', 'desc').limit(1),
+)
+const newLog = built(pick(tables.log_identity, 'id', 'log_id', 'site_id', 'created_at_ms'), (row) =>
+  sql.insertInto('log_identity').values(row),
+)
+const anyLog = statement({ columns: { found: integer }, sql: 'SELECT 1 AS found FROM log_identity LIMIT 1' })
+const logNumber = built(pick(tables.log_identity, 'log_id'), ({ log_id }) =>
+  sql.selectFrom('log_identity').select('id').where('log_id', '=', log_id),
+)
+const logId = built(pick(tables.log_identity, 'id'), ({ id }) =>
+  sql.selectFrom('log_identity').select('log_id').where('id', '=', id),
+)
+const newestNumber = statement({ columns: { n: integer }, sql: 'SELECT max(id) AS n FROM log_identity' })
+const everyLog = statement({
+  columns: { ...pick(tables.log_identity, 'id', 'log_id', 'site_id', 'parent_log_id', 'parent_size'), size: integer },
+  sql: `SELECT i.id, i.log_id, i.site_id, i.parent_log_id, i.parent_size,
+      (SELECT coalesce(max(seq), 0) FROM main.log_leaf l WHERE l.log_id = i.id) AS size
+    FROM main.log_identity i ORDER BY i.id`,
+})
+const lastLeaf = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(row), 0) AS n FROM log_leaf' })
+const lastSeq = statement({
+  columns: { n: integer },
+  sql: 'SELECT coalesce(max(seq), 0) AS n FROM log_leaf WHERE log_id = ?',
+})
+const newLeaf = built(tables.log_leaf, (row) => sql.insertInto('log_leaf').values(row))
+
 /**
  * Returns the log that grows, or makes the first one. Throws ExitError when the log belongs to another site: its leaves carry
  * that site's id.
  */
 export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs: number): LogIdentity {
-  const known = tx.oneOf<{ id: number; log_id: string; site_id: string }>(
-    'SELECT id, log_id, site_id FROM log_identity ORDER BY id DESC LIMIT 1',
-  )
+  const known = tx.get(newestLog)
   if (known && known.site_id !== siteId) {
     throw new ExitError(
       1,
@@ -39,25 +65,13 @@ export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs:
   }
   if (known) return { number: known.id, logId: known.log_id, siteId }
   const logId = makeId()
-  tx.runOf('INSERT INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, ?, ?, ?)', [logId, siteId, nowMs])
+  tx.run(newLog, { id: 1, log_id: logId, site_id: siteId, created_at_ms: nowMs })
   return { number: 1, logId, siteId }
 }
 
 /** Returns every log of the box; the last one grows. */
 export function knownLogs(tx: ReadTx): KnownLog[] {
-  const rows = tx.allOf<{
-    id: number
-    log_id: string
-    site_id: string
-    parent_log_id: string | null
-    parent_size: number | null
-    size: number
-  }>(
-    `SELECT i.id, i.log_id, i.site_id, i.parent_log_id, i.parent_size,
-       (SELECT coalesce(max(seq), 0) FROM main.log_leaf l WHERE l.log_id = i.id) AS size
-     FROM main.log_identity i ORDER BY i.id`,
-  )
-  return rows.map((row) => ({
+  return tx.all(everyLog).map((row) => ({
     number: row.id,
     logId: row.log_id,
     siteId: row.site_id,
@@ -69,7 +83,27 @@ export function knownLogs(tx: ReadTx): KnownLog[] {
   }))
 }
 
-/** The log that grows. Its size is in memory and follows the commits. */
+/** Looks whether the ledger can be read at all. */
+export function lookAtLog(tx: ReadTx): void {
+  tx.get(anyLog)
+}
+
+/** By which number the rows of this box call a log. */
+export function numberOfLog(tx: ReadTx, id: string): number | undefined {
+  return tx.get(logNumber, { log_id: id })?.id
+}
+
+/** The UUID of a log. */
+export function idOfLog(tx: ReadTx, number: number): string | undefined {
+  return tx.get(logId, { id: number })?.log_id
+}
+
+/** The number of the log that grows. */
+export function newestLogNumber(tx: ReadTx): number | undefined {
+  return tx.get(newestNumber)?.n
+}
+
+/** The log that grows. Its head is in memory and follows the commits. */
 export class Log implements Head {
   readonly identity: LogIdentity
   /** Leaves of the logs before it. */
@@ -84,10 +118,8 @@ export class Log implements Head {
 
   /** Reads the size of the log that grows from the database. */
   static open(tx: ReadTx, identity: LogIdentity): Log {
-    const all = tx.oneOf<{ n: number }>('SELECT coalesce(max(row), 0) AS n FROM log_leaf')?.n ?? 0
-    const size =
-      tx.oneOf<{ n: number }>('SELECT coalesce(max(seq), 0) AS n FROM log_leaf WHERE log_id = ?', [identity.number])
-        ?.n ?? 0
+    const all = tx.get(lastLeaf)?.n ?? 0
+    const size = tx.get(lastSeq, [identity.number])?.n ?? 0
     return new Log({ identity, size, before: all - size })
   }
 
@@ -107,15 +139,7 @@ export class Log implements Head {
     const { number, logId, siteId } = this.identity
     const leaf = leafOf({ v: writtenVersion, kind, logId, siteId, seq }, facts)
     const bytes = Buffer.from(canonicalJson(leaf), 'utf8')
-    tx.runOf('INSERT INTO log_leaf (row, log_id, seq, kind, ref, bytes, hash) VALUES (?, ?, ?, ?, ?, ?, ?)', [
-      this.#before + seq,
-      number,
-      seq,
-      kind,
-      ref,
-      bytes,
-      leafHash(bytes),
-    ])
+    tx.run(newLeaf, { row: this.#before + seq, log_id: number, seq, kind, ref, bytes, hash: leafHash(bytes) })
     this.#size = seq
     return {
       log_id: number,

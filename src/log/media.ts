@@ -1,5 +1,7 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { linkedColumns, linkedRowsSql } from './links.ts'
 import type { People, Person } from './people.ts'
+import { sql, tables } from './tables.ts'
 
 export type Media = {
   readonly sha256: string
@@ -9,13 +11,27 @@ export type Media = {
   readonly receivedAtMs: number
 }
 
-type Row = { sha256: string; kind: Media['kind']; media_type: string; size_bytes: number; received_at_ms: number }
+const fileOf = built(pick(tables.media, 'sha256'), ({ sha256 }) =>
+  sql
+    .selectFrom('media')
+    .select(['sha256', 'kind', 'media_type', 'size_bytes', 'received_at_ms'])
+    .where('sha256', '=', sha256),
+)
+const lastFile = statement({ columns: { id: integer }, sql: 'SELECT coalesce(max(id), 0) AS id FROM main.media' })
+const newFile = built(tables.media, (row) => sql.insertInto('media').values(row))
+/** Who is linked to the files, for verification. */
+export const linksOfMedia = statement({
+  columns: linkedColumns,
+  sql: linkedRowsSql({ table: 'media', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
+})
+const everyPhoto = statement({
+  columns: pick(tables.media, 'sha256', 'media_type'),
+  sql: `SELECT sha256, media_type FROM main.media WHERE kind = 'photo'`,
+})
 
 /** Returns the row of a stored file, or undefined. */
 export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
-  const row = tx.oneOf<Row>('SELECT sha256, kind, media_type, size_bytes, received_at_ms FROM media WHERE sha256 = ?', [
-    sha256,
-  ])
+  const row = tx.get(fileOf, { sha256 })
   return (
     row && {
       sha256: row.sha256,
@@ -34,20 +50,21 @@ export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
  */
 export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; person: Person }): boolean {
   if (findMedia(tx, media.sha256)) return false
-  const row = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.media')?.id ?? 0) + 1
+  const row = (tx.get(lastFile)?.id ?? 0) + 1
   const place = { subject: 'media', row, field: 'actor' }
-  tx.runOf(
-    `INSERT INTO main.media (id, sha256, kind, media_type, size_bytes, received_at_ms, actor_commitment)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [
-      row,
-      media.sha256,
-      media.kind,
-      media.mediaType,
-      media.sizeBytes,
-      media.receivedAtMs,
-      broughtBy ? broughtBy.people.inRow(tx, broughtBy.person, place) : null,
-    ],
-  )
+  tx.run(newFile, {
+    id: row,
+    sha256: media.sha256,
+    kind: media.kind,
+    media_type: media.mediaType,
+    size_bytes: media.sizeBytes,
+    received_at_ms: media.receivedAtMs,
+    actor_commitment: broughtBy ? broughtBy.people.inRow(tx, broughtBy.person, place) : null,
+  })
   return true
+}
+
+/** All photos that are written down. */
+export function heldPhotos(tx: ReadTx): Pick<Media, 'sha256' | 'mediaType'>[] {
+  return tx.all(everyPhoto).map(({ sha256, media_type: mediaType }) => ({ sha256, mediaType }))
 }

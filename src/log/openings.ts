@@ -1,10 +1,36 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import type { RandomBytes } from '../platform/index.ts'
 import { sha256 } from './merkle.ts'
+import { sql, tables } from './tables.ts'
 
 const saltBytes = 32
 
-/** Returns what a leaf contains instead of a name or a free text: SHA-256 of salt and value, hex. */
+/** What commitments open to, for a join in SQL: commitment, kind, value. */
+export const openings = 'opening'
+
+const newText = built(tables.opening, (row) => sql.insertInto('opening').values(row))
+const openedValue = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
+  sql.selectFrom('opening').select('value').where('commitment', '=', commitment),
+)
+const isKept = statement({
+  columns: { found: integer },
+  sql: `SELECT 1 AS found FROM opening WHERE commitment = +? AND kind = 'text'`,
+})
+const withoutText = change(`DELETE FROM opening WHERE kind = 'text' AND commitment = ?`)
+const withoutName = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
+  sql.deleteFrom('opening').where('commitment', '=', commitment),
+)
+const nextOpenings = statement({
+  columns: tables.opening,
+  sql: 'SELECT commitment, kind, salt, value FROM opening WHERE commitment > ? ORDER BY commitment LIMIT ?',
+})
+const lastText = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(rowid), 0) AS n FROM opening' })
+const textsInSpan = statement({
+  columns: pick(tables.opening, 'commitment', 'value'),
+  sql: `SELECT commitment, value FROM opening WHERE rowid > +? AND rowid <= +? AND kind = 'text'`,
+})
+
+/** What a leaf holds instead of a name or a free text. */
 export function commitmentOf(salt: Uint8Array, value: string): string {
   return sha256(Buffer.concat([salt, Buffer.from(value, 'utf8')])).toString('hex')
 }
@@ -24,17 +50,42 @@ export class Openings {
   text(tx: Tx, value: string): string {
     const salt = this.#random(saltBytes)
     const commitment = commitmentOf(salt, value)
-    tx.runOf(`INSERT INTO opening (commitment, kind, salt, value) VALUES (?, 'text', ?, ?)`, [commitment, salt, value])
+    tx.run(newText, { commitment, kind: 'text', salt, value })
     return commitment
   }
 
   /** Returns the name or text of a commitment; undefined when it is erased. */
   reveal(tx: ReadTx, commitment: string): string | undefined {
-    return tx.oneOf<{ value: string }>('SELECT value FROM opening WHERE commitment = ?', [commitment])?.value
+    return tx.get(openedValue, { commitment })?.value
   }
 
   /** Deletes a text and returns whether there was one; a commitment without an opening is valid. */
   forgetText(tx: Tx, commitment: string): boolean {
-    return tx.runOf(`DELETE FROM opening WHERE kind = 'text' AND commitment = ?`, [commitment]).changes > 0
+    return tx.run(withoutText, [commitment]).changes > 0
   }
+}
+
+/** Whether the commitment opens to a text. */
+export function isText(tx: ReadTx, commitment: string): boolean {
+  return tx.get(isKept, [commitment]) !== undefined
+}
+
+/** Forgets the name that all rows of version 1 open to. */
+export function forgetName(tx: Tx, commitment: string): void {
+  tx.run(withoutName, { commitment })
+}
+
+/** The next openings behind a commitment, in the order of commitments. */
+export function openingsBehind(tx: ReadTx, after: string, limit: number) {
+  return tx.all(nextOpenings, [after, limit])
+}
+
+/** Where the texts end: what is written from now on comes behind it. */
+export function endOfTexts(tx: ReadTx): number {
+  return tx.get(lastText)?.n ?? 0
+}
+
+/** Texts behind a place, up to and with another; see `endOfTexts`. */
+export function textsBetween(tx: ReadTx, after: number, last: number): { commitment: string; value: string }[] {
+  return tx.all(textsInSpan, [after, last])
 }

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
-import type { Head, ReadTx, Tx } from '../database/index.ts'
+import { built, type Head, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { type Caller, identityOf } from '../http/index.ts'
 import type { RandomBytes } from '../platform/index.ts'
+import { version1OfErased } from './erased.ts'
 import type { LeafPlace, LogIdentity } from './log.ts'
+import { sql, tables } from './tables.ts'
 
 /** A name and the instance that vouched for it; null when a client only named the person. */
 export type Identity = { readonly name: string; readonly instance: string | null }
@@ -19,6 +21,34 @@ export type Meant = {
 }
 
 type PersonRow = Identity & { readonly id: number; readonly salt: Uint8Array }
+
+const newPerson = built(pick(tables.person, 'name', 'instance', 'salt'), (row) => sql.insertInto('person').values(row))
+const withoutPerson = built({ id: integer }, ({ id }) => sql.deleteFrom('person').where('id', '=', id))
+const newLink = built(tables.person_link, (row) => sql.insertInto('person_link').values(row))
+const personCalled = statement({
+  columns: tables.person,
+  sql: `SELECT id, name, instance, salt FROM person WHERE name = +? AND coalesce(instance, '') = +?`,
+})
+const idsOfName = built(pick(tables.person, 'name'), ({ name }) =>
+  sql.selectFrom('person').select('id').where('name', '=', name),
+)
+const idsOfIdentity = statement({
+  columns: { id: integer },
+  sql: `SELECT id FROM person WHERE name = +? AND coalesce(instance, '') IN ('', ?)
+    UNION ALL SELECT id FROM person WHERE name = +? AND instance IS NULL`,
+})
+const commitmentOfName = statement({
+  columns: pick(tables.opening, 'commitment'),
+  sql: `SELECT commitment FROM opening WHERE kind = 'person' AND value = +?`,
+})
+const personLinked = statement({
+  columns: pick(tables.person, 'name', 'instance'),
+  sql: `SELECT p.name, p.instance FROM person_link l JOIN person p ON p.id = l.person_id
+    WHERE l.subject = +? AND l.row = +? AND l.field = +?`,
+})
+const openedValue = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
+  sql.selectFrom('opening').select('value').where('commitment', '=', commitment),
+)
 
 /** Returns the placeholder of an erased person in rows of version 1: the same for everything the person did. */
 export const erasedName = (commitment: string): string => `erased-${commitment.slice(0, 8)}`
@@ -131,11 +161,7 @@ export class People implements Head {
     const known = this.find(tx, who)
     if (known) return known
     const salt = Buffer.from(this.#random(saltBytes))
-    const { lastId } = tx.runOf('INSERT INTO person (name, instance, salt) VALUES (?, ?, ?)', [
-      who.name,
-      who.instance,
-      salt,
-    ])
+    const { lastId } = tx.run(newPerson, { name: who.name, instance: who.instance, salt })
     return this.#keep(new Person({ id: lastId, name: who.name, instance: who.instance, salt }))
   }
 
@@ -143,10 +169,7 @@ export class People implements Head {
   find(tx: ReadTx, { name, instance }: Identity): Person | undefined {
     const known = this.#known.get(keyOf({ name, instance }))
     if (known) return known
-    const row = tx.oneOf<PersonRow>(
-      `SELECT id, name, instance, salt FROM person WHERE name = +? AND coalesce(instance, '') = +?`,
-      [name, instance ?? ''],
-    )
+    const row = tx.get(personCalled, [name, instance ?? ''])
     return row && this.#keep(new Person(row))
   }
 
@@ -172,13 +195,7 @@ export class People implements Head {
 
   /** Links a row to the person in `person_link`, for tables without a separate side table. */
   link(tx: Tx, person: Person, { subject, row, field }: RowPlace): void {
-    tx.runOf('INSERT INTO person_link (subject, row, field, person_id, log_id) VALUES (?, ?, ?, ?, ?)', [
-      subject,
-      row,
-      field,
-      person.id,
-      this.#log.number,
-    ])
+    tx.run(newLink, { subject, row, field, person_id: person.id, log_id: this.#log.number })
   }
 
   /** Links a row without a leaf to the person and returns the commitment. */
@@ -194,7 +211,7 @@ export class People implements Head {
 
   /** Deletes these persons. The links of their rows must be deleted in the same transaction or before. */
   forget(tx: Tx, ids: readonly number[]): void {
-    for (const id of ids) tx.runOf('DELETE FROM person WHERE id = ?', [id])
+    for (const id of ids) tx.run(withoutPerson, { id })
     for (const [key, { id }] of this.#known) if (ids.includes(id)) this.#known.delete(key)
   }
 
@@ -231,29 +248,18 @@ const keyOf = ({ name, instance }: Identity): string => `${instance ?? ''}\0${na
 export function meantBy(tx: ReadTx, text: string): Meant {
   const identity = readIdentity(text)
   const name = identity?.name ?? text
-  const rows = identity
-    ? tx.allOf<{ id: number }>(
-        `SELECT id FROM person WHERE name = +? AND coalesce(instance, '') IN ('', ?)
-         UNION ALL SELECT id FROM person WHERE name = +? AND instance IS NULL`,
-        [name, identity.instance, text],
-      )
-    : tx.allOf<{ id: number }>('SELECT id FROM person WHERE name = +?', [text])
+  const rows = identity ? tx.all(idsOfIdentity, [name, identity.instance, text]) : tx.all(idsOfName, { name })
   return { commitment: version1Of(tx, name) ?? erasedVersion1Of(tx, text), ids: rows.map(({ id }) => id) }
 }
 
 /** The commitment of a name in all rows of version 1; undefined when there is none, or it was erased. */
 export function version1Of(tx: ReadTx, name: string): string | undefined {
-  return tx.oneOf<{ commitment: string }>(`SELECT commitment FROM opening WHERE kind = 'person' AND value = +?`, [name])
-    ?.commitment
+  return tx.get(commitmentOfName, [name])?.commitment
 }
 
 function erasedVersion1Of(tx: ReadTx, shown: string): string | undefined {
   const [, prefix] = erasedForm.exec(shown) ?? []
-  if (prefix === undefined) return undefined
-  return tx.oneOf<{ commitment: string }>(
-    `SELECT commitment FROM erased_person WHERE commitment >= +? AND commitment < +? || 'g'`,
-    [prefix, prefix],
-  )?.commitment
+  return prefix === undefined ? undefined : version1OfErased(tx, prefix)
 }
 
 /**
@@ -265,15 +271,18 @@ export function nameSql(subject: string, row: string, field: string, commitment:
     JOIN person p ON p.id = l.person_id WHERE l.subject = '${subject}' AND l.row = ${row} AND l.field = '${field}'))`
 }
 
-/** Returns the identity in a column of a row; undefined when it is erased. */
+/** SQL that joins a person by id, as `alias`; nulls where the row says nobody, or somebody erased. */
+export const personAs = (alias: string, id: string): string => `LEFT JOIN person ${alias} ON ${alias}.id = ${id}`
+
+/** SQL that joins what a commitment opens to, as `alias`, where `condition` holds; nulls once it was erased. */
+export const openedAs = (alias: string, commitment: string, condition = ''): string =>
+  `LEFT JOIN opening ${alias} ON ${condition === '' ? '' : `${condition} AND `}${alias}.commitment = ${commitment}`
+
+/** Who a column of a row says, and the instance that vouched for the name, as far as that is not erased. */
 export function personIn(tx: ReadTx, { subject, row, field }: RowPlace, commitment: string): Identity | undefined {
-  const linked = tx.oneOf<Identity>(
-    `SELECT p.name, p.instance FROM person_link l JOIN person p ON p.id = l.person_id
-     WHERE l.subject = +? AND l.row = +? AND l.field = +?`,
-    [subject, row, field],
-  )
+  const linked = tx.get(personLinked, [subject, row, field])
   if (linked) return linked
-  const name = tx.oneOf<{ value: string }>(`SELECT value FROM opening WHERE commitment = +?`, [commitment])?.value
+  const name = tx.get(openedValue, { commitment })?.value
   return name === undefined ? undefined : { name, instance: null }
 }
 

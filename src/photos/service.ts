@@ -12,7 +12,7 @@ import { FileBytes } from './file-bytes.ts'
 import { type PhotoTime, readPhotoTime } from './photo-time.ts'
 import { exifOf, extensionOf, type PictureSize, readPicture } from './picture.ts'
 import type { StoredPhoto } from './schema.ts'
-import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, useOf } from './store.ts'
+import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, type UseOf } from './store.ts'
 import { notAPicture, type Parts, PhotoUpload } from './upload.ts'
 
 export const photoLimitBytes = 12 * 1024 * 1024
@@ -49,6 +49,7 @@ export class Photos {
   readonly #dataDir: string
   readonly #sightOf: (caller: Caller) => Sight
   readonly #siteUrl: () => string
+  readonly #useOf: UseOf
 
   constructor(options: {
     work: UnitOfWork
@@ -62,6 +63,7 @@ export class Photos {
     dataDir: string
     sightOf: (caller: Caller) => Sight
     siteUrl: () => string
+    useOf: UseOf
   }) {
     this.#work = options.work
     this.#clock = options.clock
@@ -73,6 +75,7 @@ export class Photos {
     this.#dataDir = options.dataDir
     this.#sightOf = options.sightOf
     this.#siteUrl = options.siteUrl
+    this.#useOf = options.useOf
   }
 
   /**
@@ -178,7 +181,7 @@ export class Photos {
    */
   isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
     const { hiddenWarehouses } = this.#sightOf(caller)
-    const { isUsed, isShown } = useOf(tx, hash, hiddenWarehouses)
+    const { isUsed, isShown } = this.#useOf(tx, hash, hiddenWarehouses)
     const judges = caller.permissions.has('events:verify') && hiddenWarehouses.length === 0
     if (isShown || (!isUsed && judges)) return true
     const person = this.#people.findCaller(tx, caller)

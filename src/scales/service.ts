@@ -1,4 +1,4 @@
-import { keysOfPage, type ReadTx, type ScaleReadingRow, type Tx, type UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, countLimit, type Reply, type TimePlace } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
@@ -9,6 +9,7 @@ import type { WarehouseService } from '../warehouse/index.ts'
 import { readingRecorded } from './events.ts'
 import { type NewScaleReading, readingsPath, type ScaleReading } from './schema.ts'
 import * as store from './store.ts'
+import type { ScaleReadingRow } from './tables.ts'
 
 export type ReadingsAsked = {
   scaleId?: string | undefined

@@ -1,44 +1,39 @@
-import type { Condition, Listing, ReadTx, ScaleReadingRow, Tx } from '../database/index.ts'
-import { nameSql } from '../log/index.ts'
+import {
+  built,
+  type Condition,
+  integer,
+  listings,
+  maybe,
+  type ReadTx,
+  type RowOf,
+  statement,
+  type Tx,
+  text,
+} from '../database/index.ts'
+import { linkedColumns, linkedRowsSql, nameSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { ScaleReading } from './schema.ts'
+import { type ScaleReadingRow, sql, tables } from './tables.ts'
 
-const columns = [
-  'id',
-  'event_id',
-  'scale_id',
-  'weight_kg',
-  'stable',
-  'timestamp_ms',
-  'device_timestamp_ms',
-  'received_at_ms',
-  'clock_offset_ms',
-  'time_quality',
-  'slot_id',
-  'asset_barcode',
-  'asset_key',
-  'transport_unit_id',
-  'warehouse_id',
-  'actor_commitment',
-] as const satisfies readonly (keyof ScaleReadingRow)[]
-
-const insertSql = `INSERT INTO main.scale_reading (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+const newReading = built(tables.scale_reading, (row) => sql.insertInto('scale_reading').values(row))
+const lastReading = statement({
+  columns: { id: integer },
+  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.scale_reading',
+})
 
 export function append(tx: Tx, row: ScaleReadingRow): void {
-  tx.runOf(
-    insertSql,
-    columns.map((column) => row[column]),
-  )
+  tx.run(newReading, row)
 }
 
 export function nextId(tx: ReadTx): number {
-  return (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.scale_reading')?.id ?? 0) + 1
+  return (tx.get(lastReading)?.id ?? 0) + 1
 }
 
-export type OpenedReading = ScaleReadingRow & { actor: string | null }
+const openedColumns = { ...tables.scale_reading, actor: maybe(text) }
+export type OpenedReading = RowOf<typeof openedColumns>
 
 export function findReading(tx: ReadTx, id: number): OpenedReading | undefined {
-  return tx.oneOf<OpenedReading>(`${opened} WHERE s.id = +?`, [id])
+  return tx.get(openedReading, [id])
 }
 
 export type ReadingFilter = {
@@ -55,27 +50,42 @@ export type ReadingFilter = {
 const opened = `SELECT s.*, ${nameSql('scale_reading', 's.id', 'actor', 's.actor_commitment')} AS actor
   FROM main.scale_reading s`
 
+const openedReading = statement({ columns: openedColumns, sql: `${opened} WHERE s.id = +?` })
+
+/** Who is linked to the readings, for verification. */
+export const linksOfReadings = statement({
+  columns: linkedColumns,
+  sql: linkedRowsSql({ table: 'scale_reading', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
+})
+
+const everyFilter = { scaleId: '', slotId: 1, assetKey: '', transportUnitId: '', fromMs: 0, toMs: 1, hidden: [1] }
+
 /** The readings in the order of their time; an index serves the strongest filter. */
-export function readingsOf(filter: ReadingFilter): Listing {
-  const given = (sql: string, value: string | number | undefined): Condition[] =>
-    value === undefined ? [] : [{ sql, values: [value] }]
-  const [strongest, ...others] = [
-    ...given('s.transport_unit_id = ?', filter.transportUnitId),
-    ...given('s.asset_key = ?', filter.assetKey),
-    ...given('s.slot_id = ?', filter.slotId),
-    ...given('s.scale_id = ?', filter.scaleId),
-  ]
-  const holes = filter.hidden.map(() => '?').join(', ')
-  return {
-    from: 'main.scale_reading s',
-    key: ['s.timestamp_ms', 's.id'],
-    behind: filter.toMs === undefined ? undefined : [filter.toMs, 0],
-    within: [...(strongest ? [strongest] : []), ...given('s.timestamp_ms >= +?', filter.fromMs)],
-    passing: [
-      ...others,
-      ...(holes === '' ? [] : [{ sql: `coalesce(s.warehouse_id, 0) NOT IN (${holes})`, values: filter.hidden }]),
-    ],
-  }
+export const readingsOf = listings(
+  (filter: ReadingFilter) => {
+    const [strongest, ...others] = [
+      ...given('s.transport_unit_id = ?', filter.transportUnitId),
+      ...given('s.asset_key = ?', filter.assetKey),
+      ...given('s.slot_id = ?', filter.slotId),
+      ...given('s.scale_id = ?', filter.scaleId),
+    ]
+    const holes = filter.hidden.map(() => '?').join(', ')
+    return {
+      from: 'main.scale_reading s',
+      key: ['s.timestamp_ms', 's.id'],
+      behind: filter.toMs === undefined ? undefined : [filter.toMs, 0],
+      within: [...(strongest ? [strongest] : []), ...given('s.timestamp_ms >= +?', filter.fromMs)],
+      passing: [
+        ...others,
+        ...(holes === '' ? [] : [{ sql: `coalesce(s.warehouse_id, 0) NOT IN (${holes})`, values: filter.hidden }]),
+      ],
+    }
+  },
+  [[{ hidden: [] }], [everyFilter]],
+)
+
+function given(condition: string, value: string | number | undefined): Condition[] {
+  return value === undefined ? [] : [{ sql: condition, values: [value] }]
 }
 
 export function toReading(row: OpenedReading): ScaleReading {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import type { UnitHistoryRow } from '../database/index.ts'
 import type { CreatedEvent, CreatedKind, CreatedSchemas, PublishedEvent } from '../journal/index.ts'
 import { TransportUnit } from './schema.ts'
+import type { UnitHistoryRow } from './tables.ts'
 
 /** The fields of `transport_unit.stage_changed`, exactly as in the interface document. */
 export const StageChanged = z

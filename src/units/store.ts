@@ -1,103 +1,136 @@
-import type { ReadTx, Tx, UnitHistoryRow } from '../database/index.ts'
-import { nameSql } from '../log/index.ts'
+import {
+  blob,
+  built,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  statements,
+  type Tx,
+  text,
+  word,
+} from '../database/index.ts'
+import { linkedColumns, linkedLeavesSql, linkedRowsSql, nameSql, openedAs, statedSql } from '../log/index.ts'
+import { sql, tables, type UnitHistoryRow } from './tables.ts'
 
-const columns = [
-  'row',
-  'event_id',
-  'log_id',
-  'leaf_seq',
-  'leaf_version',
-  'unit_id',
-  'action',
-  'from_stage',
-  'stage',
-  'status',
-  'operator_commitment',
-  'actor_commitment',
-  'note_commitment',
-  'reason_commitment',
-  'timestamp_ms',
-  'device_timestamp_ms',
-  'received_at_ms',
-  'clock_offset_ms',
-  'time_quality',
-  'photos',
-  'scale_weight_kg',
-  'scale_reading_id',
-  'scale_id',
-  'scale_stable',
-  'reference',
-  'sscc',
-  'direction',
-  'warehouse_id',
-  'carrier',
-  'vehicle_commitment',
-  'client_event_id',
-  'evidence_hash',
-] as const satisfies readonly (keyof UnitHistoryRow)[]
+const newRow = built(tables.unit_history, (row) => sql.insertInto('unit_history').values(row))
+const newPhoto = built(tables.unit_photo, (row) => sql.insertInto('unit_photo').orIgnore().values(row))
+const lastRow = built({}, () =>
+  sql.selectFrom('unit_history').select(['row', 'received_at_ms']).orderBy('row', 'desc').limit(1),
+)
+const stages = built(pick(tables.unit_history, 'unit_id'), ({ unit_id }) =>
+  sql.selectFrom('unit_history').select('stage').where('unit_id', '=', unit_id).orderBy('row'),
+)
+const clientEvent = statement({
+  columns: { unit_id: text, request_sha256: text },
+  sql: `SELECT h.unit_id, k.request_sha256 FROM unit_client_event k JOIN main.unit_history h ON h.row = k.row
+    WHERE k.caller = ? AND k.client_event_id = ?`,
+})
+const newClientEvent = built(tables.unit_client_event, (row) => sql.insertInto('unit_client_event').values(row))
 
-const insertSql = `INSERT INTO main.unit_history (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+const asked = statedSql('unit_history', 'unit-history')
+
+/** The rows that leaves state, for verification. */
+export const statedSteps = {
+  between: statement({ columns: tables.unit_history, sql: asked.between }),
+  upTo: statement({ columns: { n: integer }, sql: asked.upTo }),
+  withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
+}
+
+const linked = { table: 'unit_history', id: 'row', hasLeaf: true }
+
+/** Who is linked to the rows, for verification. */
+export const linksOfSteps = {
+  operator: statement({
+    columns: linkedColumns,
+    sql: linkedRowsSql({ ...linked, field: 'operator', column: 'operator_commitment' }),
+  }),
+  actor: statement({
+    columns: linkedColumns,
+    sql: linkedRowsSql({ ...linked, field: 'actor', column: 'actor_commitment' }),
+  }),
+}
+
+/** Leaves of the steps that are linked to a person. */
+export const leavesOfSteps = statement({ columns: { bytes: blob }, sql: linkedLeavesSql('unit_history', 'row') })
 
 export function append(tx: Tx, row: UnitHistoryRow): void {
-  tx.runOf(
-    insertSql,
-    columns.map((column) => row[column]),
-  )
+  tx.run(newRow, row)
 }
 
 /** Stores that a photo belongs to a unit of this warehouse, so that callers who may see the unit may see the photo. */
 export function keepPhoto(tx: Tx, sha256: string, warehouseId: number): void {
-  tx.runOf('INSERT OR IGNORE INTO unit_photo VALUES (?, ?)', [sha256, warehouseId])
+  tx.run(newPhoto, { sha256, warehouse_id: warehouseId })
 }
 
 /** Returns the last row of the history of all units, and its receipt time. */
 export function endOfHistory(tx: ReadTx): { row: number; receivedAtMs: number } {
-  const last = tx.oneOf<{ row: number; received_at_ms: number }>(
-    'SELECT row, received_at_ms FROM main.unit_history ORDER BY row DESC LIMIT 1',
-  )
+  const last = tx.get(lastRow)
   return { row: last?.row ?? 0, receivedAtMs: last?.received_at_ms ?? 0 }
 }
 
 /** A row with the names and texts of its commitments, null where they are erased. */
-export type OpenedRow = UnitHistoryRow & {
-  operator: string | null
-  actor: string | null
-  note: string | null
-  reason: string | null
-  vehicle: string | null
+const openedColumns = {
+  ...tables.unit_history,
+  operator: maybe(text),
+  actor: maybe(text),
+  note: maybe(text),
+  reason: maybe(text),
+  vehicle: maybe(text),
 }
+export type OpenedRow = RowOf<typeof openedColumns>
+
+const openedRows = statement({
+  columns: openedColumns,
+  sql: `SELECT h.*, ${nameSql('unit_history', 'h.row', 'operator', 'h.operator_commitment')} AS operator,
+      ${nameSql('unit_history', 'h.row', 'actor', 'h.actor_commitment')} AS actor,
+      n.value AS note, r.value AS reason, v.value AS vehicle
+    FROM main.unit_history h
+    ${openedAs('n', 'h.note_commitment')}
+    ${openedAs('r', 'h.reason_commitment')}
+    ${openedAs('v', 'h.vehicle_commitment')}
+    WHERE h.unit_id = +? ORDER BY h.row`,
+})
 
 /** Returns the history of a unit, oldest first; empty when there is no such unit. */
 export function historyOf(tx: ReadTx, unitId: string): OpenedRow[] {
-  return tx.allOf<OpenedRow>(
-    `SELECT h.*, ${nameSql('unit_history', 'h.row', 'operator', 'h.operator_commitment')} AS operator,
-       ${nameSql('unit_history', 'h.row', 'actor', 'h.actor_commitment')} AS actor,
-       n.value AS note, r.value AS reason, v.value AS vehicle
-     FROM main.unit_history h
-     LEFT JOIN opening n ON n.commitment = h.note_commitment
-     LEFT JOIN opening r ON r.commitment = h.reason_commitment
-     LEFT JOIN opening v ON v.commitment = h.vehicle_commitment
-     WHERE h.unit_id = +? ORDER BY h.row`,
-    [unitId],
-  )
+  return tx.all(openedRows, [unitId])
 }
 
 /** A unit in the list: facts of its first row, and stage and status of its newest one. */
-export type UnitRow = {
-  row: number
-  unit_id: string
-  reference: string
-  sscc: string | null
-  direction: 'inbound' | 'outbound'
-  warehouse_id: number
-  carrier: string | null
-  vehicle: string | null
-  stage: string
-  status: UnitHistoryRow['status']
-  created_at_ms: number
-  updated_at_ms: number
-  completed_at_ms: number | null
+const unitColumns = {
+  row: integer,
+  unit_id: text,
+  reference: text,
+  sscc: maybe(text),
+  direction: word<'inbound' | 'outbound'>(),
+  warehouse_id: integer,
+  carrier: maybe(text),
+  vehicle: maybe(text),
+  stage: text,
+  status: word<UnitHistoryRow['status']>(),
+  created_at_ms: integer,
+  updated_at_ms: integer,
+  completed_at_ms: maybe(integer),
 }
+export type UnitRow = RowOf<typeof unitColumns>
+
+const unitsBehind = statements({
+  columns: unitColumns,
+  sql: (strong: string) => `SELECT c.row, c.unit_id, c.reference, c.sscc, c.direction, c.warehouse_id, c.carrier,
+      v.value AS vehicle, n.stage, n.status, c.timestamp_ms AS created_at_ms, n.received_at_ms AS updated_at_ms,
+      CASE n.status WHEN 'completed' THEN
+        (SELECT e.timestamp_ms FROM main.unit_history e WHERE e.unit_id = c.unit_id AND e.status = 'completed'
+         ORDER BY e.row LIMIT 1)
+      END AS completed_at_ms
+    FROM (SELECT * FROM main.unit_history WHERE action = 'created' AND row > +?${strong} ORDER BY row LIMIT ?) c
+    JOIN main.unit_history n ON n.row = (SELECT max(m.row) FROM main.unit_history m WHERE m.unit_id = c.unit_id)
+    ${openedAs('v', 'c.vehicle_commitment')}
+    ORDER BY c.row`,
+  samples: [[''], [' AND unit_id = +?'], [' AND sscc = +?'], [' AND reference = +?']],
+})
 
 /** Filters that have an index; all others are compared in memory. */
 export type StrongFilter = {
@@ -118,37 +151,19 @@ export function listUnits(tx: ReadTx, afterRow: number, limit: number, filter: S
           ? ' AND reference = +?'
           : ''
   const value = unitId ?? sscc ?? reference
-  return tx.allOf<UnitRow>(
-    `SELECT c.row, c.unit_id, c.reference, c.sscc, c.direction, c.warehouse_id, c.carrier, v.value AS vehicle,
-       n.stage, n.status, c.timestamp_ms AS created_at_ms, n.received_at_ms AS updated_at_ms,
-       CASE n.status WHEN 'completed' THEN
-         (SELECT e.timestamp_ms FROM main.unit_history e WHERE e.unit_id = c.unit_id AND e.status = 'completed'
-          ORDER BY e.row LIMIT 1)
-       END AS completed_at_ms
-     FROM (SELECT * FROM main.unit_history WHERE action = 'created' AND row > +?${strong} ORDER BY row LIMIT ?) c
-     JOIN main.unit_history n ON n.row = (SELECT max(m.row) FROM main.unit_history m WHERE m.unit_id = c.unit_id)
-     LEFT JOIN opening v ON v.commitment = c.vehicle_commitment
-     ORDER BY c.row`,
-    [afterRow, ...(value === undefined ? [] : [value]), limit],
-  )
+  return tx.all(unitsBehind(strong), [afterRow, ...(value === undefined ? [] : [value]), limit])
 }
 
 /** The stages that a unit was in, in order. */
 export function visitedStages(tx: ReadTx, unitId: string): string[] {
-  return tx
-    .allOf<{ stage: string }>('SELECT stage FROM main.unit_history WHERE unit_id = +? ORDER BY row', [unitId])
-    .map(({ stage }) => stage)
+  return tx.all(stages, { unit_id: unitId }).map(({ stage }) => stage)
 }
 
 /** Returns what this caller recorded under the id of the client. */
 export function findByClientEventId(tx: ReadTx, mark: string, clientEventId: string) {
-  return tx.oneOf<{ unit_id: string; request_sha256: string }>(
-    `SELECT h.unit_id, k.request_sha256 FROM unit_client_event k JOIN main.unit_history h ON h.row = k.row
-     WHERE k.caller = ? AND k.client_event_id = ?`,
-    [mark, clientEventId],
-  )
+  return tx.get(clientEvent, [mark, clientEventId])
 }
 
 export function keepClientEventId(tx: Tx, mark: string, clientEventId: string, row: number, requestSha256: string) {
-  tx.runOf('INSERT INTO unit_client_event VALUES (?, ?, ?, ?)', [mark, clientEventId, row, requestSha256])
+  tx.run(newClientEvent, { caller: mark, client_event_id: clientEventId, row, request_sha256: requestSha256 })
 }

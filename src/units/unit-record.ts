@@ -1,7 +1,7 @@
-import type { UnitHistoryRow } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { EvidenceItem, TransportUnit, TransportUnitItem } from './schema.ts'
 import type { OpenedRow, UnitRow } from './store.ts'
+import type { UnitHistoryRow } from './tables.ts'
 import { nextStage, type UnitState } from './workflow.ts'
 
 /** A photo in a history row. `held`: the gateway has its bytes. */

@@ -1,7 +1,8 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { built, change, integer, pick, type ReadTx, statement, statements, type Tx, text } from '../database/index.ts'
 import type { Goods } from './goods.ts'
 import type { AssetType } from './schema.ts'
 import { type Row, times } from './store.ts'
+import { sql, tables } from './tables.ts'
 
 export type Asset = ReturnType<typeof assetOf>
 type Dimensions = { length: number; width: number; height: number }
@@ -31,43 +32,91 @@ export type AssetFacts = Goods & {
   readonly dimensions: Dimensions | null
 }
 
-const factColumns = ['type', 'weight_kg', 'dimensions', 'sscc', 'gtin', 'lot', 'best_before', 'serial', 'provisional']
+const factColumns = pick(
+  tables.asset,
+  'type',
+  'weight_kg',
+  'dimensions',
+  'sscc',
+  'gtin',
+  'lot',
+  'best_before',
+  'serial',
+  'provisional',
+)
+const newAsset = built(
+  { ...factColumns, ...pick(tables.asset, 'asset_id', 'asset_key', 'label_read', 'created_at_ms', 'updated_at_ms') },
+  (row) => sql.insertInto('asset').values(row),
+)
+const newFacts = built({ ...factColumns, id: integer, asset_id: text, updated_at_ms: integer }, ({ id, ...facts }) =>
+  sql
+    .updateTable('asset')
+    .set((eb) => ({ ...facts, version: eb('version', '+', 1) }))
+    .where('id', '=', id),
+)
+const aliasOf = built(pick(tables.asset_key_alias, 'alias_key'), ({ alias_key }) =>
+  sql.selectFrom('asset_key_alias').select('asset_key').where('alias_key', '=', alias_key),
+)
+const newAlias = built(tables.asset_key_alias, (row) => sql.insertInto('asset_key_alias').values(row))
+const unread = built({}, () =>
+  sql
+    .selectFrom('barcode_to_read')
+    .select(['asset_key', 'barcode', 'moved_at_ms'])
+    .orderBy('asset_key')
+    .orderBy('barcode'),
+)
+const withoutUnread = built({}, () => sql.deleteFrom('barcode_to_read'))
+const newSameAs = change('UPDATE asset SET same_as = (SELECT id FROM asset WHERE asset_key = ?) WHERE asset_key = ?')
+const twinsOf = statement({
+  columns: { asset_key: text },
+  sql: `SELECT asset_key FROM asset
+    WHERE same_as IS NOT NULL AND same_as = (SELECT id FROM asset WHERE asset_key = +?) ORDER BY id`,
+})
+const assetByKey = built(pick(tables.asset, 'asset_key'), ({ asset_key }) =>
+  sql.selectFrom('asset').selectAll().where('asset_key', '=', asset_key),
+)
+const keyById = built({ id: integer }, ({ id }) => sql.selectFrom('asset').select('asset_key').where('id', '=', id))
+const nextKeys = built({ id: integer, limit: integer }, ({ id, limit }) =>
+  sql.selectFrom('asset').select(['id', 'asset_key as key']).where('id', '>', id).orderBy('id').limit(limit),
+)
+const withoutReading = statement({
+  columns: { id: integer, asset_id: text },
+  sql: 'SELECT id, asset_id FROM asset WHERE label_read = 0 ORDER BY id LIMIT ?',
+})
+const newReading = change(`UPDATE asset SET sscc = coalesce(sscc, ?), gtin = coalesce(gtin, ?), lot = coalesce(lot, ?),
+  best_before = coalesce(best_before, ?), serial = coalesce(serial, ?), label_read = 1 WHERE id = ?`)
+const assetsWithIds = statement({
+  columns: tables.asset,
+  sql: 'SELECT * FROM asset WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id',
+})
 
 /** Returns the columns of the facts. An asset is provisional until its type is known. */
 function valuesOf(facts: AssetFacts) {
-  return [
-    facts.type,
-    facts.weight_kg,
-    facts.dimensions === null ? null : JSON.stringify(facts.dimensions),
-    facts.sscc,
-    facts.gtin,
-    facts.lot,
-    facts.bestBefore,
-    facts.serial,
-    facts.type === null ? 1 : 0,
-  ]
+  return {
+    type: facts.type,
+    weight_kg: facts.weight_kg,
+    dimensions: facts.dimensions === null ? null : JSON.stringify(facts.dimensions),
+    sscc: facts.sscc,
+    gtin: facts.gtin,
+    lot: facts.lot,
+    best_before: facts.bestBefore,
+    serial: facts.serial,
+    provisional: facts.type === null ? 1 : 0,
+  }
 }
 
 export function insertAsset(tx: Tx, assetId: string, key: string, facts: AssetFacts, nowMs: number): void {
-  tx.runOf(
-    `INSERT INTO asset (asset_id, asset_key, ${factColumns.join(', ')}, label_read, created_at_ms, updated_at_ms)
-     VALUES (?, ?, ${factColumns.map(() => '?').join(', ')}, 1, ?, ?)`,
-    [assetId, key, ...valuesOf(facts), nowMs, nowMs],
-  )
+  const named = { asset_id: assetId, asset_key: key, label_read: 1, created_at_ms: nowMs, updated_at_ms: nowMs }
+  tx.run(newAsset, { ...valuesOf(facts), ...named })
 }
 
 export function updateAsset(tx: Tx, id: number, assetId: string, facts: AssetFacts, nowMs: number): void {
-  tx.runOf(
-    `UPDATE asset SET asset_id = ?, ${factColumns.map((c) => `${c} = ?`).join(', ')}, version = version + 1, updated_at_ms = ?
-     WHERE id = ?`,
-    [assetId, ...valuesOf(facts), nowMs, id],
-  )
+  tx.run(newFacts, { ...valuesOf(facts), id, asset_id: assetId, updated_at_ms: nowMs })
 }
 
 /** The key under which the ledger has known a thing since before its barcode was read as it is now; else the key itself. */
 export function ledgerKey(tx: ReadTx, key: string): string {
-  const alias = tx.oneOf<{ asset_key: string }>('SELECT asset_key FROM asset_key_alias WHERE alias_key = +?', [key])
-  return alias?.asset_key ?? key
+  return tx.get(aliasOf, { alias_key: key })?.asset_key ?? key
 }
 
 /** A spelling that a gateway before this schema has read, and what it made of it. */
@@ -79,49 +128,41 @@ export type OldReading = {
 }
 
 export function oldReadings(tx: ReadTx): OldReading[] {
-  return tx.allOf('SELECT asset_key, barcode, moved_at_ms FROM barcode_to_read ORDER BY asset_key, barcode', [])
+  return tx.all(unread)
 }
 
 export function forgetOldReadings(tx: Tx): void {
-  tx.runOf('DELETE FROM barcode_to_read')
+  tx.run(withoutUnread)
 }
 
 export function keepAlias(tx: Tx, aliasKey: string, assetKey: string): void {
-  tx.runOf('INSERT INTO asset_key_alias VALUES (?, ?)', [aliasKey, assetKey])
+  tx.run(newAlias, { alias_key: aliasKey, asset_key: assetKey })
 }
 
 /** Stores that an asset is the same as the one with another key. */
 export function keepSameAs(tx: Tx, key: string, otherKey: string): void {
-  tx.runOf('UPDATE asset SET same_as = (SELECT id FROM asset WHERE asset_key = ?) WHERE asset_key = ?', [otherKey, key])
+  tx.run(newSameAs, [otherKey, key])
 }
 
 /** Returns the keys of the assets that are the same as the one with this key. */
 export function sameAs(tx: ReadTx, key: string): string[] {
-  const rows = tx.allOf<{ asset_key: string }>(
-    'SELECT asset_key FROM asset WHERE same_as IS NOT NULL AND same_as = (SELECT id FROM asset WHERE asset_key = +?) ORDER BY id',
-    [key],
-  )
-  return rows.map((row) => row.asset_key)
+  return tx.all(twinsOf, [key]).map((row) => row.asset_key)
 }
 
 export function findAssetByKey(tx: ReadTx, key: string): Asset | undefined {
-  const row = tx.oneOf<Row<'asset'>>('SELECT * FROM asset WHERE asset_key = ?', [key])
+  const row = tx.get(assetByKey, { asset_key: key })
   return row && assetOf(row)
 }
 
 /** Assets whose labels were never read: those of earlier schemas, and of programs that know no more. */
 export function unreadAssets(tx: ReadTx, limit: number): { id: number; asset_id: string }[] {
-  return tx.allOf('SELECT id, asset_id FROM asset WHERE label_read = 0 ORDER BY id LIMIT ?', [limit])
+  return tx.all(withoutReading, [limit])
 }
 
 /** Fills in what the label says where nothing is stored yet. `version` stays the same. */
 export function keepReading(tx: Tx, id: number, goods: Goods): void {
   const { sscc, gtin, lot, bestBefore, serial } = goods
-  tx.runOf(
-    `UPDATE asset SET sscc = coalesce(sscc, ?), gtin = coalesce(gtin, ?), lot = coalesce(lot, ?),
-       best_before = coalesce(best_before, ?), serial = coalesce(serial, ?), label_read = 1 WHERE id = ?`,
-    [sscc, gtin, lot, bestBefore, serial, id],
-  )
+  tx.run(newReading, [sscc, gtin, lot, bestBefore, serial, id])
 }
 
 export type AssetFilter = {
@@ -178,6 +219,22 @@ function ranges({ bestBeforeFrom, bestBeforeTo, q }: AssetFilter, own: boolean):
   return { parts, values }
 }
 
+const everyCondition: AssetFilter = {
+  ...{ sscc: '', gtin: '', lot: '', serial: '', type: '', provisional: true },
+  ...{ bestBeforeFrom: '', bestBeforeTo: '', q: '' },
+}
+const partsOf = (filter: AssetFilter) => [...equalities(filter).parts, ...ranges(filter, false).parts]
+const assetsWhere = statements({
+  columns: tables.asset,
+  sql: (parts: readonly string[]) => `SELECT * FROM asset WHERE ${parts.join(' AND ')} ORDER BY id LIMIT ?`,
+  samples: [[['id > +?']], [[...partsOf(everyCondition), 'id > +?']]],
+})
+const idsWhere = statements({
+  columns: { id: integer },
+  sql: (parts: readonly string[]) => `SELECT id FROM asset WHERE ${parts.join(' AND ')} ORDER BY id`,
+  samples: [[ranges({ q: '' }, true).parts], [ranges(everyCondition, true).parts]],
+})
+
 /** Assets in the order of their ids, `limit` of them behind `afterId`. */
 export function listAssets(
   tx: ReadTx,
@@ -185,16 +242,9 @@ export function listAssets(
   afterId: number,
   limit: number,
 ): (Asset & { key: string })[] {
-  const equal = equalities(filter)
-  const range = ranges(filter, false)
-  const where = [...equal.parts, ...range.parts, 'id > +?'].join(' AND ')
+  const values = [...equalities(filter).values, ...ranges(filter, false).values, afterId, limit]
   return tx
-    .allOf<Row<'asset'>>(`SELECT * FROM asset WHERE ${where} ORDER BY id LIMIT ?`, [
-      ...equal.values,
-      ...range.values,
-      afterId,
-      limit,
-    ])
+    .all(assetsWhere([...partsOf(filter), 'id > +?']), values)
     .map((row) => ({ ...assetOf(row), key: row.asset_key }))
 }
 
@@ -205,15 +255,19 @@ export function listAssets(
 export function idsInRange(tx: ReadTx, filter: AssetFilter): number[] | undefined {
   const range = ranges(filter, true)
   if (range.parts.length === 0 || equalities(filter).parts.length > 0) return undefined
-  return tx
-    .allOf<{ id: number }>(`SELECT id FROM asset WHERE ${range.parts.join(' AND ')} ORDER BY id`, range.values)
-    .map((row) => row.id)
+  return tx.all(idsWhere(range.parts), range.values).map((row) => row.id)
 }
 
 export function assetsById(tx: ReadTx, ids: readonly number[]): (Asset & { key: string })[] {
-  return tx
-    .allOf<Row<'asset'>>('SELECT * FROM asset WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id', [
-      JSON.stringify(ids),
-    ])
-    .map((row) => ({ ...assetOf(row), key: row.asset_key }))
+  return tx.all(assetsWithIds, [JSON.stringify(ids)]).map((row) => ({ ...assetOf(row), key: row.asset_key }))
+}
+
+/** The key of an asset, whoever asks. */
+export function assetKeyOf(tx: ReadTx, id: number): string | undefined {
+  return tx.get(keyById, { id })?.asset_key
+}
+
+/** Every asset that is registered or was ever named, in the order of their numbers: the next `count` behind one. */
+export function assetKeysBehind(tx: ReadTx, afterId: number, count: number): { id: number; key: string }[] {
+  return tx.all(nextKeys, { id: afterId, limit: count })
 }

@@ -1,4 +1,4 @@
-export type { Asset, AssetFilter } from './asset-store.ts'
+export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind } from './asset-store.ts'
 export {
   type Barcode,
   type BarcodeWarning,
@@ -29,5 +29,16 @@ export {
   zoneTypes,
 } from './schema.ts'
 export { type AssetSight, WarehouseService } from './service.ts'
-export { type Sight, seenOnly, WarehouseSight, wholeSight } from './sight.ts'
-export type { Slot, Warehouse, Zone } from './store.ts'
+export { type Sight, sampleSight, seenOnly, WarehouseSight, wholeSight } from './sight.ts'
+export {
+  labelOf,
+  type Slot,
+  slotIdsIn,
+  slotPlaces,
+  slots,
+  type Warehouse,
+  warehouseOfSlot,
+  warehouseOfSlotId,
+  warehouseOfZone,
+  type Zone,
+} from './store.ts'

@@ -1,7 +1,7 @@
 import type { ConfigNames } from '../auth/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
-import { warehouseIds } from './store.ts'
+import { warehouseIds, warehouseOfSlot } from './store.ts'
 
 declare const decided: unique symbol
 
@@ -20,6 +20,9 @@ export function sightWithout(hiddenWarehouses: readonly number[]): Sight {
 /** The sight of the gateway itself, for work without a caller: reports of the log, imports at the box. */
 export const wholeSight: Sight = sightWithout([])
 
+/** One that hides something, for samples of statements. */
+export const sampleSight: Sight = sightWithout([1, 2])
+
 /**
  * Returns SQL that keeps the rows whose slot is in a visible warehouse, with its parameters. `slot` names the column with its
  * table: alone, `slot_id` would be the label in the table of slots.
@@ -29,7 +32,7 @@ export function seenOnly(sight: Sight, slot: string): { readonly sql: string; re
   if (hidden.length === 0) return { sql: '', parameters: [] }
   const holes = hidden.map(() => '?').join(', ')
   return {
-    sql: ` AND (SELECT warehouse_id FROM main.slot WHERE id = ${slot}) NOT IN (${holes})`,
+    sql: ` AND ${warehouseOfSlot(slot)} NOT IN (${holes})`,
     parameters: hidden,
   }
 }

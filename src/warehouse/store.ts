@@ -1,11 +1,22 @@
-import { type Query, type ReadTx, sql, type Tables, type Tx } from '../database/index.ts'
+import {
+  built,
+  change,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  statements,
+  type Tx,
+  text,
+} from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { matchedName } from './matched-text.ts'
 import type { AssetType, NewSlot, NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
+import { sql, tables } from './tables.ts'
 
-export type Row<Name extends keyof Tables> = {
-  [K in keyof Tables[Name]]: K extends 'id' | 'version' ? number : Tables[Name][K]
-}
+export type Row<Name extends keyof typeof tables> = RowOf<(typeof tables)[Name]>
 
 export const times = (row: { created_at_ms: number; updated_at_ms: number; version: number | unknown }) => ({
   version: row.version as number,
@@ -52,23 +63,96 @@ function slotOf(row: Row<'slot'> & { type_of_zone: string | null }) {
 
 export const stamp = (nowMs: number) => ({ created_at_ms: nowMs, updated_at_ms: nowMs })
 
+/** The slots, for a join in SQL. */
+export const slots = 'main.slot'
+
+/** SQL for the warehouse of a slot; `slot`: its id as the statement around it says it. */
+export const warehouseOfSlot = (slot: string): string => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
+
+const byId = { id: integer }
+const newWarehouse = built(
+  pick(tables.warehouse, 'name', 'timezone', 'lat', 'lng', 'created_at_ms', 'updated_at_ms'),
+  (row) => sql.insertInto('warehouse').values(row),
+)
+const warehouseById = built(byId, ({ id }) => sql.selectFrom('warehouse').selectAll().where('id', '=', id))
+const allWarehouses = built({}, () => sql.selectFrom('warehouse').selectAll().orderBy('id'))
+
+const newZone = built(
+  pick(tables.zone, 'warehouse_id', 'name', 'name_key', 'zone_type', 'color', 'created_at_ms', 'updated_at_ms'),
+  (row) => sql.insertInto('zone').values(row),
+)
+const zoneById = built(byId, ({ id }) => sql.selectFrom('zone').selectAll().where('id', '=', id))
+const zoneByName = built(pick(tables.zone, 'warehouse_id', 'name_key'), ({ warehouse_id, name_key }) =>
+  sql.selectFrom('zone').selectAll().where('warehouse_id', '=', warehouse_id).where('name_key', '=', name_key),
+)
+const allZones = built({}, () => sql.selectFrom('zone').selectAll().orderBy('id'))
+const newNameKey = built(pick(tables.zone, 'id', 'name_key'), ({ id, name_key }) =>
+  sql.updateTable('zone').set({ name_key }).where('id', '=', id),
+)
+
+const newSlotRow = built(
+  pick(
+    tables.slot,
+    'slot_id',
+    'warehouse_id',
+    'zone_id',
+    'zone',
+    'zone_type',
+    'floor_plan_polygon',
+    'constraints',
+    'label_key',
+    'created_at_ms',
+    'updated_at_ms',
+  ),
+  (row) => sql.insertInto('slot').values(row),
+)
+const slotRow = built(byId, ({ id }) => sql.selectFrom('slot').selectAll().where('id', '=', id))
+const slotsOfZone = built({ zone_id: integer }, ({ zone_id }) =>
+  sql.selectFrom('slot').select(['id', 'zone']).where('zone_id', '=', zone_id),
+)
+const slotsWithoutZone = built(pick(tables.slot, 'warehouse_id'), ({ warehouse_id }) =>
+  sql.selectFrom('slot').select(['id', 'zone']).where('zone_id', 'is', null).where('warehouse_id', '=', warehouse_id),
+)
+const slotsWithoutKey = built({}, () => sql.selectFrom('slot').select(['id', 'slot_id']).where('label_key', 'is', null))
+const newLabelKey = built({ id: integer, label_key: text }, ({ id, label_key }) =>
+  sql.updateTable('slot').set({ label_key }).where('id', '=', id),
+)
+const newZoneLabel = change('UPDATE slot SET zone = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
+const newZoneOfSlot = change('UPDATE slot SET zone_id = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
+const labelLike = built({ label_key: text }, ({ label_key }) =>
+  sql.selectFrom('slot').select('slot_id').where('label_key', '=', label_key).limit(1),
+)
+const labelById = built(byId, ({ id }) => sql.selectFrom('slot').select('slot_id').where('id', '=', id))
+const placeOfSlot = built(byId, ({ id }) => sql.selectFrom('slot').select('warehouse_id').where('id', '=', id))
+const placeOfZone = built(byId, ({ id }) => sql.selectFrom('zone').select('warehouse_id').where('id', '=', id))
+const slotsOfWarehouses = statement({
+  columns: { id: integer },
+  sql: 'SELECT id FROM main.slot WHERE warehouse_id IN (SELECT value FROM json_each(?))',
+})
+const nextSlots = statement({
+  columns: pick(tables.slot, 'id', 'zone_id', 'warehouse_id'),
+  sql: 'SELECT id, zone_id, warehouse_id FROM slot WHERE id > +? ORDER BY id LIMIT ?',
+})
+
+const allWarehouseIds = built({}, () => sql.selectFrom('warehouse').select('id').orderBy('id'))
+
 export function insertWarehouse(tx: Tx, warehouse: NewWarehouse, nowMs: number): number {
   const { name, timezone, location } = warehouse
   const row = { name, timezone, lat: location?.lat ?? null, lng: location?.lng ?? null, ...stamp(nowMs) }
-  return tx.run(sql.insertInto('warehouse').values(row)).lastId
+  return tx.run(newWarehouse, row).lastId
 }
 
 export function findWarehouse(tx: ReadTx, id: number): Warehouse | undefined {
-  const row = tx.get(sql.selectFrom('warehouse').selectAll().where('id', '=', id) as Query<Row<'warehouse'>>)
+  const row = tx.get(warehouseById, { id })
   return row && warehouseOf(row)
 }
 
 export function listWarehouses(tx: ReadTx): Warehouse[] {
-  return tx.all(sql.selectFrom('warehouse').selectAll().orderBy('id') as Query<Row<'warehouse'>>).map(warehouseOf)
+  return tx.all(allWarehouses).map(warehouseOf)
 }
 
 export function warehouseIds(tx: ReadTx): number[] {
-  return tx.allOf<{ id: number }>('SELECT id FROM warehouse ORDER BY id').map(({ id }) => id)
+  return tx.all(allWarehouseIds).map(({ id }) => id)
 }
 
 type WarehouseColumns = { name?: string; timezone?: string; lat?: number; lng?: number }
@@ -110,10 +194,9 @@ function changeRow(tx: Tx, table: 'warehouse' | 'zone', id: number, columns: obj
 
 /** The slots of a zone that bear its old name bear the new one. */
 export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {
-  const slots = tx.allOf<{ id: number; zone: string }>('SELECT id, zone FROM slot WHERE zone_id = +?', [zone.id])
-  const named = slots.filter((slot) => matchedName(slot.zone) === matchedName(oldName) && slot.zone !== zone.name)
-  for (const { id } of named)
-    tx.runOf('UPDATE slot SET zone = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [zone.name, nowMs, id])
+  const labelled = tx.all(slotsOfZone, { zone_id: zone.id })
+  const named = labelled.filter((slot) => matchedName(slot.zone) === matchedName(oldName) && slot.zone !== zone.name)
+  for (const { id } of named) tx.run(newZoneLabel, [zone.name, nowMs, id])
   return named.length
 }
 
@@ -126,47 +209,64 @@ export function insertZone(tx: Tx, zone: NewZone & { color: string }, nowMs: num
     color: zone.color,
     ...stamp(nowMs),
   }
-  return tx.run(sql.insertInto('zone').values(row)).lastId
+  return tx.run(newZone, row).lastId
 }
 
 export function findZone(tx: ReadTx, id: number): Zone | undefined {
-  const row = tx.get(sql.selectFrom('zone').selectAll().where('id', '=', id) as Query<Row<'zone'>>)
+  const row = tx.get(zoneById, { id })
   return row && zoneOf(row)
 }
 
 export function findZoneByName(tx: ReadTx, warehouseId: number, name: string): Zone | undefined {
-  const row = tx.get(
-    sql
-      .selectFrom('zone')
-      .selectAll()
-      .where('warehouse_id', '=', warehouseId)
-      .where('name_key', '=', matchedName(name)) as Query<Row<'zone'>>,
-  )
+  const row = tx.get(zoneByName, { warehouse_id: warehouseId, name_key: matchedName(name) })
   return row && zoneOf(row)
 }
 
 export function listZones(tx: ReadTx): Zone[] {
-  return tx.all(sql.selectFrom('zone').selectAll().orderBy('id') as Query<Row<'zone'>>).map(zoneOf)
+  return tx.all(allZones).map(zoneOf)
 }
 
 /** Slots whose label matched no zone yet, and now does. */
 export function adoptSlots(tx: Tx, zone: Zone, nowMs: number): number {
-  const waiting = tx.allOf<{ id: number; zone: string }>(
-    'SELECT id, zone FROM slot WHERE zone_id IS NULL AND warehouse_id = ?',
-    [zone.warehouseId],
-  )
+  const waiting = tx.all(slotsWithoutZone, { warehouse_id: zone.warehouseId })
   const adopted = waiting.filter((slot) => matchedName(slot.zone) === matchedName(zone.name))
-  for (const slot of adopted)
-    tx.runOf('UPDATE slot SET zone_id = ?, version = version + 1, updated_at_ms = ? WHERE id = ?', [
-      zone.id,
-      nowMs,
-      slot.id,
-    ])
+  for (const slot of adopted) tx.run(newZoneOfSlot, [zone.id, nowMs, slot.id])
   return adopted.length
 }
 
 const slotSelect = `SELECT slot.*, zone.zone_type AS type_of_zone FROM slot LEFT JOIN zone ON zone.id = slot.zone_id`
-type SlotRow = Row<'slot'> & { type_of_zone: string | null }
+const slotColumnsRead = { ...tables.slot, type_of_zone: maybe(text) }
+const slotById = statement({ columns: slotColumnsRead, sql: `${slotSelect} WHERE slot.id = +?` })
+const slotByCode = statement({ columns: slotColumnsRead, sql: `${slotSelect} WHERE slot.slot_id = +?` })
+const slotsLike = statement({ columns: slotColumnsRead, sql: `${slotSelect} WHERE slot.label_key = +? LIMIT 2` })
+type Kept = { readonly withoutHidden: boolean; readonly inZone: boolean }
+const everyKept: [Kept][] = [false, true].flatMap((withoutHidden) =>
+  [false, true].map((inZone): [Kept] => [{ withoutHidden, inZone }]),
+)
+const whereKept = ({ withoutHidden, inZone }: Kept) => {
+  const parts = [
+    ...(withoutHidden ? ['slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))'] : []),
+    ...(inZone ? ['slot.zone_id = +?'] : []),
+  ]
+  return parts.length === 0 ? '' : ` WHERE ${parts.join(' AND ')}`
+}
+const slotPage = statements({
+  columns: slotColumnsRead,
+  sql: (kept: Kept) =>
+    `${slotSelect} WHERE slot.id IN (SELECT id FROM slot${whereKept(kept)} ORDER BY slot.id LIMIT ? OFFSET ?) ORDER BY slot.id`,
+  samples: everyKept,
+})
+const countedSlots = statements({
+  columns: { n: integer },
+  sql: (kept: Kept) => `SELECT count(*) AS n FROM slot${whereKept(kept)}`,
+  samples: everyKept,
+})
+const slotsBehind = statements({
+  columns: slotColumnsRead,
+  sql: (isInZone: boolean) =>
+    `${slotSelect} WHERE slot.id > +?${isInZone ? ' AND slot.zone_id = +?' : ''} ORDER BY slot.id LIMIT ?`,
+  samples: [[false], [true]],
+})
 
 export type SlotColumns = {
   slot_id: string
@@ -195,15 +295,14 @@ export function slotColumns(
 }
 
 export function insertSlot(tx: Tx, columns: SlotColumns, nowMs: number): number {
-  const row = { ...columns, label_key: matchedName(columns.slot_id), retired_at_ms: null, ...stamp(nowMs) }
-  return tx.run(sql.insertInto('slot').values(row)).lastId
+  return tx.run(newSlotRow, { ...columns, label_key: matchedName(columns.slot_id), ...stamp(nowMs) }).lastId
 }
 
 export type SlotChanges = Partial<SlotColumns & { retired_at_ms: number | null }>
 
 /** Of the changes, those that are none yet. */
 export function differingColumns(tx: ReadTx, id: number, changes: SlotChanges): SlotChanges {
-  const row = tx.oneOf<Record<string, unknown>>('SELECT * FROM slot WHERE id = ?', [id])
+  const row: Record<string, unknown> | undefined = tx.get(slotRow, { id })
   return Object.fromEntries(Object.entries(changes).filter(([column, value]) => row?.[column] !== value))
 }
 
@@ -219,7 +318,7 @@ export function updateSlot(tx: Tx, id: number, changes: SlotChanges, nowMs: numb
 }
 
 export function findSlot(tx: ReadTx, id: number): Slot | undefined {
-  const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.id = +?`, [id])
+  const row = tx.get(slotById, [id])
   return row && slotOf(row)
 }
 
@@ -228,32 +327,24 @@ export function findSlot(tx: ReadTx, id: number): Slot | undefined {
  * Labels of an older gateway may differ in nothing else; then only the exact one is found.
  */
 export function findSlotByCode(tx: ReadTx, code: string): Slot | undefined {
-  const row = tx.oneOf<SlotRow>(`${slotSelect} WHERE slot.slot_id = +?`, [code])
+  const row = tx.get(slotByCode, [code])
   if (row) return slotOf(row)
-  const alike = tx.allOf<SlotRow>(`${slotSelect} WHERE slot.label_key = +? LIMIT 2`, [matchedName(code)])
+  const alike = tx.all(slotsLike, [matchedName(code)])
   return alike.length === 1 && alike[0] ? slotOf(alike[0]) : undefined
 }
 
 /** A slot whose label is the same after NFC and trimming, in any case. */
 export function findSlotLike(tx: ReadTx, code: string): { slot_id: string } | undefined {
-  return tx.oneOf('SELECT slot_id FROM slot WHERE label_key = +? LIMIT 1', [matchedName(code)])
+  return tx.get(labelLike, { label_key: matchedName(code) })
 }
 
 /** Gives slots and zones of earlier gateways the text by which they are found. Of two that are the same, each stays. */
 export function keepMatchedTexts(tx: Tx): void {
-  for (const { id, slot_id } of tx.allOf<{ id: number; slot_id: string }>(
-    'SELECT id, slot_id FROM slot WHERE label_key IS NULL',
-    [],
-  ))
-    tx.runOf('UPDATE slot SET label_key = ? WHERE id = ?', [matchedName(slot_id), id])
-  const zones = tx.allOf<Pick<Row<'zone'>, 'id' | 'warehouse_id' | 'name' | 'name_key'>>(
-    'SELECT id, warehouse_id, name, name_key FROM zone ORDER BY id',
-    [],
-  )
-  for (const { id, warehouse_id, name, name_key } of zones) {
+  for (const { id, slot_id } of tx.all(slotsWithoutKey)) tx.run(newLabelKey, { id, label_key: matchedName(slot_id) })
+  for (const { id, warehouse_id, name, name_key } of tx.all(allZones)) {
     const key = matchedName(name)
     if (key === name_key || findZoneByName(tx, warehouse_id, name)) continue
-    tx.runOf('UPDATE zone SET name_key = ? WHERE id = ?', [key, id])
+    tx.run(newNameKey, { id, name_key: key })
   }
 }
 
@@ -262,27 +353,40 @@ export function pageOfSlots(
   tx: ReadTx,
   { limit, offset, zoneId, hidden }: { limit: number; offset: number; zoneId?: number | undefined; hidden: number[] },
 ): { slots: Slot[]; total: number } {
-  const parts = [
-    ...(hidden.length === 0 ? [] : ['slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))']),
-    ...(zoneId === undefined ? [] : ['slot.zone_id = +?']),
-  ]
-  const where = parts.length === 0 ? '' : ` WHERE ${parts.join(' AND ')}`
-  const values = [...(hidden.length === 0 ? [] : [JSON.stringify(hidden)]), ...(zoneId === undefined ? [] : [zoneId])]
-  const rows = tx.allOf<SlotRow>(
-    `${slotSelect} WHERE slot.id IN (SELECT id FROM slot${where} ORDER BY slot.id LIMIT ? OFFSET ?) ORDER BY slot.id`,
-    [...values, limit, offset],
-  )
-  const counted = tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM slot${where}`, values)
-  return { slots: rows.map(slotOf), total: counted?.n ?? 0 }
+  const kept = { withoutHidden: hidden.length > 0, inZone: zoneId !== undefined }
+  const values = [...(kept.withoutHidden ? [JSON.stringify(hidden)] : []), ...(zoneId === undefined ? [] : [zoneId])]
+  const rows = tx.all(slotPage(kept), [...values, limit, offset])
+  return { slots: rows.map(slotOf), total: tx.get(countedSlots(kept), values)?.n ?? 0 }
 }
 
 /** Slots in the order of their ids, `limit` of them behind `afterId`. */
 export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: number): Slot[] {
-  const inZone = zoneId === undefined ? '' : ' AND slot.zone_id = +?'
-  const rows = tx.allOf<SlotRow>(`${slotSelect} WHERE slot.id > +?${inZone} ORDER BY slot.id LIMIT ?`, [
-    afterId,
-    ...(zoneId === undefined ? [] : [zoneId]),
-    limit,
-  ])
+  const isInZone = zoneId !== undefined
+  const rows = tx.all(slotsBehind(isInZone), [afterId, ...(isInZone ? [zoneId] : []), limit])
   return rows.map(slotOf)
+}
+
+/** The label of a slot, whoever asks. */
+export function labelOf(tx: ReadTx, slotId: number): string | undefined {
+  return tx.get(labelById, { id: slotId })?.slot_id
+}
+
+/** The warehouse of a slot, whoever asks. */
+export function warehouseOfSlotId(tx: ReadTx, id: number): number | undefined {
+  return tx.get(placeOfSlot, { id })?.warehouse_id
+}
+
+/** The warehouse of a zone, whoever asks. */
+export function warehouseOfZone(tx: ReadTx, id: number): number | undefined {
+  return tx.get(placeOfZone, { id })?.warehouse_id
+}
+
+/** The slots of these warehouses; a slot never changes its warehouse. */
+export function slotIdsIn(tx: ReadTx, warehouses: readonly number[]): number[] {
+  return tx.all(slotsOfWarehouses, [JSON.stringify(warehouses)]).map(({ id }) => id)
+}
+
+/** Where the next slots behind one are. */
+export function slotPlaces(tx: ReadTx, afterId: number, limit: number) {
+  return tx.all(nextSlots, [afterId, limit])
 }

@@ -1,18 +1,49 @@
-import { keysOfPage, type Tx, type UnitOfWork } from '../database/index.ts'
+import {
+  built,
+  integer,
+  keysOfPage,
+  listings,
+  pick,
+  type RowOf,
+  statement,
+  type Tx,
+  type UnitOfWork,
+} from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { type Clock, isoTime } from '../platform/index.ts'
 import type { AlertOut, AlertQuery } from './schema.ts'
+import { sql, tables } from './tables.ts'
 
-type Row = {
-  id: number
-  kind: string
-  subject: string
-  message: string
-  created_at_ms: number
-  acknowledged_at_ms: number | null
-}
+type Row = RowOf<typeof tables.alert>
+
+const newAlert = built(pick(tables.alert, 'kind', 'subject', 'message', 'created_at_ms'), (row) =>
+  sql.insertInto('alert').values(row),
+)
+const sameAlert = statement({
+  columns: { found: integer },
+  sql: 'SELECT 1 AS found FROM alert WHERE kind = +? AND subject = +? AND acknowledged_at_ms IS NULL LIMIT 1',
+})
+const conditions = {
+  any: '1',
+  true: 'acknowledged_at_ms IS NOT NULL',
+  false: 'acknowledged_at_ms IS NULL',
+} as const
+type Wanted = keyof typeof conditions
+const alertsOf = listings(
+  (wanted: Wanted) => ({
+    from: 'alert',
+    key: ['id'],
+    within: [],
+    passing: [{ sql: conditions[wanted], values: [] }],
+  }),
+  [['any'], ['true'], ['false']],
+)
+const alertById = built(pick(tables.alert, 'id'), ({ id }) => sql.selectFrom('alert').selectAll().where('id', '=', id))
+const seen = built({ id: integer, acknowledged_at_ms: integer }, ({ id, acknowledged_at_ms }) =>
+  sql.updateTable('alert').set({ acknowledged_at_ms }).where('id', '=', id),
+)
 
 export type NewAlert = {
   readonly kind: string
@@ -27,22 +58,14 @@ export type AlertJournal = Pick<Outbox, 'created'>
 /** Stores an alert for the admin and notifies the receivers with `event.created`. */
 export function raiseAlert(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
   const { kind, subject, message, nowMs } = alert
-  const { lastId: id } = tx.runOf('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)', [
-    kind,
-    subject,
-    message,
-    nowMs,
-  ])
+  const { lastId: id } = tx.run(newAlert, { kind, subject, message, created_at_ms: nowMs })
   const row = { id, kind, subject, message, created_at_ms: nowMs, acknowledged_at_ms: null }
   outbox.created(tx, { type: 'alert.raised', timestampMs: nowMs, data: asOut(row) })
 }
 
 /** As `raiseAlert`, unless an alert with the same kind and subject is not acknowledged yet. */
 export function raiseAlertOnce(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
-  const same = tx.oneOf('SELECT 1 FROM alert WHERE kind = +? AND subject = +? AND acknowledged_at_ms IS NULL LIMIT 1', [
-    alert.kind,
-    alert.subject,
-  ])
+  const same = tx.get(sameAlert, [alert.kind, alert.subject])
   if (!same) raiseAlert(tx, outbox, alert)
 }
 
@@ -73,12 +96,10 @@ export class Alerts {
     const { limit = historyLimit, offset = 0 } = query
     const unwritten = query.acknowledged === 'true' ? [] : unwrittenRows(this.#unwritten())
     const shown = unwritten.slice(offset, offset + limit)
-    const listing = { from: 'alert', key: ['id'], within: [], passing: [{ sql: condition(query), values: [] }] }
+    const listing = alertsOf(query.acknowledged ?? 'any')
     const page = { limit: limit - shown.length, offset: Math.max(offset - unwritten.length, 0) }
     const { keys, hasMore, total } = await keysOfPage(this.#work, listing, page, countLimit, signal)
-    const rows = this.#work.read((tx) =>
-      keys.flatMap(([id = 0]) => tx.oneOf<Row>('SELECT * FROM alert WHERE id = +?', [id]) ?? []),
-    )
+    const rows = this.#work.read((tx) => keys.flatMap(([id = 0]) => tx.get(alertById, { id }) ?? []))
     const all = total === null ? null : total + unwritten.length
     const pagination = {
       limit,
@@ -93,11 +114,11 @@ export class Alerts {
   /** Marks an alert as seen; a repeat changes nothing. Throws NOT_FOUND. */
   acknowledge(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & AlertOut> {
     return this.#work.write((tx) => {
-      const row = id === undefined ? undefined : tx.oneOf<Row>('SELECT * FROM alert WHERE id = +?', [id])
+      const row = id === undefined ? undefined : tx.get(alertById, { id })
       if (!row) throw AppError.notFound('Alert')
       if (row.acknowledged_at_ms !== null) return { success: true, ...asOut(row) }
       const nowMs = this.#clock.now()
-      tx.runOf('UPDATE alert SET acknowledged_at_ms = ? WHERE id = +?', [nowMs, row.id])
+      tx.run(seen, { id: row.id, acknowledged_at_ms: nowMs })
       this.#audit.write(tx, by, { action: 'alert.acknowledged', entity: 'alert', entityId: row.id })
       return { success: true, ...asOut({ ...row, acknowledged_at_ms: nowMs }) }
     })
@@ -113,11 +134,6 @@ function unwrittenRows(alerts: readonly NewAlert[]): Row[] {
       acknowledged_at_ms: null,
     }))
     .toReversed()
-}
-
-function condition({ acknowledged }: AlertQuery): string {
-  if (acknowledged === undefined) return '1'
-  return acknowledged === 'true' ? 'acknowledged_at_ms IS NOT NULL' : 'acknowledged_at_ms IS NULL'
 }
 
 function asOut(row: Row): AlertOut {

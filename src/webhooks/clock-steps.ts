@@ -1,4 +1,4 @@
-import type { Tx, UnitOfWork } from '../database/index.ts'
+import { change, type Tx, type UnitOfWork } from '../database/index.ts'
 import type { Clock } from '../platform/index.ts'
 
 /** Less than this is drift, or the clock being slewed. */
@@ -16,12 +16,13 @@ export function stepBetween(before: Reading, after: Reading): number {
   return size < leastStepMs || size > longestStepMs ? 0 : Math.round(stepMs)
 }
 
+const shifted = change(
+  `UPDATE delivery SET next_attempt_at_ms = max(1, next_attempt_at_ms + ?) WHERE state = 'pending' AND next_attempt_at_ms > 0`,
+)
+
 /** Moves the due times of pending deliveries along with the clock; 0 (at once) stays 0. */
 function shiftDue(tx: Tx, stepMs: number): void {
-  tx.runOf(
-    `UPDATE delivery SET next_attempt_at_ms = max(1, next_attempt_at_ms + ?) WHERE state = 'pending' AND next_attempt_at_ms > 0`,
-    [stepMs],
-  )
+  tx.run(shifted, [stepMs])
 }
 
 /**

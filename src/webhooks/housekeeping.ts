@@ -1,9 +1,21 @@
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { change, integer, type ReadTx, statement, type Tx, type UnitOfWork } from '../database/index.ts'
+import { published } from '../journal/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { pullForward } from './delivery-store.ts'
 import { longestDelayMs } from './retry-schedule.ts'
 import { removeRetired } from './secrets.ts'
 import type { WebhookSettings } from './settings.ts'
+
+const oldest = statement({
+  columns: { seq: integer, atMs: integer, waits: integer },
+  sql: `SELECT seq, timestamp_ms AS atMs, EXISTS (SELECT 1 FROM delivery WHERE outbox_seq = o.seq AND state = 'pending') AS waits
+    FROM ${published} o WHERE seq > +? AND seq <= coalesce((SELECT min(fanned_out_seq) FROM webhook), seq) ORDER BY seq LIMIT ?`,
+})
+const withoutSettled = change(
+  `DELETE FROM delivery WHERE state <> 'pending' AND outbox_seq IN (SELECT value FROM json_each(?))`,
+)
+const withoutPublished = change(`DELETE FROM ${published} WHERE seq IN (SELECT value FROM json_each(?))
+  AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_seq = seq)`)
 
 /** Notifications and their settled deliveries are kept this long. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
@@ -17,11 +29,7 @@ const batchRows = 50
  * time, so reading stops at the first younger one: a search by time would read the whole month on every run.
  */
 export function expired(tx: ReadTx, afterSeq: number, nowMs: number): { seqs: number[]; lastSeq: number | undefined } {
-  const rows = tx.allOf<{ seq: number; atMs: number; waits: number }>(
-    `SELECT seq, timestamp_ms AS atMs, EXISTS (SELECT 1 FROM delivery WHERE outbox_seq = o.seq AND state = 'pending') AS waits
-     FROM outbox o WHERE seq > +? AND seq <= coalesce((SELECT min(fanned_out_seq) FROM webhook), seq) ORDER BY seq LIMIT ?`,
-    [afterSeq, batchRows],
-  )
+  const rows = tx.all(oldest, [afterSeq, batchRows])
   const younger = rows.findIndex((row) => row.atMs >= nowMs - keptMs)
   const old = younger === -1 ? rows : rows.slice(0, younger)
   return {
@@ -33,11 +41,8 @@ export function expired(tx: ReadTx, afterSeq: number, nowMs: number): { seqs: nu
 /** Removes notifications with their settled deliveries; one with a delivery that is pending again is kept. */
 export function removeExpired(tx: Tx, seqs: readonly number[]): void {
   const list = JSON.stringify(seqs)
-  tx.runOf(`DELETE FROM delivery WHERE state <> 'pending' AND outbox_seq IN (SELECT value FROM json_each(?))`, [list])
-  tx.runOf(
-    `DELETE FROM outbox WHERE seq IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_seq = seq)`,
-    [list],
-  )
+  tx.run(withoutSettled, [list])
+  tx.run(withoutPublished, [list])
 }
 
 const everyMs = 60 * 60_000

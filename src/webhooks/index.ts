@@ -19,7 +19,7 @@ export { describeNotifications } from './description.ts'
 export { allNotifications } from './events.ts'
 export type { Resolve } from './guarded-agent.ts'
 export type { WebhookSettings } from './settings.ts'
-export type { WebhookCounts } from './store.ts'
+export { isAnyoneOwed, type WebhookCounts } from './store.ts'
 export type { AttemptReport } from './worker.ts'
 
 export type WebhooksOptions = {

@@ -8,7 +8,7 @@ import type { Outcome } from './sender.ts'
 import { findWebhook, setHealth } from './store.ts'
 
 /** Where consequences of an attempt are written. */
-type Told = { readonly audit: AuditTrail; readonly outbox: Pick<Outbox, 'created'> }
+type Published = { readonly audit: AuditTrail; readonly outbox: Pick<Outbox, 'created'> }
 
 /** The outcome of an attempt that counts. */
 type Counted = Exclude<Outcome, { kind: 'offline' }>
@@ -27,7 +27,7 @@ export type FinishedAttempt<Ended extends Outcome = Outcome> = {
  * Records one attempt and its consequences: the state of the delivery and of the endpoint, and an alert. Returns whether the
  * attempt says something about the endpoint: it does not when its address was replaced or the endpoint is deleted.
  */
-export function recordAttempt(tx: Tx, told: Told, finished: FinishedAttempt): boolean {
+export function recordAttempt(tx: Tx, told: Published, finished: FinishedAttempt): boolean {
   const { claimed, outcome } = finished
   const before = underWay(tx, claimed.id)
   if (!before) return false
@@ -39,7 +39,7 @@ export function recordAttempt(tx: Tx, told: Told, finished: FinishedAttempt): bo
 /** The gateway was offline: no attempt, no failure, the delivery is due as before. One alert until it is acknowledged. */
 function hold(
   tx: Tx,
-  { outbox }: Told,
+  { outbox }: Published,
   { webhookId, url }: UnderWay,
   { claimed, outcome: { error }, nowMs }: FinishedAttempt<Exclude<Outcome, Counted>>,
 ): void {
@@ -48,7 +48,7 @@ function hold(
   raiseAlertOnce(tx, outbox, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
 }
 
-function count(tx: Tx, told: Told, before: UnderWay, finished: FinishedAttempt<Counted>): void {
+function count(tx: Tx, told: Published, before: UnderWay, finished: FinishedAttempt<Counted>): void {
   const { claimed, outcome } = finished
   const { durationMs, status } = outcome
   const error = outcome.kind === 'failed' ? outcome.error : null
@@ -77,7 +77,7 @@ function whatNow({ outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted
 
 function judgeEndpoint(
   tx: Tx,
-  { audit, outbox }: Told,
+  { audit, outbox }: Published,
   { webhookId, url, health }: UnderWay,
   { outcome, nowMs }: FinishedAttempt<Counted>,
   attempt: number,

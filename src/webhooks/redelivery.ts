@@ -1,16 +1,41 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import {
+  built,
+  change,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  statement,
+  statements,
+  type Tx,
+  text,
+  word,
+} from '../database/index.ts'
+import { published } from '../journal/index.ts'
 import type { DeliveryState } from './delivery-store.ts'
+import { newDelivery } from './fan-out.ts'
+import { sql, tables } from './tables.ts'
+
+const requeued = change(`UPDATE delivery SET state = 'pending', attempts_before = attempts, delivered_at_ms = NULL,
+  next_attempt_at_ms = iif(attempts = 0, next_attempt_at_ms, ?) WHERE id = +?`)
+const ends = statement({
+  columns: { low: maybe(integer), high: maybe(integer) },
+  sql: `SELECT min(seq) AS low, max(seq) AS high FROM ${published}`,
+})
+const timeBehind = statement({
+  columns: { ms: integer },
+  sql: `SELECT timestamp_ms AS ms FROM ${published} WHERE seq >= +? ORDER BY seq LIMIT 1`,
+})
+const wantedBy = built(pick(tables.webhook, 'id'), ({ id }) =>
+  sql.selectFrom('webhook').select(['events', 'fanned_out_seq as seq']).where('id', '=', id),
+)
 
 /**
  * Makes a delivery due now, under a schedule that begins anew; its id, its bytes and its attempts stay. One that was
  * never tried is due already and keeps its place.
  */
 export function requeue(tx: Tx, deliveryId: string, nowMs: number): void {
-  tx.runOf(
-    `UPDATE delivery SET state = 'pending', attempts_before = attempts, delivered_at_ms = NULL,
-       next_attempt_at_ms = iif(attempts = 0, next_attempt_at_ms, ?) WHERE id = +?`,
-    [Math.max(nowMs, 1), deliveryId],
-  )
+  tx.run(requeued, [Math.max(nowMs, 1), deliveryId])
 }
 
 /**
@@ -34,29 +59,37 @@ const disorderMs = 24 * 60 * 60 * 1000
  * corrections of the clock, so halving finds it without an index that every event would have to pay for.
  */
 export function firstSeqSince(tx: ReadTx, sinceMs: number): number {
-  const ends = tx.oneOf<{ low: number | null; high: number | null }>(
-    'SELECT min(seq) AS low, max(seq) AS high FROM outbox',
-  )
-  let low = ends?.low ?? 0
-  let high = (ends?.high ?? 0) + 1
+  const found = tx.get(ends)
+  let low = found?.low ?? 0
+  let high = (found?.high ?? 0) + 1
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const row = tx.oneOf<{ ms: number }>('SELECT timestamp_ms AS ms FROM outbox WHERE seq >= +? ORDER BY seq LIMIT 1', [
-      middle,
-    ])
+    const row = tx.get(timeBehind, [middle])
     if (row && row.ms < sinceMs - disorderMs) low = middle + 1
     else high = middle
   }
   return low
 }
 
-type Looked = {
-  readonly seq: number
-  readonly type: string
-  readonly ms: number
-  readonly id: string | null
-  readonly state: DeliveryState | null
-}
+const lookedAt = statements({
+  columns: {
+    seq: integer,
+    type: text,
+    ms: integer,
+    id: maybe(text),
+    state: maybe(word<DeliveryState>()),
+  },
+  sql: (include: Inclusion) => {
+    const from =
+      include === 'failed'
+        ? `delivery d JOIN ${published} o ON o.seq = d.outbox_seq WHERE d.webhook_id = ? AND d.state = 'exhausted'`
+        : `${published} o LEFT JOIN delivery d ON d.outbox_seq = o.seq AND d.webhook_id = ? WHERE true`
+    const seq = include === 'failed' ? 'd.outbox_seq' : 'o.seq'
+    return `SELECT o.seq, o.type, o.timestamp_ms AS ms, d.id, d.state FROM ${from} AND o.type <> 'webhook.test'
+      AND ${seq} > +? AND ${seq} <= +? ORDER BY ${seq} LIMIT ${batchRows}`
+  },
+  samples: [['failed'], ['missing'], ['all']],
+})
 
 export type Recovery = { readonly afterSeq: number; readonly makeId: () => string; readonly nowMs: number }
 
@@ -70,13 +103,10 @@ export function recoverSome(
   span: Span,
   { afterSeq, makeId, nowMs }: Recovery,
 ): { resent: number; lastSeq: number | undefined } {
-  const webhook = tx.oneOf<{ events: string; seq: number }>(
-    'SELECT events, fanned_out_seq AS seq FROM webhook WHERE id = +?',
-    [webhookId],
-  )
+  const webhook = tx.get(wantedBy, { id: webhookId })
   if (!webhook) return { resent: 0, lastSeq: undefined }
   const wanted = new Set(JSON.parse(webhook.events) as string[])
-  const rows = look(tx, webhookId, span.include, afterSeq, webhook.seq)
+  const rows = tx.all(lookedAt(span.include), [webhookId, afterSeq, webhook.seq])
   let resent = 0
   for (const row of rows) {
     if (row.ms < span.sinceMs || row.ms > span.untilMs || row.state === 'pending') continue
@@ -89,23 +119,10 @@ export function recoverSome(
   return { resent, lastSeq: rows.length === batchRows ? rows.at(-1)?.seq : undefined }
 }
 
-function look(tx: ReadTx, webhookId: string, include: Inclusion, afterSeq: number, endSeq: number): Looked[] {
-  const columns = 'o.seq, o.type, o.timestamp_ms AS ms, d.id, d.state'
-  const from =
-    include === 'failed'
-      ? `delivery d JOIN outbox o ON o.seq = d.outbox_seq WHERE d.webhook_id = ? AND d.state = 'exhausted'`
-      : 'outbox o LEFT JOIN delivery d ON d.outbox_seq = o.seq AND d.webhook_id = ? WHERE true'
-  const seq = include === 'failed' ? 'd.outbox_seq' : 'o.seq'
-  return tx.allOf<Looked>(
-    `SELECT ${columns} FROM ${from} AND o.type <> 'webhook.test' AND ${seq} > +? AND ${seq} <= +? ORDER BY ${seq} LIMIT ${batchRows}`,
-    [webhookId, afterSeq, endSeq],
-  )
-}
-
 /** Adds a delivery that is due now and not "at once", so that it does not delay first attempts of younger events. */
 function insert(tx: Tx, id: string, webhookId: string, seq: number, nowMs: number): void {
-  tx.runOf(
-    `INSERT INTO delivery (id, webhook_id, outbox_seq, state, next_attempt_at_ms, created_at_ms) VALUES (?, ?, ?, 'pending', ?, ?)`,
-    [id, webhookId, seq, Math.max(nowMs, 1), nowMs],
-  )
+  tx.run(newDelivery, {
+    ...{ id, webhook_id: webhookId, outbox_seq: seq },
+    ...{ next_attempt_at_ms: Math.max(nowMs, 1), created_at_ms: nowMs },
+  })
 }

@@ -1,6 +1,28 @@
-import type { ReadTx, Tx } from '../database/index.ts'
+import { blob, built, change, integer, maybe, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import type { RandomBytes, SecretBox } from '../platform/index.ts'
 import type { Secrets } from './signature.ts'
+import { sql, tables } from './tables.ts'
+
+const signing = statement({
+  columns: { secret: blob },
+  sql: `SELECT secret FROM (
+      SELECT secret, ${Number.MAX_SAFE_INTEGER} AS until_ms FROM webhook WHERE id = +?
+      UNION ALL SELECT secret, valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms > +?)
+    ORDER BY until_ms DESC`,
+})
+const newestRetired = statement({
+  columns: { ms: maybe(integer) },
+  sql: 'SELECT max(valid_until_ms) AS ms FROM webhook_retired_secret WHERE webhook_id = +?',
+})
+const retired = change('INSERT INTO webhook_retired_secret SELECT id, ?, secret FROM webhook WHERE id = +?')
+const withoutOldest = change(`DELETE FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms NOT IN (
+  SELECT valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? ORDER BY valid_until_ms DESC LIMIT ?)`)
+const withoutRetired = built(pick(tables.webhook_retired_secret, 'webhook_id'), ({ webhook_id }) =>
+  sql.deleteFrom('webhook_retired_secret').where('webhook_id', '=', webhook_id),
+)
+const withoutExpired = built({ ms: integer }, ({ ms }) =>
+  sql.deleteFrom('webhook_retired_secret').where('valid_until_ms', '<=', ms),
+)
 
 /** How long a secret that a rotation has replaced goes on signing beside its successor. */
 export const overlapMs = 24 * 60 * 60 * 1000
@@ -22,13 +44,7 @@ export function contextOf(webhookId: string): string {
 
 /** The secrets of a webhook that sign now, sealed: the current one first. The row must be there. */
 export function sealedSecretsOf(tx: ReadTx, webhookId: string, nowMs: number): Buffer[] {
-  const rows = tx.allOf<{ secret: Buffer }>(
-    `SELECT secret FROM (
-       SELECT secret, ${Number.MAX_SAFE_INTEGER} AS until_ms FROM webhook WHERE id = +?
-       UNION ALL SELECT secret, valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms > +?)
-     ORDER BY until_ms DESC`,
-    [webhookId, webhookId, nowMs],
-  )
+  const rows = tx.all(signing, [webhookId, webhookId, nowMs])
   if (rows.length === 0) throw new Error(`webhook ${webhookId} is gone`)
   return rows.map(({ secret }) => secret)
 }
@@ -66,26 +82,19 @@ const areSame = (some: readonly Buffer[], others: readonly Buffer[]): boolean =>
 
 /** Keeps the current secret as a retired one. Returns until when it signs. */
 export function retireSecret(tx: Tx, webhookId: string, nowMs: number): number {
-  const newest = tx.oneOf<{ ms: number | null }>(
-    'SELECT max(valid_until_ms) AS ms FROM webhook_retired_secret WHERE webhook_id = +?',
-    [webhookId],
-  )
+  const newest = tx.get(newestRetired, [webhookId])
   const untilMs = Math.max(nowMs + overlapMs, (newest?.ms ?? 0) + 1)
-  tx.runOf('INSERT INTO webhook_retired_secret SELECT id, ?, secret FROM webhook WHERE id = +?', [untilMs, webhookId])
-  tx.runOf(
-    `DELETE FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms NOT IN (
-       SELECT valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? ORDER BY valid_until_ms DESC LIMIT ?)`,
-    [webhookId, webhookId, mostRetired],
-  )
+  tx.run(retired, [untilMs, webhookId])
+  tx.run(withoutOldest, [webhookId, webhookId, mostRetired])
   return untilMs
 }
 
 /** Ends the overlap of a webhook at once: its secret may have leaked. */
 export function dropRetired(tx: Tx, webhookId: string): void {
-  tx.runOf('DELETE FROM webhook_retired_secret WHERE webhook_id = +?', [webhookId])
+  tx.run(withoutRetired, { webhook_id: webhookId })
 }
 
 /** Removes what signs no more. */
 export function removeRetired(tx: Tx, nowMs: number): void {
-  tx.runOf('DELETE FROM webhook_retired_secret WHERE valid_until_ms <= +?', [nowMs])
+  tx.run(withoutExpired, { ms: nowMs })
 }

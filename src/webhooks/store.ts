@@ -1,9 +1,20 @@
-import type { Selectable } from 'kysely'
-import { type ReadTx, sql, type Tx } from '../database/index.ts'
+import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx, text, word } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { EventType } from '../journal/index.ts'
+import { type EventType, published } from '../journal/index.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { Condition } from './pace.ts'
+import { sql, tables } from './tables.ts'
+
+const owed = statement({
+  columns: { found: integer },
+  sql: `SELECT 1 AS found FROM webhook UNION ALL SELECT 1 FROM ${published} LIMIT 1`,
+})
+
+/**
+ * Whether any endpoint is registered, or ever was: one that is switched off is owed what happens meanwhile, and one that
+ * is deleted to be registered anew can recover it.
+ */
+export const isAnyoneOwed = (tx: ReadTx): boolean => tx.get(owed) !== undefined
 
 /** A registered endpoint. */
 export type Webhook = {
@@ -31,19 +42,8 @@ export type WebhookChanges = {
   readonly sealedSecret?: Buffer | undefined
 }
 
-type Row = {
-  id: string
-  url: string
-  events: string
-  active: number
-  status: EndpointHealth['status']
-  consecutive_failures: number
-  version: number
-  created_at_ms: number
-  updated_at_ms: number
-}
-
-const columns = [
+const columns = pick(
+  tables.webhook,
   'id',
   'url',
   'events',
@@ -53,27 +53,56 @@ const columns = [
   'version',
   'created_at_ms',
   'updated_at_ms',
-] as const
+)
+type Row = RowOf<typeof columns>
+
+const rows = () => sql.selectFrom('webhook').select(Object.keys(columns) as (keyof Row)[])
+const byId = pick(tables.webhook, 'id')
+const webhookById = built(byId, ({ id }) => rows().where('id', '=', id))
+const everyWebhook = built({}, () => rows().orderBy('id'))
+const newRow = built(
+  pick(tables.webhook, 'id', 'url', 'events', 'secret', 'active', 'fanned_out_seq', 'created_at_ms', 'updated_at_ms'),
+  (row) => sql.insertInto('webhook').values({ ...row, status: 'active' }),
+)
+const newHealth = built(pick(tables.webhook, 'id', 'status', 'consecutive_failures'), ({ id, ...health }) =>
+  sql.updateTable('webhook').set(health).where('id', '=', id),
+)
+const withoutWebhook = built(byId, ({ id }) => sql.deleteFrom('webhook').where('id', '=', id))
+const lastSeq = statement({ columns: { seq: integer }, sql: `SELECT coalesce(max(seq), 0) AS seq FROM ${published}` })
+const endpointColumns = { id: text, url: text, condition: word<Condition>(), fannedOutSeq: integer }
+const endpointSql = `SELECT id, url, iif(active = 1, status, 'switched-off') AS condition, fanned_out_seq AS fannedOutSeq
+  FROM webhook`
+const everyEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} ORDER BY id` })
+const oneEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} WHERE id = +?` })
+const counted = statement({
+  columns: { total: integer, failing: integer, disabled: integer, pending: integer },
+  sql: `SELECT count(*) AS total,
+      count(*) FILTER (WHERE active = 1 AND status = 'failing') AS failing,
+      count(*) FILTER (WHERE active = 0 OR status = 'disabled') AS disabled,
+      (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending
+    FROM webhook`,
+})
+const inTrouble = statement({
+  columns: { n: integer },
+  sql: `SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active'`,
+})
 
 /** Adds an endpoint; it gets what is published from now on. */
 export function insertWebhook(tx: Tx, webhook: NewWebhook): void {
-  tx.run(
-    sql.insertInto('webhook').values({
-      id: webhook.id,
-      url: webhook.url,
-      events: JSON.stringify(webhook.events),
-      secret: webhook.sealedSecret,
-      active: webhook.active ? 1 : 0,
-      status: 'active',
-      fanned_out_seq: outboxEnd(tx),
-      created_at_ms: webhook.nowMs,
-      updated_at_ms: webhook.nowMs,
-    }),
-  )
+  tx.run(newRow, {
+    id: webhook.id,
+    url: webhook.url,
+    events: JSON.stringify(webhook.events),
+    secret: webhook.sealedSecret,
+    active: webhook.active ? 1 : 0,
+    fanned_out_seq: outboxEnd(tx),
+    created_at_ms: webhook.nowMs,
+    updated_at_ms: webhook.nowMs,
+  })
 }
 
 export function findWebhook(tx: ReadTx, id: string): Webhook | undefined {
-  const row = tx.get(sql.selectFrom('webhook').select(columns).where('id', '=', id))
+  const row = tx.get(webhookById, { id })
   return row && asWebhook(row)
 }
 
@@ -91,7 +120,7 @@ export function isHeld(webhook: Webhook): boolean {
 
 /** All of them, oldest first. */
 export function allWebhooks(tx: ReadTx): Webhook[] {
-  return tx.all(sql.selectFrom('webhook').select(columns).orderBy('id')).map(asWebhook)
+  return tx.all(everyWebhook).map(asWebhook)
 }
 
 /** What a person changes; counts as a new version. */
@@ -114,17 +143,17 @@ export function updateWebhook(tx: Tx, id: string, changes: WebhookChanges, nowMs
 
 /** What the attempts say; no new version. */
 export function setHealth(tx: Tx, id: string, health: EndpointHealth): void {
-  tx.run(sql.updateTable('webhook').set(healthColumns(health)).where('id', '=', id))
+  tx.run(newHealth, { id, ...healthColumns(health) })
 }
 
 /** Removes the endpoint and what is left of its deliveries. */
 export function deleteWebhook(tx: Tx, id: string): void {
-  tx.run(sql.deleteFrom('webhook').where('id', '=', id))
+  tx.run(withoutWebhook, { id })
 }
 
 /** Seq of the newest notification, 0 before the first. */
 export function outboxEnd(tx: ReadTx): number {
-  return tx.oneOf<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM outbox')?.seq ?? 0
+  return tx.get(lastSeq)?.seq ?? 0
 }
 
 /** What the worker has to know of an endpoint in every pass. */
@@ -136,16 +165,14 @@ export type Endpoint = {
   readonly fannedOutSeq: number
 }
 
-const endpointSql = `SELECT id, url, iif(active = 1, status, 'switched-off') AS condition, fanned_out_seq AS fannedOutSeq FROM webhook`
-
 /** All endpoints, also those that are switched off. */
 export function endpoints(tx: ReadTx): Endpoint[] {
-  return tx.allOf<Endpoint>(`${endpointSql} ORDER BY id`)
+  return tx.all(everyEndpoint)
 }
 
-/** One of them. */
+/** Returns one of them. */
 export function endpointOf(tx: ReadTx, id: string): Endpoint | undefined {
-  return tx.oneOf<Endpoint>(`${endpointSql} WHERE id = +?`, [id])
+  return tx.get(oneEndpoint, [id])
 }
 
 export type WebhookCounts = {
@@ -158,26 +185,20 @@ export type WebhookCounts = {
 }
 
 export function countWebhooks(tx: ReadTx): WebhookCounts {
-  const counts = tx.oneOf<WebhookCounts>(
-    `SELECT count(*) AS total,
-       count(*) FILTER (WHERE active = 1 AND status = 'failing') AS failing,
-       count(*) FILTER (WHERE active = 0 OR status = 'disabled') AS disabled,
-       (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending
-     FROM webhook`,
-  )
+  const counts = tx.get(counted)
   return counts ?? { total: 0, failing: 0, disabled: 0, pending: 0 }
 }
 
 /** Endpoints that are failing or disabled, by whomever; counts no deliveries, so it may be asked often. */
 export function countInTrouble(tx: ReadTx): number {
-  return tx.oneOf<{ n: number }>("SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active'")?.n ?? 0
+  return tx.get(inTrouble)?.n ?? 0
 }
 
 function healthColumns(health: EndpointHealth) {
   return { status: health.status, consecutive_failures: health.consecutiveFailures }
 }
 
-function asWebhook(row: Selectable<Row>): Webhook {
+function asWebhook(row: Row): Webhook {
   return {
     id: row.id,
     url: row.url,

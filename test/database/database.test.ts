@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { appendOnlyTriggers } from '../../src/database/append-only.ts'
-import { databaseFile, type Head, openReader, openWriter, sql, UnitOfWork } from '../../src/database/index.ts'
+import { databaseFile, type Head, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
 import { AppError, ExitError } from '../../src/errors/index.ts'
+import { sql } from '../../src/warehouse/tables.ts'
+import { runOf } from '../support/plain-sql.ts'
 
 const nowMs = Date.UTC(2026, 2, 2)
 
@@ -248,7 +250,7 @@ t.test(
     t.equal(size, 0, 'the head in memory is back')
     t.same(names(work), [], 'reads go on, and nothing was stored')
     t.match(work.diskFault, { code: 'STORAGE_FULL', details: 'SQLITE_FULL' })
-    await work.write((tx) => tx.runOf('DELETE FROM warehouse'))
+    await work.write((tx) => runOf(tx, 'DELETE FROM warehouse'))
     t.ok(work.diskFault, 'a commit that changed nothing says nothing about the disk')
     db.pragma('max_page_count = 1000000')
     await big('c')

@@ -5,7 +5,7 @@ import {
   reportFacts,
   type UnsealedIncidentChange,
   type UnsealedReport,
-} from '../../src/evidence/index.ts'
+} from '../../src/governance/index.ts'
 import { canonicalJson, commitmentOf, type LeafFacts, leafHash, leafOf, Person, sha256 } from '../../src/log/index.ts'
 
 // The golden leaves were written by hand and hashed with sha256sum; nothing here may be regenerated from the code.

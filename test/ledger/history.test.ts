@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { executor, openWriter, type ReadTx, type Tx, UnitOfWork } from '../../src/database/index.ts'
+import { executor, openWriter, type ReadTx, type Statement, type Tx, UnitOfWork } from '../../src/database/index.ts'
 import { judgementsAfter, moveBefore } from '../../src/ledger/derive/around.ts'
 import { type HistoryPage, pageOfHistory, type SlotsMeant } from '../../src/ledger/derive/history.ts'
 import { judgedAfter, lastIdReceivedBy, newestOfAsset, newestTimestampMs } from '../../src/ledger/derive/state.ts'
@@ -13,6 +13,7 @@ import { placementIdOf, scenesAround } from '../../src/ledger/record/scene.ts'
 import { wholeSight } from '../../src/warehouse/index.ts'
 import { sightWithout } from '../../src/warehouse/sight.ts'
 import { furnish, people, testGateway } from '../support/gateway.ts'
+import { runOf } from '../support/plain-sql.ts'
 
 /** What SQLite would do for everything that `work` reads. */
 function plansOf(t: Ending, work: (tx: ReadTx) => void): string[] {
@@ -24,6 +25,8 @@ function plansOf(t: Ending, work: (tx: ReadTx) => void): string[] {
 type Ending = { teardown(work: () => void): void }
 
 /** A transaction on an empty ledger that notes what SQLite would do. */
+type Asked = Statement<unknown, unknown>
+
 function explaining(t: Ending, prepare: (tx: Tx) => void = () => {}): { tx: ReadTx; plans: string[] } {
   const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-plans-'))
   const { db, close } = openWriter({ dataDir, nowMs: 1 })
@@ -38,18 +41,19 @@ function explaining(t: Ending, prepare: (tx: Tx) => void = () => {}): { tx: Read
     const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]
     plans.push(rows.map((row) => row.detail).join(' | '))
   }
+  const explained = (door: 'all' | 'get') => {
+    const ask = tx[door] as (statement: Asked, given: unknown) => unknown
+    return ((statement: Asked, given: unknown) => {
+      explain(statement.sql, statement.valuesOf(given))
+      return ask(statement, given)
+    }) as never
+  }
   return {
     plans,
     tx: {
       ...tx,
-      allOf: (sql, parameters) => {
-        explain(sql, parameters)
-        return tx.allOf(sql, parameters)
-      },
-      oneOf: (sql, parameters) => {
-        explain(sql, parameters)
-        return tx.oneOf(sql, parameters)
-      },
+      all: explained('all'),
+      get: explained('get'),
     },
   }
 }
@@ -150,13 +154,13 @@ t.test('what was known at a time is found in a few looks, whatever the times are
   fc.assert(
     fc.property(times, fc.integer({ min: -2, max: 45 }), (receivedAt, limit) => {
       let looks = 0
-      const oneOf = (sql: string, [limitMs = 0, id]: readonly number[] = []) => {
+      const get = ({ sql }: Asked, [limitMs = 0, id]: readonly number[] = []) => {
         looks += 1
         if (sql.includes('max(id)')) return { id: receivedAt.length }
         const ms = id === undefined ? undefined : receivedAt[id - 1]
         return ms === undefined ? undefined : { is: Number(ms <= limitMs) }
       }
-      const found = lastIdReceivedBy({ oneOf } as unknown as ReadTx, limit)
+      const found = lastIdReceivedBy({ get } as unknown as ReadTx, limit)
       t.equal(found, receivedAt.filter((ms) => ms <= limit).length)
       t.ok(looks <= 9, `${looks} looks in ${receivedAt.length} events`)
     }),
@@ -252,7 +256,7 @@ t.test('what one person did and what belongs to a work order are found by an ind
   for (const [filter, index] of asked) {
     const plans = await plansOfHistory(t, filter, {}, {}, (tx) => {
       const known = `INSERT INTO person (name, instance, salt) VALUES ('olga', ?, zeroblob(32))`
-      for (const instance of ['https://a.example', 'https://b.example', null]) tx.runOf(known, [instance])
+      for (const instance of ['https://a.example', 'https://b.example', null]) runOf(tx, known, [instance])
     })
     const [plan = ''] = plans
     t.ok(plan.includes(index), `${index} | ${plan}`)

@@ -5,6 +5,7 @@ import { Pacing } from '../../src/webhooks/pacing.ts'
 import type { Abandoned, Outcome } from '../../src/webhooks/sender.ts'
 import type { SignedMessage } from '../../src/webhooks/signature.ts'
 import { DeliveryWorker } from '../../src/webhooks/worker.ts'
+import { oneOf } from './plain-sql.ts'
 import { WebhookYard } from './webhook-yard.ts'
 
 export type Mood = 'up' | 'down' | 'offline' | 'flaky' | 'busy'
@@ -133,7 +134,7 @@ export class SimulatedDelivery {
     const beside = this.#underWay.get(url) ?? 0
     const busyMs = mood === 'busy' ? 90_000 : 0
     const row = this.yard.work.read((tx) =>
-      tx.oneOf<{ status: string }>('SELECT status FROM webhook WHERE url = ?', [url]),
+      oneOf<{ status: string }>(tx, 'SELECT status FROM webhook WHERE url = ?', [url]),
     )
     const sent: Sent = {
       url,

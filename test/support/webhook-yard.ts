@@ -17,6 +17,7 @@ import {
   type WebhookSettings,
   type Webhooks,
 } from '../../src/webhooks/index.ts'
+import { oneOf } from './plain-sql.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
@@ -187,7 +188,7 @@ export class WebhookYard {
   }
 
   count(table: string): number {
-    return this.work.read((tx) => tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)?.n ?? 0)
+    return this.work.read((tx) => oneOf<{ n: number }>(tx, `SELECT count(*) AS n FROM ${table}`)?.n ?? 0)
   }
 
   #watched(work: UnitOfWork): UnitOfWork {

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { allOf, oneOf } from '../support/plain-sql.ts'
 import { SimulatedDelivery } from '../support/simulated-delivery.ts'
 
 const second = 1000
@@ -66,7 +67,7 @@ t.test('no more deliveries are looked at than can start, however many wait', asy
   ]
   for (const sql of plans) {
     const plan = yard.work
-      .read((tx) => tx.allOf<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`))
+      .read((tx) => allOf<{ detail: string }>(tx, `EXPLAIN QUERY PLAN ${sql}`))
       .map(({ detail }) => detail)
       .join('; ')
     t.match(plan, /USING (COVERING )?INDEX delivery_(due|leased)/, sql)
@@ -76,7 +77,7 @@ t.test('no more deliveries are looked at than can start, however many wait', asy
 
 function seqOf(simulated: SimulatedDelivery, deliveryId: string): number {
   const row = simulated.yard.work.read((tx) =>
-    tx.oneOf<{ seq: number }>('SELECT outbox_seq AS seq FROM delivery WHERE id = ?', [deliveryId]),
+    oneOf<{ seq: number }>(tx, 'SELECT outbox_seq AS seq FROM delivery WHERE id = ?', [deliveryId]),
   )
   return row?.seq ?? 0
 }

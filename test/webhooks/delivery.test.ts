@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AppError } from '../../src/errors/index.ts'
+import { allOf } from '../support/plain-sql.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { WebhookYard, type YardOptions } from '../support/webhook-yard.ts'
 
@@ -537,7 +538,7 @@ t.test(
     await yard.attempted(121)
     await yard.pass(60 * minute)
     const types = yard.work
-      .read((tx) => tx.allOf<{ type: string }>('SELECT type FROM outbox ORDER BY seq'))
+      .read((tx) => allOf<{ type: string }>(tx, 'SELECT type FROM outbox ORDER BY seq'))
       .map(({ type }) => type)
     t.strictSame(types, ['scale.reading', 'whms.placement', 'event.created'])
     t.equal(yard.count('delivery'), 2)

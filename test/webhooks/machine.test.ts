@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { stepBetween } from '../../src/webhooks/clock-steps.ts'
+import { allOf } from '../support/plain-sql.ts'
 import { type Mood, type Sent, SimulatedDelivery } from '../support/simulated-delivery.ts'
 import { WebhookYard } from '../support/webhook-yard.ts'
 
@@ -71,7 +72,8 @@ type Row = { id: string; url: string; seq: number; state: string; attempts: numb
 
 const deliveriesOf = (yard: WebhookYard) =>
   yard.work.read((tx) =>
-    tx.allOf<Row>(
+    allOf<Row>(
+      tx,
       'SELECT d.id, w.url, d.outbox_seq AS seq, d.state, d.attempts FROM delivery d JOIN webhook w ON w.id = d.webhook_id ORDER BY d.outbox_seq',
     ),
   )

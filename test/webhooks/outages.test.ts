@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { allOf } from '../support/plain-sql.ts'
 import type { Received } from '../support/receiver.ts'
 import { WebhookYard, type YardOptions } from '../support/webhook-yard.ts'
 
@@ -297,7 +298,8 @@ t.test(
       yard.count("delivery WHERE state = 'delivered'"),
     )
     const rows = yard.work.read((tx) =>
-      tx.allOf<{ action: string }>(
+      allOf<{ action: string }>(
+        tx,
         "SELECT action FROM audit_entry WHERE action LIKE 'webhook.%' ORDER BY id DESC LIMIT 2",
       ),
     )

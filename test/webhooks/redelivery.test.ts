@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
 import { eventTypes } from '../../src/journal/index.ts'
+import { allOf, oneOf } from '../support/plain-sql.ts'
 import { WebhookYard, type YardOptions } from '../support/webhook-yard.ts'
 
 const minute = 60_000
@@ -17,7 +18,7 @@ function openYard(t: Test, options: YardOptions = {}): WebhookYard {
 /** Lets a delivery fail until it is given up. */
 async function exhaust(yard: WebhookYard): Promise<void> {
   await yard.attempted(1)
-  while (yard.work.read((tx) => tx.oneOf("SELECT 1 FROM delivery WHERE state = 'pending'"))) await yard.pass(6 * hour)
+  while (yard.work.read((tx) => oneOf(tx, "SELECT 1 FROM delivery WHERE state = 'pending'"))) await yard.pass(6 * hour)
 }
 
 t.test(
@@ -59,7 +60,10 @@ t.test(
     await yard.webhooks.worker.settled()
     t.match((await yard.deliveries(id))[0], { state: 'delivered', attemptCount: 10 })
     const audited = yard.work.read((tx) =>
-      tx.allOf<{ changes: string }>("SELECT changes FROM audit_entry WHERE action = 'webhook.redelivered' ORDER BY id"),
+      allOf<{ changes: string }>(
+        tx,
+        "SELECT changes FROM audit_entry WHERE action = 'webhook.redelivered' ORDER BY id",
+      ),
     )
     t.match(
       audited.map(({ changes }) => JSON.parse(changes)),

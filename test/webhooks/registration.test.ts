@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { permissions } from '../../src/config/index.ts'
 import { eventTypes } from '../../src/journal/index.ts'
 import { raiseAlert } from '../../src/webhooks/alerts.ts'
+import { allOf } from '../support/plain-sql.ts'
 import { WebhookYard, type YardOptions } from '../support/webhook-yard.ts'
 
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -477,7 +478,7 @@ t.test('an alert is acknowledged once, and that is in the audit trail', async (t
   t.strictSame((await yard.call('GET', '/api/alerts?acknowledged=false')).body.data, [])
   t.equal((await yard.call('GET', '/api/alerts?acknowledged=true')).body.data.length, 1)
   const actions = yard.work.read((tx) =>
-    tx.allOf<{ action: string }>(`SELECT action FROM audit_entry WHERE entity = 'alert'`),
+    allOf<{ action: string }>(tx, `SELECT action FROM audit_entry WHERE entity = 'alert'`),
   )
   t.strictSame(actions, [{ action: 'alert.acknowledged' }])
 })
@@ -493,7 +494,8 @@ t.test('every change is in the audit trail, without secrets and without what an 
   })
   await yard.call('DELETE', `/api/webhooks/${id}`)
   const rows = yard.work.read((tx) =>
-    tx.allOf<{ action: string; entity_id: string; changes: string; actor_commitment: string | null }>(
+    allOf<{ action: string; entity_id: string; changes: string; actor_commitment: string | null }>(
+      tx,
       `SELECT action, entity_id, changes, actor_commitment FROM audit_entry WHERE entity = 'webhook' ORDER BY id`,
     ),
   )

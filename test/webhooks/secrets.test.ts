@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { allOf } from '../support/plain-sql.ts'
 import { isInstalled, runToEnd } from '../support/process.ts'
 import type { Received } from '../support/receiver.ts'
 import { WebhookYard } from '../support/webhook-yard.ts'
@@ -155,7 +156,8 @@ t.test('secrets that are rotated often stay few, and one set by hand ends them a
   const after = await nextRequest(yard, receiver)
   t.equal(String(after.headers['webhook-signature']).split(' ').length, 1)
   const actions = yard.work.read((tx) =>
-    tx.allOf<{ action: string }>(
+    allOf<{ action: string }>(
+      tx,
       "SELECT DISTINCT action FROM audit_entry WHERE action LIKE 'webhook.%' ORDER BY action",
     ),
   )

@@ -1,5 +1,6 @@
-import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
-import { type Bounds, bounded, judgements, moves, type Placement } from './state.ts'
+import { pick, type ReadTx, statements, word } from '../../database/index.ts'
+import { type PlacementEventRow, tables } from '../tables.ts'
+import { type Bounds, bounded, boundSamples, judgements, moves, type Placement, placementColumns } from './state.ts'
 
 /** Reads for the search for contradictions around a move. */
 
@@ -7,14 +8,27 @@ export type Judged = Pick<PlacementEventRow, 'id' | 'timestamp_ms' | 'asset_key'
   readonly event_type: 'VERIFIED' | 'DISPUTED'
 }
 
+const judgementsOfSlot = statements({
+  columns: {
+    ...pick(tables.placement_event, 'id', 'timestamp_ms', 'asset_key', 'asset_barcode'),
+    event_type: word<'VERIFIED' | 'DISPUTED'>(),
+  },
+  sql: (limit: string) => `SELECT id, timestamp_ms, event_type, asset_key, asset_barcode FROM main.placement_event
+    WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +?${limit} ORDER BY timestamp_ms DESC, id DESC LIMIT 100`,
+  samples: boundSamples(),
+})
+const moveInFront = statements({
+  columns: placementColumns,
+  sql: (limit: string) =>
+    `SELECT id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key FROM main.placement_event
+    WHERE slot_id = +? AND ${moves} AND (timestamp_ms, id) < (+?, +?)${limit} ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
+  samples: boundSamples(),
+})
+
 /** Returns the judgements of all assets in a slot, strictly later than `afterMs`, newest first, at most 100. */
 export function judgementsAfter(tx: ReadTx, slotId: number, afterMs: number, bounds: Bounds): Judged[] {
   const limit = bounded(bounds)
-  return tx.allOf<Judged>(
-    `SELECT id, timestamp_ms, event_type, asset_key, asset_barcode FROM main.placement_event
-     WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +?${limit.sql} ORDER BY timestamp_ms DESC, id DESC LIMIT 100`,
-    [slotId, afterMs, ...limit.parameters],
-  )
+  return tx.all(judgementsOfSlot(limit.sql), [slotId, afterMs, ...limit.parameters])
 }
 
 /** Returns the PLACED or REMOVED of the slot directly before another one. */
@@ -24,14 +38,5 @@ export function moveBefore(
   { lastId }: Bounds,
 ): Placement | undefined {
   const limit = bounded({ atMs: undefined, lastId })
-  return tx.oneOf<Placement>(
-    `SELECT id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key FROM main.placement_event
-     WHERE slot_id = +? AND ${moves} AND (timestamp_ms, id) < (+?, +?)${limit.sql} ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
-    [move.slot_id, move.timestamp_ms, move.id, ...limit.parameters],
-  )
-}
-
-/** Returns the next `count` assets after `afterId`, registered or provisional, in the order of their ids. */
-export function assetKeys(tx: ReadTx, afterId: number, count: number): { id: number; key: string }[] {
-  return tx.allOf('SELECT id, asset_key AS key FROM asset WHERE id > +? ORDER BY id LIMIT ?', [afterId, count])
+  return tx.get(moveInFront(limit.sql), [move.slot_id, move.timestamp_ms, move.id, ...limit.parameters])
 }

@@ -2,18 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../../database/index.ts'
 import { countLimit } from '../../http/index.ts'
 import type { Meant } from '../../log/index.ts'
-import { headOf, type OpenedRow, openedByIds } from '../store.ts'
+import { slotPlaces } from '../../warehouse/index.ts'
+import { headOf, type OpenedRow, type Order, openedByIds } from '../store.ts'
 import {
   beginning,
   countOf,
   type EventPlace,
   type HistoryFilter,
   indexSliceRows,
-  inOrder,
   type LightRow,
   lightSliceRows,
   lookAt,
-  type Order,
   operatorMeant,
   passes,
   type Source,
@@ -156,10 +155,7 @@ async function slotsMeant(
   const hidden = new Set(hiddenWarehouses)
   const meant = new Set<number>()
   const look = (tx: ReadTx, afterId: number) => {
-    const slots = tx.allOf<{ id: number; zone_id: number | null; warehouse_id: number }>(
-      'SELECT id, zone_id, warehouse_id FROM slot WHERE id > +? ORDER BY id LIMIT ?',
-      [afterId, sliceSlots],
-    )
+    const slots = slotPlaces(tx, afterId, sliceSlots)
     for (const slot of slots) {
       const isAsked =
         (zoneId === undefined || slot.zone_id === zoneId) &&
@@ -217,7 +213,7 @@ function openedRows(work: Work, ids: readonly number[], order: Order, signal: Ab
     0,
     (tx, from) => {
       const end = from + openedSliceRows
-      return { found: openedByIds(tx, ids.slice(from, end), inOrder[order]), next: end < ids.length ? end : undefined }
+      return { found: openedByIds(tx, ids.slice(from, end), order), next: end < ids.length ? end : undefined }
     },
     signal,
   )

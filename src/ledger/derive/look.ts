@@ -1,5 +1,7 @@
-import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import { integer, maybe, pick, type ReadTx, type RowOf, statements } from '../../database/index.ts'
 import { type Meant, meantBy } from '../../log/index.ts'
+import { inOrder, type Order } from '../store.ts'
+import { tables } from '../tables.ts'
 import { judgements, moves } from './state.ts'
 
 /** Which events are asked for. All given conditions must be true. */
@@ -20,27 +22,19 @@ export type HistoryFilter = {
   readonly afterSeq?: number | undefined
 }
 
-/** Newest or oldest first by the order (timestamp, id), or in the order of the log, which is that of the ids. */
-export type Order = 'newest first' | 'oldest first' | 'log'
-
-/** A place in a reading: after this event. */
+/** Where a reading stands: behind this event. */
 export type EventPlace = { readonly timestampMs: number; readonly id: number }
 
+const lightRow = {
+  ...pick(tables.placement_event, 'id', 'timestamp_ms', 'event_type', 'slot_id', 'asset_key', 'leaf_version'),
+  ...pick(tables.placement_event, 'operator_commitment', 'work_order_ref', 'corrects_event_id'),
+}
+const operatorOfRow = { operator_id: maybe(integer) }
+
 /** The columns of an event that the conditions need; the rest is read only of events that pass. */
-export type LightRow = Pick<
-  PlacementEventRow,
-  | 'id'
-  | 'timestamp_ms'
-  | 'event_type'
-  | 'slot_id'
-  | 'asset_key'
-  | 'leaf_version'
-  | 'operator_commitment'
-  | 'work_order_ref'
-  | 'corrects_event_id'
-> & {
+export type LightRow = RowOf<typeof lightRow> & {
   /** Of rows since version 2, where an operator is asked for. */
-  readonly operator_id: number | null
+  readonly operator_id?: number | null
 }
 
 /** One way to rows by an index that is in the order of time. */
@@ -128,20 +122,13 @@ export function passes(row: LightRow, filter: HistoryFilter, meant: Meant | unde
 
 function isBy(row: LightRow, { commitment, ids }: Meant): boolean {
   if (row.leaf_version === 1) return row.operator_commitment === commitment
-  return row.operator_id !== null && ids.includes(row.operator_id)
+  return typeof row.operator_id === 'number' && ids.includes(row.operator_id)
 }
 
 /** Everyone whom the filter's operator may mean; undefined when it names none. */
 export function operatorMeant(tx: ReadTx, { operator }: HistoryFilter): Meant | undefined {
   return operator === undefined ? undefined : meantBy(tx, operator)
 }
-
-/** As SQL on the table `e`. */
-export const inOrder = {
-  'newest first': 'e.timestamp_ms DESC, e.id DESC',
-  'oldest first': 'e.timestamp_ms, e.id',
-  log: 'e.id',
-} as const satisfies Record<Order, string>
 
 type Slice = { readonly place: EventPlace; readonly looked: number; readonly placesOnly: boolean }
 
@@ -153,6 +140,20 @@ export function lookAt(
   { fromMs, toMs, operator }: HistoryFilter,
   { place, looked, placesOnly }: Slice,
 ): LightRow[] {
+  const { sql, values } = lookSql(source, order, { fromMs, toMs, operator }, place, placesOnly)
+  const bound = [...values, looked]
+  // Where they stand is all that is asked for then, and all that is looked at.
+  if (placesOnly) return tx.all(places(sql), bound) as LightRow[]
+  return operator === undefined ? tx.all(lightRows(sql), bound) : tx.all(lightRowsWithOperator(sql), bound)
+}
+
+function lookSql(
+  source: Source,
+  order: Order,
+  { fromMs, toMs, operator }: HistoryFilter,
+  place: EventPlace,
+  placesOnly: boolean,
+): { sql: string; values: (string | number)[] } {
   const isByTime = order !== 'log'
   const columns = operator === undefined ? lightColumns : `${lightColumns}, ${operatorColumn}`
   const values: (string | number)[] = []
@@ -173,7 +174,7 @@ export function lookAt(
   })
   // A union names its columns without the table.
   const sorted = selects.length > 1 || placesOnly ? inOrder[order].replaceAll('e.', '') : inOrder[order]
-  return tx.allOf<LightRow>(`${selects.join(' UNION ALL ')} ORDER BY ${sorted} LIMIT ?`, [...values, looked])
+  return { sql: `${selects.join(' UNION ALL ')} ORDER BY ${sorted} LIMIT ?`, values }
 }
 
 const inEvents = { id: 'e.id', time: 'e.timestamp_ms' }
@@ -199,6 +200,11 @@ export function sourceInLogOrder(tx: ReadTx, source: Source): Source {
 
 /** How many rows a source finds in a span of time; `most` when there are that many or more. */
 export function countOf(tx: ReadTx, source: Source, { fromMs, toMs }: HistoryFilter, most: number): number {
+  const { sql, values } = countSql(source, { fromMs, toMs })
+  return tx.get(counted(sql), [...values, most])?.n ?? 0
+}
+
+function countSql(source: Source, { fromMs, toMs }: HistoryFilter): { sql: string; values: (string | number)[] } {
   const values: (string | number)[] = []
   const selects = armsOrAll(source).map(({ sql, values: own, start }) => {
     const { id, time } = start ?? inEvents
@@ -210,6 +216,42 @@ export function countOf(tx: ReadTx, source: Source, { fromMs, toMs }: HistoryFil
     const where = [sql, ...span.map((part) => part.sql)].filter((part) => part !== '').join(' AND ')
     return `SELECT ${id} FROM ${start?.from ?? 'main.placement_event e'}${where === '' ? '' : ` WHERE ${where}`}`
   })
-  const counted = `SELECT count(*) AS n FROM (${selects.join(' UNION ALL ')} LIMIT ?)`
-  return tx.oneOf<{ n: number }>(counted, [...values, most])?.n ?? 0
+  return { sql: `SELECT count(*) AS n FROM (${selects.join(' UNION ALL ')} LIMIT ?)`, values }
 }
+
+const asIs = (sql: string) => sql
+const somebody: Meant = { commitment: '', ids: [1, 2] }
+const span = { fromMs: 0, toMs: 1 }
+const samplePlace = { timestampMs: 0, id: 0 }
+const sampleSources = (meant: Meant | undefined): Source[] => [
+  sourceOf({}, undefined),
+  sourceOf({ assetKeys: ['a', 'b'] }, meant),
+  sourceOf({ slotId: 1 }, meant),
+  sourceOf({ correctsEventId: 1 }, meant),
+  sourceOf({ workOrderRef: '' }, meant),
+  sourceOf({ eventType: '' }, meant),
+]
+const sampleLooks = (operator: string | undefined, placesOnly = false): [string][] =>
+  sampleSources(operator === undefined ? undefined : somebody).flatMap((source) =>
+    (['newest first', 'oldest first', 'log'] as const).map((order): [string] => [
+      lookSql(source, order, { ...span, operator }, samplePlace, placesOnly).sql,
+    ]),
+  )
+const lightRows = statements({ columns: lightRow, sql: asIs, samples: sampleLooks(undefined) })
+const lightRowsWithOperator = statements({
+  columns: { ...lightRow, ...operatorOfRow },
+  sql: asIs,
+  samples: sampleLooks('somebody'),
+})
+const places = statements({
+  columns: pick(tables.placement_event, 'id', 'timestamp_ms'),
+  sql: asIs,
+  samples: [...sampleLooks(undefined, true), ...sampleLooks('somebody', true)],
+})
+const counted = statements({
+  columns: { n: integer },
+  sql: asIs,
+  samples: [...sampleSources(undefined), ...sampleSources(somebody)].map((source): [string] => [
+    countSql(source, span).sql,
+  ]),
+})

@@ -1,5 +1,21 @@
-import type { ReadTx } from '../../database/index.ts'
+import { built, pick, type ReadTx, statement, text } from '../../database/index.ts'
+import { sql, tables } from '../tables.ts'
 import { boundsOf, newestInSlot, type When } from './state.ts'
+
+const listOf = built(pick(tables.placement_event, 'id'), ({ id }) =>
+  sql.selectFrom('placement_event').select('opening_list').where('id', '=', id),
+)
+const placedAndNotMoved = statement({
+  columns: { assetBarcode: text, assetKey: text },
+  sql: `SELECT p.asset_barcode AS assetBarcode, p.asset_key AS assetKey
+    FROM main.placement_event p INDEXED BY placement_event_occupancy
+    WHERE p.slot_id = +? AND p.event_type IN ('PLACED', 'REMOVED') AND p.event_type = 'PLACED' AND p.timestamp_ms <= +?
+      AND NOT EXISTS (
+        SELECT 1 FROM main.placement_event q
+        WHERE q.asset_key = p.asset_key AND q.event_type IN ('PLACED', 'REMOVED')
+          AND (q.timestamp_ms, q.id) > (p.timestamp_ms, p.id) AND q.timestamp_ms <= +?)
+    ORDER BY p.timestamp_ms, p.id`,
+})
 
 export type Occupant = {
   readonly assetBarcode: string
@@ -12,10 +28,7 @@ export type Occupant = {
 export function occupantOf(tx: ReadTx, slotId: number, when: When = {}): Occupant | undefined {
   const newest = newestInSlot(tx, slotId, boundsOf(tx, when))
   if (newest?.event_type !== 'PLACED') return undefined
-  const list = tx.oneOf<{ opening_list: string | null }>(
-    'SELECT opening_list FROM main.placement_event WHERE id = +?',
-    [newest.id],
-  )?.opening_list
+  const list = tx.get(listOf, { id: newest.id })?.opening_list
   return { assetBarcode: newest.asset_barcode, assetKey: newest.asset_key, isOpening: typeof list === 'string' }
 }
 
@@ -28,15 +41,5 @@ export function standingIn(
   slotId: number,
   atMs: number,
 ): { readonly assetBarcode: string; readonly assetKey: string }[] {
-  return tx.allOf(
-    `SELECT p.asset_barcode AS assetBarcode, p.asset_key AS assetKey
-     FROM main.placement_event p INDEXED BY placement_event_occupancy
-     WHERE p.slot_id = +? AND p.event_type IN ('PLACED', 'REMOVED') AND p.event_type = 'PLACED' AND p.timestamp_ms <= +?
-       AND NOT EXISTS (
-         SELECT 1 FROM main.placement_event q
-         WHERE q.asset_key = p.asset_key AND q.event_type IN ('PLACED', 'REMOVED')
-           AND (q.timestamp_ms, q.id) > (p.timestamp_ms, p.id) AND q.timestamp_ms <= +?)
-     ORDER BY p.timestamp_ms, p.id`,
-    [slotId, atMs, atMs],
-  )
+  return tx.all(placedAndNotMoved, [slotId, atMs, atMs])
 }

@@ -1,4 +1,5 @@
-import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import { built, integer, pick, type ReadTx, statement, statements } from '../../database/index.ts'
+import { type PlacementEventRow, sql, tables } from '../tables.ts'
 import type { WarningCode } from '../warnings.ts'
 import { moves } from './state.ts'
 import { correctionsOf } from './walk.ts'
@@ -11,6 +12,34 @@ export type Shown = Pick<
 
 /** A placement that names the photo as its proof. */
 export type Proven = Pick<PlacementEventRow, 'id' | 'slot_id' | 'asset_key' | 'asset_barcode' | 'timestamp_ms'>
+
+const shownById = built(pick(tables.placement_event, 'id'), ({ id }) =>
+  sql
+    .selectFrom('placement_event')
+    .select([
+      'id',
+      'event_type',
+      'slot_id',
+      'asset_key',
+      'timestamp_ms',
+      'photo_url',
+      'photo_sha256',
+      'corrects_event_id',
+    ])
+    .select(['scan_evidence', 'scale_weight_kg', 'warnings'])
+    .where('id', '=', id),
+)
+/** The limit is written out: SQLite prepares a statement anew for every bound one. */
+const named = (condition: string, limit: number) =>
+  `SELECT * FROM (SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
+   WHERE ${condition} AND event_type = 'PLACED' AND id < +? ORDER BY id DESC LIMIT ${limit})`
+/** Placements that name a photo by its hash, or by its address; what is absent is equal to nothing. */
+const placementsNaming = statements({
+  columns: pick(tables.placement_event, 'id', 'slot_id', 'asset_key', 'asset_barcode', 'timestamp_ms'),
+  sql: (limit: number) =>
+    `${named('photo_sha256 = +?', limit)} UNION ALL ${named(`photo_evidence = 'claimed' AND photo_url = +?`, limit)}`,
+  samples: [[1]],
+})
 
 /** Of the placements with one photo, so many are looked at: the newest. */
 const lookedAt = 20
@@ -39,11 +68,7 @@ export function otherProof(
 
 /** Returns the scan and weight of a recorded placement, and another placement that its photo already proves. */
 export function proofOf(tx: ReadTx, id: number, isSeen: (slotId: number) => boolean, lastId?: number) {
-  const row = tx.oneOf<Shown & Pick<PlacementEventRow, 'scan_evidence' | 'scale_weight_kg' | 'warnings'>>(
-    `SELECT id, event_type, slot_id, asset_key, timestamp_ms, photo_url, photo_sha256, corrects_event_id, scan_evidence,
-       scale_weight_kg, warnings FROM main.placement_event WHERE id = +?`,
-    [id],
-  )
+  const row = tx.get(shownById, { id })
   // A correction repeats a photo: the judgement from when the photo was sent stays valid.
   const isSent = row?.corrects_event_id === null || (row !== undefined && isReusedBy(row))
   return {
@@ -60,18 +85,9 @@ export function isReusedBy({ warnings }: Pick<PlacementEventRow, 'warnings'>): b
 
 /** Returns earlier placements with the photo, by its hash, or by its address when it is not held; the newest first. */
 function placementsWith(tx: ReadTx, { id, photo_url, photo_sha256 }: Shown, limit: number): Proven[] {
-  const found = tx.allOf<Proven>(provenSql(limit), [photo_sha256, id, photo_url, id])
+  const found = tx.all(placementsNaming(limit), [photo_sha256, id, photo_url, id])
   return found.length > 1 ? found.toSorted((a, b) => b.id - a.id) : found
 }
-
-/** The limit is written out: SQLite prepares a statement anew for every bound one. */
-const named = (condition: string, limit: number) =>
-  `SELECT * FROM (SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
-   WHERE ${condition} AND event_type = 'PLACED' AND id < +? ORDER BY id DESC LIMIT ${limit})`
-
-/** What is absent is equal to nothing. */
-const provenSql = (limit: number) =>
-  `${named('photo_sha256 = +?', limit)} UNION ALL ${named(`photo_evidence = 'claimed' AND photo_url = +?`, limit)}`
 
 function isAnother(tx: ReadTx, placed: Proven, event: Shown, lastId: number): boolean {
   if (placed.asset_key !== event.asset_key) return true
@@ -80,16 +96,18 @@ function isAnother(tx: ReadTx, placed: Proven, event: Shown, lastId: number): bo
   return placed.slot_id !== event.slot_id || hasLeft(tx, placed, event, lastId)
 }
 
+const movesBetween = statement({
+  columns: { id: integer },
+  sql: `SELECT id FROM main.placement_event
+    WHERE asset_key = +? AND ${moves} AND (timestamp_ms, id) > (+?, +?) AND (timestamp_ms, id) < (+?, +?)
+      AND NOT (event_type = 'PLACED' AND slot_id = ?) AND id <= ? ORDER BY timestamp_ms, id LIMIT ${lookedAt}`,
+})
+
 /** Whether the asset was elsewhere between the two, whichever of them happened first. */
 function hasLeft(tx: ReadTx, placed: Proven, event: Shown, lastId: number): boolean {
   const inOrder = [placed, event].toSorted((a, b) => a.timestamp_ms - b.timestamp_ms || a.id - b.id)
   const bounds = inOrder.flatMap(({ timestamp_ms, id }) => [timestamp_ms, id])
-  const between = tx.allOf<{ id: number }>(
-    `SELECT id FROM main.placement_event
-     WHERE asset_key = +? AND ${moves} AND (timestamp_ms, id) > (+?, +?) AND (timestamp_ms, id) < (+?, +?)
-       AND NOT (event_type = 'PLACED' AND slot_id = ?) AND id <= ? ORDER BY timestamp_ms, id LIMIT ${lookedAt}`,
-    [event.asset_key, ...bounds, event.slot_id, lastId],
-  )
+  const between = tx.all(movesBetween, [event.asset_key, ...bounds, event.slot_id, lastId])
   return between.some((move) => !isTakenBack(tx, move.id, event, lastId))
 }
 

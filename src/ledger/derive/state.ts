@@ -1,5 +1,17 @@
-import type { ReadTx } from '../../database/index.ts'
-import { type Sight, seenOnly, wholeSight } from '../../warehouse/index.ts'
+import {
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  statements,
+  text,
+  word,
+} from '../../database/index.ts'
+import { newestLogNumber } from '../../log/index.ts'
+import { type Sight, sampleSight, seenOnly, slots, warehouseOfSlot, wholeSight } from '../../warehouse/index.ts'
+import { tables } from '../tables.ts'
 
 /**
  * Occupancy, verification and location, computed from the ledger at every read; nothing here is stored anywhere.
@@ -23,14 +35,11 @@ export type SlotState = {
   readonly isDisputed?: boolean
 }
 
-export type Placement = {
-  readonly id: number
-  readonly timestamp_ms: number
-  readonly event_type: 'PLACED' | 'REMOVED'
-  readonly slot_id: number
-  readonly asset_barcode: string
-  readonly asset_key: string
+export const placementColumns = {
+  ...pick(tables.placement_event, 'id', 'timestamp_ms', 'slot_id', 'asset_barcode', 'asset_key'),
+  event_type: word<'PLACED' | 'REMOVED'>(),
 }
+export type Placement = Readonly<RowOf<typeof placementColumns>>
 
 /** A `When` with the receipt time turned into the last id that was known then. */
 export type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
@@ -42,9 +51,22 @@ export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   return { atMs: when.atMs, lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER) }
 }
 
+const newestEvent = statement({
+  columns: { id: integer },
+  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.placement_event',
+})
+const isReceivedBy = statement({
+  columns: { is: integer },
+  sql: 'SELECT received_at_ms <= ? AS "is" FROM main.placement_event WHERE id = +?',
+})
+const isUpToLeaf = statement({
+  columns: { is: integer },
+  sql: 'SELECT (log_id, leaf_seq) <= (?, ?) AS "is" FROM main.placement_event WHERE id = +?',
+})
+
 /** The last event that was received at `limitMs` or before, 0 before the first. */
 export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
-  return lastIdWhere(tx, 'received_at_ms <= ?', [limitMs])
+  return lastIdWhere(tx, isReceivedBy, [limitMs])
 }
 
 /**
@@ -52,7 +74,7 @@ export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
  * the receipt time is looked up once for all slots or assets.
  */
 export function settle(tx: ReadTx, when: When = {}): When {
-  const newest = tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0
+  const newest = tx.get(newestEvent)?.id ?? 0
   const { atMs, lastId = newest } = boundsOf(tx, when)
   return { atMs, lastId: Math.min(lastId, newest) }
 }
@@ -63,19 +85,17 @@ export function settle(tx: ReadTx, when: When = {}): When {
  */
 export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): number {
   if (seq <= 0 && logNumber === undefined) return 0
-  const log = logNumber ?? tx.oneOf<{ n: number }>('SELECT max(id) AS n FROM log_identity')?.n ?? 0
-  return lastIdWhere(tx, '(log_id, leaf_seq) <= (?, ?)', [log, seq])
+  const log = logNumber ?? newestLogNumber(tx) ?? 0
+  return lastIdWhere(tx, isUpToLeaf, [log, seq])
 }
 
 /**
  * Returns the last event for which `condition` is true. It halves the ids, because the condition is about values that never
  * decrease with them: two dozen reads in ten million events, and no index that every commit would have to write.
  */
-function lastIdWhere(tx: ReadTx, condition: string, values: readonly number[]): number {
-  const isWithin = (id: number) =>
-    tx.oneOf<{ is: number }>(`SELECT ${condition} AS "is" FROM main.placement_event WHERE id = +?`, [...values, id])
-      ?.is === 1
-  let above = (tx.oneOf<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM main.placement_event')?.id ?? 0) + 1
+function lastIdWhere(tx: ReadTx, condition: typeof isReceivedBy, values: readonly number[]): number {
+  const isWithin = (id: number) => tx.get(condition, [...values, id])?.is === 1
+  let above = (tx.get(newestEvent)?.id ?? 0) + 1
   if (isWithin(above - 1)) return above - 1
   let within = 0
   while (above - within > 1) {
@@ -96,6 +116,10 @@ export const moves = `event_type IN ('PLACED', 'REMOVED')`
 export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
 const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
 
+const isPlaced = ` AND +event_type = 'PLACED'`
+const isLaterInHall = ` AND (timestamp_ms, id) > (+?, +?)
+  AND ${warehouseOfSlot('placement_event.slot_id')} = ${warehouseOfSlot('+?')}`
+
 export function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
   const parts: string[] = []
   const parameters: number[] = []
@@ -110,21 +134,37 @@ export function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: 
   return { sql: parts.join(''), parameters }
 }
 
+/** What `bounded` says at the most and at the least: samples for statements. */
+export function boundSamples(alias = ''): [string][] {
+  return [[''], [bounded({ atMs: 1, lastId: 1 }, alias).sql]]
+}
+
+/** What `seenOnly` says of events, as a sample for statements. */
+export const seenSample = seenOnly(sampleSight, 'placement_event.slot_id').sql
+
+const newestOfSlot = statements({
+  columns: placementColumns,
+  sql: (limit: string) =>
+    `SELECT ${columns} FROM main.placement_event WHERE slot_id = +? AND ${moves}${limit} ${newestFirst}`,
+  samples: boundSamples(),
+})
+
 /** The newest PLACED or REMOVED of a slot. */
 export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placement | undefined {
   const limit = bounded(bounds)
-  return tx.oneOf<Placement>(
-    `SELECT ${columns} FROM main.placement_event WHERE slot_id = +? AND ${moves}${limit.sql} ${newestFirst}`,
-    [slotId, ...limit.parameters],
-  )
+  return tx.get(newestOfSlot(limit.sql), [slotId, ...limit.parameters])
 }
 
 /** A move without its barcode: that would take a look into the table. */
 export type AssetMove = Omit<Placement, 'asset_barcode'>
 
-const assetMoveSql = `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event WHERE asset_key = +?`
-/** `slot`: the column with its table. */
-const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
+const assetMoves = statements({
+  columns: pick(placementColumns, 'id', 'timestamp_ms', 'event_type', 'slot_id', 'asset_key'),
+  sql: (rest: string) =>
+    `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event
+     WHERE asset_key = +? AND ${moves}${rest} ${newestFirst}`,
+  samples: [[''], [isPlaced], [isLaterInHall], [`${isLaterInHall}${bounded({ atMs: 1, lastId: 1 }).sql}${seenSample}`]],
+})
 
 /**
  * Returns the PLACED or REMOVED that decides where an asset is, among the events in `sight`: the newest one. But a REMOVED
@@ -134,31 +174,34 @@ const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE
 export function newestOfAsset(tx: ReadTx, assetKey: string, sight: Sight, bounds: Bounds): AssetMove | undefined {
   const limit = bounded(bounds)
   const seen = seenOnly(sight, 'placement_event.slot_id')
-  const end = `${limit.sql}${seen.sql} ${newestFirst}`
+  const end = `${limit.sql}${seen.sql}`
   const values = [...limit.parameters, ...seen.parameters]
-  const newest = tx.oneOf<AssetMove>(`${assetMoveSql} AND ${moves}${end}`, [assetKey, ...values])
+  const newest = tx.get(assetMoves(end), [assetKey, ...values])
   if (newest?.event_type !== 'REMOVED') return newest
-  const placed = tx.oneOf<AssetMove>(`${assetMoveSql} AND ${moves} AND +event_type = 'PLACED'${end}`, [
+  const placed = tx.get(assetMoves(`${isPlaced}${end}`), [assetKey, ...values])
+  if (!placed) return newest
+  const removed = tx.get(assetMoves(`${isLaterInHall}${end}`), [
     assetKey,
+    placed.timestamp_ms,
+    placed.id,
+    placed.slot_id,
     ...values,
   ])
-  if (!placed) return newest
-  const removed = tx.oneOf<AssetMove>(
-    `${assetMoveSql} AND ${moves} AND (timestamp_ms, id) > (+?, +?)
-       AND ${warehouseOf('placement_event.slot_id')} = ${warehouseOf('+?')}${end}`,
-    [assetKey, placed.timestamp_ms, placed.id, placed.slot_id, ...values],
-  )
   return removed ?? placed
 }
+
+const newestJudgement = statements({
+  columns: { event_type: word<'VERIFIED' | 'DISPUTED'>() },
+  sql: (limit: string) => `SELECT event_type FROM main.placement_event
+    WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +?${limit} ${newestFirst}`,
+  samples: boundSamples(),
+})
 
 /** The newest VERIFIED or DISPUTED of this placement's asset in its slot, strictly later than the placement. */
 function judgementOf(tx: ReadTx, placed: Placement, bounds: Bounds): 'VERIFIED' | 'DISPUTED' | undefined {
   const limit = bounded(bounds)
-  return tx.oneOf<{ event_type: 'VERIFIED' | 'DISPUTED' }>(
-    `SELECT event_type FROM main.placement_event
-     WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND asset_key = +?${limit.sql} ${newestFirst}`,
-    [placed.slot_id, placed.timestamp_ms, placed.asset_key, ...limit.parameters],
-  )?.event_type
+  const values = [placed.slot_id, placed.timestamp_ms, placed.asset_key, ...limit.parameters]
+  return tx.get(newestJudgement(limit.sql), values)?.event_type
 }
 
 const empty: SlotState = { isOccupied: false, assetBarcode: null }
@@ -186,6 +229,22 @@ export type SlotRange = {
   readonly lastId?: number | undefined
 }
 
+const slotsThatStand = statements({
+  columns: { slot_id: integer, asset_barcode: text, judgement: maybe(word<'VERIFIED' | 'DISPUTED'>()) },
+  sql: (limit: string, judged: string, isInZone: boolean) => `SELECT s.id AS slot_id, p.asset_barcode,
+      (SELECT j.event_type FROM main.placement_event j
+       WHERE j.slot_id = s.id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged}
+       ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1) AS judgement
+    FROM ${slots} s CROSS JOIN main.placement_event p INDEXED BY placement_event_occupancy
+      ON p.slot_id = s.id AND p.${moves} AND (p.timestamp_ms, p.id) = (
+        SELECT timestamp_ms, id FROM main.placement_event WHERE slot_id = s.id AND ${moves}${limit} ${newestFirst})
+    WHERE p.event_type = 'PLACED' AND s.id BETWEEN +? AND +?${isInZone ? ' AND s.zone_id = +?' : ''}`,
+  samples: [
+    ['', '', false],
+    [bounded({ atMs: 1, lastId: 1 }).sql, bounded({ atMs: 1, lastId: 1 }, 'j.').sql, true],
+  ],
+})
+
 /**
  * States of the slots of a range, by slot id. Slots that are empty are not in the map: see `stateIn`.
  * CROSS JOIN keeps the slots outside and the seeks inside; left to itself SQLite walks the whole ledger.
@@ -195,32 +254,57 @@ export function slotStates(tx: ReadTx, when: When = {}, range: SlotRange = {}): 
   const bounds = boundsOf(tx, when)
   const limit = bounded(bounds)
   const judged = bounded(bounds, 'j.')
-  const rows = tx.allOf<{ slot_id: number; asset_barcode: string; judgement: 'VERIFIED' | 'DISPUTED' | null }>(
-    `SELECT s.id AS slot_id, p.asset_barcode,
-       (SELECT j.event_type FROM main.placement_event j
-        WHERE j.slot_id = s.id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
-        ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1) AS judgement
-     FROM main.slot s CROSS JOIN main.placement_event p INDEXED BY placement_event_occupancy
-       ON p.slot_id = s.id AND p.${moves} AND (p.timestamp_ms, p.id) = (
-         SELECT timestamp_ms, id FROM main.placement_event WHERE slot_id = s.id AND ${moves}${limit.sql} ${newestFirst})
-     WHERE p.event_type = 'PLACED' AND s.id BETWEEN +? AND +?${zoneId === undefined ? '' : ' AND s.zone_id = +?'}`,
-    [...judged.parameters, ...limit.parameters, firstId, lastId, ...(zoneId === undefined ? [] : [zoneId])],
-  )
+  const isInZone = zoneId !== undefined
+  const rows = tx.all(slotsThatStand(limit.sql, judged.sql, isInZone), [
+    ...judged.parameters,
+    ...limit.parameters,
+    firstId,
+    lastId,
+    ...(isInZone ? [zoneId] : []),
+  ])
   return new Map(rows.map((row) => [row.slot_id, occupied(row.asset_barcode, row.judgement)]))
 }
 
-/** Counts of the slots of a zone; without a zone, of the slots with one zone name. */
-export type SlotUse = {
-  readonly warehouseId: number
-  readonly zoneId: number | null
+const useColumns = {
+  warehouseId: integer,
+  zoneId: maybe(integer),
   /** Null with a zone. */
-  readonly label: string | null
+  label: maybe(text),
   /** Retired slots count only while they are occupied. */
-  readonly total: number
-  readonly occupied: number
+  total: integer,
+  occupied: integer,
   /** Occupied and not verified, disputed ones among them: see `isPending`. */
-  readonly pending: number
+  pending: integer,
 }
+
+/** The slots of a zone, or without a zone under one label, and what stands in them. */
+export type SlotUse = Readonly<RowOf<typeof useColumns>>
+
+const slotRange = statements({
+  columns: { n: integer, last: maybe(integer) },
+  sql: (isInZone: boolean) => `SELECT count(*) AS n, max(id) AS last FROM (
+    SELECT id FROM ${slots} WHERE id > +?${isInZone ? ' AND zone_id = +?' : ''} ORDER BY id LIMIT ?)`,
+  samples: [[false], [true]],
+})
+const usesOfSlots = statements({
+  columns: useColumns,
+  sql: (moved: string, judged: string, isInZone: boolean) => `WITH stood AS MATERIALIZED (
+      SELECT s.warehouse_id, s.zone_id, CASE WHEN s.zone_id IS NULL THEN s.zone END AS label, s.retired_at_ms,
+        (SELECT CASE p.event_type WHEN 'PLACED' THEN coalesce(
+           (SELECT j.event_type FROM main.placement_event j
+            WHERE j.slot_id = p.slot_id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged}
+            ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1), 'PLACED') END
+         FROM main.placement_event p WHERE p.slot_id = s.id AND p.${moves}${moved}
+         ORDER BY p.timestamp_ms DESC, p.id DESC LIMIT 1) AS standing
+      FROM ${slots} s WHERE s.id > +? AND s.id <= +?${isInZone ? ' AND +s.zone_id = +?' : ''})
+    SELECT warehouse_id AS warehouseId, zone_id AS zoneId, label, sum(retired_at_ms IS NULL OR standing IS NOT NULL) AS total,
+      count(standing) AS occupied, count(CASE WHEN standing <> 'VERIFIED' THEN 1 END) AS pending
+    FROM stood GROUP BY warehouse_id, zone_id, label`,
+  samples: [
+    ['', '', false],
+    [bounded({ atMs: 1, lastId: 1 }, 'p.').sql, bounded({ atMs: 1, lastId: 1 }, 'j.').sql, true],
+  ],
+})
 
 /**
  * Returns the counts of the next `looked` slots after `afterId`, computed inside SQLite with two seeks for each slot.
@@ -233,31 +317,20 @@ export function slotUse(
   afterId: number,
   looked: number,
 ): { uses: SlotUse[]; next: number | undefined } {
-  const inZone = zoneId === undefined ? '' : ' AND zone_id = +?'
-  const zone = zoneId === undefined ? [] : [zoneId]
-  const range = tx.oneOf<{ n: number; last: number | null }>(
-    `SELECT count(*) AS n, max(id) AS last FROM (SELECT id FROM main.slot WHERE id > +?${inZone} ORDER BY id LIMIT ?)`,
-    [afterId, ...zone, looked],
-  )
+  const isInZone = zoneId !== undefined
+  const zone = isInZone ? [zoneId] : []
+  const range = tx.get(slotRange(isInZone), [afterId, ...zone, looked])
   if (!range || range.last === null) return { uses: [], next: undefined }
   const bounds = boundsOf(tx, when)
   const moved = bounded(bounds, 'p.')
   const judged = bounded(bounds, 'j.')
-  const uses = tx.allOf<SlotUse>(
-    `WITH stood AS MATERIALIZED (
-       SELECT s.warehouse_id, s.zone_id, CASE WHEN s.zone_id IS NULL THEN s.zone END AS label, s.retired_at_ms,
-         (SELECT CASE p.event_type WHEN 'PLACED' THEN coalesce(
-            (SELECT j.event_type FROM main.placement_event j
-             WHERE j.slot_id = p.slot_id AND j.${judgements} AND j.timestamp_ms > p.timestamp_ms AND j.asset_key = p.asset_key${judged.sql}
-             ORDER BY j.timestamp_ms DESC, j.id DESC LIMIT 1), 'PLACED') END
-          FROM main.placement_event p WHERE p.slot_id = s.id AND p.${moves}${moved.sql}
-          ORDER BY p.timestamp_ms DESC, p.id DESC LIMIT 1) AS standing
-       FROM main.slot s WHERE s.id > +? AND s.id <= +?${zoneId === undefined ? '' : ' AND +s.zone_id = +?'})
-     SELECT warehouse_id AS warehouseId, zone_id AS zoneId, label, sum(retired_at_ms IS NULL OR standing IS NOT NULL) AS total,
-       count(standing) AS occupied, count(CASE WHEN standing <> 'VERIFIED' THEN 1 END) AS pending
-     FROM stood GROUP BY warehouse_id, zone_id, label`,
-    [...judged.parameters, ...moved.parameters, afterId, range.last, ...zone],
-  )
+  const uses = tx.all(usesOfSlots(moved.sql, judged.sql, isInZone), [
+    ...judged.parameters,
+    ...moved.parameters,
+    afterId,
+    range.last,
+    ...zone,
+  ])
   return { uses, next: range.n < looked ? undefined : range.last }
 }
 
@@ -280,16 +353,23 @@ export function assetLocation(tx: ReadTx, assetKey: string, sight: Sight, when: 
   return { slotId, since: newest.timestamp_ms, decidedInSlot: newest.slot_id }
 }
 
+const eventNaming = statements({
+  columns: { found: integer },
+  sql: (half: string, rest: string) =>
+    `SELECT 1 AS found FROM main.placement_event WHERE asset_key = +? AND ${half}${rest} LIMIT 1`,
+  samples: [
+    [moves, ''],
+    [judgements, `${bounded({ atMs: 1, lastId: 1 }).sql}${seenSample}`],
+  ],
+})
+
 /** Whether any event that `sight` reaches names the asset, within the bounds. */
 export function assetIsKnown(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): boolean {
   const limit = bounded(boundsOf(tx, when))
   const seen = seenOnly(sight, 'placement_event.slot_id')
-  const isNamed = (half: string) =>
-    tx.oneOf(`SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${half}${limit.sql}${seen.sql} LIMIT 1`, [
-      assetKey,
-      ...limit.parameters,
-      ...seen.parameters,
-    ]) !== undefined
+  const rest = `${limit.sql}${seen.sql}`
+  const values = [assetKey, ...limit.parameters, ...seen.parameters]
+  const isNamed = (half: string) => tx.get(eventNaming(half, rest), values) !== undefined
   return isNamed(moves) || isNamed(judgements)
 }
 
@@ -308,15 +388,24 @@ export function assetIsSeen(
 
 const newestSql = (column: string, half: string, seen = '') =>
   `(SELECT timestamp_ms FROM main.placement_event WHERE ${column} = +? AND ${half}${seen} ${newestFirst})`
-const newestOfBothSql = (
-  seen: string,
-) => `SELECT coalesce(${newestSql('slot_id', moves)}, 0) AS a, coalesce(${newestSql('slot_id', judgements)}, 0) AS b,
-  coalesce(${newestSql('asset_key', moves, seen)}, 0) AS c, coalesce(${newestSql('asset_key', judgements, seen)}, 0) AS d`
+const newestOfBoth = statements({
+  columns: { a: integer, b: integer, c: integer, d: integer },
+  sql: (
+    seen: string,
+  ) => `SELECT coalesce(${newestSql('slot_id', moves)}, 0) AS a, coalesce(${newestSql('slot_id', judgements)}, 0) AS b,
+  coalesce(${newestSql('asset_key', moves, seen)}, 0) AS c, coalesce(${newestSql('asset_key', judgements, seen)}, 0) AS d`,
+  samples: [[''], [seenSample]],
+})
+const judgementBehind = statement({
+  columns: { found: integer },
+  sql: `SELECT 1 AS found FROM main.placement_event
+    WHERE slot_id = +? AND ${judgements} AND (timestamp_ms, id) > (+?, +?) AND asset_key = +? LIMIT 1`,
+})
 
 /** Newest timestamp of any event of the slot, or of the asset as far as `sight` goes; 0 without one. */
 export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string, sight: Sight): number {
   const seen = seenOnly(sight, 'placement_event.slot_id')
-  const newest = tx.oneOf<{ a: number; b: number; c: number; d: number }>(newestOfBothSql(seen.sql), [
+  const newest = tx.get(newestOfBoth(seen.sql), [
     slotId,
     slotId,
     assetKey,
@@ -335,10 +424,5 @@ export function judgedAfter(
   timestampMs: number,
   id = Number.MAX_SAFE_INTEGER,
 ): boolean {
-  return (
-    tx.oneOf(
-      `SELECT 1 FROM main.placement_event WHERE slot_id = +? AND ${judgements} AND (timestamp_ms, id) > (+?, +?) AND asset_key = +? LIMIT 1`,
-      [slotId, timestampMs, id, assetKey],
-    ) !== undefined
-  )
+  return tx.get(judgementBehind, [slotId, timestampMs, id, assetKey]) !== undefined
 }

@@ -1,7 +1,7 @@
-import type { ReadTx } from '../../database/index.ts'
+import { integer, type ReadTx, statements } from '../../database/index.ts'
 import { countLimit, type TimePlace } from '../../http/index.ts'
-import { type Sight, seenOnly } from '../../warehouse/index.ts'
-import { type Bounds, bounded, judgements, moves, type Placement } from './state.ts'
+import { type Sight, seenOnly, warehouseOfSlot, wholeSight } from '../../warehouse/index.ts'
+import { type Bounds, bounded, judgements, moves, type Placement, placementColumns, seenSample } from './state.ts'
 
 /**
  * A move, the next move of the same slot or asset, and the judgements in between. The step of a PLACED is a stay. Where the
@@ -31,21 +31,18 @@ export type Steps = { readonly steps: Step[]; readonly hasMore: boolean; readonl
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
 const judgementsTold = 100
-const warehouseOf = (slot: string) => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
 
 /** One page of the stays or moves of a slot or an asset. */
 export function stepsOf(tx: ReadTx, of: StepsOf, bounds: Bounds, page: StepPage): Steps {
   const { sql, parameters } = movesOf(of, bounds, page)
-  const { behind } = page
-  const [after, order] = page.order === 'oldest first' ? ['>', 'timestamp_ms, id'] : ['<', 'timestamp_ms DESC, id DESC']
-  const rows = tx.allOf<Placement>(
-    `SELECT ${columns} ${sql}${behind ? ` AND (timestamp_ms, id) ${after} (+?, +?)` : ''} ORDER BY ${order} LIMIT ? OFFSET ?`,
-    [...parameters, ...(behind ? [behind.timestampMs, behind.id] : []), page.limit + 1, page.offset],
-  )
-  const counted = tx.oneOf<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${sql} LIMIT ?)`, [
+  const { behind, order } = page
+  const rows = tx.all(movesWhere(sql, order, behind !== undefined), [
     ...parameters,
-    countLimit + 1,
+    ...(behind ? [behind.timestampMs, behind.id] : []),
+    page.limit + 1,
+    page.offset,
   ])
+  const counted = tx.get(countedMoves(sql), [...parameters, countLimit + 1])
   return {
     steps: rows.slice(0, page.limit).map((move) => stepFrom(tx, of, move, bounds, page.sight)),
     hasMore: rows.length > page.limit,
@@ -71,37 +68,29 @@ function movesOf(of: StepsOf, bounds: Bounds, { onlyStays, sight }: StepPage) {
 function stepFrom(tx: ReadTx, of: StepsOf, move: Placement, bounds: Bounds, sight: Sight): Step {
   const limit = bounded(bounds)
   const seen = seenOnly(sight, 'placement_event.slot_id')
-  const sameHall =
-    'slotId' in of
-      ? { sql: '', parameters: [] }
-      : {
-          sql: ` AND (event_type = 'PLACED' OR ${warehouseOf('placement_event.slot_id')} = ${warehouseOf('+?')})`,
-          parameters: [move.slot_id],
-        }
+  const sameHall = 'slotId' in of ? { sql: '', parameters: [] } : { sql: inSameHall, parameters: [move.slot_id] }
   const { sql, parameter } = subject(of)
-  const next = tx.oneOf<Placement>(
-    `SELECT ${columns} FROM main.placement_event WHERE ${sql} AND ${moves} AND (timestamp_ms, id) > (+?, +?)${sameHall.sql}${limit.sql}${seen.sql}
-     ORDER BY timestamp_ms, id LIMIT 1`,
-    [parameter, move.timestamp_ms, move.id, ...sameHall.parameters, ...limit.parameters, ...seen.parameters],
-  )
+  const next = tx.get(nextMove(sql, `${sameHall.sql}${limit.sql}${seen.sql}`), [
+    parameter,
+    move.timestamp_ms,
+    move.id,
+    ...sameHall.parameters,
+    ...limit.parameters,
+    ...seen.parameters,
+  ])
   return { move, next, judgementIds: judgementIds(tx, move, next, bounds) }
 }
 
 /** Strictly later than the move, as for the flags of a slot. */
 function judgementIds(tx: ReadTx, move: Placement, next: Placement | undefined, bounds: Bounds): number[] {
   const limit = bounded(bounds)
-  const rows = tx.allOf<{ id: number }>(
-    `SELECT id FROM main.placement_event
-     WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +?${next ? ' AND (timestamp_ms, id) < (+?, +?)' : ''}
-       AND asset_key = +?${limit.sql} ORDER BY timestamp_ms, id LIMIT ${judgementsTold}`,
-    [
-      move.slot_id,
-      move.timestamp_ms,
-      ...(next ? [next.timestamp_ms, next.id] : []),
-      move.asset_key,
-      ...limit.parameters,
-    ],
-  )
+  const rows = tx.all(judgementsOfStay(next !== undefined, limit.sql), [
+    move.slot_id,
+    move.timestamp_ms,
+    ...(next ? [next.timestamp_ms, next.id] : []),
+    move.asset_key,
+    ...limit.parameters,
+  ])
   return rows.map(({ id }) => id)
 }
 
@@ -109,4 +98,49 @@ function subject(of: StepsOf): { sql: string; parameter: number | string } {
   return 'slotId' in of
     ? { sql: 'slot_id = +?', parameter: of.slotId }
     : { sql: 'asset_key = +?', parameter: of.assetKey }
+}
+
+const inSameHall = ` AND (event_type = 'PLACED' OR ${warehouseOfSlot('placement_event.slot_id')} = ${warehouseOfSlot('+?')})`
+
+const movesWhere = statements({
+  columns: placementColumns,
+  sql: (where: string, order: StepPage['order'], isBehind: boolean) => {
+    const isOldest = order === 'oldest first'
+    const behind = isBehind ? ` AND (timestamp_ms, id) ${isOldest ? '>' : '<'} (+?, +?)` : ''
+    return `SELECT ${columns} ${where}${behind} ORDER BY ${isOldest ? 'timestamp_ms, id' : 'timestamp_ms DESC, id DESC'} LIMIT ? OFFSET ?`
+  },
+  samples: [
+    [sampleMoves({ slotId: 1 }), 'oldest first', true],
+    [sampleMoves({ assetKey: '' }), 'newest first', true],
+  ],
+})
+const countedMoves = statements({
+  columns: { n: integer },
+  sql: (where: string) => `SELECT count(*) AS n FROM (SELECT 1 ${where} LIMIT ?)`,
+  samples: [[sampleMoves({ slotId: 1 })], [sampleMoves({ assetKey: '' })]],
+})
+const nextMove = statements({
+  columns: placementColumns,
+  sql: (ofWhat: string, rest: string) =>
+    `SELECT ${columns} FROM main.placement_event WHERE ${ofWhat} AND ${moves} AND (timestamp_ms, id) > (+?, +?)${rest}
+     ORDER BY timestamp_ms, id LIMIT 1`,
+  samples: [
+    [subject({ slotId: 1 }).sql, ''],
+    [subject({ assetKey: '' }).sql, `${inSameHall}${seenSample}`],
+  ],
+})
+const judgementsOfStay = statements({
+  columns: { id: integer },
+  sql: (isOver: boolean, limit: string) => `SELECT id FROM main.placement_event
+    WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +?${isOver ? ' AND (timestamp_ms, id) < (+?, +?)' : ''}
+      AND asset_key = +?${limit} ORDER BY timestamp_ms, id LIMIT ${judgementsTold}`,
+  samples: [
+    [true, bounded({ atMs: 1, lastId: 1 }).sql],
+    [false, ''],
+  ],
+})
+
+function sampleMoves(of: StepsOf): string {
+  const page = { limit: 1, offset: 0, order: 'newest first', onlyStays: true, sight: wholeSight } as const
+  return `${movesOf(of, { atMs: 1, lastId: 1 }, page).sql}${seenSample}`
 }

@@ -1,15 +1,13 @@
-import type { ReadTx } from '../../database/index.ts'
+import { pick, type ReadTx, statement } from '../../database/index.ts'
 import { type OpenedRow, openedByIds } from '../store.ts'
-import {
-  beginning,
-  type EventPlace,
-  type HistoryFilter,
-  inOrder,
-  lookAt,
-  operatorMeant,
-  passes,
-  sourceOf,
-} from './look.ts'
+import { tables } from '../tables.ts'
+import { beginning, type EventPlace, type HistoryFilter, lookAt, operatorMeant, passes, sourceOf } from './look.ts'
+
+const corrections = statement({
+  columns: pick(tables.placement_event, 'id', 'event_id', 'received_at_ms'),
+  sql: `SELECT id, event_id, received_at_ms FROM main.placement_event
+    WHERE corrects_event_id IS NOT NULL AND corrects_event_id = +? AND id <= ? ORDER BY id`,
+})
 
 export type WalkStep = { readonly rows: OpenedRow[]; readonly place: EventPlace | undefined }
 
@@ -31,7 +29,7 @@ export function walk(
   const ids = rows.filter((row) => row.id <= filter.lastId && passes(row, filter, meant)).map(({ id }) => id)
   const last = rows.at(-1)
   return {
-    rows: openedByIds(tx, ids, inOrder[order]),
+    rows: openedByIds(tx, ids, order),
     place: last && rows.length === looked ? { timestampMs: last.timestamp_ms, id: last.id } : undefined,
   }
 }
@@ -42,9 +40,5 @@ export function correctionsOf(
   eventId: number,
   lastId: number,
 ): { id: number; event_id: string; received_at_ms: number }[] {
-  return tx.allOf(
-    `SELECT id, event_id, received_at_ms FROM main.placement_event
-     WHERE corrects_event_id IS NOT NULL AND corrects_event_id = +? AND id <= ? ORDER BY id`,
-    [eventId, lastId],
-  )
+  return tx.all(corrections, [eventId, lastId])
 }

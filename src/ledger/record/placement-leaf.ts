@@ -1,6 +1,6 @@
-import type { PlacementEventRow, Stated } from '../../database/index.ts'
-import type { Json, LeafFacts } from '../../log/index.ts'
+import type { Json, LeafFacts, Stated } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
+import type { PlacementEventRow } from '../tables.ts'
 
 /** A row before its leaf is appended: everything but what comes from the leaf. */
 export type UnsealedRow = Omit<PlacementEventRow, keyof Stated>

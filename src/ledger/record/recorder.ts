@@ -1,5 +1,5 @@
 import type { ConfigNames } from '../../auth/index.ts'
-import type { PlacementEventRow, ReadTx, Tx } from '../../database/index.ts'
+import { change, type ReadTx, type Tx } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Caller, demand, type RequestOrigin } from '../../http/index.ts'
 import type { AuditTrail, Outbox } from '../../journal/index.ts'
@@ -25,11 +25,16 @@ import { placementRecorded } from '../events.ts'
 import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
+import type { PlacementEventRow } from '../tables.ts'
 import { type WarningCode, warningText } from '../warnings.ts'
 import type { LedgerHead } from './head.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import { effectNow, lookAround } from './surroundings.ts'
 import { type DecidedTime, decideTime } from './when.ts'
+
+const beginAct = change('SAVEPOINT act')
+const keepAct = change('RELEASE act')
+const undoAct = change('ROLLBACK TO act')
 
 const photoToleranceMs = 15 * 60 * 1000
 
@@ -227,15 +232,15 @@ export class Recorder {
    */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
     const before = { log: this.#log.save(), people: this.#people.save(), head: this.#head.save() }
-    tx.runOf('SAVEPOINT act')
+    tx.run(beginAct)
     try {
       const done = work()
-      tx.runOf('RELEASE act')
+      tx.run(keepAct)
       return { done }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      tx.runOf('ROLLBACK TO act')
-      tx.runOf('RELEASE act')
+      tx.run(undoAct)
+      tx.run(keepAct)
       this.#log.restore(before.log)
       this.#people.restore(before.people)
       this.#head.restore(before.head)

@@ -1,8 +1,24 @@
-import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import { integer, pick, type ReadTx, statement, statements } from '../../database/index.ts'
 import { moves } from '../derive/state.ts'
+import { type PlacementEventRow, tables } from '../tables.ts'
 import type { Scene, Step } from './correction.ts'
 
 type Move = Pick<PlacementEventRow, 'id' | 'timestamp_ms' | 'event_type' | 'slot_id' | 'asset_key'>
+
+const newestMoves = statements({
+  columns: pick(tables.placement_event, 'id', 'timestamp_ms', 'event_type', 'slot_id', 'asset_key'),
+  sql: (
+    column: 'slot_id' | 'asset_key',
+  ) => `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event
+    WHERE ${column} = +? AND ${moves} AND timestamp_ms <= +? AND id <> ? ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
+  samples: [['slot_id'], ['asset_key']],
+})
+const newestPlacement = statement({
+  columns: { id: integer },
+  sql: `SELECT id FROM main.placement_event
+    WHERE asset_key = +? AND ${moves} AND timestamp_ms <= +? AND slot_id = +? AND event_type = 'PLACED' AND id <> ?
+    ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
+})
 
 /** Around which moment: all that stands at the event's own time counts, but the event itself when it is left out. */
 type Moment = { readonly timestampMs: number; readonly withoutId: number }
@@ -74,19 +90,10 @@ function newestMove(
   value: number | string,
   { timestampMs, withoutId }: Moment,
 ): Move | undefined {
-  return tx.oneOf<Move>(
-    `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event
-     WHERE ${column} = +? AND ${moves} AND timestamp_ms <= +? AND id <> ? ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
-    [value, timestampMs, withoutId],
-  )
+  return tx.get(newestMoves(column), [value, timestampMs, withoutId])
 }
 
 /** The placement by which an asset came into a slot, the newest up to that time: its evidence still holds. */
 export function placementIdOf(tx: ReadTx, slotId: number, assetKey: string, moment: Moment): number | undefined {
-  return tx.oneOf<{ id: number }>(
-    `SELECT id FROM main.placement_event
-     WHERE asset_key = +? AND ${moves} AND timestamp_ms <= +? AND slot_id = +? AND event_type = 'PLACED' AND id <> ?
-     ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
-    [assetKey, moment.timestampMs, slotId, moment.withoutId],
-  )?.id
+  return tx.get(newestPlacement, [assetKey, moment.timestampMs, slotId, moment.withoutId])?.id
 }

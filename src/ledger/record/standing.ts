@@ -1,7 +1,15 @@
-import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import { type ReadTx, statement, word } from '../../database/index.ts'
 import { judgements, newestInSlot } from '../derive/state.ts'
+import type { PlacementEventRow } from '../tables.ts'
 
 type Judgement = 'VERIFIED' | 'DISPUTED'
+
+const newestJudgement = statement({
+  columns: { event_type: word<Judgement>() },
+  sql: `SELECT event_type FROM main.placement_event
+    WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND timestamp_ms <= +? AND asset_key = +? AND id <> ?
+    ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
+})
 
 /**
  * What a VERIFIED or DISPUTED did at its own time: the judgement of the stay with it (`now`) and without it. Undefined
@@ -14,12 +22,8 @@ export function judgementAt(
   const placed = newestInSlot(tx, event.slot_id, { atMs: event.timestamp_ms, lastId: undefined })
   if (placed?.event_type !== 'PLACED' || placed.asset_key !== event.asset_key) return undefined
   if (placed.timestamp_ms >= event.timestamp_ms) return undefined
+  const { slot_id, timestamp_ms, asset_key } = event
   const newest = (withoutId: number) =>
-    tx.oneOf<{ event_type: Judgement }>(
-      `SELECT event_type FROM main.placement_event
-       WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +? AND timestamp_ms <= +? AND asset_key = +? AND id <> ?
-       ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
-      [event.slot_id, placed.timestamp_ms, event.timestamp_ms, event.asset_key, withoutId],
-    )?.event_type
+    tx.get(newestJudgement, [slot_id, placed.timestamp_ms, timestamp_ms, asset_key, withoutId])?.event_type
   return { placementId: placed.id, now: newest(0), without: newest(event.id) }
 }

@@ -1,4 +1,4 @@
-import type { PlacementEventRow, ReadTx } from '../../database/index.ts'
+import type { ReadTx } from '../../database/index.ts'
 import type { Sight } from '../../warehouse/index.ts'
 import {
   boundsOf,
@@ -9,6 +9,7 @@ import {
   type Placement,
 } from '../derive/state.ts'
 import { type Effect, judge, type Surroundings } from '../judge.ts'
+import type { PlacementEventRow } from '../tables.ts'
 
 type Around = { around: Surroundings & { laterKnown: boolean }; placement: Placement | undefined }
 

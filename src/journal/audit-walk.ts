@@ -1,26 +1,18 @@
-import type { ReadTx } from '../database/index.ts'
+import { integer, maybe, type ReadTx, type RowOf, statement, statements } from '../database/index.ts'
 import type { TimePlace } from '../http/index.ts'
-import type { AuditEntity } from '../journal/index.ts'
 import type { Meant } from '../log/index.ts'
+import type { AuditEntity } from './entities.ts'
+import { tables } from './tables.ts'
 
-export type AuditRow = {
-  readonly id: number
-  readonly timestamp_ms: number
-  readonly operator_commitment: string | null
-  readonly actor_commitment: string | null
-  readonly action: string
-  readonly entity: AuditEntity
-  readonly entity_id: string | null
-  readonly changes: string | null
-  readonly request_id: string | null
-  readonly address: string | null
-  readonly auth_mode: string | null
-  /** Null in rows of version 1. */
-  readonly log_id: number | null
-  /** `person.id`s; null without a person, or when the person was erased. */
-  readonly operator_id: number | null
-  readonly actor_id: number | null
+const columns = {
+  ...tables.audit_entry,
+  /** `person.id`s; null where nobody is said, or the person was erased. */
+  operator_id: maybe(integer),
+  actor_id: maybe(integer),
 }
+
+/** An entry; `log_id` is null in rows of version 1. */
+export type AuditRow = Readonly<RowOf<typeof columns>>
 
 export type AuditFilter = {
   readonly entity?: AuditEntity | undefined
@@ -59,66 +51,65 @@ export function auditStep(
 const select = `SELECT a.*, p.operator_id, p.actor_id FROM main.audit_entry a
   LEFT JOIN main.audit_person p ON p.entry_id = a.id`
 
+const behindEntry = statement({ columns, sql: `${select} WHERE a.id > +? ORDER BY a.id LIMIT ?` })
+
 function inOrder(tx: ReadTx, { afterId = 0 }: AuditFilter, from: TimePlace | undefined, looked: number): AuditRow[] {
-  return tx.allOf<AuditRow>(`${select} WHERE a.id > +? ORDER BY a.id LIMIT ?`, [from?.id ?? afterId, looked])
+  return tx.all(behindEntry, [from?.id ?? afterId, looked])
 }
 
 /** Returns the newest `looked` rows of all sources; each source reads as many. */
 function newestFirst(tx: ReadTx, filter: AuditFilter, from: TimePlace | undefined, looked: number): AuditRow[] {
-  const found = sourcesOf(tx, filter).map((source) => {
-    const bounds = boundsOf(filter, from, source.id)
-    return {
-      sql: `SELECT id FROM (SELECT ${source.id} AS id ${source.sql}${bounds.sql} ORDER BY timestamp_ms DESC, ${source.id} DESC LIMIT ?)`,
-      values: [...source.values, ...bounds.values, looked],
-    }
-  })
+  const found = sourcesOf(tx, filter).map((source) => newestOf(source, filter, from, looked))
   if (found.length === 0) return []
-  return tx.allOf<AuditRow>(
-    `${select} WHERE a.id IN (${found.map(({ sql }) => sql).join(' UNION ALL ')})
-     ORDER BY a.timestamp_ms DESC, a.id DESC LIMIT ?`,
-    [...found.flatMap(({ values }) => values), looked],
-  )
+  const values = [...found.flatMap((one) => one.values), looked]
+  return tx.all(newestOfAll(found.map(({ sql }) => sql)), values)
 }
 
 /** A source of rows; `id` is its column of the entry's id. */
 type Source = Part & { readonly id: 'id' | 'entry_id' }
 
+function newestOf({ id, sql, values }: Source, filter: AuditFilter, from: TimePlace | undefined, looked: number): Part {
+  const bounds = boundsOf(filter, from, id)
+  return {
+    sql: `SELECT id FROM (SELECT ${id} AS id ${sql}${bounds.sql} ORDER BY timestamp_ms DESC, ${id} DESC LIMIT ?)`,
+    values: [...values, ...bounds.values, looked],
+  }
+}
+
 /** Returns the indexes that find the fewest rows: one, or for a person several without common rows. */
 function sourcesOf(tx: ReadTx, filter: AuditFilter): Source[] {
   const { entity, entityId, person, action } = filter
-  const entries = (index: string, where: string, ...values: (string | number)[]): Source => ({
-    id: 'id',
-    sql: `FROM main.audit_entry INDEXED BY ${index} WHERE ${where}`,
-    values,
-  })
-  if (entity !== undefined && entityId !== undefined) {
-    return [entries('audit_entry_entity', 'entity = +? AND entity_id = +?', entity, entityId)]
-  }
-  if (person !== undefined)
-    return [...version1Sources(person), ...person.ids.flatMap((id) => linkedSources(id, person))]
-  if (entity !== undefined && entity !== 'event') {
-    return [entries('audit_entry_kind', `entity = +? AND entity <> 'event'`, entity)]
-  }
-  if (action !== undefined && !isAboutEvents(tx, action)) {
-    return [entries('audit_entry_action', `action = +? AND entity <> 'event'`, action)]
-  }
-  return [entries('audit_entry_time', 'timestamp_ms IS NOT NULL')]
+  if (entity !== undefined && entityId !== undefined) return [ofThing(entity, entityId)]
+  if (person !== undefined) return sourcesOfPerson(person)
+  if (entity !== undefined && entity !== 'event') return [ofKind(entity)]
+  if (action !== undefined && !isAboutEvents(tx, action)) return [ofAction(action)]
+  return [everyEntry()]
 }
+
+const entries = (index: string, where: string, ...values: (string | number)[]): Source => ({
+  id: 'id',
+  sql: `FROM main.audit_entry INDEXED BY ${index} WHERE ${where}`,
+  values,
+})
+const ofThing = (entity: string, id: string) =>
+  entries('audit_entry_entity', 'entity = +? AND entity_id = +?', entity, id)
+const ofKind = (entity: string) => entries('audit_entry_kind', `entity = +? AND entity <> 'event'`, entity)
+const ofAction = (action: string) => entries('audit_entry_action', `action = +? AND entity <> 'event'`, action)
+const everyEntry = () => entries('audit_entry_time', 'timestamp_ms IS NOT NULL')
+
+const sourcesOfPerson = (person: Meant): Source[] => [
+  ...version1Sources(person),
+  ...person.ids.flatMap((id) => linkedSources(id, person)),
+]
 
 /** Returns the sources of rows of version 1, which hold the person's one commitment. */
 function version1Sources({ commitment }: Meant): Source[] {
   if (commitment === undefined) return []
-  const entries = (index: string, where: string, values: string[]): Source => ({
-    id: 'id',
-    sql: `FROM main.audit_entry INDEXED BY ${index} WHERE log_id IS NULL AND ${where}`,
-    values,
-  })
+  const own = (index: string, where: string, ...values: string[]) =>
+    entries(index, `log_id IS NULL AND ${where}`, ...values)
   return [
-    entries('audit_entry_actor', 'actor_commitment = +?', [commitment]),
-    entries('audit_entry_operator', 'operator_commitment = +? AND actor_commitment IS NOT +?', [
-      commitment,
-      commitment,
-    ]),
+    own('audit_entry_actor', 'actor_commitment = +?', commitment),
+    own('audit_entry_operator', 'operator_commitment = +? AND actor_commitment IS NOT +?', commitment, commitment),
   ]
 }
 
@@ -138,10 +129,13 @@ function linkedSources(id: number, { ids }: Meant): Source[] {
 
 /** Says whether an action is about events, which have no separate index because they are most of the trail. */
 function isAboutEvents(tx: ReadTx, action: string): boolean {
-  return (
-    tx.oneOf(`SELECT 1 FROM main.audit_entry WHERE action = +? AND entity <> 'event' LIMIT 1`, [action]) === undefined
-  )
+  return tx.get(notAboutEvents, [action]) === undefined
 }
+
+const notAboutEvents = statement({
+  columns: { found: integer },
+  sql: `SELECT 1 AS found FROM main.audit_entry WHERE action = +? AND entity <> 'event' LIMIT 1`,
+})
 
 /**
  * Returns one upper bound only, the lower of the two: with both, SQLite seeks by the end of the span and steps over
@@ -173,3 +167,16 @@ function isBy(row: AuditRow, { commitment, ids }: Meant): boolean {
     return [row.operator_commitment, row.actor_commitment].some((c) => c !== null && c === commitment)
   return [row.operator_id, row.actor_id].some((id) => id !== null && ids.includes(id))
 }
+
+const sampleSources = (from: TimePlace | undefined) =>
+  [
+    ...[ofThing('slot', '1'), ofKind('slot'), ofAction('slot.created'), everyEntry()],
+    ...sourcesOfPerson({ commitment: '', ids: [1, 2] }),
+  ].map((source) => newestOf(source, { fromMs: 0, toMs: 1 }, from, 1).sql)
+
+const newestOfAll = statements({
+  columns,
+  sql: (sources: readonly string[]) => `${select} WHERE a.id IN (${sources.join(' UNION ALL ')})
+    ORDER BY a.timestamp_ms DESC, a.id DESC LIMIT ?`,
+  samples: [[sampleSources(undefined)], [sampleSources({ timestampMs: 1, id: 1 })]],
+})

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { ReportRow, Stated } from '../database/index.ts'
-import type { Json, LeafFacts } from '../log/index.ts'
+import type { Json, LeafFacts, Stated } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import type { ReportRow } from './tables.ts'
 
 /** A row before its leaf is appended. */
 export type UnsealedReport = Omit<ReportRow, keyof Stated>

@@ -1,0 +1,46 @@
+import type { Role } from '../config/index.ts'
+import { blob, builderOver, integer, text, word } from '../database/index.ts'
+
+export const tables = {
+  local_account: {
+    username: text,
+    role: word<Role>(),
+    secret_hash: text,
+    created_at_ms: integer,
+  },
+  known_caller: {
+    instance: text,
+    username: text,
+    groups: text,
+    role: text,
+    updated_at_ms: integer,
+  },
+  known_credential: {
+    id: blob,
+    instance: text,
+    username: text,
+    as_bearer: integer,
+    verified_at_ms: integer,
+  },
+  storage_try: {
+    id: integer,
+    instance: text,
+    at_ms: integer,
+    network: text,
+    login_mark: text,
+  },
+  console_session: {
+    token_sha256: blob,
+    username: text,
+    instance: text,
+    account_mark: blob,
+    created_at_ms: integer,
+    expires_at_ms: integer,
+  },
+  console_session_secret: {
+    token_sha256: blob,
+    sealed: blob,
+  },
+} as const
+
+export const sql = builderOver(tables)

@@ -1,0 +1,52 @@
+import { builderOver, defaulted, integer, maybe, type RowOf, real, text, word } from '../database/index.ts'
+import { stated } from '../log/index.ts'
+
+export const tables = {
+  detection_id: {
+    one: defaulted(integer),
+    next: integer,
+  },
+  detection_reservation: {
+    id: defaulted(integer),
+    event_id: text,
+    cctv_id: integer,
+    fired_at_ms: integer,
+    score: real,
+    scene_change: integer,
+  },
+  detection_event: {
+    ...stated,
+    row: integer,
+    id: integer,
+    event_id: text,
+    cctv_id: integer,
+    timestamp_ms: integer,
+    score: real,
+    scene_change: integer,
+    clip_status: word<'recorded' | 'cooldown' | 'lost'>(),
+    reason: maybe(text),
+    clip_sha256: maybe(text),
+    snapshot_sha256: maybe(text),
+    clip_start_ms: maybe(integer),
+    clip_end_ms: maybe(integer),
+    pre_roll_seconds: maybe(real),
+    duration_seconds: maybe(real),
+    recorded_at_ms: integer,
+    asked_pre_roll_seconds: maybe(real),
+    clip_pictures: maybe(integer),
+    longest_gap_seconds: maybe(real),
+    clip_original: maybe(integer),
+    closed_by: maybe(word<'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'>()),
+  },
+  motion_control: {
+    cctv_id: defaulted(integer),
+    action: word<'start' | 'stop'>(),
+    settings: text,
+    config_sha256: text,
+    at_ms: integer,
+  },
+} as const
+
+export const sql = builderOver(tables)
+
+export type DetectionEventRow = RowOf<typeof tables.detection_event>

@@ -1,0 +1,32 @@
+import { built, integer, maybe, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { sql, tables } from './tables.ts'
+
+const ends = statement({
+  columns: { first: maybe(integer), last: maybe(integer) },
+  sql: 'SELECT min(seq) AS first, max(seq) AS last FROM outbox',
+})
+const inSpan = statement({
+  columns: pick(tables.outbox, 'seq', 'body'),
+  sql: 'SELECT seq, body FROM outbox WHERE seq > +? AND seq <= +? ORDER BY seq',
+})
+const newBody = built(pick(tables.outbox, 'seq', 'body'), ({ seq, body }) =>
+  sql.updateTable('outbox').set({ body }).where('seq', '=', seq),
+)
+
+/** What was published, and is kept. */
+export type Published = { readonly seq: number; readonly body: Buffer }
+
+/** The first and the last notification; null without one. */
+export function endsOfPublished(tx: ReadTx): { first: number | null; last: number | null } {
+  return tx.get(ends) ?? { first: null, last: null }
+}
+
+/** Notifications behind one, up to and with another. */
+export function publishedBetween(tx: ReadTx, after: number, last: number): Published[] {
+  return tx.all(inSpan, [after, last])
+}
+
+/** Puts other bytes in place of a notification's: somebody who stood in it was erased. */
+export function rewritePublished(tx: Tx, { seq, body }: Published): void {
+  tx.run(newBody, { seq, body })
+}

@@ -1,0 +1,51 @@
+import { built, integer, maybe, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
+import { sql, tables } from './tables.ts'
+
+const newIdentity = built(tables.erased_identity, (row) => sql.insertInto('erased_identity').values(row))
+const newPerson = built(tables.erased_person, (row) => sql.insertInto('erased_person').values(row))
+const withPrefix = statement({
+  columns: pick(tables.erased_person, 'commitment'),
+  sql: `SELECT commitment FROM erased_person WHERE commitment >= +? AND commitment < +? || 'g'`,
+})
+const newestWithMark = statement({
+  columns: { commitment: maybe(text), erased_at_ms: integer },
+  sql: `SELECT NULL AS commitment, erased_at_ms FROM erased_identity WHERE identity_mark = ?
+    UNION ALL SELECT NULL, erased_at_ms FROM erased_identity WHERE name_mark = ?
+    UNION ALL SELECT commitment, erased_at_ms FROM erased_person WHERE name_mark = ?
+    ORDER BY erased_at_ms DESC, commitment LIMIT 1`,
+})
+
+/** Marks tell that a name was erased before, and no reader what name. */
+export type ErasedIdentity = {
+  readonly personId: number
+  readonly identityMark: string
+  readonly nameMark: string
+  readonly erasedAtMs: number
+}
+
+export function keepErasedIdentity(tx: Tx, erased: ErasedIdentity): void {
+  const { personId, identityMark, nameMark, erasedAtMs } = erased
+  tx.run(newIdentity, {
+    person_id: personId,
+    identity_mark: identityMark,
+    name_mark: nameMark,
+    erased_at_ms: erasedAtMs,
+  })
+}
+
+/** A name of rows of version 1, in which it has one commitment. */
+export function keepErasedName(tx: Tx, erased: { commitment: string; nameMark: string; erasedAtMs: number }): void {
+  const { commitment, nameMark, erasedAtMs } = erased
+  tx.run(newPerson, { commitment, name_mark: nameMark, erased_at_ms: erasedAtMs })
+}
+
+/** When a name or an identity with this mark was last erased, and the commitment that a name has in rows of version 1. */
+export function erasedBefore(tx: ReadTx, mark: string): { commitment: string | null; erasedAtMs: number } | undefined {
+  const row = tx.get(newestWithMark, [mark, mark, mark])
+  return row && { commitment: row.commitment, erasedAtMs: row.erased_at_ms }
+}
+
+/** The commitment of an erased name that begins with these digits. */
+export function version1OfErased(tx: ReadTx, prefix: string): string | undefined {
+  return tx.get(withPrefix, [prefix, prefix])?.commitment
+}

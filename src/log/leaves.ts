@@ -1,0 +1,62 @@
+import { blob, integer, maybe, type ReadTx, statement } from '../database/index.ts'
+import { tables } from './tables.ts'
+
+/** The leaves, for a join in SQL. */
+export const leaves = 'main.log_leaf'
+
+const nextLeaves = statement({
+  columns: tables.log_leaf,
+  sql: `SELECT row, log_id, seq, kind, ref, bytes, hash FROM log_leaf
+    WHERE log_id = +? AND seq >= +? AND seq <= +? ORDER BY seq LIMIT ?`,
+})
+const hashesInSpan = statement({
+  columns: { log_id: integer, hash: blob, bytes: maybe(blob) },
+  sql: `SELECT log_id, hash, CASE kind WHEN ? THEN bytes END AS bytes FROM main.log_leaf
+    WHERE row > +? AND row <= +? ORDER BY row`,
+})
+const rowOfLeaf = statement({
+  columns: { row: integer },
+  sql: `SELECT coalesce((SELECT row FROM main.log_leaf WHERE log_id = ? AND seq = ?),
+    (SELECT max(row) FROM main.log_leaf WHERE log_id < ?), 0) AS row`,
+})
+const lastRow = statement({ columns: { row: integer }, sql: 'SELECT coalesce(max(row), 0) AS row FROM log_leaf' })
+const leavesInSpan = statement({
+  columns: { bytes: blob },
+  sql: 'SELECT bytes FROM main.log_leaf WHERE row > +? AND row <= +? AND instr(bytes, CAST(? AS BLOB)) > 0',
+})
+
+/** Leaves of a log from `firstSeq` to `lastSeq`, at most `limit`. */
+export function leavesBetween(tx: ReadTx, log: number, firstSeq: number, lastSeq: number, limit: number) {
+  return tx.all(nextLeaves, [log, firstSeq, lastSeq, limit])
+}
+
+/** Hashes of leaves behind a row, up to and with another, of whatever log; with their bytes where they are of this kind. */
+export function hashesBetween(tx: ReadTx, kind: string, after: number, last: number) {
+  return tx.all(hashesInSpan, [kind, after, last])
+}
+
+/** The last of the first leaves of a log, counted over all logs: what the log goes on from comes before it. */
+export function lastLeafRow(tx: ReadTx, log: number, logSize: number): number {
+  return tx.get(rowOfLeaf, [log, logSize, log])?.row ?? 0
+}
+
+/** Of all logs. */
+export function endOfLeaves(tx: ReadTx): number {
+  return tx.get(lastRow)?.row ?? 0
+}
+
+/** Bytes of the leaves behind a row, up to and with another, in which this commitment stands. */
+export function leavesHolding(tx: ReadTx, commitment: string, after: number, last: number): Buffer[] {
+  return tx.all(leavesInSpan, [after, last, commitment]).map(({ bytes }) => bytes)
+}
+
+/** SQL for what verification asks of a table whose rows leaves state; for the room that owns the table. */
+export const statedSql = (table: string, kind: string) => ({
+  /** The rows of a log, by their leaves' numbers. */
+  between: `SELECT * FROM main.${table} WHERE log_id = +? AND leaf_seq >= +? AND leaf_seq <= +?`,
+  /** How many rows of a log there are up to a leaf's number. */
+  upTo: `SELECT count(*) AS n FROM main.${table} e WHERE e.log_id = ? AND e.leaf_seq <= ?`,
+  /** How many rows no leaf states. */
+  withoutLeaf: `SELECT count(*) AS n FROM main.${table} e WHERE NOT EXISTS (
+    SELECT 1 FROM main.log_leaf l WHERE l.log_id = e.log_id AND l.seq = e.leaf_seq AND l.kind = '${kind}')`,
+})
