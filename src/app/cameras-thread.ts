@@ -25,17 +25,24 @@ const bundledWords =
 const restartAfterMs = 1000
 const stopWithinMs = 15_000
 
+type CamerasThreadNeeds = {
+  readonly clipsFolder: string
+  readonly ffmpeg: string | null
+  readonly log: Logger
+  readonly logFormat?: LogFormat
+  readonly clock: Clock
+  /** Whether a camera is configured, as of now. */
+  readonly isWanted: () => boolean
+}
+
 /**
  * Runs the cameras thread from the main thread, once a camera is configured. After a crash it starts again and receives
  * all settings anew; clips that the old one left open are finished by the new one.
  */
 export class CamerasThread {
-  readonly #clipsFolder: string
-  readonly #isWanted: () => boolean
+  readonly #needs: CamerasThreadNeeds
   readonly #configuredFfmpeg: string | null
-  readonly #log: Logger
   readonly #logFormat: LogFormat
-  readonly #clock: Clock
   #ear: CamerasThreadListener | undefined
   #worker: Worker | undefined
   #starting: Promise<void> | undefined
@@ -43,21 +50,10 @@ export class CamerasThread {
   #restarts = 0
   #ffmpegOrigin: FfmpegOrigin | undefined
 
-  constructor(options: {
-    clipsFolder: string
-    ffmpeg: string | null
-    log: Logger
-    logFormat?: LogFormat
-    clock: Clock
-    /** Whether a camera is configured, as of now. */
-    isWanted: () => boolean
-  }) {
-    this.#isWanted = options.isWanted
-    this.#logFormat = options.logFormat ?? 'json'
-    this.#clipsFolder = options.clipsFolder
-    this.#configuredFfmpeg = options.ffmpeg
-    this.#log = options.log
-    this.#clock = options.clock
+  constructor(needs: CamerasThreadNeeds) {
+    this.#needs = needs
+    this.#logFormat = needs.logFormat ?? 'json'
+    this.#configuredFfmpeg = needs.ffmpeg
   }
 
   /** Counts restarts of the thread, also attempts without ffmpeg. */
@@ -76,7 +72,7 @@ export class CamerasThread {
 
   /** Starts the thread, once. A missing ffmpeg is logged and looked for again every second. */
   start(): void {
-    if (this.#isWanted()) this.#starting ??= this.#run()
+    if (this.#needs.isWanted()) this.#starting ??= this.#run()
   }
 
   /** Starts the thread with the first camera. */
@@ -98,7 +94,7 @@ export class CamerasThread {
     const stopped = new Promise<void>((resolve) => {
       worker.on('message', (message: FromCameras) => message.type === 'stopped' && resolve())
       worker.once('exit', () => resolve())
-      this.#clock.after(stopWithinMs, resolve)
+      this.#needs.clock.after(stopWithinMs, resolve)
     })
     worker.postMessage({ type: 'stop' } satisfies ToCameras)
     await stopped
@@ -112,15 +108,15 @@ export class CamerasThread {
       const dialect = await ffmpegDialect(path)
       if (this.#stopping) return
       this.#ffmpegOrigin = origin
-      if (origin === 'bundled') this.#log.warn({ path }, bundledWords)
+      if (origin === 'bundled') this.#needs.log.warn({ path }, bundledWords)
       this.#open({
-        clipsFolder: this.#clipsFolder,
+        clipsFolder: this.#needs.clipsFolder,
         ffmpeg: { path, dialect },
-        logLevel: this.#log.level,
+        logLevel: this.#needs.log.level,
         logFormat: this.#logFormat,
       })
     } catch (err) {
-      this.#log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
+      this.#needs.log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
       this.#again()
     }
   }
@@ -128,7 +124,7 @@ export class CamerasThread {
   #open(workerData: CamerasThreadData): void {
     const worker = new Worker(workerEntry('cameras'), { workerData })
     worker.on('message', (message: FromCameras) => this.#ear?.heard(message))
-    worker.on('error', (err) => this.#log.error({ err }, 'the cameras thread failed'))
+    worker.on('error', (err) => this.#needs.log.error({ err }, 'the cameras thread failed'))
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
@@ -142,7 +138,7 @@ export class CamerasThread {
   #again(): void {
     if (this.#stopping) return
     this.#restarts += 1
-    this.#clock.after(restartAfterMs, () => {
+    this.#needs.clock.after(restartAfterMs, () => {
       this.#starting = this.#run()
     })
   }

@@ -22,16 +22,14 @@ export type Way = 'headers' | 'session' | 'signed'
 /** Receives what a bucket allows and what is left in it, also when nothing is left. */
 export type TellRate = (rate: { bucket: string; limit: number; left: number; seconds: number }) => void
 
+type AdmissionNeeds = { window: SlidingWindow; rates: () => RateSettings; names: Pick<ConfigNames, 'meanUser'> }
+
 /** Counts requests by caller and network. Each method throws RATE_LIMITED above the rate. */
 export class Admission {
-  readonly #window: SlidingWindow
-  readonly #rates: () => RateSettings
-  readonly #names: Pick<ConfigNames, 'meanUser'>
+  readonly #needs: AdmissionNeeds
 
-  constructor(options: { window: SlidingWindow; rates: () => RateSettings; names: Pick<ConfigNames, 'meanUser'> }) {
-    this.#window = options.window
-    this.#rates = options.rates
-    this.#names = options.names
+  constructor(needs: AdmissionNeeds) {
+    this.#needs = needs
   }
 
   /** Counts one request without a caller; each kind has a separate bucket. */
@@ -41,7 +39,7 @@ export class Admission {
 
   /** Counts one refusal by network. Only refusals count there, so guesses never use up a colleague's rate. */
   refused(address: string): void {
-    this.#take(`address ${networkOf(address)}`, this.#rates().requestsPerMinute)
+    this.#take(`address ${networkOf(address)}`, this.#needs.rates().requestsPerMinute)
   }
 
   /** Counts one request of a verified caller. The console has a separate bucket beside the same user's scanner. */
@@ -56,14 +54,14 @@ export class Admission {
   }
 
   #limitOf(caller: Caller): number {
-    const { users, roles, requestsPerMinute } = this.#rates()
-    const own = Object.entries(users).find(([name]) => this.#names.meanUser(name, caller))
+    const { users, roles, requestsPerMinute } = this.#needs.rates()
+    const own = Object.entries(users).find(([name]) => this.#needs.names.meanUser(name, caller))
     return own?.[1] ?? roles[caller.role] ?? requestsPerMinute
   }
 
   #take(key: string, limit: number, bucket = 'address', tell?: TellRate): void {
-    const waitSeconds = this.#window.take(key, limit)
-    tell?.({ bucket, limit, ...this.#window.left(key, limit) })
+    const waitSeconds = this.#needs.window.take(key, limit)
+    tell?.({ bucket, limit, ...this.#needs.window.left(key, limit) })
     if (waitSeconds === 0) return
     throw new AppError('RATE_LIMITED', 'Too many requests', {
       details: `try again in ${waitSeconds} s`,

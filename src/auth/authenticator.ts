@@ -2,18 +2,18 @@ import { AppError } from '../errors/index.ts'
 import { normaliseInstance, type Presented } from './credentials.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
+type AuthenticatorNeeds = { verifiers: readonly CredentialVerifier[]; instances: () => readonly string[] }
+
 /** Finds the verifier that vouches for a name at an instance, and asks that one only. */
 export class Authenticator {
-  readonly #verifiers: readonly CredentialVerifier[]
-  readonly #instances: () => readonly string[]
+  readonly #needs: AuthenticatorNeeds
 
   /**
    * @param options.verifiers in the order in which they are asked
    * @param options.instances valid values of X-Storage-Instance, for the message about another one
    */
-  constructor(options: { verifiers: readonly CredentialVerifier[]; instances: () => readonly string[] }) {
-    this.#verifiers = options.verifiers
-    this.#instances = options.instances
+  constructor(needs: AuthenticatorNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -24,7 +24,7 @@ export class Authenticator {
     const verifier = this.#verifierOf(instance, presented.username)
     if (instance === undefined || !verifier) {
       const message = 'X-Storage-Instance is not an instance of this gateway'
-      const details = `${shown(presented.instance)} is none of them: send ${this.#instances().join(' or ')}`
+      const details = `${shown(presented.instance)} is none of them: send ${this.#needs.instances().join(' or ')}`
       return Promise.reject(new AppError('STORAGE_INSTANCE_NOT_ALLOWED', message, { details }))
     }
     return verifier.verify(presented, instance, address)
@@ -47,7 +47,7 @@ export class Authenticator {
 
   #verifierOf(instance: string | undefined, username: string): CredentialVerifier | undefined {
     if (instance === undefined) return undefined
-    return this.#verifiers.find((verifier) => verifier.vouchesFor(instance, username))
+    return this.#needs.verifiers.find((verifier) => verifier.vouchesFor(instance, username))
   }
 }
 

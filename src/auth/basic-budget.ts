@@ -23,23 +23,23 @@ export type Spent = { readonly waitMs: number; readonly isOwnFault: boolean }
  */
 export type TryEnd = 'right' | 'wrong' | 'maybe-counted' | 'not-counted'
 
+type BasicBudgetNeeds = { clock: Pick<Clock, 'monotonic'>; record: TryRecord }
+
 /**
  * Limits how many wrong Basic passwords one server sees, because after ten it locks out everyone behind this gateway.
  * The server does not count bearer tokens, so they are not limited here.
  */
 export class BasicBudget {
-  readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #record: TryRecord
+  readonly #needs: BasicBudgetNeeds
   #failures: Failure[]
   #underWay = 0
   #waiting: (() => void)[] = []
   #lockedUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor(options: { clock: Pick<Clock, 'monotonic'>; record: TryRecord }) {
-    this.#clock = options.clock
-    this.#record = options.record
-    const nowMs = this.#clock.monotonic()
-    this.#failures = this.#record.earlier().map(({ ageMs, ...kept }) => ({ ...kept, atMs: nowMs - ageMs }))
+  constructor(needs: BasicBudgetNeeds) {
+    this.#needs = needs
+    const nowMs = this.#needs.clock.monotonic()
+    this.#failures = this.#needs.record.earlier().map(({ ageMs, ...kept }) => ({ ...kept, atMs: nowMs - ageMs }))
   }
 
   /**
@@ -55,9 +55,9 @@ export class BasicBudget {
     const spent = this.#spent(attempt)
     if (spent) return { spent }
     const { address, login } = attempt
-    const [network, mark] = [networkOf(address), this.#record.markOf(login)]
-    const startedMs = this.#clock.monotonic()
-    const id = this.#record.begun(network, mark)
+    const [network, mark] = [networkOf(address), this.#needs.record.markOf(login)]
+    const startedMs = this.#needs.clock.monotonic()
+    const id = this.#needs.record.begun(network, mark)
     this.#underWay += 1
     let end: TryEnd = 'maybe-counted'
     try {
@@ -66,17 +66,17 @@ export class BasicBudget {
       return { answer }
     } finally {
       this.#underWay -= 1
-      this.#settle({ id, network, login: mark, atMs: this.#clock.monotonic() }, end, startedMs)
+      this.#settle({ id, network, login: mark, atMs: this.#needs.clock.monotonic() }, end, startedMs)
       for (const go of this.#waiting.splice(0)) go()
     }
   }
 
   /** Returns undefined when a try is left, perhaps after those in progress. */
   #spent({ address, login, standing }: BasicTry): Spent | undefined {
-    const nowMs = this.#clock.monotonic()
+    const nowMs = this.#needs.clock.monotonic()
     this.#failures = this.#failures.filter(({ atMs }) => atMs > nowMs - countedForMs)
     if (nowMs < this.#lockedUntilMs) return { waitMs: this.#lockedUntilMs - nowMs, isOwnFault: false }
-    const [network, mark] = [networkOf(address), this.#record.markOf(login)]
+    const [network, mark] = [networkOf(address), this.#needs.record.markOf(login)]
     const own = this.#failures.filter((failure) => failure.network === network && failure.login === mark)
     const lastOwn = standing === 'right-before' ? undefined : full(own, failuresOfOne)
     const last = lastOwn ?? full(this.#failures, failuresAllowed[standing])
@@ -96,13 +96,13 @@ export class BasicBudget {
       return
     }
     const isForgotten = ({ login, atMs }: Failure) => end === 'right' && login === failure.login && atMs <= startedMs
-    this.#record.over([failure, ...this.#failures.filter(isForgotten)].map(({ id }) => id))
+    this.#needs.record.over([failure, ...this.#failures.filter(isForgotten)].map(({ id }) => id))
     this.#failures = this.#failures.filter((one) => !isForgotten(one))
   }
 
   /** The server says that it counts us out. */
   lockedOut(forMs = 5 * 60_000): void {
-    this.#lockedUntilMs = this.#clock.monotonic() + Math.min(forMs, countedForMs)
+    this.#lockedUntilMs = this.#needs.clock.monotonic() + Math.min(forMs, countedForMs)
   }
 }
 

@@ -23,23 +23,23 @@ const latestCountMs = 10_000
 /** A Basic password that was wrong, or that got no answer. `login`: a mark, never the name. */
 export type KeptTry = { readonly id: number; readonly network: string; readonly login: string }
 
+type BasicTriesNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; key: Uint8Array }
+
 /**
  * Stores the tries that count against a server's lock-out, so that they survive a restart. A row is written when the
  * question is sent and deleted when the password was right. The request does not wait for it, so a full disk refuses no
  * sign-in.
  */
 export class BasicTries {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #needs: BasicTriesNeeds
   readonly #key: KeyObject
   #lastId: number
 
   /** @param options.key of this box, 32 bytes */
-  constructor(options: { work: UnitOfWork; clock: Pick<Clock, 'now'>; key: Uint8Array }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#key = createSecretKey(options.key)
-    this.#lastId = options.work.read((tx) => tx.get(lastTry))?.id ?? 0
+  constructor(needs: BasicTriesNeeds) {
+    this.#needs = needs
+    this.#key = createSecretKey(needs.key)
+    this.#lastId = needs.work.read((tx) => tx.get(lastTry))?.id ?? 0
   }
 
   /** Returns the record of one server's tries. */
@@ -57,8 +57,8 @@ export class BasicTries {
 
   /** Returns earlier tries. A row from the future means that the clock was set back: it counts in full. */
   #earlier(instance: string): (KeptTry & { ageMs: number })[] {
-    const nowMs = this.#clock.now()
-    const rows = this.#work.read((tx) => tx.all(triesOf, { instance }))
+    const nowMs = this.#needs.clock.now()
+    const rows = this.#needs.work.read((tx) => tx.all(triesOf, { instance }))
     return rows
       .map(({ id, at_ms, network, login_mark }) => ({
         id,
@@ -72,8 +72,8 @@ export class BasicTries {
   #begun(instance: string, network: string, login: string): number {
     this.#lastId += 1
     const id = this.#lastId
-    const nowMs = this.#clock.now()
-    void this.#work
+    const nowMs = this.#needs.clock.now()
+    void this.#needs.work
       .write((tx) => {
         tx.run(withoutOlder, { ms: nowMs - countedForMs - latestCountMs })
         tx.run(newTry, { id, instance, at_ms: nowMs, network, login_mark: login })
@@ -84,7 +84,7 @@ export class BasicTries {
 
   #over(ids: readonly number[]): void {
     if (ids.length === 0) return
-    void this.#work.write((tx) => void tx.run(withoutThese, [JSON.stringify(ids)])).catch(() => {})
+    void this.#needs.work.write((tx) => void tx.run(withoutThese, [JSON.stringify(ids)])).catch(() => {})
   }
 }
 

@@ -29,18 +29,18 @@ function nameOf(text: string): ConfigName {
   return name
 }
 
+type ConfigNamesNeeds = { settings: () => NameSettings; isLocal: (name: string) => boolean }
+
 /**
  * Decides whom the names of the config mean: owners, viewers, groups, rates. All rooms ask here, because two users of
  * one name at different instances are different people.
  */
 export class ConfigNames {
-  readonly #settings: () => NameSettings
-  readonly #isLocal: (name: string) => boolean
+  readonly #needs: ConfigNamesNeeds
 
   /** @param options.isLocal whether a local account, a device or a badge has or had the name; asks no database */
-  constructor(options: { settings: () => NameSettings; isLocal: (name: string) => boolean }) {
-    this.#settings = options.settings
-    this.#isLocal = options.isLocal
+  constructor(needs: ConfigNamesNeeds) {
+    this.#needs = needs
   }
 
   /** Says whether one of the names means this caller, or one of the caller's groups. */
@@ -62,7 +62,7 @@ export class ConfigNames {
   }
 
   #identities(text: string): readonly Identity[] {
-    return identitiesOf(nameOf(text), spaceOf(this.#settings(), this.#isLocal))
+    return identitiesOf(nameOf(text), spaceOf(this.#needs.settings(), this.#needs.isLocal))
   }
 }
 

@@ -11,32 +11,30 @@ const againAfterMs = 12 * hourMs
 const againOfflineMs = hourMs
 const kept = 10_000
 
+type FirstUsesNeeds = { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'monotonic'> }
+
 /**
  * Notes callers with headers in the audit trail, since they have no sign-in: the first request of a user by each mode
  * and from each network, and again after a shift.
  */
 export class FirstUses {
-  readonly #work: UnitOfWork
-  readonly #audit: AuditTrail
-  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #needs: FirstUsesNeeds
   readonly #seen = new Recent<number>(kept)
 
-  constructor(options: { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'monotonic'> }) {
-    this.#work = options.work
-    this.#audit = options.audit
-    this.#clock = options.clock
+  constructor(needs: FirstUsesNeeds) {
+    this.#needs = needs
   }
 
   /** Notes a request, in the background. Acts of the caller have separate audit rows, with the mode too. */
   note(by: RequestOrigin): void {
     const { username, instance, role, authMode } = by.caller
     const key = JSON.stringify([username, instance, authMode, networkOf(by.address)])
-    const nowMs = this.#clock.monotonic()
+    const nowMs = this.#needs.clock.monotonic()
     const againMs = authMode === 'offline-cache' ? againOfflineMs : againAfterMs
     const seenMs = this.#seen.get(key)
     if (seenMs !== undefined && nowMs - seenMs < againMs) return
     this.#seen.set(key, nowMs)
     const facts = { action: 'caller.verified', entity: 'caller', changes: { role } } as const
-    void this.#work.write((tx) => this.#audit.write(tx, by, facts)).catch(() => this.#seen.delete(key))
+    void this.#needs.work.write((tx) => this.#needs.audit.write(tx, by, facts)).catch(() => this.#seen.delete(key))
   }
 }

@@ -54,26 +54,24 @@ export type Verification = {
   readonly role: Role
 }
 
+type KnownCallersNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; audit: AuditTrail }
+
 /**
  * Stores whom storage servers vouched for, and by which credentials, so that they survive a restart. Rows are written
  * in the background: what a power cut loses is asked for again.
  */
 export class KnownCallers {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #audit: AuditTrail
+  readonly #needs: KnownCallersNeeds
   readonly #groups = new Recent<readonly string[]>(callersInMemory)
 
-  constructor(options: { work: UnitOfWork; clock: Pick<Clock, 'now'>; audit: AuditTrail }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#audit = options.audit
+  constructor(needs: KnownCallersNeeds) {
+    this.#needs = needs
   }
 
   /** Returns what is stored of a credential; undefined when nothing is, or when its age cannot be computed. */
   find(id: Buffer): StoredCredential | undefined {
-    const row = this.#work.read((tx) => tx.get(credential, { id }))
-    const ageMs = row && this.#clock.now() - row.verified_at_ms
+    const row = this.#needs.work.read((tx) => tx.get(credential, { id }))
+    const ageMs = row && this.#needs.clock.now() - row.verified_at_ms
     if (!row || ageMs === undefined || ageMs < -clockSlackMs) return undefined
     return { username: row.username, asBearer: row.as_bearer === 1, ageMs: Math.max(ageMs, 0) }
   }
@@ -81,7 +79,7 @@ export class KnownCallers {
   /** Returns the groups that the server last named for this user; undefined for an unknown user. */
   groupsOf(instance: string, username: string): readonly string[] | undefined {
     const key = JSON.stringify([instance, username])
-    const known = this.#groups.get(key) ?? this.#work.read((tx) => storedGroups(tx, instance, username))
+    const known = this.#groups.get(key) ?? this.#needs.work.read((tx) => storedGroups(tx, instance, username))
     if (known) this.#groups.set(key, known)
     return known
   }
@@ -89,17 +87,17 @@ export class KnownCallers {
   verified(verification: Verification): void {
     const { instance, username, groups } = verification
     this.#groups.set(JSON.stringify([instance, username]), groups)
-    void this.#work.write((tx) => this.#store(tx, verification)).catch(() => {})
+    void this.#needs.work.write((tx) => this.#store(tx, verification)).catch(() => {})
   }
 
   /** Deletes a credential that the server refused. */
   ended(id: Buffer): void {
-    void this.#work
+    void this.#needs.work
       .write((tx) => {
         const row = tx.get(credential, { id })
         if (!row) return
         tx.run(withoutCredential, { id })
-        this.#audit.write(tx, undefined, {
+        this.#needs.audit.write(tx, undefined, {
           action: 'caller.credential_ended',
           entity: 'caller',
           operator: row.username,
@@ -110,13 +108,13 @@ export class KnownCallers {
   }
 
   #store(tx: Tx, { id, instance, username, asBearer, groups, role }: Verification): void {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     const before = tx.get(callerNamed, { instance, username })
     tx.run(keptCaller, { instance, username, groups: JSON.stringify(groups), role, updated_at_ms: nowMs })
     tx.run(withoutOldCredentials, { ms: nowMs - keptForMs })
     tx.run(keptCredential, { id, instance, username, as_bearer: asBearer ? 1 : 0, verified_at_ms: nowMs })
     if (!before || before.role === role) return
-    this.#audit.write(tx, undefined, {
+    this.#needs.audit.write(tx, undefined, {
       action: 'caller.role_changed',
       entity: 'caller',
       operator: username,

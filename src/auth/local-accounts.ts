@@ -23,12 +23,17 @@ const rememberedLimit = 10_000
 /** A remembered check of a secret; its key is an HMAC under a key of this process. */
 type Known = { readonly right: boolean; readonly secretHash: string; readonly untilMs: number }
 
+type LocalAccountsNeeds = {
+  readonly accounts: (username: string) => LocalAccount | undefined
+  readonly settings: () => LocalSettings
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly slowing: Slowing
+  readonly random: RandomBytes
+}
+
 /** Vouches for the accounts of the config. */
 export class LocalAccounts implements CredentialVerifier {
-  readonly #accounts: (username: string) => LocalAccount | undefined
-  readonly #settings: () => LocalSettings
-  readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #slowing: Slowing
+  readonly #needs: LocalAccountsNeeds
   readonly #key: KeyedHash
   readonly #right = new Recent<Known>(rememberedLimit)
   readonly #wrong = new Recent<Known>(rememberedLimit)
@@ -37,29 +42,20 @@ export class LocalAccounts implements CredentialVerifier {
   readonly #vouched = new WeakMap<LocalAccount, Verified>()
   readonly #decoyHash: Promise<string>
 
-  constructor(options: {
-    accounts: (username: string) => LocalAccount | undefined
-    settings: () => LocalSettings
-    clock: Pick<Clock, 'monotonic'>
-    slowing: Slowing
-    random: RandomBytes
-  }) {
-    this.#accounts = options.accounts
-    this.#settings = options.settings
-    this.#clock = options.clock
-    this.#slowing = options.slowing
-    this.#key = new KeyedHash(options.random(32))
-    this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
+  constructor(needs: LocalAccountsNeeds) {
+    this.#needs = needs
+    this.#key = new KeyedHash(needs.random(32))
+    this.#decoyHash = hashSecret(needs.random(16).toString('hex'), needs.random)
   }
 
   vouchesFor(instance: string): boolean {
-    return instance === normaliseInstance(this.#settings().siteUrl)
+    return instance === normaliseInstance(this.#needs.settings().siteUrl)
   }
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
     const { basicUser, username } = presented
     if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
-    const account = this.#accounts(username)
+    const account = this.#needs.accounts(username)
     // An unknown name takes as long as a wrong secret, so that timing does not reveal which names exist.
     const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), instance, address)
     if (!account || !right) throw invalidCredentials()
@@ -69,27 +65,27 @@ export class LocalAccounts implements CredentialVerifier {
   }
 
   recall(username: string, instance: string): Verified | undefined {
-    const account = this.vouchesFor(instance) ? this.#accounts(username) : undefined
+    const account = this.vouchesFor(instance) ? this.#needs.accounts(username) : undefined
     return account && verified(account, instance, 'session')
   }
 
   knows(username: string): boolean {
-    return this.#accounts(username) !== undefined
+    return this.#needs.accounts(username) !== undefined
   }
 
   async #isRight(presented: Presented, secretHash: string, instance: string, address: string): Promise<boolean> {
     const { username, secret } = presented
     const id = this.#key.of('base64', `${username}\0${secret}`)
     const known = this.#right.get(id) ?? this.#wrong.get(id)
-    if (known && known.secretHash === secretHash && known.untilMs > this.#clock.monotonic()) return known.right
+    if (known && known.secretHash === secretHash && known.untilMs > this.#needs.clock.monotonic()) return known.right
     const identity = identityOf({ username, instance })
     const check = () =>
-      this.#slowing.check(address, identity, () => checkSecret(secret, secretHash, { address, identity }))
+      this.#needs.slowing.check(address, identity, () => checkSecret(secret, secretHash, { address, identity }))
     const asked = this.#underWay.get(id) ?? check()
     this.#underWay.set(id, asked)
     try {
       const right = await asked
-      if (!right) this.#slowing.wrong(address, identity, secret)
+      if (!right) this.#needs.slowing.wrong(address, identity, secret)
       this.#remember(id, right, secretHash)
       return right
     } finally {
@@ -99,7 +95,7 @@ export class LocalAccounts implements CredentialVerifier {
 
   /** Remembers right and wrong secrets separately: guesses push out no right one. */
   #remember(id: string, right: boolean, secretHash: string): void {
-    const untilMs = this.#clock.monotonic() + (right ? this.#settings().freshForMs : wrongForMs)
+    const untilMs = this.#needs.clock.monotonic() + (right ? this.#needs.settings().freshForMs : wrongForMs)
     this.#right.delete(id)
     this.#wrong.delete(id)
     ;(right ? this.#right : this.#wrong).set(id, { right, secretHash, untilMs })

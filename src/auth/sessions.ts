@@ -37,40 +37,26 @@ const mostOfOneUser = 200
 
 export type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
 
+type SessionsNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: RandomBytes
+  /** Counts sign-ins and sign-outs for the audit trail. */
+  readonly tally: Tally
+  readonly authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
+  readonly admission: Admission
+  readonly refusals: Refusals
+  readonly firstUses: FirstUses
+  readonly siteUrl: () => string
+}
+
 /** Keeps console sessions as rows that survive a restart, found by the hash of the cookie's token. */
 export class Sessions {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #random: RandomBytes
-  readonly #tally: Tally
-  readonly #authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
-  readonly #admission: Admission
-  readonly #refusals: Refusals
-  readonly #firstUses: FirstUses
-  readonly #siteUrl: () => string
+  readonly #needs: SessionsNeeds
   readonly #unstored = new UnstoredSessions()
 
-  constructor(options: {
-    work: UnitOfWork
-    clock: Pick<Clock, 'now'>
-    random: RandomBytes
-    /** Counts sign-ins and sign-outs for the audit trail. */
-    tally: Tally
-    authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
-    admission: Admission
-    refusals: Refusals
-    firstUses: FirstUses
-    siteUrl: () => string
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#random = options.random
-    this.#tally = options.tally
-    this.#authenticator = options.authenticator
-    this.#admission = options.admission
-    this.#refusals = options.refusals
-    this.#firstUses = options.firstUses
-    this.#siteUrl = options.siteUrl
+  constructor(needs: SessionsNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -82,13 +68,13 @@ export class Sessions {
     const named = { ...signIn, username: signIn.username.trim() }
     const { caller: verified, mark } = await this.#verify(named, from)
     const caller = atConsole(verified)
-    this.#admission.caller(caller, 'session')
-    const token = newSessionToken(this.#random)
-    const nowMs = this.#clock.now()
+    this.#needs.admission.caller(caller, 'session')
+    const token = newSessionToken(this.#needs.random)
+    const nowMs = this.#needs.clock.now()
     const row: SessionRow = {
       ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
       ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
-      sealed: mark ? null : sealFor(token, withLogin(named, caller), this.#random),
+      sealed: mark ? null : sealFor(token, withLogin(named, caller), this.#needs.random),
     }
     const hash = hashOfToken(token)
     await this.#unlessFull(
@@ -113,7 +99,7 @@ export class Sessions {
     const hash = hashOfToken(token)
     const row = this.#find(hash)
     if (!row) return undefined
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     const caller = row.expires_at_ms <= nowMs ? undefined : await this.#standing(row, token, from)
     if (!caller) {
       await this.#remove(hash)
@@ -131,7 +117,7 @@ export class Sessions {
 
   #find(hash: Buffer): SessionRow | undefined {
     if (this.#unstored.hasEnded(hash)) return undefined
-    return this.#unstored.find(hash) ?? this.#work.read((tx) => find(tx, hash))
+    return this.#unstored.find(hash) ?? this.#needs.work.read((tx) => find(tx, hash))
   }
 
   /** Removes a session. @returns whether there was one */
@@ -152,7 +138,7 @@ export class Sessions {
     const isUnstored = this.#unstored.find(hash) !== undefined
     await this.#unlessFull(
       (tx) => {
-        if (isUnstored) insert(tx, hash, row, this.#clock.now())
+        if (isUnstored) insert(tx, hash, row, this.#needs.clock.now())
         else moveExpiry(tx, hash, row.expires_at_ms)
       },
       () => {
@@ -160,19 +146,19 @@ export class Sessions {
         if (isUnstored) this.#unstored.begin(hash, row)
       },
     )
-    if (isUnstored && !this.#work.diskFault) this.#unstored.forget(hash)
+    if (isUnstored && !this.#needs.work.diskFault) this.#unstored.forget(hash)
   }
 
   #count(action: 'caller.signed_in' | 'caller.signed_out', by: RequestOrigin): void {
     const { username, instance } = by.caller
-    this.#tally.note([username, instance, networkOf(by.address)], by, { action, entity: 'caller' })
+    this.#needs.tally.note([username, instance, networkOf(by.address)], by, { action, entity: 'caller' })
   }
 
   /** Stores, or on a full disk keeps in memory, so that people can still sign in and read. */
   async #unlessFull<T>(store: (tx: Tx) => T, keep: () => T): Promise<T> {
     const { ended } = this.#unstored
     try {
-      const { result } = await this.#work.write((tx) => {
+      const { result } = await this.#needs.work.write((tx) => {
         for (const hash of ended) remove(tx, hash)
         return { result: store(tx) }
       })
@@ -188,13 +174,13 @@ export class Sessions {
   async #standing(row: SessionRow, token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
     const { username, instance, account_mark: mark, sealed } = row
     if (!sealed) {
-      const account = this.#authenticator.recall(username, instance)
+      const account = this.#needs.authenticator.recall(username, instance)
       return account?.mark?.equals(mark) ? account.caller : undefined
     }
     try {
-      const credential = readSealed(openFor(token, sealed, this.#random))
-      const { caller } = await this.#authenticator.verify({ ...credential, username, instance }, from.address)
-      if (caller.authMode === 'offline-cache') this.#firstUses.note({ ...from, caller })
+      const credential = readSealed(openFor(token, sealed, this.#needs.random))
+      const { caller } = await this.#needs.authenticator.verify({ ...credential, username, instance }, from.address)
+      if (caller.authMode === 'offline-cache') this.#needs.firstUses.note({ ...from, caller })
       return atConsole(caller)
     } catch (error) {
       if (error instanceof AppError && error.status !== 401) throw error
@@ -203,16 +189,16 @@ export class Sessions {
   }
 
   async #verify({ username, secret, instance }: SignIn, from: Omit<RequestOrigin, 'caller'>): Promise<Verified> {
-    const named = instance ?? this.#siteUrl()
+    const named = instance ?? this.#needs.siteUrl()
     const presented = { scheme: 'bearer', username, secret, instance: named, isTyped: true } as const
     try {
-      return await this.#authenticator.verify(presented, from.address)
+      return await this.#needs.authenticator.verify(presented, from.address)
     } catch (error) {
       if (error instanceof AppError && error.status === 401) {
         // An unknown name may be a secret in the wrong field, so it is not stored.
-        const isKnown = this.#authenticator.knows(username, named)
-        this.#refusals.note(error.code, from, isKnown ? { username, instance: named } : undefined)
-        this.#admission.refused(from.address)
+        const isKnown = this.#needs.authenticator.knows(username, named)
+        this.#needs.refusals.note(error.code, from, isKnown ? { username, instance: named } : undefined)
+        this.#needs.admission.refused(from.address)
       }
       throw error
     }

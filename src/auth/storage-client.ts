@@ -40,20 +40,18 @@ const plainAgent = new PlainAgent({ keepAlive: false })
 type NoAnswer = { readonly why: string; readonly mayCount: boolean }
 type Raw = { status: number; retryAfter: string | undefined; body: Buffer }
 
+type StorageClientNeeds = { clock: Pick<Clock, 'after'>; instances: () => readonly StorageInstance[]; version: string }
+
 /**
  * Sends verification requests to storage servers. Each call is one request, without redirects or retries, because a
  * repeated wrong password counts as two towards the server's lock-out.
  */
 export class StorageClient {
-  readonly #clock: Pick<Clock, 'after'>
-  readonly #instances: () => readonly StorageInstance[]
-  readonly #version: string
+  readonly #needs: StorageClientNeeds
   readonly #agents = new Map<string, { readonly key: string; readonly agent: Agent }>()
 
-  constructor(options: { clock: Pick<Clock, 'after'>; instances: () => readonly StorageInstance[]; version: string }) {
-    this.#clock = options.clock
-    this.#instances = options.instances
-    this.#version = options.version
+  constructor(needs: StorageClientNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -61,7 +59,7 @@ export class StorageClient {
    * @param authorization the header's value; absent: tests only whether the server answers (with `wrong`)
    */
   async ask(url: string, authorization?: string): Promise<StorageAnswer> {
-    const instance = this.#instances().find((known) => known.url === url)
+    const instance = this.#needs.instances().find((known) => known.url === url)
     if (!instance) return unclear('not a configured instance')
     try {
       const request = got.stream.get(`${instance.url}${path}`, {
@@ -69,7 +67,7 @@ export class StorageClient {
           ...(authorization !== undefined && { authorization }),
           'ocs-apirequest': 'true',
           accept: 'application/json',
-          'user-agent': `gatehouse/${this.#version}`,
+          'user-agent': `gatehouse/${this.#needs.version}`,
         },
         agent: instance.url.startsWith('https:') ? { https: this.#agentOf(instance) } : { http: plainAgent },
         retry: { limit: 0 },
@@ -77,7 +75,7 @@ export class StorageClient {
         throwHttpErrors: false,
         decompress: false,
       })
-      const raw = await answerTo(request, this.#clock)
+      const raw = await answerTo(request, this.#needs.clock)
       return 'why' in raw ? unclear(raw.why, raw.mayCount) : readAnswer(raw)
     } catch (error) {
       return unclear(describe(error))

@@ -47,38 +47,34 @@ const slowFromMs = 2000
 /** A server in trouble for this long makes the gateway degraded. */
 const noticedAfterMs = 60_000
 
+type StorageGateNeeds = {
+  readonly url: string
+  readonly client: StorageClient
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly record: TryRecord
+  /** Called when the server becomes down, slow, or well. */
+  readonly onChange: (before: Trouble | undefined, now: Trouble | undefined) => void
+}
+
 /**
  * Asks one storage server: first as bearer token, then once as Basic password; not at all while its breaker is open.
  */
 export class StorageGate {
-  readonly #url: string
-  readonly #client: StorageClient
-  readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #onChange: (before: Trouble | undefined, now: Trouble | undefined) => void
+  readonly #needs: StorageGateNeeds
   readonly #basic: BasicBudget
   #breaker: Breaker = closedBreaker
   #lastAskedMs = Number.NEGATIVE_INFINITY
   #trouble: Trouble | undefined
 
-  constructor(options: {
-    url: string
-    client: StorageClient
-    clock: Pick<Clock, 'monotonic'>
-    record: TryRecord
-    /** Called when the server becomes down, slow, or well. */
-    onChange: (before: Trouble | undefined, now: Trouble | undefined) => void
-  }) {
-    this.#url = options.url
-    this.#client = options.client
-    this.#clock = options.clock
-    this.#onChange = options.onChange
-    this.#basic = new BasicBudget(options)
+  constructor(needs: StorageGateNeeds) {
+    this.#needs = needs
+    this.#basic = new BasicBudget(needs)
   }
 
   /** Returns milliseconds until it may be asked again; 0: now. */
   get closedForMs(): number {
     if (this.#breaker.state === 'closed') return 0
-    return Math.max(this.#breaker.openUntilMs - this.#clock.monotonic(), this.#breaker.isProbing ? 1000 : 0)
+    return Math.max(this.#breaker.openUntilMs - this.#needs.clock.monotonic(), this.#breaker.isProbing ? 1000 : 0)
   }
 
   get isOpen(): boolean {
@@ -87,15 +83,15 @@ export class StorageGate {
 
   /** Returns what is wrong, once it has lasted for a minute. */
   get trouble(): Trouble | undefined {
-    const isNoticed = this.#trouble && this.#clock.monotonic() - this.#trouble.sinceMs >= noticedAfterMs
+    const isNoticed = this.#trouble && this.#needs.clock.monotonic() - this.#trouble.sinceMs >= noticedAfterMs
     return isNoticed ? this.#trouble : undefined
   }
 
   /** Returns the state for health. */
   get wellness(): ServerWellness {
     const trouble = this.#trouble
-    const illForMs = trouble ? this.#clock.monotonic() - trouble.sinceMs : null
-    return { url: this.#url, illForMs, answers: trouble?.kind !== 'down', why: trouble?.why ?? '' }
+    const illForMs = trouble ? this.#needs.clock.monotonic() - trouble.sinceMs : null
+    return { url: this.#needs.url, illForMs, answers: trouble?.kind !== 'down', why: trouble?.why ?? '' }
   }
 
   async verify(question: Question): Promise<GateAnswer> {
@@ -109,7 +105,7 @@ export class StorageGate {
 
   /** Tests without a credential whether the server answers, unless it was asked within `idleMs`. */
   async look(idleMs: number): Promise<void> {
-    if (!this.isOpen && !this.#trouble && this.#clock.monotonic() - this.#lastAskedMs < idleMs) return
+    if (!this.isOpen && !this.#trouble && this.#needs.clock.monotonic() - this.#lastAskedMs < idleMs) return
     await this.#ask(undefined)
   }
 
@@ -147,13 +143,13 @@ export class StorageGate {
   }
 
   async #ask(authorization: string | undefined): Promise<StorageAnswer> {
-    const { may, next } = admit(this.#breaker, this.#clock.monotonic())
+    const { may, next } = admit(this.#breaker, this.#needs.clock.monotonic())
     if (!may) return notAsked('it has not answered lately', this.closedForMs)
     this.#breaker = next
-    const startedMs = this.#clock.monotonic()
+    const startedMs = this.#needs.clock.monotonic()
     this.#lastAskedMs = startedMs
-    const answer = await this.#client.ask(this.#url, authorization)
-    const nowMs = this.#clock.monotonic()
+    const answer = await this.#needs.client.ask(this.#needs.url, authorization)
+    const nowMs = this.#needs.clock.monotonic()
     const isThere = answer.kind !== 'unclear' || (answer.isLockOut && authorization?.startsWith('Basic ') === true)
     if (isThere) this.#breaker = closedBreaker
     else this.#breaker = afterFailure(this.#breaker, nowMs, answer.retryAfterMs)
@@ -171,7 +167,7 @@ export class StorageGate {
   #change(now: Trouble | undefined): void {
     const before = this.#trouble
     this.#trouble = now
-    if (before?.kind !== now?.kind) this.#onChange(before, now)
+    if (before?.kind !== now?.kind) this.#needs.onChange(before, now)
   }
 }
 

@@ -52,17 +52,22 @@ const idleMs = 60_000
 /** The longest time that a known caller waits for the server. */
 const patienceMs = 500
 
+type StorageUsersNeeds = {
+  readonly settings: () => StorageSettings
+  readonly client: StorageClient
+  readonly callers: KnownCallers
+  readonly tries: BasicTries
+  readonly slowing: Slowing
+  readonly clock: Clock
+  readonly log: Logger
+  readonly key: Uint8Array
+  readonly onOutcome: (outcome: VerificationOutcome) => void
+}
+
 /** Vouches for the users of the configured storage servers: asks them, and remembers their answers. */
 export class StorageUsers implements CredentialVerifier {
-  readonly #settings: () => StorageSettings
-  readonly #client: StorageClient
-  readonly #callers: KnownCallers
-  readonly #tries: BasicTries
-  readonly #slowing: Slowing
-  readonly #clock: Clock
-  readonly #log: Logger
+  readonly #needs: StorageUsersNeeds
   readonly #key: KeyedHash
-  readonly #onOutcome: (outcome: VerificationOutcome) => void
   readonly #gates = new Map<string, StorageGate>()
   readonly #known = new Recent<Known>(remembered)
   /** Until when a credential counts as wrong. Separate from the known ones, so that guesses push out none of them. */
@@ -76,30 +81,13 @@ export class StorageUsers implements CredentialVerifier {
   #stopLooking: (() => void) | undefined
 
   /** @param options.key of this box, 32 bytes; under it credentials are remembered through restarts */
-  constructor(options: {
-    settings: () => StorageSettings
-    client: StorageClient
-    callers: KnownCallers
-    tries: BasicTries
-    slowing: Slowing
-    clock: Clock
-    log: Logger
-    key: Uint8Array
-    onOutcome: (outcome: VerificationOutcome) => void
-  }) {
-    this.#settings = options.settings
-    this.#client = options.client
-    this.#callers = options.callers
-    this.#tries = options.tries
-    this.#slowing = options.slowing
-    this.#clock = options.clock
-    this.#log = options.log
-    this.#key = new KeyedHash(options.key)
-    this.#onOutcome = options.onOutcome
+  constructor(needs: StorageUsersNeeds) {
+    this.#needs = needs
+    this.#key = new KeyedHash(needs.key)
   }
 
   vouchesFor(instance: string): boolean {
-    return this.#settings().instances.includes(instance)
+    return this.#needs.settings().instances.includes(instance)
   }
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
@@ -118,12 +106,12 @@ export class StorageUsers implements CredentialVerifier {
   }
 
   knows(username: string, instance: string): boolean {
-    return this.#callers.groupsOf(instance, username) !== undefined
+    return this.#needs.callers.groupsOf(instance, username) !== undefined
   }
 
   /** Returns the state of the servers, for health and metrics. */
   status(): StorageStatus {
-    const gates = this.#settings().instances.map((instance) => ({ instance, gate: this.#gates.get(instance) }))
+    const gates = this.#needs.settings().instances.map((instance) => ({ instance, gate: this.#gates.get(instance) }))
     const troubles = gates.flatMap(({ instance, gate }) => (gate?.trouble ? [{ ...gate.trouble, instance }] : []))
     const count = (kind: Trouble['kind']) => troubles.filter((trouble) => trouble.kind === kind).length
     return { open: gates.filter(({ gate }) => gate?.isOpen).length, down: count('down'), slow: count('slow'), troubles }
@@ -131,16 +119,16 @@ export class StorageUsers implements CredentialVerifier {
 
   /** Returns the state of each configured server, for health. One that was not asked yet is well. */
   wellness(): ServerWellness[] {
-    return this.#settings().instances.map((url) => this.#gateOf(url).wellness)
+    return this.#needs.settings().instances.map((url) => this.#gateOf(url).wellness)
   }
 
   /** Tests the servers regularly, so that an outage is known before a caller meets it. */
   start(): void {
     const look = () => {
-      for (const url of this.#settings().instances) void this.#gateOf(url).look(idleMs)
-      this.#stopLooking = this.#clock.after(lookEveryMs, look)
+      for (const url of this.#needs.settings().instances) void this.#gateOf(url).look(idleMs)
+      this.#stopLooking = this.#needs.clock.after(lookEveryMs, look)
     }
-    this.#stopLooking ??= this.#clock.after(0, look)
+    this.#stopLooking ??= this.#needs.clock.after(0, look)
   }
 
   stop(): void {
@@ -151,22 +139,22 @@ export class StorageUsers implements CredentialVerifier {
   /** Decides on a credential; synchronously when the answer is remembered. */
   #believe(credential: Credential, address: string): Belief | Promise<Belief> {
     const { key } = credential
-    const nowMs = this.#clock.monotonic()
+    const nowMs = this.#needs.clock.monotonic()
     const mismatch = this.#mismatched.get(mismatchKey(credential))
     if (mismatch && nowMs < mismatch.untilMs) {
-      this.#onOutcome('remembered_wrong')
+      this.#needs.onOutcome('remembered_wrong')
       throw this.#mismatch(credential, mismatch.username)
     }
     const wrongUntilMs = this.#wrong.get(key)
     // A remembered guess is not looked up in the database either.
     const known = this.#known.get(key) ?? (wrongUntilMs === undefined ? this.#stored(credential) : undefined)
-    const verdict = beforeAsking(known, wrongUntilMs, nowMs, this.#settings())
+    const verdict = beforeAsking(known, wrongUntilMs, nowMs, this.#needs.settings())
     if (verdict === 'believe' && known) {
-      this.#onOutcome('fresh')
+      this.#needs.onOutcome('fresh')
       return { username: known.username, isStale: false }
     }
     if (verdict === 'refuse') {
-      this.#onOutcome('remembered_wrong')
+      this.#needs.onOutcome('remembered_wrong')
       throw invalidCredentials()
     }
     const underWay = this.#underWay.get(key) ?? this.#askBeside(credential, known, address)
@@ -179,7 +167,7 @@ export class StorageUsers implements CredentialVerifier {
     const belief = this.#conclude(credential, known, address).finally(() => this.#underWay.delete(key))
     // The request may have continued with the stale answer, so a rejection here may have no listener.
     belief.catch(() => {})
-    const underWay = { belief, sinceMs: this.#clock.monotonic() }
+    const underWay = { belief, sinceMs: this.#needs.clock.monotonic() }
     this.#underWay.set(key, underWay)
     return underWay
   }
@@ -189,33 +177,37 @@ export class StorageUsers implements CredentialVerifier {
    * background.
    */
   #soon({ belief, sinceMs }: UnderWay, known: Known): Promise<Belief> {
-    const nowMs = this.#clock.monotonic()
-    if (nowMs - known.verifiedMs > this.#settings().staleForMs) return belief
+    const nowMs = this.#needs.clock.monotonic()
+    if (nowMs - known.verifiedMs > this.#needs.settings().staleForMs) return belief
     const stale = (): Belief => {
-      this.#onOutcome('stale')
+      this.#needs.onOutcome('stale')
       return { username: known.username, isStale: true }
     }
     const leftMs = sinceMs + patienceMs - nowMs
     if (leftMs <= 0) return Promise.resolve(stale())
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(leftMs, () => resolve(stale()))
+      const cancel = this.#needs.clock.after(leftMs, () => resolve(stale()))
       belief.then(resolve, reject).finally(cancel)
     })
   }
 
   /** Returns what an earlier process stored, as stale: the server is asked again first. */
   #stored({ key }: Credential): Known | undefined {
-    const stored = this.#callers.find(idOf(key))
+    const stored = this.#needs.callers.find(idOf(key))
     if (!stored) return undefined
     const { username, asBearer, ageMs } = stored
-    return { username, asBearer, verifiedMs: this.#clock.monotonic() - Math.max(ageMs, this.#settings().freshForMs) }
+    return {
+      username,
+      asBearer,
+      verifiedMs: this.#needs.clock.monotonic() - Math.max(ageMs, this.#needs.settings().freshForMs),
+    }
   }
 
   async #conclude(credential: Credential, known: Known | undefined, address: string): Promise<Belief> {
-    const startedMs = this.#clock.monotonic()
+    const startedMs = this.#needs.clock.monotonic()
     const answer = await this.#ask(credential, known, address)
-    const conclusion = afterAnswer(known, answer.kind, this.#clock.monotonic(), this.#settings())
-    this.#onOutcome(conclusion === 'fresh' ? 'verified' : conclusion)
+    const conclusion = afterAnswer(known, answer.kind, this.#needs.clock.monotonic(), this.#needs.settings())
+    this.#needs.onOutcome(conclusion === 'fresh' ? 'verified' : conclusion)
     if (answer.kind === 'verified') {
       if (!isNameOf(credential, answer)) throw this.#belongsToAnother(credential, known, answer.username)
       return this.#remember(credential, answer, startedMs)
@@ -257,7 +249,7 @@ export class StorageUsers implements CredentialVerifier {
       const lane = `${known.username}@${instance}`
       return this.#turnsOfKnown.run(lane, () => gate.verify(question)).catch(tooMany)
     }
-    return this.#slowing.check(address, `${login}@${instance}`, () =>
+    return this.#needs.slowing.check(address, `${login}@${instance}`, () =>
       this.#turnsOfStrangers.run(networkOf(address), () => gate.verify(question), login),
     )
   }
@@ -274,30 +266,30 @@ export class StorageUsers implements CredentialVerifier {
   ): Belief {
     this.#known.set(key, { username, verifiedMs, asBearer })
     this.#wrong.delete(key)
-    this.#callers.verified({
+    this.#needs.callers.verified({
       id: idOf(key),
       instance,
       username,
       asBearer,
       groups,
-      role: roleOfGroups(groups, instance, this.#settings()),
+      role: roleOfGroups(groups, instance, this.#needs.settings()),
     })
     return { username, isStale: false }
   }
 
   #forget({ key, presented, login, instance }: Credential, known: Known | undefined, address: string): AppError {
     this.#known.delete(key)
-    this.#wrong.set(key, this.#clock.monotonic() + wrongForMs)
-    if (known) this.#callers.ended(idOf(key))
-    else this.#slowing.wrong(address, `${login}@${instance}`, presented.secret)
+    this.#wrong.set(key, this.#needs.clock.monotonic() + wrongForMs)
+    if (known) this.#needs.callers.ended(idOf(key))
+    else this.#needs.slowing.wrong(address, `${login}@${instance}`, presented.secret)
     return invalidCredentials()
   }
 
   /** Makes the error for a right secret with another user's name, and remembers it. */
   #belongsToAnother(credential: Credential, known: Known | undefined, username: string): AppError {
     this.#known.delete(credential.key)
-    if (known) this.#callers.ended(idOf(credential.key))
-    const untilMs = this.#clock.monotonic() + wrongForMs
+    if (known) this.#needs.callers.ended(idOf(credential.key))
+    const untilMs = this.#needs.clock.monotonic() + wrongForMs
     this.#mismatched.set(mismatchKey(credential), { username, untilMs })
     return this.#mismatch(credential, username)
   }
@@ -314,13 +306,14 @@ export class StorageUsers implements CredentialVerifier {
     if (known) return known
     const gate = new StorageGate({
       url,
-      client: this.#client,
-      clock: this.#clock,
-      record: this.#tries.of(url),
+      client: this.#needs.client,
+      clock: this.#needs.clock,
+      record: this.#needs.tries.of(url),
       onChange: (_, now) => {
-        if (!now) this.#log.info({ instance: url }, 'the storage server answers as it should again')
-        else if (now.kind === 'slow') this.#log.warn({ instance: url, why: now.why }, 'the storage server is slow')
-        else this.#log.warn({ instance: url, why: now.why }, 'the storage server does not answer')
+        if (!now) this.#needs.log.info({ instance: url }, 'the storage server answers as it should again')
+        else if (now.kind === 'slow')
+          this.#needs.log.warn({ instance: url, why: now.why }, 'the storage server is slow')
+        else this.#needs.log.warn({ instance: url, why: now.why }, 'the storage server does not answer')
       },
     })
     this.#gates.set(url, gate)
@@ -329,8 +322,8 @@ export class StorageUsers implements CredentialVerifier {
 
   /** Returns the caller with the groups that the server last named. A stale admin is a supervisor. */
   #callerOf({ username, isStale }: Belief, instance: string): Caller {
-    const groups = this.#callers.groupsOf(instance, username) ?? []
-    const role = roleOfGroups(groups, instance, this.#settings())
+    const groups = this.#needs.callers.groupsOf(instance, username) ?? []
+    const role = roleOfGroups(groups, instance, this.#needs.settings())
     const named = { username, instance, groups }
     if (!isStale) return { ...named, role, permissions: permissionsOf(role), authMode: 'storage' }
     const lowered = roleWhileUnconfirmed(role)

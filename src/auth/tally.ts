@@ -16,20 +16,18 @@ const windowMs = 10 * 60_000
 /** Open windows at once; above that, events are counted by action alone. */
 const keptApart = 1000
 
+type TallyNeeds = { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now' | 'after'> }
+
 /**
  * Counts repeated events for the audit trail: one row for all that is alike within ten minutes, with count, first and
  * last. The row is appended when the window closes, so a flood cannot fill the disk.
  */
 export class Tally {
-  readonly #work: UnitOfWork
-  readonly #audit: AuditTrail
-  readonly #clock: Pick<Clock, 'now' | 'after'>
+  readonly #needs: TallyNeeds
   readonly #windows = new Map<string, Window>()
 
-  constructor(needs: { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now' | 'after'> }) {
-    this.#work = needs.work
-    this.#audit = needs.audit
-    this.#clock = needs.clock
+  constructor(needs: TallyNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -40,7 +38,7 @@ export class Tally {
   note(likeness: readonly unknown[], by: AuditOrigin, facts: AuditFacts, common: AuditFacts = facts): void {
     const own = JSON.stringify([facts.action, ...likeness])
     const isOwn = this.#windows.has(own) || this.#windows.size < keptApart
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     const key = isOwn ? own : JSON.stringify([common.action])
     this.#add(key, { facts: isOwn ? facts : common, firstMs: nowMs, lastMs: nowMs, count: 1, last: by })
   }
@@ -53,7 +51,7 @@ export class Tally {
   #add(key: string, one: Counted): void {
     const open = this.#windows.get(key)
     if (!open) {
-      this.#windows.set(key, { counted: one, cancel: this.#clock.after(windowMs, () => this.#close(key)) })
+      this.#windows.set(key, { counted: one, cancel: this.#needs.clock.after(windowMs, () => this.#close(key)) })
       return
     }
     const [first, last] = open.counted.lastMs <= one.lastMs ? [open.counted, one] : [one, open.counted]
@@ -68,8 +66,8 @@ export class Tally {
     const { facts, firstMs, lastMs, count, last } = window.counted
     const changes = { ...facts.changes, count, first: isoTime(firstMs), last: isoTime(lastMs) }
     // If the disk refuses the row, its count goes into the next window.
-    this.#work
-      .write((tx) => this.#audit.write(tx, last, { ...facts, changes }))
+    this.#needs.work
+      .write((tx) => this.#needs.audit.write(tx, last, { ...facts, changes }))
       .catch(() => this.#add(key, window.counted))
   }
 }

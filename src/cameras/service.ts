@@ -55,51 +55,33 @@ const downForMs = 60_000
 
 type Wanted = { readonly running: boolean; readonly settings: MotionSettings }
 
+type CamerasServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly log: Log
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly makeId: () => string
+  readonly clipsDir: string
+  readonly site: () => CamerasSettings
+  readonly link: CamerasLink
+  readonly names: ConfigNames
+}
+
 /** Shows cameras to callers, starts and stops their detection, and records the detections that they report. */
 export class CamerasService {
-  readonly #work: UnitOfWork
-  readonly #clock: Clock
-  readonly #logger: Logger
-  readonly #log: Log
-  readonly #outbox: Outbox
-  readonly #audit: AuditTrail
-  readonly #makeId: () => string
-  readonly #clipsDir: string
-  readonly #site: () => CamerasSettings
-  readonly #link: CamerasLink
-  readonly #names: ConfigNames
+  readonly #needs: CamerasServiceNeeds
   readonly #reports = new LatestReports()
   readonly #health: CameraHealthBook
   readonly #cameraLog: CameraLog
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
 
-  constructor(options: {
-    work: UnitOfWork
-    clock: Clock
-    logger: Logger
-    log: Log
-    outbox: Outbox
-    audit: AuditTrail
-    makeId: () => string
-    clipsDir: string
-    site: () => CamerasSettings
-    link: CamerasLink
-    names: ConfigNames
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#health = new CameraHealthBook(options.clock.monotonic())
-    this.#logger = options.logger
-    this.#cameraLog = new CameraLog(options.logger)
-    this.#log = options.log
-    this.#outbox = options.outbox
-    this.#audit = options.audit
-    this.#makeId = options.makeId
-    this.#clipsDir = options.clipsDir
-    this.#site = options.site
-    this.#link = options.link
-    this.#names = options.names
+  constructor(needs: CamerasServiceNeeds) {
+    this.#needs = needs
+    this.#health = new CameraHealthBook(needs.clock.monotonic())
+    this.#cameraLog = new CameraLog(needs.logger)
   }
 
   /**
@@ -111,16 +93,16 @@ export class CamerasService {
   }
 
   #sendCameras(): void {
-    const { cameras, reserveBytes } = this.#site()
-    this.#link.send({ type: 'reserve', bytes: reserveBytes })
+    const { cameras, reserveBytes } = this.#needs.site()
+    this.#needs.link.send({ type: 'reserve', bytes: reserveBytes })
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
       this.#health.unwant(id)
-      this.#link.send({ type: 'remove', cameraId: id })
+      this.#needs.link.send({ type: 'remove', cameraId: id })
     }
     for (const camera of cameras) this.#tell(camera)
-    this.#link.send({ type: 'secrets' })
+    this.#needs.link.send({ type: 'secrets' })
   }
 
   /** Sends a new thread all settings. */
@@ -133,7 +115,7 @@ export class CamerasService {
   /** Forgets all reports: the thread has ended, and with it every stream. */
   threadEnded(): void {
     this.#reports.forgetAll()
-    this.#health.threadGone(this.#clock.monotonic())
+    this.#health.threadGone(this.#needs.clock.monotonic())
   }
 
   heard(message: FromCameras): void {
@@ -142,7 +124,7 @@ export class CamerasService {
         void this.#give(message.count)
         break
       case 'state':
-        this.#health.heard(message, this.#clock.monotonic())
+        this.#health.heard(message, this.#needs.clock.monotonic())
         this.#cameraLog.heard(message, this.#nameOf(message.cameraId))
         this.#reports.heard(message)
         break
@@ -166,7 +148,7 @@ export class CamerasService {
 
   /** Says whether every wanted camera gives pictures, or has been without for less than a minute. */
   areWell(): boolean {
-    const now = this.#clock.now()
+    const now = this.#needs.clock.now()
     return this.cameraHealth().every(({ badSinceMs }) => badSinceMs === null || now - badSinceMs < downForMs)
   }
 
@@ -175,17 +157,19 @@ export class CamerasService {
    * clock, so a change of the wall clock makes no outage longer or shorter.
    */
   cameraHealth(): CameraHealth[] {
-    return this.#site()
+    return this.#needs
+      .site()
       .cameras.filter((camera) => this.#wanted(camera).running)
       .map(({ id, name }) => {
-        const bad = this.#health.badness(id, this.#clock.monotonic())
-        return { id, name, badSinceMs: bad ? this.#clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
+        const bad = this.#health.badness(id, this.#needs.clock.monotonic())
+        return { id, name, badSinceMs: bad ? this.#needs.clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
       })
   }
 
   cameras(caller: Caller) {
-    return this.#site()
-      .cameras.filter((camera) => maySee(this.#names, caller, camera))
+    return this.#needs
+      .site()
+      .cameras.filter((camera) => maySee(this.#needs.names, caller, camera))
       .map((camera) => this.#camera(camera))
   }
 
@@ -235,15 +219,15 @@ export class CamerasService {
    */
   async control(request: MotionAction, by: RequestOrigin) {
     const camera = this.#visible(request.cctvId, by.caller)
-    demandControl(this.#names, by.caller, camera)
+    demandControl(this.#needs.names, by.caller, camera)
     const { cctvId, action } = request
     const before = this.#wanted(camera)
     const settings = action === 'start' ? given(request) : JSON.parse(this.#control(camera)?.settings ?? '{}')
-    await this.#work.write((tx) => {
+    await this.#needs.work.write((tx) => {
       const kept = { cctv_id: cctvId, action, settings: JSON.stringify(settings), config_sha256: motionHash(camera) }
-      store.keepControl(tx, kept, this.#clock.now())
+      store.keepControl(tx, kept, this.#needs.clock.now())
       const changes = { settings }
-      this.#audit.write(tx, by, {
+      this.#needs.audit.write(tx, by, {
         action: `motion.${action === 'start' ? 'started' : 'stopped'}`,
         entity: 'camera',
         entityId: cctvId,
@@ -252,7 +236,7 @@ export class CamerasService {
     })
     const after = this.#wanted(camera)
     this.#tell(camera)
-    if (action === 'start') this.#link.send({ type: 'retry', cameraId: cctvId })
+    if (action === 'start') this.#needs.link.send({ type: 'retry', cameraId: cctvId })
     const changed = canonicalJson(before) !== canonicalJson(after)
     return { cctvId, action, running: after.running, changed, settings: after.settings }
   }
@@ -264,7 +248,7 @@ export class CamerasService {
   ) {
     if (query.cctvId !== undefined) this.#visible(query.cctvId, caller)
     const cameras = query.cctvId === undefined ? this.#visibleIds(caller) : [query.cctvId]
-    const found = this.#work.read((tx) =>
+    const found = this.#needs.work.read((tx) =>
       store.listDetections(tx, { cameras, fromMs: query.from, toMs: query.to }, page),
     )
     return { ...found, rows: found.rows.map((row) => this.#present(row)) }
@@ -272,14 +256,16 @@ export class CamerasService {
 
   /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */
   watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
-    const all = this.#site().cameras.filter((camera) => camera.slots.includes(slotCode))
-    const visible = all.filter((camera) => maySee(this.#names, caller, camera)).map(({ id, name }) => ({ id, name }))
+    const all = this.#needs.site().cameras.filter((camera) => camera.slots.includes(slotCode))
+    const visible = all
+      .filter((camera) => maySee(this.#needs.names, caller, camera))
+      .map(({ id, name }) => ({ id, name }))
     return { visible, hidden: all.length - visible.length }
   }
 
   /** Says whether a clip that fired in this time is still being recorded; `toMs` excluded. */
   isRecording(cctvId: number, fromMs: number, toMs: number): boolean {
-    return this.#work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
+    return this.#needs.work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
   }
 
   /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
@@ -297,7 +283,7 @@ export class CamerasService {
   }
 
   #row(id: number | undefined, caller: Caller): DetectionEventRow {
-    const { row, fired } = this.#work.read((tx) => ({
+    const { row, fired } = this.#needs.work.read((tx) => ({
       row: id === undefined ? undefined : store.findDetection(tx, id),
       fired: id === undefined ? undefined : store.findReservation(tx, id),
     }))
@@ -309,10 +295,10 @@ export class CamerasService {
 
   #file(row: DetectionEventRow, kind: 'clip' | 'snapshot'): FileAnswer {
     const hash = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
-    const media = hash === null ? undefined : this.#work.read((tx) => findMedia(tx, hash))
+    const media = hash === null ? undefined : this.#needs.work.read((tx) => findMedia(tx, hash))
     if (!media) throw new AppError('NOT_FOUND', `The detection has no ${kind}`, { details: row.reason ?? '' })
     const { mediaType, sizeBytes } = media
-    return { path: join(this.#clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
+    return { path: join(this.#needs.clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
   }
 
   #camera(camera: CameraConfig) {
@@ -320,7 +306,7 @@ export class CamerasService {
     return {
       id: camera.id,
       name: camera.name,
-      warehouseId: camera.warehouseId ?? this.#site().warehouseId,
+      warehouseId: camera.warehouseId ?? this.#needs.site().warehouseId,
       zoneId: camera.zoneId,
       slots: [...camera.slots],
       enabled: camera.enabled,
@@ -343,20 +329,21 @@ export class CamerasService {
 
   /** Returns a camera's config. Throws NOT_FOUND, also for a camera that the caller may not see. */
   #visible(cctvId: number, caller: Caller): CameraConfig {
-    const camera = this.#site().cameras.find((c) => c.id === cctvId)
-    if (!camera || !maySee(this.#names, caller, camera)) throw AppError.notFound('Camera')
+    const camera = this.#needs.site().cameras.find((c) => c.id === cctvId)
+    if (!camera || !maySee(this.#needs.names, caller, camera)) throw AppError.notFound('Camera')
     return camera
   }
 
   #visibleIds(caller: Caller): number[] {
-    return this.#site()
-      .cameras.filter((c) => maySee(this.#names, caller, c))
+    return this.#needs
+      .site()
+      .cameras.filter((c) => maySee(this.#needs.names, caller, c))
       .map((c) => c.id)
   }
 
   /** Returns the start or stop of the API, while the camera's motion block is unchanged since; else undefined. */
   #control(camera: CameraConfig): store.Control | undefined {
-    const said = this.#work.read((tx) => store.findControl(tx, camera.id))
+    const said = this.#needs.work.read((tx) => store.findControl(tx, camera.id))
     return said?.config_sha256 === motionHash(camera) ? said : undefined
   }
 
@@ -387,23 +374,23 @@ export class CamerasService {
     const text = JSON.stringify(message)
     if (this.#sent.get(camera.id) === text) return
     this.#sent.set(camera.id, text)
-    this.#link.send({ type: 'camera', settings: message })
+    this.#needs.link.send({ type: 'camera', settings: message })
   }
 
   #noteStart(cctvId: number, running: boolean): void {
-    if (running) this.#health.want(cctvId, this.#clock.monotonic())
+    if (running) this.#health.want(cctvId, this.#needs.clock.monotonic())
     else this.#health.unwant(cctvId)
     if (!running) this.#startedAtMs.delete(cctvId)
     else if (!this.#startedAtMs.has(cctvId)) {
-      this.#startedAtMs.set(cctvId, this.#clock.now())
+      this.#startedAtMs.set(cctvId, this.#needs.clock.now())
       this.#reports.forgetCounts(cctvId)
     }
   }
 
   async #give(count: number): Promise<void> {
     await this.#untilWritten(async () => {
-      const ids = await this.#work.write((tx) => store.takeIds(tx, count))
-      this.#link.send({ type: 'ids', ids })
+      const ids = await this.#needs.work.write((tx) => store.takeIds(tx, count))
+      this.#needs.link.send({ type: 'ids', ids })
     })
   }
 
@@ -414,15 +401,15 @@ export class CamerasService {
         await write()
         return
       } catch (err) {
-        this.#logger.error({ err }, 'a detection could not be written; it is tried again')
+        this.#needs.logger.error({ err }, 'a detection could not be written; it is tried again')
         if (err instanceof AppError && err.code === 'NOT_READY') return
-        await new Promise<void>((resolve) => this.#clock.after(writeAgainMs, resolve))
+        await new Promise<void>((resolve) => this.#needs.clock.after(writeAgainMs, resolve))
       }
     }
   }
 
   async #fired(message: MotionFired): Promise<void> {
-    await this.#work.write((tx) => {
+    await this.#needs.work.write((tx) => {
       const fired = this.#reserve(tx, message, message.clip)
       if (message.clip || store.findDetection(tx, fired.id)) return
       this.#append(
@@ -432,11 +419,11 @@ export class CamerasService {
         null,
       )
     })
-    if (!message.clip) this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+    if (!message.clip) this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
   }
 
   async #closed(message: ClipClosed | ClipLost): Promise<void> {
-    await this.#work.write((tx) => {
+    await this.#needs.work.write((tx) => {
       const fired = this.#reserve(tx, message, true)
       if (store.findDetection(tx, fired.id)) return
       if (message.type === 'clipLost') {
@@ -447,7 +434,7 @@ export class CamerasService {
       if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
       this.#append(tx, fired, { clip_status: 'recorded', reason: clipReason(message) }, message)
     })
-    this.#link.send({ type: 'recorded', detectionId: message.detectionId })
+    this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
   }
 
   /**
@@ -456,7 +443,7 @@ export class CamerasService {
    */
   async #giveUp(): Promise<void> {
     const reason = 'the gateway ended before anything of the clip was on disk'
-    await this.#work.write((tx) => {
+    await this.#needs.work.write((tx) => {
       for (const fired of store.openReservations(tx)) this.#append(tx, fired, { clip_status: 'lost', reason }, null)
     })
   }
@@ -471,20 +458,29 @@ export class CamerasService {
     if (known) return known
     const fired: store.Reservation = {
       id: facts.detectionId,
-      event_id: this.#makeId(),
+      event_id: this.#needs.makeId(),
       cctv_id: facts.cameraId,
       fired_at_ms: facts.motionAt,
       score: facts.score,
       scene_change: facts.sceneChange ? 1 : 0,
     }
     store.reserve(tx, fired)
-    const url = clip ? `${this.#site().siteUrl}${store.clipPath(fired.id)}` : null
-    this.#outbox.announce(tx, motionDetected(fired, url, this.#clock.now(), this.#warehouseOf(fired.cctv_id)))
+    const url = clip ? `${this.#needs.site().siteUrl}${store.clipPath(fired.id)}` : null
+    this.#needs.outbox.announce(
+      tx,
+      motionDetected(fired, url, this.#needs.clock.now(), this.#warehouseOf(fired.cctv_id)),
+    )
     return fired
   }
 
   #keep(tx: Tx, file: StoredFile, kind: Media['kind'], mediaType: string): void {
-    const media = { sha256: file.sha256, kind, mediaType, sizeBytes: file.sizeBytes, receivedAtMs: this.#clock.now() }
+    const media = {
+      sha256: file.sha256,
+      kind,
+      mediaType,
+      sizeBytes: file.sizeBytes,
+      receivedAtMs: this.#needs.clock.now(),
+    }
     addMedia(tx, media)
   }
 
@@ -514,17 +510,20 @@ export class CamerasService {
       longest_gap_seconds: clip?.longestGapSeconds ?? null,
       clip_original: clip ? Number(clip.original) : null,
       closed_by: clip?.closedBy ?? null,
-      recorded_at_ms: this.#clock.now(),
+      recorded_at_ms: this.#needs.clock.now(),
     }
-    const leaf = this.#log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
+    const leaf = this.#needs.log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
     const row = { ...unsealed, ...leaf }
     store.append(tx, row)
     holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
-    this.#outbox.created(tx, detectionRecorded(this.#present(row), this.#clock.now(), this.#warehouseOf(row.cctv_id)))
+    this.#needs.outbox.created(
+      tx,
+      detectionRecorded(this.#present(row), this.#needs.clock.now(), this.#warehouseOf(row.cctv_id)),
+    )
   }
 
   #present(row: DetectionEventRow): DetectionEvent {
-    const { siteUrl, uploads } = this.#site()
+    const { siteUrl, uploads } = this.#needs.site()
     return store.toDetectionEvent(row, {
       siteUrl,
       uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
@@ -532,11 +531,11 @@ export class CamerasService {
   }
 
   #nameOf(cctvId: number): string {
-    return this.#site().cameras.find(({ id }) => id === cctvId)?.name ?? `Camera ${cctvId}`
+    return this.#needs.site().cameras.find(({ id }) => id === cctvId)?.name ?? `Camera ${cctvId}`
   }
 
   #warehouseOf(cctvId: number): number {
-    const { cameras, warehouseId } = this.#site()
+    const { cameras, warehouseId } = this.#needs.site()
     return cameras.find((c) => c.id === cctvId)?.warehouseId ?? warehouseId
   }
 }

@@ -16,16 +16,14 @@ const scanWarningText = {
   SAME_COUNTER: 'the slot is counted again by the person who counted it before',
 } as const satisfies Record<ScanWarning, string>
 
+type ScansNeeds = { warehouse: WarehouseService; recorder: Recorder; people: People }
+
 /** Stores scans of counts as they were made. */
 export class Scans {
-  readonly #warehouse: WarehouseService
-  readonly #recorder: Recorder
-  readonly #people: People
+  readonly #needs: ScansNeeds
 
-  constructor(options: { warehouse: WarehouseService; recorder: Recorder; people: People }) {
-    this.#warehouse = options.warehouse
-    this.#recorder = options.recorder
-    this.#people = options.people
+  constructor(needs: ScansNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -43,24 +41,24 @@ export class Scans {
 
   /** Appends a scan. Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE. */
   append(tx: Tx, countId: number, asked: NewCountScan, deviceTimeMs: number | undefined, by: RequestOrigin) {
-    const slot = this.#warehouse.slotReference(tx, { id: asked.slot_id, code: asked.slot_code }, by.caller)
+    const slot = this.#needs.warehouse.slotReference(tx, { id: asked.slot_id, code: asked.slot_code }, by.caller)
     demandSlot(tx, countId, slot)
-    const found = palletsOf(tx, asked.barcodes ?? [], this.#warehouse)
-    const sight = this.#warehouse.sightOf(by.caller)
+    const found = palletsOf(tx, asked.barcodes ?? [], this.#needs.warehouse)
+    const sight = this.#needs.warehouse.sightOf(by.caller)
     const keys = ['', ...found.map(({ key }) => key)]
     const newestMs = Math.max(...keys.map((key) => newestTimestampMs(tx, slot.id, key, sight)))
-    const when = this.#recorder.timeOf({ timestampMs: asked.timestamp, deviceTimeMs }, newestMs)
+    const when = this.#needs.recorder.timeOf({ timestampMs: asked.timestamp, deviceTimeMs }, newestMs)
     const id = store.nextScanId(tx)
-    const counter = this.#people.ofCaller(tx, by.caller)
+    const counter = this.#needs.people.ofCaller(tx, by.caller)
     const row = {
       id,
       count_id: countId,
       slot_id: slot.id,
       found: JSON.stringify(found),
-      counter_commitment: this.#people.inRow(tx, counter, { subject: 'count_scan', row: id, field: 'counter' }),
+      counter_commitment: this.#needs.people.inRow(tx, counter, { subject: 'count_scan', row: id, field: 'counter' }),
       timestamp_ms: when.timestampMs,
       device_timestamp_ms: when.deviceTimestampMs,
-      received_at_ms: this.#recorder.nowMs(),
+      received_at_ms: this.#needs.recorder.nowMs(),
       clock_offset_ms: when.clockOffsetMs,
       time_quality: when.timeQuality,
       known_event_id: headOf(tx).id,

@@ -20,49 +20,35 @@ export type Going = Ask & { readonly id: number | undefined; readonly version: n
 
 type Told<T> = { success: true } & T
 
+type CountsServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly warehouse: WarehouseService
+  readonly recorder: Recorder
+  readonly openings: Openings
+  readonly people: People
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly random: RandomBytes
+  readonly warehouseId: () => number
+}
+
 /** Runs counts: blind counting of slots, review, recounts, and corrections of the ledger. */
 export class CountsService {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
-  readonly #recorder: Recorder
-  readonly #openings: Openings
-  readonly #people: People
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #random: RandomBytes
+  readonly #needs: CountsServiceNeeds
   readonly #scans: Scans
-  readonly #warehouseId: () => number
 
-  constructor(options: {
-    work: UnitOfWork
-    warehouse: WarehouseService
-    recorder: Recorder
-    openings: Openings
-    people: People
-    audit: AuditTrail
-    idempotency: Idempotency
-    random: RandomBytes
-    warehouseId: () => number
-  }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
-    this.#recorder = options.recorder
-    this.#openings = options.openings
-    this.#people = options.people
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#random = options.random
-    this.#scans = new Scans(options)
-    this.#warehouseId = options.warehouseId
+  constructor(needs: CountsServiceNeeds) {
+    this.#needs = needs
+    this.#scans = new Scans(needs)
   }
 
   /** Opens a count over the selected slots. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND. */
   open(asked: NewCount, { by, claim }: Ask): Promise<Reply<Told<Count>>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
-        const warehouse = this.#warehouse
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
+        const warehouse = this.#needs.warehouse
         const warehouseId = this.#warehouseOf(tx, asked, by.caller)
-        const slots = selectSlots(tx, asked, { warehouse, warehouseId, caller: by.caller, random: this.#random })
+        const slots = selectSlots(tx, asked, { warehouse, warehouseId, caller: by.caller, random: this.#needs.random })
         const { reference, ...selection } = asked
         const row = {
           warehouse_id: warehouseId,
@@ -70,7 +56,7 @@ export class CountsService {
           selection: JSON.stringify(toldSelection(selection)),
           created_by: this.#in(tx, by, store.nextSessionId(tx), 'created_by'),
         }
-        const id = store.insertSession(tx, row, slots, this.#recorder.nowMs())
+        const id = store.insertSession(tx, row, slots, this.#needs.recorder.nowMs())
         this.#tell(tx, by, 'count.opened', id, { slots: slots.length })
         const body = shown(countOf(tx, this.#session(tx, id, by.caller)))
         return { status: 201 as const, body, location: `/api/whms/counts/${id}` }
@@ -79,27 +65,27 @@ export class CountsService {
   }
 
   counts(caller: Caller): Count[] {
-    return this.#work.read((tx) =>
+    return this.#needs.work.read((tx) =>
       store
         .listSessions(tx)
-        .filter((session) => this.#warehouse.isVisible(caller, session.warehouse_id))
+        .filter((session) => this.#needs.warehouse.isVisible(caller, session.warehouse_id))
         .map((session) => countOf(tx, session)),
     )
   }
 
   /** Returns a count. Throws NOT_FOUND. */
   count(id: number | undefined, caller: Caller): Count {
-    return this.#work.read((tx) => countOf(tx, this.#session(tx, id, caller)))
+    return this.#needs.work.read((tx) => countOf(tx, this.#session(tx, id, caller)))
   }
 
   /** Returns the slots with what is left to do, without what is expected in them. Throws NOT_FOUND. */
   slots(id: number | undefined, caller: Caller): CountSlot[] {
-    return this.#work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const session = this.#session(tx, id, caller)
       const scans = Map.groupBy(store.scansOf(tx, session.id), (scan) => scan.slot_id)
       const marks = store.recountsOf(tx, session.id)
       return store.slotIdsOf(tx, session.id).map((slotId): CountSlot => {
-        const { slot_id, zone } = this.#warehouse.slot(tx, slotId, caller)
+        const { slot_id, zone } = this.#needs.warehouse.slot(tx, slotId, caller)
         const isDone = decidingScan(scans.get(slotId) ?? [], marks.get(slotId)) !== undefined
         return {
           slot_id: slotId,
@@ -116,8 +102,8 @@ export class CountsService {
    * INVALID_TRANSITION.
    */
   scan(asked: NewCountScan, deviceTimeMs: number | undefined, { id, by, claim }: Omit<Going, 'version'>) {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller)
         const repeated = this.#scans.repeated(tx, session.id, asked, by.caller)
         if (repeated) return { status: 200 as const, body: shown(this.#scans.shownTo(tx, repeated)) }
@@ -138,9 +124,9 @@ export class CountsService {
 
   /** Returns found and expected, slot by slot, for the supervisor. Throws NOT_FOUND. */
   review(id: number | undefined, caller: Caller): Count & { lines: ReviewLine[] } {
-    return this.#work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const session = this.#session(tx, id, caller)
-      const seen = seenSlots(tx, session.id, this.#warehouse.sightOf(caller))
+      const seen = seenSlots(tx, session.id, this.#needs.warehouse.sightOf(caller))
       const statuses = compare(seen)
       const lines = seen.map((slot) => this.#line(tx, slot, statuses.get(slot.slotId) ?? 'not_counted', caller))
       return { ...countOf(tx, session), lines }
@@ -152,14 +138,14 @@ export class CountsService {
     const { by } = going
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'recount')
-      const actor = this.#people.ofCaller(tx, by.caller)
-      const reasonCommitment = asked.reason === undefined ? null : this.#openings.text(tx, asked.reason)
-      const slots = namedSlots(tx, asked, this.#warehouse, by.caller) ?? []
-      const requested_at_ms = this.#recorder.nowMs()
+      const actor = this.#needs.people.ofCaller(tx, by.caller)
+      const reasonCommitment = asked.reason === undefined ? null : this.#needs.openings.text(tx, asked.reason)
+      const slots = namedSlots(tx, asked, this.#needs.warehouse, by.caller) ?? []
+      const requested_at_ms = this.#needs.recorder.nowMs()
       for (const slot of slots) {
         demandSlot(tx, session.id, slot)
         const mark = { slot_id: slot.id, after_scan_id: store.nextScanId(tx) - 1, requested_at_ms }
-        store.appendRecount(tx, { ...mark, count_id: session.id, reasonCommitment }, this.#people, actor)
+        store.appendRecount(tx, { ...mark, count_id: session.id, reasonCommitment }, this.#needs.people, actor)
       }
       this.#tell(tx, by, 'count.recount_requested', session.id, { slotIds: slots.map((slot) => slot.id) })
     })
@@ -169,22 +155,22 @@ export class CountsService {
     const { by } = going
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'cancel')
-      const commitment = reason === undefined ? null : this.#openings.text(tx, reason)
-      store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), commitment, this.#recorder.nowMs())
+      const commitment = reason === undefined ? null : this.#needs.openings.text(tx, reason)
+      store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), commitment, this.#needs.recorder.nowMs())
       this.#tell(tx, by, 'count.cancelled', session.id)
     })
   }
 
   /** Corrects the ledger in one commit. Slots that have moved since, or contradict each other, are left out. */
   approve({ id, version, by, claim }: Going): Promise<Reply<Told<Count & Approval>>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller, version)
         this.#step(tx, session, 'approve')
-        const approver = this.#people.ofCaller(tx, by.caller)
-        const sight = this.#warehouse.sightOf(by.caller)
-        const done = approve(tx, session.id, { recorder: this.#recorder, by, approver, sight })
-        store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), null, this.#recorder.nowMs())
+        const approver = this.#needs.people.ofCaller(tx, by.caller)
+        const sight = this.#needs.warehouse.sightOf(by.caller)
+        const done = approve(tx, session.id, { recorder: this.#needs.recorder, by, approver, sight })
+        store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), null, this.#needs.recorder.nowMs())
         this.#tell(tx, by, 'count.approved', session.id, { events: done.eventIds.length })
         const body = { ...countOf(tx, this.#session(tx, id, by.caller)), ...done }
         return { status: 200 as const, body: shown(body) }
@@ -194,8 +180,8 @@ export class CountsService {
 
   /** Runs one step and answers with the count. */
   #go({ id, version, by, claim }: Going, step: (tx: Tx, session: store.Session) => void): Promise<Reply<Told<Count>>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller, version)
         step(tx, session)
         return { status: 200 as const, body: shown(countOf(tx, this.#session(tx, id, by.caller))) }
@@ -205,7 +191,7 @@ export class CountsService {
 
   #session(tx: ReadTx, id: number | undefined, caller: Caller, version?: number): store.Session {
     const found = id === undefined ? undefined : store.findSession(tx, id)
-    if (!found || !this.#warehouse.isVisible(caller, found.warehouse_id)) throw AppError.notFound('Count')
+    if (!found || !this.#needs.warehouse.isVisible(caller, found.warehouse_id)) throw AppError.notFound('Count')
     if (version !== undefined && version !== found.version) {
       throw new AppError('VERSION_MISMATCH', `The count has version ${found.version} by now`)
     }
@@ -220,24 +206,28 @@ export class CountsService {
         details: `it is ${session.state}; ${step} is not possible`,
       })
     }
-    store.touch(tx, session.id, next, this.#recorder.nowMs())
+    store.touch(tx, session.id, next, this.#needs.recorder.nowMs())
   }
 
   /** Returns the caller's commitment for a column of a count. */
   #in(tx: Tx, by: RequestOrigin, row: number, field: string): string {
-    return this.#people.inRow(tx, this.#people.ofCaller(tx, by.caller), { subject: 'count_session', row, field })
+    return this.#needs.people.inRow(tx, this.#needs.people.ofCaller(tx, by.caller), {
+      subject: 'count_session',
+      row,
+      field,
+    })
   }
 
   #tell(tx: Tx, by: RequestOrigin, action: string, id: number, changes?: Record<string, unknown>): void {
-    this.#audit.write(tx, by, { action, entity: 'count', entityId: id, ...(changes && { changes }) })
+    this.#needs.audit.write(tx, by, { action, entity: 'count', entityId: id, ...(changes && { changes }) })
   }
 
   #warehouseOf(tx: ReadTx, { warehouseId, zoneId }: NewCount, caller: Caller): number {
     if (zoneId === undefined) {
-      const id = warehouseId ?? this.#warehouseId()
-      return refer('warehouseId', id, () => this.#warehouse.warehouse(tx, id, caller)).id
+      const id = warehouseId ?? this.#needs.warehouseId()
+      return refer('warehouseId', id, () => this.#needs.warehouse.warehouse(tx, id, caller)).id
     }
-    const zone = refer('zoneId', zoneId, () => this.#warehouse.zone(tx, zoneId, caller))
+    const zone = refer('zoneId', zoneId, () => this.#needs.warehouse.zone(tx, zoneId, caller))
     if (warehouseId !== undefined && warehouseId !== zone.warehouseId)
       throw AppError.field('zoneId', `is not in warehouse ${warehouseId}`)
     return zone.warehouseId
@@ -249,7 +239,7 @@ export class CountsService {
     const extra = (found ?? []).filter(({ key }) => !has(expected, key))
     return {
       slot_id: seen.slotId,
-      slot_code: this.#warehouse.slot(tx, seen.slotId, caller).slot_id,
+      slot_code: this.#needs.warehouse.slot(tx, seen.slotId, caller).slot_id,
       status,
       expected: expected.map(({ barcode }) => barcode),
       found: found?.map(({ barcode }) => barcode) ?? null,
@@ -264,8 +254,8 @@ export class CountsService {
 
   /** Returns the label of the slot where the ledger has a pallet; null without one that the caller may see. */
   #whereIs(tx: ReadTx, key: string, caller: Caller): string | null {
-    const { slotId } = assetLocation(tx, key, this.#warehouse.sightOf(caller))
-    return (slotId !== null && this.#warehouse.visibleSlot(tx, slotId, caller)?.slot_id) || null
+    const { slotId } = assetLocation(tx, key, this.#needs.warehouse.sightOf(caller))
+    return (slotId !== null && this.#needs.warehouse.visibleSlot(tx, slotId, caller)?.slot_id) || null
   }
 }
 

@@ -2,38 +2,38 @@ import { AppError } from '../errors/index.ts'
 import { type FreeSpace, freeSpace } from '../platform/index.ts'
 import { keepStartRoom } from './start-room.ts'
 
+type DiskRoomNeeds = {
+  readonly folder: string
+  /** Bytes reserved for the ledger: `retention.ledgerReserveBytes`. */
+  readonly reserveBytes: () => number
+  readonly freeSpace?: (folder: string) => FreeSpace
+}
+
 /**
  * Guards the disk that the ledger shares with photos, lists and reports. These are refused while there is still room,
  * so that events can still be recorded.
  */
 export class DiskRoom {
-  readonly #folder: string
-  readonly #reserveBytes: () => number
+  readonly #needs: DiskRoomNeeds
   readonly #freeSpace: (folder: string) => FreeSpace
 
-  constructor(needs: {
-    folder: string
-    /** Bytes reserved for the ledger: `retention.ledgerReserveBytes`. */
-    reserveBytes: () => number
-    freeSpace?: (folder: string) => FreeSpace
-  }) {
-    this.#folder = needs.folder
-    this.#reserveBytes = needs.reserveBytes
+  constructor(needs: DiskRoomNeeds) {
+    this.#needs = needs
     this.#freeSpace = needs.freeSpace ?? freeSpace
   }
 
   /** Sets the start reserve aside again. Call it when there is room again. */
   keepStartRoom(): void {
-    keepStartRoom(this.#folder)
+    keepStartRoom(this.#needs.folder)
   }
 
   free(): FreeSpace {
-    return this.#freeSpace(this.#folder)
+    return this.#freeSpace(this.#needs.folder)
   }
 
   /** Throws STORAGE_FULL when a file of this size would use what is reserved for the ledger. */
   demand(bytes: number, what: string): void {
-    if (this.free().bytes - bytes >= this.#reserveBytes()) return
+    if (this.free().bytes - bytes >= this.#needs.reserveBytes()) return
     throw new AppError('STORAGE_FULL', `The disk has no room for ${what}; it was not stored`, {
       details: 'the rest of the disk is reserved for events, which are still recorded; ask the admin to free space',
       retryAfterSeconds: 60,

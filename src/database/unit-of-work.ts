@@ -44,13 +44,14 @@ type NoPromise<T> = [T] extends [never]
     ? ['a write is synchronous: no await, no promise']
     : []
 
+type UnitOfWorkNeeds = { writer: Database; reader: Database; lockPatienceMs?: number }
+
 /**
  * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction, each in
  * a separate savepoint; each promise resolves after the group's commit is on disk (synchronous=FULL).
  */
 export class UnitOfWork {
-  readonly #writer: Database
-  readonly #reader: Database
+  readonly #needs: UnitOfWorkNeeds
   readonly #write: Tx
   readonly #read: Tx
   readonly #heads: Head[] = []
@@ -71,20 +72,19 @@ export class UnitOfWork {
   #closed = false
 
   /** @param options.lockPatienceMs how long a write waits for another program's lock; 10 s */
-  constructor(options: { writer: Database; reader: Database; lockPatienceMs?: number }) {
-    this.#writer = options.writer
-    this.#reader = options.reader
-    this.#write = executor(options.writer)
-    this.#read = executor(options.reader)
-    this.#begin = options.writer.prepare('BEGIN IMMEDIATE')
-    this.#commit = options.writer.prepare('COMMIT')
-    this.#savepoint = options.writer.prepare('SAVEPOINT member')
-    this.#release = options.writer.prepare('RELEASE member')
-    this.#totalChanges = options.writer.prepare('SELECT total_changes()').pluck()
-    this.#beginRead = options.reader.prepare('BEGIN')
-    this.#endRead = options.reader.prepare('COMMIT')
-    this.#patienceMs = options.lockPatienceMs ?? lockPatienceMs
-    for (const db of [options.writer, options.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
+  constructor(needs: UnitOfWorkNeeds) {
+    this.#needs = needs
+    this.#write = executor(needs.writer)
+    this.#read = executor(needs.reader)
+    this.#begin = needs.writer.prepare('BEGIN IMMEDIATE')
+    this.#commit = needs.writer.prepare('COMMIT')
+    this.#savepoint = needs.writer.prepare('SAVEPOINT member')
+    this.#release = needs.writer.prepare('RELEASE member')
+    this.#totalChanges = needs.writer.prepare('SELECT total_changes()').pluck()
+    this.#beginRead = needs.reader.prepare('BEGIN')
+    this.#endRead = needs.reader.prepare('COMMIT')
+    this.#patienceMs = needs.lockPatienceMs ?? lockPatienceMs
+    for (const db of [needs.writer, needs.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
 
   /** Registers a value in memory that follows the commits. */
@@ -121,14 +121,14 @@ export class UnitOfWork {
    */
   read<T>(work: (tx: ReadTx) => T, ..._sync: NoPromise<T>): T {
     if (this.#closed) throw stopping()
-    if (this.#reader.inTransaction) return work(this.#read)
+    if (this.#needs.reader.inTransaction) return work(this.#read)
     try {
       this.#beginRead.run()
       return work(this.#read)
     } catch (error) {
       throw isSqliteFault(error) ? translateSqlite(error) : error
     } finally {
-      if (this.#reader.inTransaction) this.#endRead.run()
+      if (this.#needs.reader.inTransaction) this.#endRead.run()
     }
   }
 
@@ -194,7 +194,7 @@ export class UnitOfWork {
         this.#waiting = this.#patientOnes(group, error)
         return false
       }
-      if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK')
+      if (this.#needs.writer.inTransaction) this.#needs.writer.exec('ROLLBACK')
       this.#restore(before)
       const fault = this.#noted(translateSqlite(error))
       for (const item of group.slice(0, Math.max(taken, 1))) item.reject(fault)
@@ -223,9 +223,9 @@ export class UnitOfWork {
       this.#release.run()
       return () => item.resolve(result as never)
     } catch (error) {
-      if (!this.#writer.inTransaction) throw error
-      this.#writer.exec('ROLLBACK TO member')
-      this.#writer.exec('RELEASE member')
+      if (!this.#needs.writer.inTransaction) throw error
+      this.#needs.writer.exec('ROLLBACK TO member')
+      this.#needs.writer.exec('RELEASE member')
       this.#restore(before)
       return () => item.reject(isSqliteFault(error) ? this.#noted(translateSqlite(error)) : error)
     }

@@ -26,62 +26,46 @@ import { type DeviceSettings, deviceMode, lesserRole, sha256 } from './verifier.
 const codeForMs = 15 * 60_000
 const triesKept = 10_000
 
+type DeviceServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly random: RandomBytes
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly warehouse: WarehouseService
+  readonly badgeKey: Uint8Array
+  readonly site: () => DeviceSettings & { readonly siteId: string }
+  readonly isAccount: (username: string) => boolean
+  readonly names: DeviceNames
+}
+
 /** Manages handhelds, wall screens, badges and shifts. */
 export class DeviceService {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
-  readonly #random: RandomBytes
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #warehouse: WarehouseService
-  readonly #badgeKey: Uint8Array
-  readonly #site: () => DeviceSettings & { readonly siteId: string }
-  readonly #isAccount: (username: string) => boolean
-  readonly #names: DeviceNames
+  readonly #needs: DeviceServiceNeeds
   readonly #tries = new Recent<Tries>(triesKept)
   readonly #decoyHash: Promise<string>
 
-  constructor(options: {
-    work: UnitOfWork
-    clock: Pick<Clock, 'now' | 'monotonic'>
-    random: RandomBytes
-    audit: AuditTrail
-    idempotency: Idempotency
-    warehouse: WarehouseService
-    badgeKey: Uint8Array
-    site: () => DeviceSettings & { readonly siteId: string }
-    isAccount: (username: string) => boolean
-    names: DeviceNames
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#random = options.random
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#warehouse = options.warehouse
-    this.#badgeKey = options.badgeKey
-    this.#site = options.site
-    this.#isAccount = options.isAccount
-    this.#names = options.names
-    this.#decoyHash = hashSecret(options.random(16).toString('hex'), options.random)
+  constructor(needs: DeviceServiceNeeds) {
+    this.#needs = needs
+    this.#decoyHash = hashSecret(needs.random(16).toString('hex'), needs.random)
   }
 
   /** Makes a device and the code that enrols it once. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
   create({ name, kind = 'handheld', role, warehouseIds }: NewDevice, { by, claim }: Ask): Promise<Reply<Enrolment>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(
         tx,
         claim,
         () => {
           this.#refuseTaken(tx, name)
-          for (const id of warehouseIds ?? []) this.#warehouse.warehouseReference(tx, id, by.caller)
+          for (const id of warehouseIds ?? []) this.#needs.warehouse.warehouseReference(tx, id, by.caller)
           const most = kind === 'kiosk' ? 'viewer' : (role ?? 'operator')
           if (kind === 'kiosk' && role !== undefined && role !== 'viewer') {
             throw AppError.field('role', 'of a kiosk is viewer: it only looks')
           }
           const warehouses = warehouseIds ? JSON.stringify(warehouseIds) : null
-          this.#names.add(name)
-          const id = store.insertDevice(tx, { name, kind, role: most, warehouses }, this.#clock.now())
+          this.#needs.names.add(name)
+          const id = store.insertDevice(tx, { name, kind, role: most, warehouses }, this.#needs.clock.now())
           this.#tell(tx, by, 'device.created', id, { kind, role: most, ...(warehouseIds && { warehouseIds }) })
           return { status: 201, body: this.#withCode(tx, id), location: `${devicesPath}/${id}` }
         },
@@ -92,7 +76,7 @@ export class DeviceService {
 
   /** Makes a new code for a device; the old secret works until the code is used. Throws NOT_FOUND. */
   renew(id: number | undefined, by: RequestOrigin): Promise<Enrolment> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const device = this.#inUse(tx, id)
       this.#tell(tx, by, 'device.code_given', device.id, {})
       return this.#withCode(tx, device.id)
@@ -101,20 +85,20 @@ export class DeviceService {
 
   /** Exchanges a code for the device's secret, once. Throws INVALID_CREDENTIALS. */
   enrol(code: string, from: { requestId: string; address: string }): Promise<DeviceCredential> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const device = store.findDeviceByCode(tx, sha256(code))
-      if (!device || (device.code_until_ms ?? 0) <= this.#clock.now()) {
+      if (!device || (device.code_until_ms ?? 0) <= this.#needs.clock.now()) {
         throw new AppError('INVALID_CREDENTIALS', 'The code is wrong, used or too old: ask for a new one')
       }
-      const secret = randomSecret(this.#random)
-      store.enrol(tx, device.id, sha256(secret), this.#clock.now())
-      this.#audit.write(tx, from, {
+      const secret = randomSecret(this.#needs.random)
+      store.enrol(tx, device.id, sha256(secret), this.#needs.clock.now())
+      this.#needs.audit.write(tx, from, {
         action: 'device.enrolled',
         entity: 'caller',
         entityId: device.id,
         operator: device.name,
       })
-      const { siteUrl, siteId } = this.#site()
+      const { siteUrl, siteId } = this.#needs.site()
       const { name: username, role, id: deviceId } = device
       return { success: true, username, instance: siteUrl, secret, role, deviceId, siteId }
     })
@@ -122,43 +106,43 @@ export class DeviceService {
 
   /** Revokes a device at once, with everyone signed in on it. Throws NOT_FOUND. */
   revoke(id: number | undefined, by: RequestOrigin): Promise<Device> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const device = this.#inUse(tx, id)
-      store.revokeDevice(tx, device.id, this.#clock.now())
+      store.revokeDevice(tx, device.id, this.#needs.clock.now())
       this.#tell(tx, by, 'device.revoked', device.id, {})
-      return store.toDevice({ ...device, revoked_at_ms: this.#clock.now() })
+      return store.toDevice({ ...device, revoked_at_ms: this.#needs.clock.now() })
     })
   }
 
   device(id: number | undefined): Device {
-    const row = id === undefined ? undefined : this.#work.read((tx) => store.findDevice(tx, id))
+    const row = id === undefined ? undefined : this.#needs.work.read((tx) => store.findDevice(tx, id))
     if (!row) throw AppError.notFound('Device')
     return store.toDevice(row)
   }
 
   devices(): Device[] {
-    return this.#work.read((tx) => store.listDevices(tx)).map(store.toDevice)
+    return this.#needs.work.read((tx) => store.listDevices(tx)).map(store.toDevice)
   }
 
   /** Registers a badge with its PIN. Throws ALREADY_EXISTS. */
   async addOperator({ username, role = 'operator', badge, pin }: NewOperator, by: RequestOrigin) {
-    const pin_hash = await hashSecret(this.#keyed(pin), this.#random)
-    return this.#work.write((tx) => {
+    const pin_hash = await hashSecret(this.#keyed(pin), this.#needs.random)
+    return this.#needs.work.write((tx) => {
       this.#refuseTaken(tx, username, 'username')
       const badge_mark = this.#markOf(badge)
       if (store.findOperatorByBadge(tx, badge_mark)) {
         throw new AppError('ALREADY_EXISTS', 'The badge is somebody’s already', { details: 'badge: is taken' })
       }
-      this.#names.add(username)
-      const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#clock.now())
+      this.#needs.names.add(username)
+      const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#needs.clock.now())
       this.#tell(tx, by, 'operator.registered', id, { role }, username)
       return { body: this.#operatorBody(tx, id), location: `${operatorsPath}/${id}` }
     })
   }
 
   async changePin(id: number | undefined, pin: string, by: RequestOrigin) {
-    const hash = await hashSecret(this.#keyed(pin), this.#random)
-    return this.#work.write((tx) => {
+    const hash = await hashSecret(this.#keyed(pin), this.#needs.random)
+    return this.#needs.work.write((tx) => {
       const operator = this.#active(tx, id)
       store.changePin(tx, operator.id, hash)
       this.#tell(tx, by, 'operator.pin_changed', operator.id, {}, operator.username)
@@ -167,16 +151,16 @@ export class DeviceService {
   }
 
   revokeOperator(id: number | undefined, by: RequestOrigin) {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const operator = this.#active(tx, id)
-      store.revokeOperator(tx, operator.id, this.#clock.now())
+      store.revokeOperator(tx, operator.id, this.#needs.clock.now())
       this.#tell(tx, by, 'operator.revoked', operator.id, {}, operator.username)
       return this.#operatorBody(tx, operator.id)
     })
   }
 
   operators(): Operator[] {
-    return this.#work.read((tx) => store.listOperators(tx)).map(store.toOperator)
+    return this.#needs.work.read((tx) => store.listOperators(tx)).map(store.toOperator)
   }
 
   /**
@@ -187,7 +171,7 @@ export class DeviceService {
     const device = this.#askingDevice(by)
     const mark = this.#markOf(badge)
     const key = `${device.id} ${mark.toString('base64')}`
-    const nowMs = this.#clock.monotonic()
+    const nowMs = this.#needs.clock.monotonic()
     const ofDevice = `${device.id}`
     const wait = Math.max(
       waitMs(this.#tries.get(key), nowMs),
@@ -197,7 +181,7 @@ export class DeviceService {
       const retryAfterSeconds = Math.ceil(wait / 1000)
       throw new AppError('RATE_LIMITED', 'Too many wrong PINs for this badge here', { retryAfterSeconds })
     }
-    const operator = this.#work.read((tx) => store.findOperatorByBadge(tx, mark))
+    const operator = this.#needs.work.read((tx) => store.findOperatorByBadge(tx, mark))
     // Counted before the check: simultaneous tries must not all count as the fifth.
     for (const one of [key, ofDevice]) this.#tries.set(one, afterWrong(this.#tries.get(one), nowMs))
     // An unknown badge takes as long as a wrong PIN.
@@ -213,17 +197,17 @@ export class DeviceService {
 
   /** Ends the shift of this token, if it is one. */
   signOut(secret: string, by: RequestOrigin): Promise<void> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       if (!store.endShift(tx, sha256(secret))) return
-      this.#audit.write(tx, by, { action: 'operator.signed_out', entity: 'caller' })
+      this.#needs.audit.write(tx, by, { action: 'operator.signed_out', entity: 'caller' })
     })
   }
 
   #beginShift(device: store.DeviceRow, operator: store.OperatorRow, by: RequestOrigin): Promise<ShiftSession> {
-    const secret = randomSecret(this.#random)
-    const { siteUrl, shiftMs } = this.#site()
-    return this.#work.write((tx) => {
-      const nowMs = this.#clock.now()
+    const secret = randomSecret(this.#needs.random)
+    const { siteUrl, shiftMs } = this.#needs.site()
+    return this.#needs.work.write((tx) => {
+      const nowMs = this.#needs.clock.now()
       // Both may have been revoked while the PIN was checked.
       this.#inUse(tx, device.id)
       this.#active(tx, operator.id)
@@ -238,19 +222,21 @@ export class DeviceService {
 
   #askingDevice({ caller }: RequestOrigin): store.DeviceRow {
     const device =
-      caller.authMode === deviceMode ? this.#work.read((tx) => store.findDeviceByName(tx, caller.username)) : undefined
+      caller.authMode === deviceMode
+        ? this.#needs.work.read((tx) => store.findDeviceByName(tx, caller.username))
+        : undefined
     if (device?.kind !== 'handheld')
       throw new AppError('PERMISSION_DENIED', 'Only an enrolled handheld signs people in')
     return device
   }
 
   #withCode(tx: Tx, id: number): Enrolment {
-    const code = randomSecret(this.#random)
-    const untilMs = this.#clock.now() + codeForMs
+    const code = randomSecret(this.#needs.random)
+    const untilMs = this.#needs.clock.now() + codeForMs
     store.giveCode(tx, id, sha256(code), untilMs)
     const device = store.findDevice(tx, id)
     if (!device) throw new Error('a device just written is not there')
-    const text = JSON.stringify({ url: this.#site().siteUrl, code })
+    const text = JSON.stringify({ url: this.#needs.site().siteUrl, code })
     const qr = bwip.toSVG({ bcid: 'qrcode', text, scale: 4 })
     return { success: true, ...store.toDevice(device), enrolment: { code, expiresAt: isoTime(untilMs), text, qr } }
   }
@@ -275,21 +261,21 @@ export class DeviceService {
 
   /** Throws ALREADY_EXISTS when the config, a device or a badge has the name. */
   #refuseTaken(tx: Tx, name: string, field = 'name'): void {
-    const taken = this.#isAccount(name) || store.findDeviceByName(tx, name) || store.findOperatorByName(tx, name)
+    const taken = this.#needs.isAccount(name) || store.findDeviceByName(tx, name) || store.findOperatorByName(tx, name)
     if (!taken) return
     throw new AppError('ALREADY_EXISTS', 'The name is somebody’s already', { details: `${field}: is taken` })
   }
 
   #tell(tx: Tx, by: RequestOrigin, action: string, entityId: number, changes: object, operator?: string): void {
-    this.#audit.write(tx, by, { action, entity: 'caller', entityId, operator, changes: { ...changes } })
+    this.#needs.audit.write(tx, by, { action, entity: 'caller', entityId, operator, changes: { ...changes } })
   }
 
   /** Returns an HMAC of the PIN: all ten thousand PINs are soon tried, but not without the key of the box. */
   #keyed(pin: string): string {
-    return createHmac('sha256', this.#badgeKey).update(`pin\0${pin}`).digest('base64url')
+    return createHmac('sha256', this.#needs.badgeKey).update(`pin\0${pin}`).digest('base64url')
   }
 
   #markOf(badge: string): Buffer {
-    return createHmac('sha256', this.#badgeKey).update(badge).digest()
+    return createHmac('sha256', this.#needs.badgeKey).update(badge).digest()
   }
 }

@@ -28,6 +28,15 @@ type Claim = {
   readonly untilMs: number
 }
 
+type SignedUrlsNeeds = {
+  readonly box: SecretBox
+  readonly clock: Pick<Clock, 'now'>
+  readonly siteUrl: () => string
+  readonly recall: Recall
+  /** Says whether this person is still signed in by badge on the device of that name. */
+  readonly onShift: (username: string, deviceName: string) => boolean
+}
+
 /**
  * Makes and reads signed addresses, which show one thing for a limited time with their maker's permissions. The maker
  * is sealed inside, bound to path and query. At its use the maker is looked up again where that needs no secret. For
@@ -35,25 +44,10 @@ type Claim = {
  * lasts.
  */
 export class SignedUrls {
-  readonly #box: SecretBox
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #siteUrl: () => string
-  readonly #recall: Recall
-  readonly #onShift: (username: string, deviceName: string) => boolean
+  readonly #needs: SignedUrlsNeeds
 
-  constructor(options: {
-    box: SecretBox
-    clock: Pick<Clock, 'now'>
-    siteUrl: () => string
-    recall: Recall
-    /** Says whether this person is still signed in by badge on the device of that name. */
-    onShift: (username: string, deviceName: string) => boolean
-  }) {
-    this.#box = options.box
-    this.#clock = options.clock
-    this.#siteUrl = options.siteUrl
-    this.#recall = options.recall
-    this.#onShift = options.onShift
+  constructor(needs: SignedUrlsNeeds) {
+    this.#needs = needs
   }
 
   /** Signs a path for `seconds`. Throws VALIDATION_ERROR for a path that cannot be signed. */
@@ -64,12 +58,12 @@ export class SignedUrls {
     if (!url || asked !== path || url.searchParams.has('signed') || !signable.some((form) => form.test(url.pathname))) {
       throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label or live view')
     }
-    const recalled = this.#recall(caller.username, caller.instance)
+    const recalled = this.#needs.recall(caller.username, caller.instance)
     const most = recalled ? (seconds ?? defaultSeconds) : Math.min(seconds ?? defaultSeconds, defaultSeconds)
-    const untilMs = this.#clock.now() + most * 1000
+    const untilMs = this.#needs.clock.now() + most * 1000
     const { username, instance, role, groups, authMode, warehouseIds } = caller
     const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, mark: markOf(recalled), untilMs }
-    const sealed = this.#box.seal(JSON.stringify(claim), contextOf(asked)).toString('base64url')
+    const sealed = this.#needs.box.seal(JSON.stringify(claim), contextOf(asked)).toString('base64url')
     return { url: `${asked}${url.search === '' ? '?' : '&'}signed=${sealed}`, expiresAt: isoTime(untilMs) }
   }
 
@@ -82,7 +76,7 @@ export class SignedUrls {
     const at = search.search(/[?&]signed=/)
     if (at < 0 || (method !== 'GET' && method !== 'HEAD')) return undefined
     const claim = this.#open(search.slice(at + 8), `${pathname}${search.slice(0, at)}`)
-    if (!claim || claim.untilMs <= this.#clock.now()) throw gone()
+    if (!claim || claim.untilMs <= this.#needs.clock.now()) throw gone()
     const caller = this.#callerNow(claim)
     return {
       ...caller,
@@ -93,14 +87,14 @@ export class SignedUrls {
 
   #open(token: string, address: string): Claim | undefined {
     try {
-      return JSON.parse(this.#box.open(Buffer.from(token, 'base64url'), contextOf(address))) as Claim
+      return JSON.parse(this.#needs.box.open(Buffer.from(token, 'base64url'), contextOf(address))) as Claim
     } catch {
       return undefined
     }
   }
 
   #callerNow(claim: Claim): Caller {
-    const recalled = this.#recall(claim.username, claim.instance)
+    const recalled = this.#needs.recall(claim.username, claim.instance)
     if (!recalled) return this.#asItWas(claim)
     if (markOf(recalled) !== claim.mark) throw gone()
     return recalled.caller
@@ -111,7 +105,8 @@ export class SignedUrls {
    */
   #asItWas({ untilMs: _, mark: __, warehouseIds, ...claim }: Claim): Caller {
     const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
-    const isLeft = badgeAt === undefined ? claim.instance !== this.#siteUrl() : this.#onShift(claim.username, badgeAt)
+    const isLeft =
+      badgeAt === undefined ? claim.instance !== this.#needs.siteUrl() : this.#needs.onShift(claim.username, badgeAt)
     if (!isLeft) throw gone()
     return { ...claim, permissions: permissionsOf(claim.role), ...(warehouseIds && { warehouseIds }) }
   }

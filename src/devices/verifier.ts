@@ -21,37 +21,31 @@ export const sha256 = (text: string): Buffer => createHash('sha256').update(text
 export const lesserRole = (a: DeviceRole, b: DeviceRole): DeviceRole =>
   deviceRoles.indexOf(a) < deviceRoles.indexOf(b) ? a : b
 
+type DeviceVerifierNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly settings: () => DeviceSettings
+  readonly isAccount: (username: string) => boolean
+  readonly refuse: CredentialVerifier['verify']
+}
+
 /**
  * Vouches for enrolled devices and for people signed in on one by badge. Both send the usual headers with their secret
  * as bearer token, for this gateway's `site.url`. Its database reads take microseconds.
  */
 export class DeviceVerifier implements CredentialVerifier {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #settings: () => DeviceSettings
-  readonly #isAccount: (username: string) => boolean
-  readonly #refuse: CredentialVerifier['verify']
+  readonly #needs: DeviceVerifierNeeds
 
   /**
    * @param options.isAccount says whether the config has an account of this name, which comes first
    * @param options.refuse refuses a wrong secret after the work of an unknown name, so that timing reveals no names
    */
-  constructor(options: {
-    work: UnitOfWork
-    clock: Pick<Clock, 'now'>
-    settings: () => DeviceSettings
-    isAccount: (username: string) => boolean
-    refuse: CredentialVerifier['verify']
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#settings = options.settings
-    this.#isAccount = options.isAccount
-    this.#refuse = options.refuse
+  constructor(needs: DeviceVerifierNeeds) {
+    this.#needs = needs
   }
 
   vouchesFor(instance: string, username: string): boolean {
-    return instance === this.#settings().siteUrl && !this.#isAccount(username) && this.knows(username)
+    return instance === this.#needs.settings().siteUrl && !this.#needs.isAccount(username) && this.knows(username)
   }
 
   async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
@@ -60,41 +54,41 @@ export class DeviceVerifier implements CredentialVerifier {
     const token = sha256(presented.secret)
     const known =
       this.#device(presented.username, token, instance) ?? this.#onShift(presented.username, token, instance)
-    if (!known) return this.#refuse(presented, instance, address)
+    if (!known) return this.#needs.refuse(presented, instance, address)
     this.#seen(known.deviceId, address)
     return known.verified
   }
 
   /** Returns a device, for the console on a wall screen; undefined for badges, which have no console session. */
   recall(username: string, instance: string): Verified | undefined {
-    const row = this.#work.read((tx) => store.findDeviceByName(tx, username))
+    const row = this.#needs.work.read((tx) => store.findDeviceByName(tx, username))
     if (!row?.token_sha256 || !this.vouchesFor(instance, username)) return undefined
     return { caller: deviceCaller(row, instance), mark: row.token_sha256 }
   }
 
   /** Says whether this person is still signed in by badge on the device of that name. */
   onShift(username: string, deviceName: string): boolean {
-    return this.#work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const begunMs = store.newestShift(tx, username, deviceName)
-      return begunMs !== undefined && this.#clock.now() - begunMs < this.#settings().shiftMs
+      return begunMs !== undefined && this.#needs.clock.now() - begunMs < this.#needs.settings().shiftMs
     })
   }
 
   knows(username: string): boolean {
-    return this.#work.read(
+    return this.#needs.work.read(
       (tx) =>
         store.findDeviceByName(tx, username) !== undefined || store.findOperatorByName(tx, username) !== undefined,
     )
   }
 
   #device(username: string, token: Buffer, instance: string) {
-    const row = this.#work.read((tx) => store.findDeviceByName(tx, username))
+    const row = this.#needs.work.read((tx) => store.findDeviceByName(tx, username))
     if (!row?.token_sha256 || !timingSafeEqual(row.token_sha256, token)) return undefined
     return { verified: { caller: deviceCaller(row, instance), mark: row.token_sha256 }, deviceId: row.id }
   }
 
   #onShift(username: string, token: Buffer, instance: string) {
-    const found = this.#work.read((tx) => {
+    const found = this.#needs.work.read((tx) => {
       const shift = store.findShift(tx, token)
       const operator = shift && store.findOperator(tx, shift.operator_id)
       const device = shift && store.findDevice(tx, shift.device_id)
@@ -103,8 +97,8 @@ export class DeviceVerifier implements CredentialVerifier {
     if (!found || found.operator.username !== username) return undefined
     const { shift, operator, device } = found
     if (operator.revoked_at_ms !== null || device.revoked_at_ms !== null) return undefined
-    const ageMs = this.#clock.now() - shift.begun_at_ms
-    if (ageMs >= this.#settings().shiftMs || ageMs < -60_000) {
+    const ageMs = this.#needs.clock.now() - shift.begun_at_ms
+    if (ageMs >= this.#needs.settings().shiftMs || ageMs < -60_000) {
       throw new AppError('SESSION_ENDED', 'The shift has ended: scan your badge again')
     }
     const role = lesserRole(operator.role, device.role)
@@ -114,10 +108,12 @@ export class DeviceVerifier implements CredentialVerifier {
 
   /** Notes when the device was last seen, in the background. */
   #seen(deviceId: number, address: string): void {
-    const nowMs = this.#clock.now()
-    const { seen_at_ms: before } = this.#work.read((tx) => store.findDevice(tx, deviceId)) ?? { seen_at_ms: nowMs }
+    const nowMs = this.#needs.clock.now()
+    const { seen_at_ms: before } = this.#needs.work.read((tx) => store.findDevice(tx, deviceId)) ?? {
+      seen_at_ms: nowMs,
+    }
     if (before !== null && Math.abs(nowMs - before) < seenEveryMs) return
-    void this.#work.write((tx) => store.noteSeen(tx, deviceId, nowMs, address)).catch(() => undefined)
+    void this.#needs.work.write((tx) => store.noteSeen(tx, deviceId, nowMs, address)).catch(() => undefined)
   }
 }
 

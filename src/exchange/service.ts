@@ -27,23 +27,19 @@ export type ExportQuery = {
 
 type Page = { readonly tx: ReadTx; readonly rows: readonly OpenedRow[]; readonly lastId: number }
 
+type ExchangeServiceNeeds = {
+  readonly work: Pick<UnitOfWork, 'read' | 'readInSlices'>
+  readonly warehouse: WarehouseService
+  readonly clock: Pick<Clock, 'now'>
+  readonly siteUrl: () => string
+}
+
 /** Exports the ledger. Each text comes in pieces, made when the client has taken the one before. */
 export class ExchangeService {
-  readonly #work: Pick<UnitOfWork, 'read' | 'readInSlices'>
-  readonly #warehouse: WarehouseService
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #siteUrl: () => string
+  readonly #needs: ExchangeServiceNeeds
 
-  constructor(options: {
-    work: Pick<UnitOfWork, 'read' | 'readInSlices'>
-    warehouse: WarehouseService
-    clock: Pick<Clock, 'now'>
-    siteUrl: () => string
-  }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
-    this.#clock = options.clock
-    this.#siteUrl = options.siteUrl
+  constructor(needs: ExchangeServiceNeeds) {
+    this.#needs = needs
   }
 
   async *csv(query: ExportQuery, caller: Caller, withMark: boolean): AsyncGenerator<string> {
@@ -63,7 +59,7 @@ export class ExchangeService {
       '@context': epcisContext,
       type: 'EPCISDocument',
       schemaVersion: '2.0',
-      creationDate: isoTime(this.#clock.now()),
+      creationDate: isoTime(this.#needs.clock.now()),
     }
     yield `${JSON.stringify(head).slice(0, -1)},"epcisBody":{"eventList":[`
     let isFirst = true
@@ -77,27 +73,29 @@ export class ExchangeService {
   /** Yields the texts of all slices; an empty one where nothing was found. Events recorded meanwhile are left out. */
   async *#pages(query: ExportQuery, caller: Caller, toText: (page: Page) => string): AsyncGenerator<string> {
     const { asset_barcode } = query
-    const lastId = this.#work.read(
+    const lastId = this.#needs.work.read(
       (tx) => boundsOf(tx, { knownAtMs: query.knownAtMs, lastId: headOf(tx).id }).lastId ?? 0,
     )
     const filter = {
       slotId: query.slot_id,
       assetKeys:
-        asset_barcode === undefined ? undefined : this.#work.read((tx) => this.#warehouse.assetKeys(tx, asset_barcode)),
+        asset_barcode === undefined
+          ? undefined
+          : this.#needs.work.read((tx) => this.#needs.warehouse.assetKeys(tx, asset_barcode)),
       eventType: query.event_type,
       fromMs: query.fromMs,
       toMs: query.toMs,
       afterSeq: query.afterSeq,
       lastId,
     }
-    const slots = { hiddenWarehouses: this.#warehouse.hiddenFrom(caller) }
-    for await (const rows of eventsInSlices(this.#work, filter, slots)) {
-      yield rows.length === 0 ? '' : this.#work.read((tx) => toText({ tx, rows, lastId }))
+    const slots = { hiddenWarehouses: this.#needs.warehouse.hiddenFrom(caller) }
+    for await (const rows of eventsInSlices(this.#needs.work, filter, slots)) {
+      yield rows.length === 0 ? '' : this.#needs.work.read((tx) => toText({ tx, rows, lastId }))
     }
   }
 
   #objectEvents({ tx, rows, lastId }: Page, caller: Caller): string {
-    const siteUrl = this.#siteUrl()
+    const siteUrl = this.#needs.siteUrl()
     const around = (event: PlacementEvent) => ({ siteUrl, zoneOffset: this.#offsetOf(tx, event, caller) })
     return rows
       .flatMap((row) => {
@@ -118,7 +116,7 @@ export class ExchangeService {
     const together = correctionsOf(tx, event.corrects_event_id, lastId).filter(
       ({ received_at_ms }) => isoTime(received_at_ms) === event.received_at,
     )
-    const corrected = findVisible(tx, event.corrects_event_id, this.#warehouse, caller)
+    const corrected = findVisible(tx, event.corrects_event_id, this.#needs.warehouse, caller)
     if (together[0]?.id !== event.id || !corrected) return undefined
     const errorDeclaration = {
       declarationTime: event.received_at,
@@ -129,8 +127,8 @@ export class ExchangeService {
   }
 
   #offsetOf(tx: ReadTx, event: PlacementEvent, caller: Caller): string {
-    const { warehouseId } = this.#warehouse.slot(tx, event.slot_id, caller)
-    return zoneOffset(this.#warehouse.warehouse(tx, warehouseId, caller).timezone, Date.parse(event.timestamp))
+    const { warehouseId } = this.#needs.warehouse.slot(tx, event.slot_id, caller)
+    return zoneOffset(this.#needs.warehouse.warehouse(tx, warehouseId, caller).timezone, Date.parse(event.timestamp))
   }
 }
 

@@ -26,24 +26,24 @@ export type Place = {
   readonly warehouseId?: number | undefined
 }
 
+type AssetListNeeds = { work: UnitOfWork; warehouse: WarehouseService }
+
 /** Lists assets with their places, for a recall. Computed on one state of the ledger. */
 export class AssetList {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
+  readonly #needs: AssetListNeeds
 
-  constructor(options: { work: UnitOfWork; warehouse: WarehouseService }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
+  constructor(needs: AssetListNeeds) {
+    this.#needs = needs
   }
 
   /** Yields the assets of the query, a slice at a time, with a turn for other requests in between. */
   async *assets(caller: Caller, query: AssetQuery): AsyncGenerator<readonly ListedAsset[], void> {
-    const { now, past, ids } = this.#work.read((tx) => ({
+    const { now, past, ids } = this.#needs.work.read((tx) => ({
       now: settle(tx),
       past: query.past && settle(tx, query.past),
-      ids: this.#warehouse.assetsInRange(tx, query),
+      ids: this.#needs.warehouse.assetsInRange(tx, query),
     }))
-    const sight = this.#warehouse.sightOf(caller)
+    const sight = this.#needs.warehouse.sightOf(caller)
     const settled = { ...query, past }
     const slotId = query.place?.slot === undefined ? undefined : this.#slotId(query.place.slot, caller)
     const listed = (tx: ReadTx, found: (Asset & { key: string })[]) =>
@@ -53,13 +53,13 @@ export class AssetList {
         .filter((asset) => isThere(query.past ? asset.locationThen : asset.location, query.place, slotId))
     for (let from = 0; ids && from < ids.length; from += sliceAssets) {
       const slice = ids.slice(from, from + sliceAssets)
-      yield this.#work.read((tx) => listed(tx, this.#warehouse.assetsById(tx, slice)))
+      yield this.#needs.work.read((tx) => listed(tx, this.#needs.warehouse.assetsById(tx, slice)))
       await nextTurn()
     }
     for (let afterId: number | undefined = ids ? undefined : 0; afterId !== undefined; ) {
       const behind: number = afterId
-      const { slice, lastId: next } = this.#work.read((tx) => {
-        const found = this.#warehouse.assets(tx, query, behind, sliceAssets)
+      const { slice, lastId: next } = this.#needs.work.read((tx) => {
+        const found = this.#needs.warehouse.assets(tx, query, behind, sliceAssets)
         return { slice: listed(tx, found), lastId: found.length < sliceAssets ? undefined : found.at(-1)?.id }
       })
       yield slice
@@ -71,7 +71,7 @@ export class AssetList {
   /** Returns the slot's id; -1, in which no asset is, for a slot that is missing or hidden. */
   #slotId(path: string, caller: Caller): number {
     try {
-      return this.#work.read((tx) => this.#warehouse.slotByPath(tx, path, false, caller).id)
+      return this.#needs.work.read((tx) => this.#needs.warehouse.slotByPath(tx, path, false, caller).id)
     } catch (error) {
       if (error instanceof AppError && error.code === 'NOT_FOUND') return -1
       throw error
@@ -86,10 +86,10 @@ export class AssetList {
   }
 
   #place(tx: ReadTx, key: string, when: When, caller: Caller): StandingPlace {
-    const sight = this.#warehouse.sightOf(caller)
+    const sight = this.#needs.warehouse.sightOf(caller)
     const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
     if (decidedInSlot === null || since === null) return { slot: null, since: null }
-    const slot = this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
+    const slot = this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)
     if (!slot) return null
     const { id, slot_id, warehouseId, zone, zoneId } = slot
     return { slot: slotId === null ? null : { id, slot_id, warehouseId, zone, zoneId }, since: isoTime(since) }

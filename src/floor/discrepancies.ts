@@ -45,20 +45,20 @@ const misfitKinds = {
   OVERHEIGHT: 'overheight',
 } as const
 
+type DiscrepanciesNeeds = { work: UnitOfWork; warehouse: WarehouseService }
+
 /** Finds contradictions in the ledger, anew at every read. */
 export class Discrepancies {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
+  readonly #needs: DiscrepanciesNeeds
 
-  constructor(options: { work: UnitOfWork; warehouse: WarehouseService }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
+  constructor(needs: DiscrepanciesNeeds) {
+    this.#needs = needs
   }
 
   /** Returns the discrepancies, newest first. Works in slices, with a turn for other requests in between. */
   async find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<Discrepancy[]> {
-    const sight = this.#warehouse.sightOf(caller)
-    const bounds = this.#work.read((tx) => boundsOf(tx, settle(tx, when)))
+    const sight = this.#needs.warehouse.sightOf(caller)
+    const bounds = this.#needs.work.read((tx) => boundsOf(tx, settle(tx, when)))
     const found: Discrepancy[] = []
     const keep = (tx: ReadTx, all: readonly Contradiction[]) => {
       for (const one of all)
@@ -66,15 +66,15 @@ export class Discrepancies {
     }
     for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
       const behind: number = afterId
-      afterId = this.#work.read((tx) => {
-        const { slots, lastId } = this.#warehouse.slots(tx, caller, behind, sliceRows, query.zoneId)
+      afterId = this.#needs.work.read((tx) => {
+        const { slots, lastId } = this.#needs.warehouse.slots(tx, caller, behind, sliceRows, query.zoneId)
         for (const slot of slots) keep(tx, this.#ofSlot(tx, slot, sight, bounds, caller))
         return lastId
       })
     }
     for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
       const behind: number = afterId
-      afterId = this.#work.read((tx) => {
+      afterId = this.#needs.work.read((tx) => {
         const assets = assetKeysBehind(tx, behind, sliceRows)
         for (const { key } of assets) keep(tx, ofAsset(tx, key, sight, bounds))
         return assets.length < sliceRows ? undefined : assets.at(-1)?.id
@@ -87,10 +87,10 @@ export class Discrepancies {
   /** Returns open differences of counts; none for a past time. */
   #ofCounts(caller: Caller, { kind, warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
     if (kind !== undefined && kind !== 'count_difference') return []
-    return this.#work.read((tx) =>
-      openDifferences(tx, this.#warehouse.sightOf(caller)).flatMap(
+    return this.#needs.work.read((tx) =>
+      openDifferences(tx, this.#needs.warehouse.sightOf(caller)).flatMap(
         ({ countId, slotId, expected, found, scannedAtMs }) => {
-          const slot = this.#warehouse.visibleSlot(tx, slotId, caller)
+          const slot = this.#needs.warehouse.visibleSlot(tx, slotId, caller)
           if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
           if (zoneId !== undefined && slot.zoneId !== zoneId) return []
           return {
@@ -115,7 +115,7 @@ export class Discrepancies {
     const { newest, judged } = around
     const own = contradictionsOfSlot(slot.id, around)
     if (newest?.event_type !== 'PLACED') return own
-    const isSeen = (slotId: number) => this.#warehouse.visibleSlot(tx, slotId, caller) !== undefined
+    const isSeen = (slotId: number) => this.#needs.warehouse.visibleSlot(tx, slotId, caller) !== undefined
     const proof = proofOf(tx, newest.id, isSeen, bounds.lastId)
     return [
       ...own,
@@ -125,7 +125,7 @@ export class Discrepancies {
   }
 
   #misplaced(tx: ReadTx, slot: Slot, placed: MoveFact, weighed: number | null): Contradiction[] {
-    const asset = this.#warehouse.findAsset(tx, placed.asset_key)
+    const asset = this.#needs.warehouse.findAsset(tx, placed.asset_key)
     const { constraints } = slot
     const weightKg = weighed ?? asset?.weight_kg
     const found = misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
@@ -135,10 +135,10 @@ export class Discrepancies {
 
   /** Returns a discrepancy for the API; nothing when the slot is hidden or not asked for. */
   #tell(tx: ReadTx, one: Contradiction, caller: Caller, { warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
-    const slot = this.#warehouse.visibleSlot(tx, one.slotId, caller)
+    const slot = this.#needs.warehouse.visibleSlot(tx, one.slotId, caller)
     if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
     if (zoneId !== undefined && slot.zoneId !== zoneId) return []
-    const other = one.otherSlotId === null ? undefined : this.#warehouse.visibleSlot(tx, one.otherSlotId, caller)
+    const other = one.otherSlotId === null ? undefined : this.#needs.warehouse.visibleSlot(tx, one.otherSlotId, caller)
     return [
       {
         id: `${one.kind}-${one.eventIds.join('-')}`,

@@ -15,42 +15,40 @@ export type ScanResolver = (
   caller: Caller,
 ) => ScanMatch | readonly ScanMatch[] | undefined
 
+type ScannerNeeds = { work: UnitOfWork; warehouse: WarehouseService; resolvers: readonly ScanResolver[] }
+
 /** Finds what a code is: a slot, an asset, or a thing of another room. */
 export class Scanner {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
-  readonly #resolvers: readonly ScanResolver[]
+  readonly #needs: ScannerNeeds
 
   /** @param options.resolvers those of rooms that this one does not import, in the order of their matches */
-  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; resolvers: readonly ScanResolver[] }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
-    this.#resolvers = options.resolvers
+  constructor(needs: ScannerNeeds) {
+    this.#needs = needs
   }
 
   /** Returns everything that the code may mean now; slots first, because a label is fixed to one place. */
   scan(code: string, caller: Caller) {
     const scanned = { code }
-    const ways: readonly ScanResolver[] = [this.#slot, this.#asset, ...this.#resolvers]
-    return this.#work.read((tx) => {
+    const ways: readonly ScanResolver[] = [this.#slot, this.#asset, ...this.#needs.resolvers]
+    return this.#needs.work.read((tx) => {
       const matches = ways.flatMap((way) => way(tx, scanned, caller) ?? [])
-      const barcode = readCode(this.#warehouse.readBarcode(tx, code), symbologyOf(code) ?? null)
+      const barcode = readCode(this.#needs.warehouse.readBarcode(tx, code), symbologyOf(code) ?? null)
       return { code, kind: matches[0]?.kind ?? 'unknown', barcode, matches }
     })
   }
 
   readonly #slot: ScanResolver = (tx, { code }, caller) => {
-    const named = this.#warehouse.slotScanned(tx, code)
-    const slot = named && this.#warehouse.visibleSlot(tx, named.id, caller)
+    const named = this.#needs.warehouse.slotScanned(tx, code)
+    const slot = named && this.#needs.warehouse.visibleSlot(tx, named.id, caller)
     return slot && { kind: 'slot', id: slot.id, path: `/api/whms/slots/${slot.id}`, slot: this.#inUse(tx, slot) }
   }
 
   readonly #asset: ScanResolver = (tx, { code }, caller) => {
-    const { key } = this.#warehouse.readBarcode(tx, code)
-    const asset = this.#warehouse.visibleAsset(tx, key, caller)
+    const { key } = this.#needs.warehouse.readBarcode(tx, code)
+    const asset = this.#needs.warehouse.visibleAsset(tx, key, caller)
     if (!asset) return undefined
-    const { slotId, since, decidedInSlot } = assetLocation(tx, key, this.#warehouse.sightOf(caller))
-    const slot = decidedInSlot === null ? undefined : this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
+    const { slotId, since, decidedInSlot } = assetLocation(tx, key, this.#needs.warehouse.sightOf(caller))
+    const slot = decidedInSlot === null ? undefined : this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)
     const path = `/api/whms/assets/${encodeURIComponent(asset.asset_id)}`
     const isHidden = decidedInSlot !== null && !slot
     const stands = slot && slotId !== null ? this.#inUse(tx, slot) : null

@@ -27,16 +27,14 @@ export const pageSlots = 500
 /** Slots in one slice of a count: about 2 ms. */
 const sliceUses = 1000
 
+type FloorServiceNeeds = { work: UnitOfWork; warehouse: WarehouseService; idempotency: Idempotency }
+
 /** Answers what is where: master data joined with what the ledger says, on one snapshot. */
 export class FloorService {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
-  readonly #idempotency: Idempotency
+  readonly #needs: FloorServiceNeeds
 
-  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; idempotency: Idempotency }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
-    this.#idempotency = options.idempotency
+  constructor(needs: FloorServiceNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -44,8 +42,8 @@ export class FloorService {
    * ledger as it was at the first one. Throws NOT_FOUND.
    */
   async *slots(caller: Caller, when: When, zoneId?: number): AsyncGenerator<readonly FloorSlot[], void> {
-    const known = this.#work.read((tx) => {
-      if (zoneId !== undefined) this.#warehouse.zone(tx, zoneId, caller)
+    const known = this.#needs.work.read((tx) => {
+      if (zoneId !== undefined) this.#needs.warehouse.zone(tx, zoneId, caller)
       return settle(tx, when)
     })
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
@@ -58,9 +56,9 @@ export class FloorService {
 
   /** One page of the same list, and its length: only the page's own slots are looked up in the ledger. Throws NOT_FOUND. */
   slotPage(caller: Caller, when: When, page: { limit: number; offset: number }, zoneId?: number) {
-    return this.#work.read((tx) => {
-      if (zoneId !== undefined) this.#warehouse.zone(tx, zoneId, caller)
-      const { slots, total } = this.#warehouse.pageOfSlots(tx, caller, page, zoneId)
+    return this.#needs.work.read((tx) => {
+      if (zoneId !== undefined) this.#needs.warehouse.zone(tx, zoneId, caller)
+      const { slots, total } = this.#needs.warehouse.pageOfSlots(tx, caller, page, zoneId)
       const range = { zoneId, firstId: slots[0]?.id ?? 1, lastId: slots.at(-1)?.id ?? 0 }
       const states = slotStates(tx, when, range)
       return { rows: slots.map((slot): FloorSlot => ({ ...slot, ...stateIn(states, slot.id) })), total }
@@ -68,8 +66,8 @@ export class FloorService {
   }
 
   #slice(caller: Caller, known: When, afterId: number, zoneId: number | undefined) {
-    return this.#work.read((tx) => {
-      const { slots, lastId } = this.#warehouse.slots(tx, caller, afterId, sliceSlots, zoneId)
+    return this.#needs.work.read((tx) => {
+      const { slots, lastId } = this.#needs.warehouse.slots(tx, caller, afterId, sliceSlots, zoneId)
       const states = slotStates(tx, known, { zoneId, firstId: afterId + 1, lastId: slots.at(-1)?.id ?? afterId })
       return { slots: slots.map((slot) => ({ ...slot, ...stateIn(states, slot.id) })), lastId }
     })
@@ -77,16 +75,16 @@ export class FloorService {
 
   /** Returns a slot with its status. Throws NOT_FOUND. */
   slot(path: string, byLabel: boolean, caller: Caller, when: When): FloorSlot {
-    return this.#work.read((tx) => {
-      const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
+    return this.#needs.work.read((tx) => {
+      const slot = this.#needs.warehouse.slotByPath(tx, path, byLabel, caller)
       return { ...slot, ...slotState(tx, slot.id, when) }
     })
   }
 
   createSlot(slot: z.output<typeof NewSlot>, { by, claim }: Ask): Promise<Reply<{ success: true } & FloorSlot>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
-        const made = this.#warehouse.createSlot(tx, slot, by)
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
+        const made = this.#needs.warehouse.createSlot(tx, slot, by)
         return {
           status: 201 as const,
           body: withState(made, slotState(tx, made.id)),
@@ -103,10 +101,10 @@ export class FloorService {
     version: number | undefined,
     { by, claim }: Ask,
   ): Promise<Reply<{ success: true } & FloorSlot>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
-        const { id } = this.#warehouse.slotByPath(tx, path, byLabel, by.caller)
-        const changed = this.#warehouse.changeSlot(tx, id, change, version, by)
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
+        const { id } = this.#needs.warehouse.slotByPath(tx, path, byLabel, by.caller)
+        const changed = this.#needs.warehouse.changeSlot(tx, id, change, version, by)
         return { status: 200 as const, body: withState(changed, slotState(tx, id)) }
       }),
     )
@@ -114,20 +112,22 @@ export class FloorService {
 
   async zones(caller: Caller, when: When, signal?: AbortSignal) {
     const useOf = zoneUse(await this.#uses(when, undefined, signal))
-    return this.#work.read((tx) => this.#warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id))))
+    return this.#needs.work.read((tx) =>
+      this.#needs.warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id))),
+    )
   }
 
   /** Returns a zone with its counts. Throws NOT_FOUND. */
   async zone(id: number | undefined, caller: Caller, when: When, signal?: AbortSignal) {
-    const zone = this.#work.read((tx) => this.#warehouse.zone(tx, id, caller))
+    const zone = this.#needs.work.read((tx) => this.#needs.warehouse.zone(tx, id, caller))
     return inUse(zone, zoneUse(await this.#uses(when, zone.id, signal))(zone.id))
   }
 
   /** Returns a warehouse with its counts. Throws NOT_FOUND. */
   async warehouse(id: number | undefined, caller: Caller, when: When, signal?: AbortSignal) {
-    const { warehouse, zones } = this.#work.read((tx) => {
-      const warehouse = this.#warehouse.warehouse(tx, id, caller)
-      return { warehouse, zones: this.#warehouse.zones(tx, caller).filter((z) => z.warehouseId === warehouse.id) }
+    const { warehouse, zones } = this.#needs.work.read((tx) => {
+      const warehouse = this.#needs.warehouse.warehouse(tx, id, caller)
+      return { warehouse, zones: this.#needs.warehouse.zones(tx, caller).filter((z) => z.warehouseId === warehouse.id) }
     })
     const uses = (await this.#uses(when, undefined, signal)).filter((use) => use.warehouseId === warehouse.id)
     const useOf = zoneUse(uses)
@@ -137,19 +137,19 @@ export class FloorService {
 
   async utilization(caller: Caller, when: When, signal?: AbortSignal): Promise<Utilization> {
     const uses = await this.#uses(when, undefined, signal)
-    return this.#work.read((tx) =>
+    return this.#needs.work.read((tx) =>
       utilizationOf(
-        uses.filter((use) => this.#warehouse.isVisible(caller, use.warehouseId)),
-        this.#warehouse.zones(tx, caller),
+        uses.filter((use) => this.#needs.warehouse.isVisible(caller, use.warehouseId)),
+        this.#needs.warehouse.zones(tx, caller),
       ),
     )
   }
 
   /** Counts how the slots of all zones, or of one, are used, in slices of one state of the ledger. */
   async #uses(when: When, zoneId: number | undefined, signal: AbortSignal | undefined): Promise<SlotUse[]> {
-    const settled = this.#work.read((tx) => settle(tx, when))
+    const settled = this.#needs.work.read((tx) => settle(tx, when))
     const found: SlotUse[] = []
-    const slices = this.#work.readInSlices(
+    const slices = this.#needs.work.readInSlices(
       0,
       (tx, afterId: number) => {
         const { uses, next } = slotUse(tx, settled, zoneId, afterId, sliceUses)
@@ -166,13 +166,13 @@ export class FloorService {
    * when the deciding event happened in a hidden warehouse.
    */
   location(barcode: string, caller: Caller, when: When) {
-    return this.#work.read((tx) => {
-      const { key } = this.#warehouse.readBarcode(tx, barcode)
-      const sight = this.#warehouse.sightOf(caller)
-      const asset = this.#warehouse.visibleAsset(tx, key, caller)
+    return this.#needs.work.read((tx) => {
+      const { key } = this.#needs.warehouse.readBarcode(tx, barcode)
+      const sight = this.#needs.warehouse.sightOf(caller)
+      const asset = this.#needs.warehouse.visibleAsset(tx, key, caller)
       if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
       const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
-      const slot = decidedInSlot === null ? undefined : this.#warehouse.visibleSlot(tx, decidedInSlot, caller)
+      const slot = decidedInSlot === null ? undefined : this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)
       if (decidedInSlot !== null && !slot) throw AppError.notFound('Asset')
       return {
         asset_barcode: asset.asset_id,

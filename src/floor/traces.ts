@@ -27,29 +27,27 @@ export type TracePage = { readonly limit: number; readonly offset: number; reado
 type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
 type Motion = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
 
+type TracesNeeds = { work: UnitOfWork; warehouse: WarehouseService; cameras: Motion }
+
 /** Lists what happened to a slot or an asset, stay by stay, with the proof. */
 export class Traces {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
-  readonly #cameras: Motion
+  readonly #needs: TracesNeeds
 
-  constructor(options: { work: UnitOfWork; warehouse: WarehouseService; cameras: Motion }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
-    this.#cameras = options.cameras
+  constructor(needs: TracesNeeds) {
+    this.#needs = needs
   }
 
   /** Returns the stays in a slot, newest first. Throws NOT_FOUND. */
   ofSlot(path: string, byLabel: boolean, caller: Caller, when: When, page: TracePage): Page<Stay> {
-    return this.#work.read((tx) => {
-      const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
+    return this.#needs.work.read((tx) => {
+      const slot = this.#needs.warehouse.slotByPath(tx, path, byLabel, caller)
       return this.#stays(tx, { slotId: slot.id }, caller, when, page)
     })
   }
 
   /** Returns the stays of an asset, newest first. Throws NOT_FOUND for an unknown barcode. */
   ofAsset(barcode: string, caller: Caller, when: When, page: TracePage): Page<Stay> {
-    return this.#work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const assetKey = this.#known(tx, barcode, caller, when)
       return this.#stays(tx, { assetKey }, caller, when, page)
     })
@@ -57,7 +55,7 @@ export class Traces {
 
   /** Returns every move of an asset with its evidence, oldest first. Throws NOT_FOUND. */
   story(barcode: string, caller: Caller, when: When, page: TracePage): Page<StoryStep> {
-    const read = this.#work.read((tx) => {
+    const read = this.#needs.work.read((tx) => {
       const assetKey = this.#known(tx, barcode, caller, when)
       const { steps, ...rest } = this.#steps(tx, { assetKey }, caller, when, page, 'oldest first')
       const lastId = boundsOf(tx, { ...when, lastId: headOf(tx).id }).lastId ?? 0
@@ -72,27 +70,27 @@ export class Traces {
         slotCode: event.slot_code,
         clipUrl: event.cctv_clip_url,
       }
-      return { ...step, footage: footageOf(this.#cameras, moment, footageWindowSeconds, caller) }
+      return { ...step, footage: footageOf(this.#needs.cameras, moment, footageWindowSeconds, caller) }
     })
     return { data, ...rest }
   }
 
   /** Returns what the slot's cameras recorded around an event. Throws NOT_FOUND. */
   footage(id: number | undefined, windowSeconds: number, caller: Caller) {
-    const event = this.#work.read((tx) => {
+    const event = this.#needs.work.read((tx) => {
       const row = id === undefined ? undefined : findEvent(tx, id)
-      if (!row || !this.#warehouse.visibleSlot(tx, row.slot_id, caller)) throw AppError.notFound('Event')
+      if (!row || !this.#needs.warehouse.visibleSlot(tx, row.slot_id, caller)) throw AppError.notFound('Event')
       return toPlacementEvent(row)
     })
     const { timestamp, slot_code, cctv_clip_url } = event
     const moment = { timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
-    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#cameras, moment, windowSeconds, caller) }
+    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#needs.cameras, moment, windowSeconds, caller) }
   }
 
   #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {
-    const { key } = this.#warehouse.readBarcode(tx, barcode)
-    const sight = this.#warehouse.sightOf(caller)
-    const asset = this.#warehouse.visibleAsset(tx, key, caller)
+    const { key } = this.#needs.warehouse.readBarcode(tx, barcode)
+    const sight = this.#needs.warehouse.sightOf(caller)
+    const asset = this.#needs.warehouse.visibleAsset(tx, key, caller)
     if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
     return key
   }
@@ -110,7 +108,7 @@ export class Traces {
       ...page,
       order,
       onlyStays: order === 'newest first',
-      sight: this.#warehouse.sightOf(caller),
+      sight: this.#needs.warehouse.sightOf(caller),
     })
   }
 
@@ -118,9 +116,9 @@ export class Traces {
     const { move, next, judgementIds } = step
     const judgements = judgementIds.map((id) => event(tx, id))
     const last = judgements.at(-1)?.event_type
-    const isSeen = next !== undefined && this.#warehouse.visibleSlot(tx, next.slot_id, caller) !== undefined
+    const isSeen = next !== undefined && this.#needs.warehouse.visibleSlot(tx, next.slot_id, caller) !== undefined
     return {
-      slot: nameOf(this.#warehouse.slot(tx, move.slot_id, caller)),
+      slot: nameOf(this.#needs.warehouse.slot(tx, move.slot_id, caller)),
       asset_barcode: move.asset_barcode,
       from: isoTime(move.timestamp_ms),
       to: next ? isoTime(next.timestamp_ms) : null,
@@ -145,7 +143,7 @@ export class Traces {
     const verdict = { VERIFIED: 'verified', DISPUTED: 'disputed', PLACED: 'none', REMOVED: 'none' } as const
     return {
       event: told,
-      slot: nameOf(this.#warehouse.slot(tx, move.slot_id, caller)),
+      slot: nameOf(this.#needs.warehouse.slot(tx, move.slot_id, caller)),
       until: next ? isoTime(next.timestamp_ms) : null,
       photo: {
         evidence: told.photoEvidence,

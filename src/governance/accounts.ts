@@ -24,27 +24,23 @@ export function forgetAccount(tx: Tx, personId: number): void {
   tx.run(withoutPerson, { person_id: personId })
 }
 
+type AccountWatchNeeds = { work: UnitOfWork; people: People; audit: AuditTrail; instance: () => string }
+
 /** Who may what is in the config; this tells the trail when that changes, also while the daemon was down. */
 export class AccountWatch {
-  readonly #work: UnitOfWork
-  readonly #people: People
-  readonly #audit: AuditTrail
-  readonly #instance: () => string
+  readonly #needs: AccountWatchNeeds
 
   /** @param options.instance the instance of the config's accounts */
-  constructor(options: { work: UnitOfWork; people: People; audit: AuditTrail; instance: () => string }) {
-    this.#work = options.work
-    this.#people = options.people
-    this.#audit = options.audit
-    this.#instance = options.instance
+  constructor(needs: AccountWatchNeeds) {
+    this.#needs = needs
   }
 
   /** Compares the accounts with the stored ones, notes each difference, and stores the new ones. */
   note(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const now = accounts.map((account) => ({
         name: account.username,
-        instance: this.#instance(),
+        instance: this.#needs.instance(),
         role: account.role,
         secret_mark: createHash('sha256').update(account.secretHash).digest(),
       }))
@@ -57,7 +53,7 @@ export class AccountWatch {
       )
       const gone = before.filter((seen) => !now.some((account) => mayBeSame(seen, account)))
       for (const account of gone) facts.push(fact('caller.account_removed', account, { role: account.role }))
-      for (const one of facts) this.#audit.write(tx, by, one)
+      for (const one of facts) this.#needs.audit.write(tx, by, one)
       if (facts.length > 0 || before.some(({ instance }) => instance === null)) this.#keep(tx, now)
     })
   }
@@ -65,7 +61,7 @@ export class AccountWatch {
   #keep(tx: Tx, accounts: readonly Seen[]): void {
     tx.run(withoutSeen)
     for (const { role, secret_mark, ...who } of accounts) {
-      tx.run(newSeen, { person_id: this.#people.of(tx, who).id, role, secret_mark })
+      tx.run(newSeen, { person_id: this.#needs.people.of(tx, who).id, role, secret_mark })
     }
   }
 }

@@ -13,21 +13,19 @@ export type AuditQuery = Omit<AuditFilter, 'person'> & { readonly operator?: str
 
 export type AuditPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
+type AuditReaderNeeds = { work: Pick<UnitOfWork, 'read'>; openings: Openings; sight: Sight }
+
 /** Reads the audit trail in steps, with a turn for other requests in between. */
 export class AuditReader {
-  readonly #work: Pick<UnitOfWork, 'read'>
-  readonly #openings: Openings
-  readonly #sight: Sight
+  readonly #needs: AuditReaderNeeds
 
-  constructor(options: { work: Pick<UnitOfWork, 'read'>; openings: Openings; sight: Sight }) {
-    this.#work = options.work
-    this.#openings = options.openings
-    this.#sight = options.sight
+  constructor(needs: AuditReaderNeeds) {
+    this.#needs = needs
   }
 
   /** Returns one page, newest first, or with `afterId` in the order of the trail. `total` is exact or null. */
   async entries({ operator, ...query }: AuditQuery, page: AuditPage, caller: Caller) {
-    const person = operator === undefined ? undefined : this.#work.read((tx) => meantBy(tx, operator))
+    const person = operator === undefined ? undefined : this.#needs.work.read((tx) => meantBy(tx, operator))
     if (person && person.commitment === undefined && person.ids.length === 0) {
       return { data: [], hasMore: false, total: 0, nextCursor: null }
     }
@@ -41,7 +39,7 @@ export class AuditReader {
       hasMore && last && filter.afterId === undefined
         ? timeCursor({ timestampMs: last.timestamp_ms, id: last.id })
         : null
-    return { data: this.#work.read((tx) => shown.map((row) => this.#shown(tx, row))), hasMore, total, nextCursor }
+    return { data: this.#needs.work.read((tx) => shown.map((row) => this.#shown(tx, row))), hasMore, total, nextCursor }
   }
 
   /** Returns the rows of a page, and one more if there is one. */
@@ -60,7 +58,7 @@ export class AuditReader {
   /** Counts matching rows; null when that would take more rows than the limit. */
   async #total(filter: AuditFilter, caller: Caller): Promise<number | null> {
     const everything = Object.values(filter).every((value) => value === undefined)
-    if (everything && caller.role === 'admin') return this.#work.read(endOfTrail)
+    if (everything && caller.role === 'admin') return this.#needs.work.read(endOfTrail)
     let total = 0
     let looked = 0
     for await (const step of this.#steps(filter, undefined, caller)) {
@@ -74,9 +72,12 @@ export class AuditReader {
   async *#steps(filter: AuditFilter, before: TimePlace | undefined, caller: Caller): AsyncGenerator<AuditRow[]> {
     let place = before
     do {
-      const step = this.#work.read((tx) => {
+      const step = this.#needs.work.read((tx) => {
         const { rows, place: next } = auditStep(tx, filter, place, lookedAtOnce)
-        return { rows: rows.filter((row) => this.#sight.mayKnow(tx, row.entity, row.entity_id, caller)), place: next }
+        return {
+          rows: rows.filter((row) => this.#needs.sight.mayKnow(tx, row.entity, row.entity_id, caller)),
+          place: next,
+        }
       })
       yield step.rows
       place = step.place
@@ -108,7 +109,7 @@ export class AuditReader {
     if (commitment === null) return undefined
     const known = id === null ? undefined : personById(tx, id)
     if (known) return known
-    const name = logId === null ? this.#openings.reveal(tx, commitment) : undefined
+    const name = logId === null ? this.#needs.openings.reveal(tx, commitment) : undefined
     return { name: name ?? shownWithout(logId === null ? 1 : 2, commitment), instance: null }
   }
 }

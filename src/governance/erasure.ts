@@ -108,14 +108,14 @@ const clockSlackMs = 3_600_000
  * work.
  */
 export class Erasure {
-  readonly #o: ErasureOptions
+  readonly #needs: ErasureOptions
 
   constructor(options: ErasureOptions) {
-    this.#o = options
+    this.#needs = options
   }
 
   async erase({ name, texts }: ErasureRequest, by: AuditOrigin): Promise<ErasureResult> {
-    const { work, openings, clock } = this.#o
+    const { work, openings, clock } = this.#needs
     const target = work.read((tx) => targetOf(tx, name))
     if (target.persons.length === 0 && target.commitment === undefined) {
       return work.read((tx) => before(tx, name))
@@ -164,11 +164,11 @@ export class Erasure {
 
   /** Deletes links, names and salts. */
   #forget(tx: Tx, { name, instance, commitment, persons }: Target, ids: readonly number[], lastEvent: number): void {
-    const nowMs = this.#o.clock.now()
+    const nowMs = this.#needs.clock.now()
     unlinkEvents(tx, linkedEvents(tx, ids, { after: lastEvent, last: Number.MAX_SAFE_INTEGER }), ids)
     unlinkRest(tx, ids)
     forgetInReports(tx, name, instance)
-    this.#o.people.forget(tx, ids)
+    this.#needs.people.forget(tx, ids)
     const nameMark = markOf(tx, name)
     for (const person of persons) {
       const identityMark = markOf(tx, identityText(person))
@@ -183,7 +183,7 @@ export class Erasure {
   #tell(tx: Tx, { outcome: _, ...changes }: Erased, by: AuditOrigin, { name }: Target): void {
     const { caller, ...origin } = by
     const told = caller?.username === name ? { ...origin, mode: caller.authMode } : by
-    this.#o.audit.write(tx, told, { action: 'person.erased', entity: 'caller', entityId: changes.shownAs, changes })
+    this.#needs.audit.write(tx, told, { action: 'person.erased', entity: 'caller', entityId: changes.shownAs, changes })
   }
 
   /** Returns the commitments of the texts that the person wrote. */
@@ -194,16 +194,16 @@ export class Erasure {
         ? []
         : await this.#inSteps(0, marks.leaf, (tx, span) => textsWithCommitment(tx, commitment, span))
     const events = await this.#inSteps(0, marks.event, (tx, span) => textsOfEvents(tx, ids, span), linksAtOnce)
-    return [...older, ...events, ...this.#o.work.read((tx) => textsOfOthers(tx, ids))]
+    return [...older, ...events, ...this.#needs.work.read((tx) => textsOfOthers(tx, ids))]
   }
 
   async #unlink(ids: readonly number[], lastEvent: number): Promise<void> {
     const events = await this.#inSteps(0, lastEvent, (tx, span) => linkedEvents(tx, ids, span), linksAtOnce)
     for (let at = 0; at < events.length; at += batch) {
-      await this.#o.work.write((tx) => unlinkEvents(tx, events.slice(at, at + batch), ids))
+      await this.#needs.work.write((tx) => unlinkEvents(tx, events.slice(at, at + batch), ids))
     }
     let more = true
-    while (more) more = await this.#o.work.write((tx) => unlinkRest(tx, ids, batch))
+    while (more) more = await this.#needs.work.write((tx) => unlinkRest(tx, ids, batch))
   }
 
   /** Reads a long table span by span, with a turn for other requests in between. */
@@ -215,7 +215,7 @@ export class Erasure {
   ): Promise<T[]> {
     const found: T[] = []
     for (let at = after; at < last; at += step) {
-      for (const one of this.#o.work.read((tx) => look(tx, { after: at, last: Math.min(at + step, last) })))
+      for (const one of this.#needs.work.read((tx) => look(tx, { after: at, last: Math.min(at + step, last) })))
         found.push(one)
       await turn()
     }
@@ -224,7 +224,7 @@ export class Erasure {
 
   async #rewrite(rows: readonly Published[]): Promise<void> {
     for (let at = 0; at < rows.length; at += batch) {
-      await this.#o.work.write((tx) => rewriteNotifications(tx, rows.slice(at, at + batch)))
+      await this.#needs.work.write((tx) => rewriteNotifications(tx, rows.slice(at, at + batch)))
     }
   }
 
@@ -233,9 +233,9 @@ export class Erasure {
     let place: KeptReply | undefined
     do {
       const from: KeptReply | undefined = place
-      const rows: KeptReply[] = this.#o.work.read((tx) => repliesBehind(tx, from, batch))
+      const rows: KeptReply[] = this.#needs.work.read((tx) => repliesBehind(tx, from, batch))
       const affected = affectedReplies(rows, forgotten)
-      if (affected.length > 0) await this.#o.work.write((tx) => rewriteReplies(tx, affected))
+      if (affected.length > 0) await this.#needs.work.write((tx) => rewriteReplies(tx, affected))
       count += affected.length
       place = rows.length === batch ? rows.at(-1) : undefined
       await turn()

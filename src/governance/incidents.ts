@@ -40,15 +40,15 @@ export type IncidentsOptions = {
 
 /** Records incidents: opened, investigated, resolved. An incident is the sequence of its changes. */
 export class Incidents {
-  readonly #o: IncidentsOptions
+  readonly #needs: IncidentsOptions
 
   constructor(options: IncidentsOptions) {
-    this.#o = options
+    this.#needs = options
   }
 
   /** Opens an incident, and holds what it refers to. Throws REFERENCE_NOT_FOUND for an unknown warehouse. */
   create(request: NewIncident, { by, claim }: Ask): Promise<Reply<{ success: true } & Incident>> {
-    const { work, idempotency } = this.#o
+    const { work, idempotency } = this.#needs
     return work.write((tx) =>
       idempotency.once(tx, claim, () => {
         const incident = this.#open(tx, request, by)
@@ -65,7 +65,7 @@ export class Incidents {
     resolution: string | undefined,
     { by, claim }: Ask,
   ): Promise<Reply<{ success: true } & Incident>> {
-    const { work, idempotency } = this.#o
+    const { work, idempotency } = this.#needs
     return work.write((tx) =>
       idempotency.once(tx, claim, () => {
         const changes = this.#changes(tx, id, by.caller)
@@ -77,7 +77,7 @@ export class Incidents {
 
   /** Returns an incident. Throws NOT_FOUND, also for one of a hidden warehouse. */
   incident(id: number | undefined, caller: Caller): Incident {
-    return this.#o.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
+    return this.#needs.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
   }
 
   /** Ends early when `signal` says that the client has gone. */
@@ -87,10 +87,12 @@ export class Incidents {
     caller: Caller,
     signal?: AbortSignal,
   ) {
-    const listing = store.openingsOf({ ...query, hiddenWarehouses: this.#o.warehouse.hiddenFrom(caller) })
+    const listing = store.openingsOf({ ...query, hiddenWarehouses: this.#needs.warehouse.hiddenFrom(caller) })
     const page = { limit, offset, before: before && [before.timestampMs, before.id] }
-    const { keys, hasMore, total } = await keysOfPage(this.#o.work, listing, page, countLimit, signal)
-    const data = this.#o.work.read((tx) => keys.map(([, id = 0]) => this.#present(tx, store.changesOf(tx, id), caller)))
+    const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
+    const data = this.#needs.work.read((tx) =>
+      keys.map(([, id = 0]) => this.#present(tx, store.changesOf(tx, id), caller)),
+    )
     const [timestampMs, id] = keys.at(-1) ?? []
     const last = timestampMs === undefined || id === undefined ? undefined : { timestampMs, id }
     return { data, hasMore, total, nextCursor: hasMore && last ? timeCursor(last) : null }
@@ -98,14 +100,14 @@ export class Incidents {
 
   #changes(tx: ReadTx, id: number | undefined, caller: Caller): IncidentChangeRow[] {
     const changes = id === undefined ? [] : store.changesOf(tx, id)
-    if (changes.length === 0 || !this.#o.sight.mayKnow(tx, 'incident', String(id), caller)) {
+    if (changes.length === 0 || !this.#needs.sight.mayKnow(tx, 'incident', String(id), caller)) {
       throw AppError.notFound('Incident')
     }
     return changes
   }
 
   #open(tx: Tx, request: NewIncident, by: RequestOrigin): Incident {
-    const { openings, references, audit } = this.#o
+    const { openings, references, audit } = this.#needs
     const claimed = unlike((request.evidenceReferences ?? []).map(claimedOf))
     const found = claimed.map((claim) => ({ claim, resolved: references.find(tx, claim, by.caller) }))
     const resolved = found.flatMap((one) => one.resolved ?? [])
@@ -146,13 +148,13 @@ export class Incidents {
       title_commitment: null,
       description_commitment: null,
       evidence: null,
-      resolution_commitment: resolution === undefined ? null : this.#o.openings.text(tx, resolution),
+      resolution_commitment: resolution === undefined ? null : this.#needs.openings.text(tx, resolution),
     })
     if (status === 'resolved') releaseMedia(tx, holdReason, String(incidentId))
     const was = changes.at(-1)?.status
     const told = { status: { from: was, to: status } }
     const action = status === 'resolved' ? 'incident.resolved' : 'incident.investigated'
-    this.#o.audit.write(tx, by, { action, entity: 'incident', entityId: incidentId, changes: told })
+    this.#needs.audit.write(tx, by, { action, entity: 'incident', entityId: incidentId, changes: told })
     return this.#incidentFor(tx, [...changes, row], by.caller)
   }
 
@@ -162,7 +164,7 @@ export class Incidents {
     by: RequestOrigin,
     facts: Omit<UnsealedIncidentChange, 'id' | 'event_id' | 'actor_commitment' | 'timestamp_ms'>,
   ): IncidentChangeRow {
-    const { log, people, makeId, nowMs } = this.#o
+    const { log, people, makeId, nowMs } = this.#needs
     const end = store.endOfChanges(tx)
     const actor = people.ofCaller(tx, by.caller)
     const unsealed: UnsealedIncidentChange = {
@@ -183,31 +185,31 @@ export class Incidents {
     const incident = this.#present(tx, changes, caller)
     const newest = changes.at(-1)
     const event = newest && incidentChanged(incident, newest)
-    if (event) this.#o.outbox.publish(tx, event)
+    if (event) this.#needs.outbox.publish(tx, event)
     return incident
   }
 
   #kept(tx: Tx, { type, id }: Claimed, resolved: Resolved | undefined): KeptReference {
     if (resolved) return { type: resolved.type, id: resolved.id }
-    return { type: 'external', text: this.#o.openings.text(tx, type === undefined ? id : `${type}:${id}`) }
+    return { type: 'external', text: this.#needs.openings.text(tx, type === undefined ? id : `${type}:${id}`) }
   }
 
   #warehouseOf(tx: ReadTx, request: NewIncident, resolved: readonly Resolved[], caller: Caller): number | null {
     const isThere = (id: number) =>
-      this.#o.references.find(tx, { type: 'warehouse', id: String(id) }, caller) !== undefined
+      this.#needs.references.find(tx, { type: 'warehouse', id: String(id) }, caller) !== undefined
     if (request.warehouseId !== undefined) {
       if (isThere(request.warehouseId)) return request.warehouseId
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such warehouse', {
         fields: [{ path: 'warehouseId', message: `no warehouse ${request.warehouseId}` }],
       })
     }
-    const own = this.#o.warehouseId()
+    const own = this.#needs.warehouseId()
     const referred = resolved.find(({ warehouseId }) => warehouseId !== undefined)?.warehouseId
     return referred ?? (isThere(own) ? own : null)
   }
 
   #present(tx: ReadTx, changes: readonly IncidentChangeRow[], caller: Caller): Incident {
-    const { openings } = this.#o
+    const { openings } = this.#needs
     const [opened] = changes
     const newest = changes.at(-1)
     if (!opened?.severity || opened.category === null || !newest) throw new Error('an incident without its opening')
@@ -244,8 +246,8 @@ export class Incidents {
 
   /** Returns a reference for this caller; one that the caller may not see is shown as external. */
   #shown(tx: ReadTx, kept: KeptReference, caller: Caller): Incident['evidenceReferences'][number] {
-    if (kept.type === 'external') return { type: 'external', id: this.#o.openings.reveal(tx, kept.text) ?? null }
-    if (this.#o.sight.mayKnow(tx, kept.type, kept.id, caller)) return { type: kept.type, id: kept.id }
+    if (kept.type === 'external') return { type: 'external', id: this.#needs.openings.reveal(tx, kept.text) ?? null }
+    if (this.#needs.sight.mayKnow(tx, kept.type, kept.id, caller)) return { type: kept.type, id: kept.id }
     return { type: 'external', id: `${kept.type}:${kept.id}` }
   }
 }

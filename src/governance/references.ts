@@ -53,10 +53,10 @@ const hashForm = /^[0-9a-f]{64}$/
 
 /** Finds what an incident refers to. */
 export class References {
-  readonly #options: ReferencesOptions
+  readonly #needs: ReferencesOptions
 
   constructor(options: ReferencesOptions) {
-    this.#options = options
+    this.#needs = options
   }
 
   /**
@@ -95,14 +95,14 @@ export class References {
     if (detection !== undefined) return { type: 'detection_event', id: detection }
     const event = address?.match(/^\/api\/whms\/events\/(\d+)$/)?.[1]
     if (event !== undefined) return { type: 'event', id: event }
-    const photo = this.#options.photos.hashOf(text) ?? (hashForm.test(text) ? text : undefined)
+    const photo = this.#needs.photos.hashOf(text) ?? (hashForm.test(text) ? text : undefined)
     if (photo !== undefined) return { type: 'photo', id: photo }
     const [, type, id = ''] = textForm.exec(text) ?? []
     return { type, id }
   }
 
   #ownPath(text: string): string | undefined {
-    const siteUrl = this.#options.siteUrl().replace(/\/+$/, '')
+    const siteUrl = this.#needs.siteUrl().replace(/\/+$/, '')
     if (text.startsWith('/api/')) return text
     return text.startsWith(`${siteUrl}/`) ? text.slice(siteUrl.length) : undefined
   }
@@ -110,7 +110,7 @@ export class References {
   #event(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
     const row = number === undefined ? undefined : findEvent(tx, number)
-    const slot = row && this.#options.warehouse.visibleSlot(tx, row.slot_id, caller)
+    const slot = row && this.#needs.warehouse.visibleSlot(tx, row.slot_id, caller)
     if (!slot) return undefined
     const photos = [row.photo_sha256].filter((sha256) => sha256 !== null && findMedia(tx, sha256) !== undefined)
     const clip = row.cctv_clip_url === null ? undefined : this.#read(row.cctv_clip_url)
@@ -121,48 +121,48 @@ export class References {
 
   #detection(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
-    const evidence = number === undefined ? undefined : this.#options.cameras.evidenceOf(tx, number, caller)
+    const evidence = number === undefined ? undefined : this.#needs.cameras.evidenceOf(tx, number, caller)
     if (number === undefined || !evidence) return undefined
     const media = evidence.isClosed ? evidence.files : [clipToCome(number)]
     return { type: 'detection_event', id, warehouseId: evidence.warehouseId, media }
   }
 
   #photo(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const sha256 = this.#options.photos.hashOf(id) ?? id
-    if (!hashForm.test(sha256) || !this.#options.photos.isHeldFor(tx, sha256, caller)) return undefined
+    const sha256 = this.#needs.photos.hashOf(id) ?? id
+    if (!hashForm.test(sha256) || !this.#needs.photos.isHeldFor(tx, sha256, caller)) return undefined
     return { type: 'photo', id: sha256, warehouseId: undefined, media: [sha256] }
   }
 
   #asset(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const { warehouse } = this.#options
+    const { warehouse } = this.#needs
     const asset = warehouse.visibleAsset(tx, warehouse.readBarcode(tx, id).key, caller)
     return asset && { type: 'asset', id: asset.asset_id, warehouseId: undefined, media: [] }
   }
 
   #slot(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const slot = found(() => this.#options.warehouse.slotByPath(tx, id, false, caller))
+    const slot = found(() => this.#needs.warehouse.slotByPath(tx, id, false, caller))
     return slot && { type: 'slot', id: String(slot.id), warehouseId: slot.warehouseId, media: [] }
   }
 
   #zone(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const zone = found(() => this.#options.warehouse.zone(tx, numericPath(id), caller))
+    const zone = found(() => this.#needs.warehouse.zone(tx, numericPath(id), caller))
     return zone && { type: 'zone', id, warehouseId: zone.warehouseId, media: [] }
   }
 
   #warehouse(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const warehouse = found(() => this.#options.warehouse.warehouse(tx, numericPath(id), caller))
+    const warehouse = found(() => this.#needs.warehouse.warehouse(tx, numericPath(id), caller))
     return warehouse && { type: 'warehouse', id, warehouseId: warehouse.id, media: [] }
   }
 
   #camera(id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
-    const { cameras } = this.#options
+    const { cameras } = this.#needs
     if (number === undefined || !cameras.isVisible(number, caller)) return undefined
     return { type: 'camera', id, warehouseId: cameras.warehouseOf(number), media: [] }
   }
 
   #transportUnit(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const unit = this.#options.transportUnit?.(tx, id, caller)
+    const unit = this.#needs.transportUnit?.(tx, id, caller)
     if (!unit) return undefined
     const media = unit.photos.filter((sha256) => findMedia(tx, sha256) !== undefined)
     return { type: 'transport_unit', id, warehouseId: unit.warehouseId, media }

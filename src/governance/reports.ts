@@ -58,21 +58,21 @@ export type ReportsOptions = {
 
 /** Makes reports: from the log at one size, stored as a file under its hash, stated by a leaf. */
 export class Reports {
-  readonly #o: ReportsOptions
+  readonly #needs: ReportsOptions
 
   constructor(options: ReportsOptions) {
-    this.#o = options
+    this.#needs = options
   }
 
   /** Composes a report on what the caller may see. The file is on disk before its row. Throws STORAGE_FULL. */
   async create(request: NewReport, { by, claim }: Ask): Promise<Reply<{ success: true } & Report>> {
-    const { work, idempotency } = this.#o
+    const { work, idempotency } = this.#needs
     const earlier = work.read((tx) => idempotency.replay(tx, claim))
     if (earlier) return earlier as Reply<{ success: true } & Report>
     // Checked first, because composing may take minutes.
-    this.#o.room.demand(0, 'a report')
+    this.#needs.room.demand(0, 'a report')
     const spec = this.#specOf(request, by.caller)
-    const { file, people } = await this.#o.compose(spec)
+    const { file, people } = await this.#needs.compose(spec)
     const bytes = Buffer.from(file)
     const hash = sha256(bytes).toString('hex')
     await this.#keepFile(hash, bytes)
@@ -82,7 +82,7 @@ export class Reports {
         const row = this.#append(tx, spec, { sha256: hash, sizeBytes: bytes.length, root: content.checkpoint.root }, by)
         store.keepPeople(tx, row.id, people)
         const report = this.#present(tx, row, content)
-        this.#o.outbox.publish(tx, reportGenerated(report))
+        this.#needs.outbox.publish(tx, reportGenerated(report))
         return { status: 201, body: { success: true as const, ...report }, location: `${reportsPath}/${row.id}` }
       }),
     )
@@ -94,7 +94,7 @@ export class Reports {
   async report(id: number | undefined, caller: Caller): Promise<Report> {
     const row = this.#row(id, caller)
     const content = JSON.parse(await this.#read(row)) as ReportContent | ReportContentV1
-    return this.#o.work.read((tx) => this.#present(tx, row, content))
+    return this.#needs.work.read((tx) => this.#present(tx, row, content))
   }
 
   /** Newest first. Ends early when `signal` says that the client has gone. */
@@ -103,7 +103,7 @@ export class Reports {
     caller: Caller,
     signal?: AbortSignal,
   ) {
-    const { work, warehouse } = this.#o
+    const { work, warehouse } = this.#needs
     const page = { limit, offset, before: beforeId === undefined ? undefined : [beforeId] }
     const listing = store.reportsOf(warehouse.hiddenFrom(caller))
     const { keys, ...found } = await keysOfPage(work, listing, page, countLimit, signal)
@@ -118,11 +118,11 @@ export class Reports {
   /** Returns a report's file. Throws NOT_FOUND. */
   file(id: number | undefined, caller: Caller): FileAnswer {
     const { sha256: hash, size_bytes: sizeBytes } = this.#row(id, caller)
-    return { path: reportFile(this.#o.dataDir, hash), mediaType: 'application/json', sizeBytes, sha256: hash }
+    return { path: reportFile(this.#needs.dataDir, hash), mediaType: 'application/json', sizeBytes, sha256: hash }
   }
 
   #specOf({ type = 'compliance', from, to }: NewReport, caller: Caller): ReportSpec {
-    const { log, warehouse } = this.#o
+    const { log, warehouse } = this.#needs
     const warehouses = warehouse
       .warehouses(caller)
       .map(({ id }) => id)
@@ -132,9 +132,9 @@ export class Reports {
   }
 
   async #keepFile(hash: string, bytes: Buffer): Promise<void> {
-    this.#o.room.demand(bytes.length, 'the report')
+    this.#needs.room.demand(bytes.length, 'the report')
     try {
-      await writeFileDurablyAside(reportFile(this.#o.dataDir, hash), bytes, 0o640)
+      await writeFileDurablyAside(reportFile(this.#needs.dataDir, hash), bytes, 0o640)
     } catch (error) {
       throw new AppError('STORAGE_FULL', 'The report can not be written; nothing was stored', {
         cause: error,
@@ -145,8 +145,8 @@ export class Reports {
 
   /** Deletes a file without a report: two requests with one key were composed at the same time. */
   async #dropUnused(hash: string): Promise<void> {
-    if (this.#o.work.read((tx) => store.isReportFile(tx, hash))) return
-    await rm(reportFile(this.#o.dataDir, hash), { force: true })
+    if (this.#needs.work.read((tx) => store.isReportFile(tx, hash))) return
+    await rm(reportFile(this.#needs.dataDir, hash), { force: true })
   }
 
   #append(
@@ -155,7 +155,7 @@ export class Reports {
     file: { sha256: string; sizeBytes: number; root: string },
     by: RequestOrigin,
   ): ReportRow {
-    const { log, people, audit, makeId, nowMs } = this.#o
+    const { log, people, audit, makeId, nowMs } = this.#needs
     const end = store.endOfReports(tx)
     const actor = people.ofCaller(tx, by.caller)
     const unsealed: UnsealedReport = {
@@ -182,16 +182,16 @@ export class Reports {
   }
 
   #row(id: number | undefined, caller: Caller): ReportRow {
-    return this.#o.work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const row = id === undefined ? undefined : store.findReport(tx, id)
-      if (!row || !this.#o.sight.mayKnow(tx, 'report', String(id), caller)) throw AppError.notFound('Report')
+      if (!row || !this.#needs.sight.mayKnow(tx, 'report', String(id), caller)) throw AppError.notFound('Report')
       return row
     })
   }
 
   async #read(row: ReportRow): Promise<string> {
     try {
-      return await readFile(reportFile(this.#o.dataDir, row.sha256), { encoding: 'utf8', flag: ownFile.read })
+      return await readFile(reportFile(this.#needs.dataDir, row.sha256), { encoding: 'utf8', flag: ownFile.read })
     } catch (error) {
       throw new AppError('INTERNAL_ERROR', 'The file of this report can not be read', { cause: error })
     }
@@ -209,7 +209,7 @@ export class Reports {
     tx: ReadTx,
     { counts, selfVerifications }: ReportContentV1,
   ): Pick<Report, 'counts' | 'selfVerifications'> {
-    const nameOf = (person: string) => this.#o.openings.reveal(tx, person) ?? erasedName(person)
+    const nameOf = (person: string) => this.#needs.openings.reveal(tx, person) ?? erasedName(person)
     return {
       counts,
       selfVerifications: selfVerifications.map(({ person, count }) => ({ person: nameOf(person), count })),
@@ -217,7 +217,7 @@ export class Reports {
   }
 
   #item(tx: ReadTx, row: ReportRow): ReportItem {
-    const { siteUrl } = this.#o
+    const { siteUrl } = this.#needs
     const actor = personIn(tx, { subject: 'report', row: row.id, field: 'actor' }, row.actor_commitment)
     return {
       id: row.id,

@@ -67,38 +67,24 @@ const columnsOf = { slots: slotColumns, assets: assetColumns, 'opening-stock': o
 /** Thrown to undo a transaction that was only a trial. */
 class Undone extends Error {}
 
+type ImportServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly warehouse: WarehouseService
+  readonly ledger: LedgerService
+  readonly audit: AuditTrail
+  readonly people: People
+  readonly clock: Pick<Clock, 'now'>
+  readonly room: Pick<DiskRoom, 'demand'>
+  readonly dataDir: string
+  readonly warehouseId: () => number
+}
+
 /** Imports lists of slots, assets and opening stock: all of a list, or nothing. */
 export class ImportService {
-  readonly #work: UnitOfWork
-  readonly #warehouse: WarehouseService
-  readonly #ledger: LedgerService
-  readonly #audit: AuditTrail
-  readonly #people: People
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #room: Pick<DiskRoom, 'demand'>
-  readonly #dataDir: string
-  readonly #warehouseId: () => number
+  readonly #needs: ImportServiceNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    warehouse: WarehouseService
-    ledger: LedgerService
-    audit: AuditTrail
-    people: People
-    clock: Pick<Clock, 'now'>
-    room: Pick<DiskRoom, 'demand'>
-    dataDir: string
-    warehouseId: () => number
-  }) {
-    this.#work = options.work
-    this.#warehouse = options.warehouse
-    this.#ledger = options.ledger
-    this.#audit = options.audit
-    this.#people = options.people
-    this.#clock = options.clock
-    this.#room = options.room
-    this.#dataDir = options.dataDir
-    this.#warehouseId = options.warehouseId
+  constructor(needs: ImportServiceNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -130,17 +116,17 @@ export class ImportService {
     const done = new Tally(zones)
     if (options.kind === 'opening-stock') await this.#keep(bytes, list, sheet.rows.length, by)
     await this.#store(sheet, form, by, done, problems)
-    await this.#work.write((tx) => this.#tell(tx, options.kind, list, done, by))
+    await this.#needs.work.write((tx) => this.#tell(tx, options.kind, list, done, by))
     return resultOf(list, options, sheet.rows.length, done, problems)
   }
 
   /** Returns the lists of opening stock, the newest first, without those that name a hidden warehouse. */
   async lists(caller: Caller, signal?: AbortSignal): Promise<OpeningList[]> {
-    const sight = this.#warehouse.sightOf(caller)
+    const sight = this.#needs.warehouse.sightOf(caller)
     const lists: OpeningList[] = []
-    for (const list of this.#work.read(store.openingLists)) {
-      if (this.#work.read((tx) => store.listIsHidden(tx, list.sha256, sight))) continue
-      const slices = this.#work.readInSlices(
+    for (const list of this.#needs.work.read(store.openingLists)) {
+      if (this.#needs.work.read((tx) => store.listIsHidden(tx, list.sha256, sight))) continue
+      const slices = this.#needs.work.readInSlices(
         0,
         (tx, afterLine: number) => {
           const { uncounted, next } = uncountedOpenings(tx, list.sha256, afterLine, lookedLines)
@@ -157,23 +143,28 @@ export class ImportService {
 
   /** Returns the file of a list as it was imported. Throws NOT_FOUND, also when it names a hidden warehouse. */
   file(hash: string, caller: Caller): FileAnswer {
-    const sight = this.#warehouse.sightOf(caller)
-    const found = this.#work.read((tx) =>
+    const sight = this.#needs.warehouse.sightOf(caller)
+    const found = this.#needs.work.read((tx) =>
       store.listIsHidden(tx, hash, sight) ? undefined : store.findOpeningList(tx, hash),
     )
     if (!found) throw AppError.notFound('List')
-    return { path: listFile(this.#dataDir, hash), mediaType: 'text/csv', sizeBytes: found.size_bytes, sha256: hash }
+    return {
+      path: listFile(this.#needs.dataDir, hash),
+      mediaType: 'text/csv',
+      sizeBytes: found.size_bytes,
+      sha256: hash,
+    }
   }
 
   /** Returns the warehouse of slots that name none. Adds a problem and returns undefined when there is no such warehouse. */
   #warehouseOf({ warehouse }: ImportOptions, sheet: Sheet, by: RequestOrigin, problems: Problems): number | undefined {
-    const known = this.#warehouse.warehouses(by.caller)
-    const wanted = warehouse ?? `${this.#warehouseId()}`
+    const known = this.#needs.warehouse.warehouses(by.caller)
+    const wanted = warehouse ?? `${this.#needs.warehouseId()}`
     const named = known.filter(({ id, name }) => `${id}` === wanted || sameName(name, wanted))
     const [found] = named
     if (found && named.length === 1) return found.id
     const needsIt = warehouse !== undefined || sheet.rows.some(({ cells }) => !cells.has('warehouseId'))
-    if (!needsIt) return this.#warehouseId()
+    if (!needsIt) return this.#needs.warehouseId()
     problems.add(sheet.headerLine, null, noWarehouse(wanted, known, named.length))
     return undefined
   }
@@ -183,7 +174,7 @@ export class ImportService {
     const existing: Slot[] = []
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
       const from: number = afterId
-      const page = this.#work.read((tx) => this.#warehouse.slots(tx, by.caller, from, 1000))
+      const page = this.#needs.work.read((tx) => this.#needs.warehouse.slots(tx, by.caller, from, 1000))
       existing.push(...page.slots.filter((slot) => slot.warehouseId === warehouseId))
       afterId = page.lastId
       await new Promise((resolve) => setImmediate(resolve))
@@ -198,22 +189,22 @@ export class ImportService {
       case 'slots':
         return slotsForm({
           ...slots,
-          warehouse: this.#warehouse,
-          warehouseId: slots.warehouseId ?? this.#warehouseId(),
+          warehouse: this.#needs.warehouse,
+          warehouseId: slots.warehouseId ?? this.#needs.warehouseId(),
           sheet,
           createZones,
         })
       case 'assets':
-        return assetsForm(this.#warehouse, sheet)
+        return assetsForm(this.#needs.warehouse, sheet)
       case 'opening-stock':
-        return openingForm({ warehouse: this.#warehouse, ledger: this.#ledger, sheet, list })
+        return openingForm({ warehouse: this.#needs.warehouse, ledger: this.#needs.ledger, sheet, list })
     }
   }
 
   /** Stores every line in a transaction that is then undone, to find what would be refused before anything is stored. */
   async #try(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
     for (const slice of trialsOf(sheet.rows, form)) {
-      const trial = this.#work.write((tx) => {
+      const trial = this.#needs.work.write((tx) => {
         for (const row of slice) this.#line(tx, row, form, by, tally, problems)
         throw new Undone()
       })
@@ -226,14 +217,14 @@ export class ImportService {
   async #store(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
     for (const slice of slicesOf(sheet.rows)) {
       if (problems.count > 0) return
-      await this.#work.write((tx) => {
+      await this.#needs.work.write((tx) => {
         for (const row of slice) this.#line(tx, row, form, by, tally, problems)
       })
     }
   }
 
   #line(tx: Tx, row: Row, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): void {
-    const attempt = this.#ledger.attempt(tx, () => form.store(tx, row, by))
+    const attempt = this.#needs.ledger.attempt(tx, () => form.store(tx, row, by))
     if ('done' in attempt) {
       tally.count(row, attempt.done)
       return
@@ -248,18 +239,18 @@ export class ImportService {
   }
 
   async #keep(bytes: Buffer, list: string, rows: number, by: RequestOrigin): Promise<void> {
-    await keepList(this.#dataDir, list, bytes, this.#room)
-    await this.#work.write((tx) => {
-      const row = { sha256: list, sizeBytes: bytes.length, rows, receivedAtMs: this.#clock.now() }
-      if (store.addOpeningList(tx, row, this.#people, this.#people.ofCaller(tx, by.caller))) {
-        this.#audit.write(tx, by, { action: 'opening_list.stored', entity: 'opening_list', entityId: list })
+    await keepList(this.#needs.dataDir, list, bytes, this.#needs.room)
+    await this.#needs.work.write((tx) => {
+      const row = { sha256: list, sizeBytes: bytes.length, rows, receivedAtMs: this.#needs.clock.now() }
+      if (store.addOpeningList(tx, row, this.#needs.people, this.#needs.people.ofCaller(tx, by.caller))) {
+        this.#needs.audit.write(tx, by, { action: 'opening_list.stored', entity: 'opening_list', entityId: list })
       }
     })
   }
 
   #tell(tx: Tx, kind: ListKind, list: string, { created, updated, unchanged }: Tally, by: RequestOrigin): void {
     const entity = ({ slots: 'slot', assets: 'asset', 'opening-stock': 'opening_list' } as const)[kind]
-    this.#audit.write(tx, by, {
+    this.#needs.audit.write(tx, by, {
       action: 'list.imported',
       entity,
       ...(kind === 'opening-stock' && { entityId: list }),

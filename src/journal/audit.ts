@@ -75,24 +75,24 @@ export function unlinkFromTrail(tx: Tx, personId: number, limit: number): number
   return Math.max(...columns.map((column) => tx.run(withoutPerson(column), [personId, limit]).changes))
 }
 
+type AuditTrailNeeds = { people: People; clock: Pick<Clock, 'now'> }
+
 /** The audit trail, written in the transaction of what it tells. */
 export class AuditTrail {
-  readonly #people: People
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #needs: AuditTrailNeeds
 
-  constructor(options: { people: People; clock: Pick<Clock, 'now'> }) {
-    this.#people = options.people
-    this.#clock = options.clock
+  constructor(needs: AuditTrailNeeds) {
+    this.#needs = needs
   }
 
   /** Appends an entry. `by` absent: the gateway itself acted. `by` without a caller: a person at the box, not signed in. */
   write(tx: Tx, by: AuditOrigin | undefined, facts: AuditFacts): void {
     const id = endOfTrail(tx) + 1
-    const nowMs = this.#clock.now()
-    const actor = by?.caller && this.#people.ofCaller(tx, by.caller)
+    const nowMs = this.#needs.clock.now()
+    const actor = by?.caller && this.#needs.people.ofCaller(tx, by.caller)
     const operator = this.#operatorOf(tx, facts.operator, by?.caller, actor)
     const commitment = (person: Person | undefined, field: string) =>
-      person ? this.#people.commitment(person, { subject: 'audit', row: id, field }) : null
+      person ? this.#needs.people.commitment(person, { subject: 'audit', row: id, field }) : null
     tx.run(newEntry, {
       id,
       timestamp_ms: nowMs,
@@ -105,7 +105,7 @@ export class AuditTrail {
       request_id: by?.requestId ?? null,
       address: by?.address ?? null,
       auth_mode: by?.caller?.authMode ?? by?.mode ?? null,
-      log_id: this.#people.logNumber,
+      log_id: this.#needs.people.logNumber,
     })
     if (!actor && !operator) return
     tx.run(newPeople, {
@@ -126,10 +126,10 @@ export class AuditTrail {
     if (named === undefined) return undefined
     const operator =
       typeof named !== 'string'
-        ? this.#people.of(tx, named)
+        ? this.#needs.people.of(tx, named)
         : caller
-          ? this.#people.ofOperator(tx, named, caller)
-          : this.#people.of(tx, { name: named, instance: null })
+          ? this.#needs.people.ofOperator(tx, named, caller)
+          : this.#needs.people.of(tx, { name: named, instance: null })
     return operator.id === actor?.id ? undefined : operator
   }
 }

@@ -55,37 +55,33 @@ const newNotification = built(pick(tables.outbox, 'event_id', 'type', 'timestamp
  */
 export const published = 'outbox'
 
+type OutboxNeeds = {
+  readonly siteId: string
+  readonly warehouseId: number
+  readonly makeId: () => string
+  readonly inspect?: Inspect
+  readonly checkpoint?: () => CheckpointNote | undefined
+  readonly isOwed: (tx: ReadTx) => boolean
+}
+
 /**
  * Writes notifications, in the transaction of the facts that they report; no other code does. Before the first endpoint is
  * registered nothing is written: an endpoint gets what is published from its registration on.
  */
 export class Outbox {
-  readonly #siteId: string
-  readonly #warehouseId: number
-  readonly #makeId: () => string
+  readonly #needs: OutboxNeeds
   readonly #inspect: Inspect
   readonly #checkpoint: () => CheckpointNote | undefined
-  readonly #isOwed: (tx: ReadTx) => boolean
   #written = 0
 
   /**
    * `inspect` gets the data of everything that is published; see `inspector`. `checkpoint` returns the newest checkpoint, if
    * any, which is added to each notification. `isOwed` returns whether notifications must be written; tests return true.
    */
-  constructor(options: {
-    siteId: string
-    warehouseId: number
-    makeId: () => string
-    inspect?: Inspect
-    checkpoint?: () => CheckpointNote | undefined
-    isOwed: (tx: ReadTx) => boolean
-  }) {
-    this.#siteId = options.siteId
-    this.#warehouseId = options.warehouseId
-    this.#makeId = options.makeId
-    this.#inspect = options.inspect ?? (() => {})
-    this.#checkpoint = options.checkpoint ?? (() => undefined)
-    this.#isOwed = options.isOwed
+  constructor(needs: OutboxNeeds) {
+    this.#needs = needs
+    this.#inspect = needs.inspect ?? (() => {})
+    this.#checkpoint = needs.checkpoint ?? (() => undefined)
   }
 
   /** How many notifications this process has written, those of undone transactions too: where it has not grown, none is new. */
@@ -95,19 +91,19 @@ export class Outbox {
 
   /** Publishes the event, and `event.created` about it. */
   publish(tx: Tx, event: PublishedEvent): void {
-    if (!this.#isOwed(tx)) return
+    if (!this.#needs.isOwed(tx)) return
     this.#announce(tx, event)
     this.#created(tx, event)
   }
 
   /** Publishes the event alone, for a fact that is reported before its row exists; `created` follows with the row. */
   announce(tx: Tx, event: PublishedEvent): void {
-    if (this.#isOwed(tx)) this.#announce(tx, event)
+    if (this.#needs.isOwed(tx)) this.#announce(tx, event)
   }
 
   /** Publishes `event.created` about an event. */
   created(tx: Tx, event: PublishedEvent | CreatedEvent): void {
-    if (this.#isOwed(tx)) this.#created(tx, event)
+    if (this.#needs.isOwed(tx)) this.#created(tx, event)
   }
 
   #announce(tx: Tx, event: PublishedEvent): void {
@@ -116,7 +112,10 @@ export class Outbox {
 
   #created(tx: Tx, event: PublishedEvent | CreatedEvent): void {
     const created = { kind: event.type, event: event.data }
-    this.#insert(tx, this.envelope('event.created', this.#makeId(), event.timestampMs, created, event.warehouseId))
+    this.#insert(
+      tx,
+      this.envelope('event.created', this.#needs.makeId(), event.timestampMs, created, event.warehouseId),
+    )
   }
 
   envelope(
@@ -129,8 +128,8 @@ export class Outbox {
     this.#inspect(type, data)
     const checkpoint = this.#checkpoint()
     const metadata = {
-      warehouseId: warehouseId ?? this.#warehouseId,
-      siteId: this.#siteId,
+      warehouseId: warehouseId ?? this.#needs.warehouseId,
+      siteId: this.#needs.siteId,
       version: payloadVersion,
       ...(checkpoint && { checkpoint }),
     }

@@ -11,34 +11,30 @@ import type { PrintJobRow } from './tables.ts'
 const troubleMs = 5000
 const dayMs = 24 * 60 * 60 * 1000
 
+type PrintWorkerNeeds = { work: UnitOfWork; clock: Clock; log: Logger; settings: () => LabelSettings }
+
 /**
  * Sends jobs to the printers: the jobs of one printer one after the other, in the order of their requests, and all printers
  * at the same time. An attempt is claimed by a short write, sent outside of any transaction, and recorded by another write.
  * A crash between sending and recording prints a label twice; the other order would lose one.
  */
 export class PrintWorker {
-  readonly #work: UnitOfWork
-  readonly #clock: Clock
-  readonly #log: Logger
-  readonly #settings: () => LabelSettings
+  readonly #needs: PrintWorkerNeeds
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
   #running = false
   #cancelDue = () => {}
 
-  constructor(options: { work: UnitOfWork; clock: Clock; log: Logger; settings: () => LabelSettings }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#log = options.log
-    this.#settings = options.settings
+  constructor(needs: PrintWorkerNeeds) {
+    this.#needs = needs
   }
 
   /** Puts interrupted jobs back into the queue, then works until `stop`. May be called once. */
   start(): void {
     this.#running = true
     this.#begin('', async () => {
-      const cut = await this.#work.write(requeueCut)
-      if (cut > 0) this.#log.info({ jobs: cut }, 'labels under way when the gateway ended are printed again')
+      const cut = await this.#needs.work.write(requeueCut)
+      if (cut > 0) this.#needs.log.info({ jobs: cut }, 'labels under way when the gateway ended are printed again')
     })
   }
 
@@ -67,14 +63,14 @@ export class PrintWorker {
   #pass(): void {
     if (!this.#running || this.#underWay.has('')) return
     this.#cancelDue()
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     let nextInMs = Number.POSITIVE_INFINITY
-    for (const job of this.#work.read(heads)) {
+    for (const job of this.#needs.work.read(heads)) {
       if (job.state !== 'queued' || this.#underWay.has(job.printer)) continue
       if (isDue(job.next_attempt_at_ms, nowMs)) this.#begin(job.printer, () => this.#print(job.id))
       else nextInMs = Math.min(nextInMs, job.next_attempt_at_ms - nowMs)
     }
-    if (nextInMs <= longestDelayMs) this.#cancelDue = this.#clock.after(nextInMs, () => this.wake())
+    if (nextInMs <= longestDelayMs) this.#cancelDue = this.#needs.clock.after(nextInMs, () => this.wake())
   }
 
   #begin(printer: string, work: () => Promise<void>): void {
@@ -92,20 +88,20 @@ export class PrintWorker {
   }
 
   async #print(id: number): Promise<void> {
-    const job = await this.#work.write((tx) => claimJob(tx, id))
+    const job = await this.#needs.work.write((tx) => claimJob(tx, id))
     if (!job) return
     const outcome = await this.#send(job)
-    const { printers } = this.#settings()
+    const { printers } = this.#needs.settings()
     const giveUpAfterMs = printers.find((one) => one.name === job.printer)?.giveUpAfter ?? dayMs
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     const next = afterAttempt(outcome, job.attempts, nowMs - job.created_at_ms, giveUpAfterMs)
     await this.#record(job, outcome, next)
     const facts = { job: id, printer: job.printer, attempt: job.attempts, ...outcome, state: next.state }
-    this.#log[outcome.kind === 'printed' ? 'debug' : 'warn'](facts, 'a label was sent to its printer')
+    this.#needs.log[outcome.kind === 'printed' ? 'debug' : 'warn'](facts, 'a label was sent to its printer')
   }
 
   async #send(job: PrintJobRow): Promise<PrintOutcome> {
-    const printer = this.#settings().printers.find((one) => one.name === job.printer)
+    const printer = this.#needs.settings().printers.find((one) => one.name === job.printer)
     if (!printer) return { kind: 'failed', error: 'the config has no such printer' }
     const { host, port, timeout } = printer
     return sendRaw({
@@ -113,7 +109,7 @@ export class PrintWorker {
       port,
       bytes: job.zpl,
       timeoutMs: timeout,
-      clock: this.#clock,
+      clock: this.#needs.clock,
       signal: this.#stopping.signal,
     })
   }
@@ -122,13 +118,13 @@ export class PrintWorker {
   async #record(job: PrintJobRow, outcome: PrintOutcome, next: ReturnType<typeof afterAttempt>): Promise<void> {
     for (;;) {
       try {
-        await this.#work.write((tx) => recordOutcome(tx, job.id, outcome, next, this.#clock.now()))
+        await this.#needs.work.write((tx) => recordOutcome(tx, job.id, outcome, next, this.#needs.clock.now()))
         return
       } catch (error) {
         if (!this.#running || isClosed(error)) throw error
-        this.#log.error({ err: error, job: job.id }, 'a printed label could not be written down; trying again')
+        this.#needs.log.error({ err: error, job: job.id }, 'a printed label could not be written down; trying again')
         await new Promise<void>((resolve) => {
-          this.#clock.after(troubleMs, resolve)
+          this.#needs.clock.after(troubleMs, resolve)
         })
       }
     }
@@ -136,9 +132,9 @@ export class PrintWorker {
 
   #trouble(error: unknown): void {
     if (!this.#running || isClosed(error)) return
-    this.#log.error({ err: error }, 'labels are not being printed')
+    this.#needs.log.error({ err: error }, 'labels are not being printed')
     this.#cancelDue()
-    this.#cancelDue = this.#clock.after(troubleMs, () => this.wake())
+    this.#cancelDue = this.#needs.clock.after(troubleMs, () => this.wake())
   }
 }
 

@@ -30,80 +30,68 @@ export type LabelForm = {
 export type Label = { readonly mediaType: 'image/svg+xml' | 'application/zpl'; readonly text: string }
 type JobReply = Reply<{ success: true } & PrintJob>
 
+type LabelServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly warehouse: WarehouseService
+  readonly people: People
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly settings: () => LabelSettings
+  /** Called when a job was queued. */
+  readonly onQueued: () => void
+}
+
 /** Labels of slots and assets, the queue of those to be printed, and numbers for pallets that have none. */
 export class LabelService {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #warehouse: WarehouseService
-  readonly #people: People
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #settings: () => LabelSettings
-  readonly #onQueued: () => void
+  readonly #needs: LabelServiceNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    clock: Pick<Clock, 'now'>
-    warehouse: WarehouseService
-    people: People
-    audit: AuditTrail
-    idempotency: Idempotency
-    settings: () => LabelSettings
-    /** Called when a job was queued. */
-    onQueued: () => void
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#warehouse = options.warehouse
-    this.#people = options.people
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#settings = options.settings
-    this.#onQueued = options.onQueued
+  constructor(needs: LabelServiceNeeds) {
+    this.#needs = needs
   }
 
   /** Throws NOT_FOUND, VALIDATION_ERROR when the code does not fit. */
   slotLabel(path: string, byLabel: boolean, caller: Caller, form: LabelForm): Label {
-    const content = this.#work.read((tx) => {
-      const slot = this.#warehouse.slotByPath(tx, path, byLabel, caller)
-      return slotContent(slot, this.#warehouse.warehouse(tx, slot.warehouseId, caller).name)
+    const content = this.#needs.work.read((tx) => {
+      const slot = this.#needs.warehouse.slotByPath(tx, path, byLabel, caller)
+      return slotContent(slot, this.#needs.warehouse.warehouse(tx, slot.warehouseId, caller).name)
     })
     return this.#draw(content, form)
   }
 
   /** As `slotLabel`. */
   assetLabel(barcode: string, caller: Caller, form: LabelForm): Label {
-    return this.#draw(assetContent(this.#warehouse.asset(barcode, caller)), form)
+    return this.#draw(assetContent(this.#needs.warehouse.asset(barcode, caller)), form)
   }
 
   /** Puts a label into a printer's queue. Throws NOT_CONFIGURED, REFERENCE_NOT_FOUND, VALIDATION_ERROR. */
   async print(order: PrintOrder, { by, claim }: Ask): Promise<JobReply> {
-    const reply = await this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => this.#queue(tx, this.#jobOf(tx, order, by.caller), null, by)),
+    const reply = await this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => this.#queue(tx, this.#jobOf(tx, order, by.caller), null, by)),
     )
-    this.#onQueued()
+    this.#needs.onQueued()
     return reply
   }
 
   /** Queues the same bytes again, whatever has become of the slot or asset. Throws NOT_FOUND. */
   async reprint(id: number | undefined, { by, claim }: Ask): Promise<JobReply> {
-    const reply = await this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    const reply = await this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const job = this.#job(tx, id, by.caller)
         return this.#queue(tx, job, job.id, by)
       }),
     )
-    this.#onQueued()
+    this.#needs.onQueued()
     return reply
   }
 
   /** Cancels a queued job; one that is printing or finished stays as it is. Throws NOT_FOUND. */
   cancel(id: number | undefined, { by, claim }: Ask): Promise<JobReply> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const job = this.#job(tx, id, by.caller)
-        if (store.cancelJob(tx, job.id, this.#clock.now()))
-          this.#audit.write(tx, by, { action: 'label.cancelled', entity: 'print_job', entityId: job.id })
+        if (store.cancelJob(tx, job.id, this.#needs.clock.now()))
+          this.#needs.audit.write(tx, by, { action: 'label.cancelled', entity: 'print_job', entityId: job.id })
         return { status: 200 as const, body: this.#shown(tx, job.id, by.caller) }
       }),
     )
@@ -111,13 +99,13 @@ export class LabelService {
 
   /** Throws NOT_FOUND. */
   job(id: number | undefined, caller: Caller): PrintJob {
-    return this.#work.read((tx) => store.toPrintJob(this.#job(tx, id, caller)))
+    return this.#needs.work.read((tx) => store.toPrintJob(this.#job(tx, id, caller)))
   }
 
   jobs(filter: Pick<store.JobFilter, 'printer' | 'state'>, page: { limit: number; offset: number }, caller: Caller) {
-    const hiddenWarehouses = this.#warehouse.hiddenFrom(caller)
+    const hiddenWarehouses = this.#needs.warehouse.hiddenFrom(caller)
     const { limit, offset } = page
-    return this.#work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       if (hiddenWarehouses.length === 0) {
         const { rows, total } = store.listJobs(tx, { ...filter, hiddenWarehouses }, limit, offset)
         return { jobs: rows.map(store.toPrintJob), total }
@@ -130,8 +118,8 @@ export class LabelService {
   }
 
   printers(caller: Caller): Printer[] {
-    const { printers, size } = this.#settings()
-    return this.#work.read((tx) =>
+    const { printers, size } = this.#needs.settings()
+    return this.#needs.work.read((tx) =>
       printers.map((one) => {
         const waiting = store.queueOf(tx, one.name).filter((job) => this.#maySee(tx, job, caller))
         const lastError = waiting[0]?.last_error ?? null
@@ -142,13 +130,13 @@ export class LabelService {
 
   /** Gives SSCCs to pallets that have none and registers each as an asset. Throws NOT_CONFIGURED. */
   allocate(wanted: NewSsccs, { by, claim }: Ask) {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const { count = 1, type = 'pallet', gtin, lot, bestBefore } = wanted
         const data = this.#freeNumbers(tx, count).map((sscc) => {
           const asset_id = `00${sscc}`
           const goods = { ...(gtin && { gtin }), ...(lot && { lot }), ...(bestBefore && { bestBefore }) }
-          this.#warehouse.registerAsset(tx, { asset_id, type, ...goods }, by)
+          this.#needs.warehouse.registerAsset(tx, { asset_id, type, ...goods }, by)
           return { sscc, asset_id }
         })
         const location = `/api/whms/assets/${data[0]?.asset_id}`
@@ -159,7 +147,7 @@ export class LabelService {
 
   /** Returns `count` new SSCCs, without those that an asset already has. Throws NOT_CONFIGURED. */
   #freeNumbers(tx: Tx, count: number): string[] {
-    const { sscc } = this.#settings()
+    const { sscc } = this.#needs.settings()
     if (!sscc)
       throw new AppError('NOT_CONFIGURED', 'The config has no company prefix to number pallets under (labels.sscc)')
     const free: string[] = []
@@ -169,19 +157,19 @@ export class LabelService {
       if (first + count - free.length > seriesSize(series))
         throw new AppError('NOT_CONFIGURED', 'All numbers of this prefix have been given; set another extension digit')
       const numbers = ssccsFrom(series, first, count - free.length)
-      free.push(...numbers.filter((number) => !this.#warehouse.findAsset(tx, `00${number}`)))
+      free.push(...numbers.filter((number) => !this.#needs.warehouse.findAsset(tx, `00${number}`)))
     }
     return free
   }
 
   #draw(content: LabelContent, { format = 'svg', size, dpi = defaultDpi, symbology, copies = 1 }: LabelForm): Label {
-    const layout = fitted(content, size ?? this.#settings().size, dpi, symbology)
+    const layout = fitted(content, size ?? this.#needs.settings().size, dpi, symbology)
     if (format === 'zpl') return { mediaType: 'application/zpl', text: toZpl(layout, copies) }
     return { mediaType: 'image/svg+xml', text: toSvg(layout) }
   }
 
   #printer(name: string | undefined): PrinterSettings {
-    const { printers } = this.#settings()
+    const { printers } = this.#needs.settings()
     if (printers.length === 0) throw new AppError('NOT_CONFIGURED', 'The config names no printer')
     const found = name === undefined ? printers[0] : printers.find((one) => one.name === name)
     if (found) return found
@@ -201,18 +189,18 @@ export class LabelService {
         ? this.#slotJob(tx, order, caller)
         : this.#assetJob(tx, order.asset_barcode, caller)
     const copies = order.copies ?? 1
-    const layout = fitted(content, printer.size ?? this.#settings().size, printer.dpi, order.symbology)
+    const layout = fitted(content, printer.size ?? this.#needs.settings().size, printer.dpi, order.symbology)
     return { printer: printer.name, copies, zpl: Buffer.from(toZpl(layout, copies)), ...what }
   }
 
   #slotJob(tx: ReadTx, order: PrintOrder, caller: Caller) {
-    const slot = this.#warehouse.slotReference(tx, { id: order.slot_id, code: order.slot_code }, caller)
-    const content = slotContent(slot, this.#warehouse.warehouse(tx, slot.warehouseId, caller).name)
+    const slot = this.#needs.warehouse.slotReference(tx, { id: order.slot_id, code: order.slot_code }, caller)
+    const content = slotContent(slot, this.#needs.warehouse.warehouse(tx, slot.warehouseId, caller).name)
     return { content, entity: 'slot' as const, entity_id: slot.id, label: slot.slot_id, warehouse_id: slot.warehouseId }
   }
 
   #assetJob(tx: ReadTx, barcode: string, caller: Caller) {
-    const asset = this.#warehouse.visibleAsset(tx, this.#warehouse.readBarcode(tx, barcode).key, caller)
+    const asset = this.#needs.warehouse.visibleAsset(tx, this.#needs.warehouse.readBarcode(tx, barcode).key, caller)
     if (!asset) {
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such asset', {
         fields: [{ path: 'asset_barcode', message: 'neither registered nor ever seen' }],
@@ -229,13 +217,13 @@ export class LabelService {
     by: RequestOrigin,
   ) {
     const place = { subject: 'print_job', row: store.nextJobId(tx), field: 'actor' }
-    const actor_commitment = this.#people.inRow(tx, this.#people.ofCaller(tx, by.caller), place)
+    const actor_commitment = this.#needs.people.inRow(tx, this.#needs.people.ofCaller(tx, by.caller), place)
     const id = store.insertJob(
       tx,
       { ...job, id: place.row, actor_commitment, reprint_of: reprintOf },
-      this.#clock.now(),
+      this.#needs.clock.now(),
     )
-    this.#audit.write(tx, by, {
+    this.#needs.audit.write(tx, by, {
       action: reprintOf === null ? 'label.printed' : 'label.reprinted',
       entity: 'print_job',
       entityId: id,
@@ -257,10 +245,10 @@ export class LabelService {
 
   /** Whether the caller may see a job: of a slot by its warehouse, of a pallet by whether the pallet is visible. */
   #maySee(tx: ReadTx, job: Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id'>, caller: Caller): boolean {
-    if (job.warehouse_id !== null) return this.#warehouse.isVisible(caller, job.warehouse_id)
+    if (job.warehouse_id !== null) return this.#needs.warehouse.isVisible(caller, job.warehouse_id)
     return (
       job.entity !== 'asset' ||
-      this.#warehouse.visibleAsset(tx, this.#warehouse.readBarcode(tx, job.label).key, caller) !== undefined
+      this.#needs.warehouse.visibleAsset(tx, this.#needs.warehouse.readBarcode(tx, job.label).key, caller) !== undefined
     )
   }
 }

@@ -23,23 +23,19 @@ export type HistoryQuery = {
   to?: number | undefined
 }
 
+type LedgerServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly recorder: Recorder
+  readonly warehouse: WarehouseService
+  readonly idempotency: Idempotency
+}
+
 /** Records events, each in a separate transaction, and reads the history. */
 export class LedgerService {
-  readonly #work: UnitOfWork
-  readonly #recorder: Recorder
-  readonly #warehouse: WarehouseService
-  readonly #idempotency: Idempotency
+  readonly #needs: LedgerServiceNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    recorder: Recorder
-    warehouse: WarehouseService
-    idempotency: Idempotency
-  }) {
-    this.#work = options.work
-    this.#recorder = options.recorder
-    this.#warehouse = options.warehouse
-    this.#idempotency = options.idempotency
+  constructor(needs: LedgerServiceNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -48,9 +44,9 @@ export class LedgerService {
    */
   record(request: NewPlacementEvent, asked: TimedAsk): Promise<Reply<RecordedEvent>> {
     demandFor(request.event_type, asked.by.caller)
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, asked.claim, () => {
-        const { event, isNew } = this.#recorder.appendIn(tx, request, asked)
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, asked.claim, () => {
+        const { event, isNew } = this.#needs.recorder.appendIn(tx, request, asked)
         return { status: isNew ? (201 as const) : (200 as const), body: event, location: pathOf(event.id) }
       }),
     )
@@ -62,19 +58,19 @@ export class LedgerService {
    * the transaction: let it undo the whole, or run it in `attempt`.
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
-    return this.#recorder.appendIn(tx, request, asking, within)
+    return this.#needs.recorder.appendIn(tx, request, asking, within)
   }
 
   /** Runs `work` in a savepoint. Returns a refusal (AppError) as `refused`, with all changes of `work` undone. */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
-    return this.#recorder.attempt(tx, work)
+    return this.#needs.recorder.attempt(tx, work)
   }
 
   /** Throws NOT_FOUND. */
   event(id: number | undefined, caller: Caller): PlacementEvent {
-    return this.#work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const row = id === undefined ? undefined : store.findEvent(tx, id)
-      if (!row || !this.#recorder.isVisible(tx, row, caller)) throw AppError.notFound('Event')
+      if (!row || !this.#needs.recorder.isVisible(tx, row, caller)) throw AppError.notFound('Event')
       return store.toPlacementEvent(row)
     })
   }
@@ -96,19 +92,19 @@ export class LedgerService {
       eventType: query.event_type,
       afterSeq: page.afterSeq,
     }
-    const about = this.#work.read((tx) => ({
+    const about = this.#needs.work.read((tx) => ({
       slotId: this.#slotOf(tx, query),
-      assetKeys: asset_barcode === undefined ? undefined : this.#warehouse.assetKeys(tx, asset_barcode),
+      assetKeys: asset_barcode === undefined ? undefined : this.#needs.warehouse.assetKeys(tx, asset_barcode),
     }))
-    const slots = { zoneId, warehouseId, hiddenWarehouses: this.#warehouse.hiddenFrom(caller) }
-    const { rows, hasMore, total } = await pageOfHistory(this.#work, { ...filter, ...about }, slots, page, signal)
+    const slots = { zoneId, warehouseId, hiddenWarehouses: this.#needs.warehouse.hiddenFrom(caller) }
+    const { rows, hasMore, total } = await pageOfHistory(this.#needs.work, { ...filter, ...about }, slots, page, signal)
     return { events: rows.map(store.toPlacementEvent), hasMore, total }
   }
 
   /** Returns the slot of a query, by number, by label, or by both when they agree; `noSlot` otherwise. */
   #slotOf(tx: ReadTx, { slot_id, slot_code }: HistoryQuery): number | undefined {
     if (slot_code === undefined) return slot_id
-    const named = this.#warehouse.slotLabelled(tx, slot_code)?.id ?? noSlot
+    const named = this.#needs.warehouse.slotLabelled(tx, slot_code)?.id ?? noSlot
     return slot_id === undefined || slot_id === named ? named : noSlot
   }
 }

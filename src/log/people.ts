@@ -136,6 +136,8 @@ export class Person implements Identity {
   }
 }
 
+type PeopleNeeds = { random: RandomBytes; log: LogIdentity }
+
 /**
  * The people of rows that are written now. A row contains `SHA-256(rowSalt ‖ identity)` with a different salt for each row and
  * column, so opening one row reveals nothing about another. Only side tables, which may be erased, say which rows belong to
@@ -144,23 +146,21 @@ export class Person implements Identity {
  * Persons are kept in memory; those that a transaction has made are dropped when it is undone.
  */
 export class People implements Head {
-  readonly #random: RandomBytes
-  readonly #log: LogIdentity
+  readonly #needs: PeopleNeeds
   readonly #known = new Map<string, Person>()
   /** Keys in the order in which they came to be known, each with its number. */
   #order: { readonly n: number; readonly key: string }[] = []
   #last = 0
 
-  constructor(options: { random: RandomBytes; log: LogIdentity }) {
-    this.#random = options.random
-    this.#log = options.log
+  constructor(needs: PeopleNeeds) {
+    this.#needs = needs
   }
 
   /** Returns the person; makes it when it is new. */
   of(tx: Tx, who: Identity): Person {
     const known = this.find(tx, who)
     if (known) return known
-    const salt = Buffer.from(this.#random(saltBytes))
+    const salt = Buffer.from(this.#needs.random(saltBytes))
     const { lastId } = tx.run(newPerson, { name: who.name, instance: who.instance, salt })
     return this.#keep(new Person({ id: lastId, name: who.name, instance: who.instance, salt }))
   }
@@ -190,12 +190,12 @@ export class People implements Head {
 
   /** Returns the person's commitment for a row without a leaf. */
   commitment(person: Person, place: RowPlace): string {
-    return person.commitment(rowPath(this.#log.logId, place))
+    return person.commitment(rowPath(this.#needs.log.logId, place))
   }
 
   /** Links a row to the person in `person_link`, for tables without a separate side table. */
   link(tx: Tx, person: Person, { subject, row, field }: RowPlace): void {
-    tx.run(newLink, { subject, row, field, person_id: person.id, log_id: this.#log.number })
+    tx.run(newLink, { subject, row, field, person_id: person.id, log_id: this.#needs.log.number })
   }
 
   /** Links a row without a leaf to the person and returns the commitment. */
@@ -206,7 +206,7 @@ export class People implements Head {
 
   /** Number of the log in the paths of rows without a leaf. */
   get logNumber(): number {
-    return this.#log.number
+    return this.#needs.log.number
   }
 
   /** Deletes these persons. The links of their rows must be deleted in the same transaction or before. */

@@ -37,45 +37,27 @@ export type PhotoAsk = {
   readonly claim: Omit<IdempotencyClaim, 'requestSha256'> | undefined
 }
 
+type PhotosNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly people: People
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly room: Pick<DiskRoom, 'demand'>
+  /** Bytes that a user may send. */
+  readonly rate: Pick<ByteRate, 'take'>
+  readonly dataDir: string
+  readonly sightOf: (caller: Caller) => Sight
+  readonly siteUrl: () => string
+  readonly useOf: UseOf
+}
+
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
 export class Photos {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #people: People
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #room: Pick<DiskRoom, 'demand'>
-  readonly #rate: Pick<ByteRate, 'take'>
-  readonly #dataDir: string
-  readonly #sightOf: (caller: Caller) => Sight
-  readonly #siteUrl: () => string
-  readonly #useOf: UseOf
+  readonly #needs: PhotosNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    clock: Pick<Clock, 'now'>
-    people: People
-    audit: AuditTrail
-    idempotency: Idempotency
-    room: Pick<DiskRoom, 'demand'>
-    /** Bytes that a user may send. */
-    rate: Pick<ByteRate, 'take'>
-    dataDir: string
-    sightOf: (caller: Caller) => Sight
-    siteUrl: () => string
-    useOf: UseOf
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#people = options.people
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#room = options.room
-    this.#rate = options.rate
-    this.#dataDir = options.dataDir
-    this.#sightOf = options.sightOf
-    this.#siteUrl = options.siteUrl
-    this.#useOf = options.useOf
+  constructor(needs: PhotosNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -84,8 +66,8 @@ export class Photos {
    */
   async store(parts: Parts, { by, claim }: PhotoAsk): Promise<Reply<StoredPhoto>> {
     const photo = await this.#keepFile(parts, by.caller)
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim && { ...claim, requestSha256: photo.media.sha256 }, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim && { ...claim, requestSha256: photo.media.sha256 }, () => {
         const body = this.#note(tx, photo, by)
         return { status: 201 as const, body, location: `${photosPath}/${body.sha256}` }
       }),
@@ -97,12 +79,12 @@ export class Photos {
    * row is only waste. What is there already is not kept again, and needs no room.
    */
   async #keepFile(parts: Parts, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
-    const upload = await PhotoUpload.receive(parts, photosFolder(this.#dataDir), this.#room)
+    const upload = await PhotoUpload.receive(parts, photosFolder(this.#needs.dataDir), this.#needs.room)
     try {
       const { sha256, sizeBytes } = upload
-      this.#rate.take(`${username}@${instance}`, sizeBytes)
-      const known = this.#work.read((tx) => findMedia(tx, sha256))
-      const heldFile = known && photoFile(this.#dataDir, known)
+      this.#needs.rate.take(`${username}@${instance}`, sizeBytes)
+      const known = this.#needs.work.read((tx) => findMedia(tx, sha256))
+      const heldFile = known && photoFile(this.#needs.dataDir, known)
       const isHeld = heldFile !== undefined && isFile(heldFile)
       const { type, facts } = await look(isHeld ? heldFile : upload.file())
       const media: Media = known ?? {
@@ -110,9 +92,9 @@ export class Photos {
         kind: 'photo',
         mediaType: type,
         sizeBytes,
-        receivedAtMs: this.#clock.now(),
+        receivedAtMs: this.#needs.clock.now(),
       }
-      if (!isHeld) await upload.keepAs(photoFile(this.#dataDir, media))
+      if (!isHeld) await upload.keepAs(photoFile(this.#needs.dataDir, media))
       return { media, facts }
     } finally {
       await upload.discard()
@@ -122,9 +104,9 @@ export class Photos {
   /** The second half: the row, and who brought it. The same bytes again change nothing but that. */
   #note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
     const { sha256, mediaType, sizeBytes } = media
-    const person = this.#people.ofCaller(tx, by.caller)
-    if (addMedia(tx, media, { people: this.#people, person })) {
-      this.#audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
+    const person = this.#needs.people.ofCaller(tx, by.caller)
+    if (addMedia(tx, media, { people: this.#needs.people, person })) {
+      this.#needs.audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
     }
     keepBringer(tx, sha256, person)
     keepFacts(tx, sha256, facts)
@@ -142,7 +124,7 @@ export class Photos {
   }
 
   urlOf(hash: string): string {
-    return `${this.#siteUrl().replace(/\/+$/, '')}${photosPath}/${hash}`
+    return `${this.#needs.siteUrl().replace(/\/+$/, '')}${photosPath}/${hash}`
   }
 
   /** The hash that an address of this gateway's own photos names; undefined for any other address. */
@@ -157,7 +139,7 @@ export class Photos {
    */
   isHeldFor(tx: ReadTx, hash: string, caller: Caller): boolean {
     if (findMedia(tx, hash)?.kind !== 'photo') return false
-    return this.#sightOf(caller).hiddenWarehouses.length === 0 || this.isVisible(tx, hash, caller)
+    return this.#needs.sightOf(caller).hiddenWarehouses.length === 0 || this.isVisible(tx, hash, caller)
   }
 
   /** When a photo was taken, as it says itself. */
@@ -168,11 +150,11 @@ export class Photos {
   /** The file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
   file(hash: string, caller: Caller): FileAnswer {
     const media = /^[0-9a-f]{64}$/.test(hash)
-      ? this.#work.read((tx) => (this.isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
+      ? this.#needs.work.read((tx) => (this.isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
       : undefined
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
     const { sha256, mediaType, sizeBytes } = media
-    return { path: photoFile(this.#dataDir, media), sha256, mediaType, sizeBytes }
+    return { path: photoFile(this.#needs.dataDir, media), sha256, mediaType, sizeBytes }
   }
 
   /**
@@ -180,11 +162,11 @@ export class Photos {
    * placements, unless a warehouse is hidden from them: it may have been taken there.
    */
   isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
-    const { hiddenWarehouses } = this.#sightOf(caller)
-    const { isUsed, isShown } = this.#useOf(tx, hash, hiddenWarehouses)
+    const { hiddenWarehouses } = this.#needs.sightOf(caller)
+    const { isUsed, isShown } = this.#needs.useOf(tx, hash, hiddenWarehouses)
     const judges = caller.permissions.has('events:verify') && hiddenWarehouses.length === 0
     if (isShown || (!isUsed && judges)) return true
-    const person = this.#people.findCaller(tx, caller)
+    const person = this.#needs.people.findCaller(tx, caller)
     return person !== undefined && hasBrought(tx, hash, person)
   }
 }

@@ -20,44 +20,30 @@ export type ReadingsAsked = {
   to?: number | undefined
 }
 
+type ScaleServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly people: People
+  readonly recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
+  readonly warehouse: WarehouseService
+  readonly units: Pick<UnitService, 'warehouseOf' | 'weighed'>
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly makeId: () => string
+}
+
 /** Readings of scales. A reading is stored as it came and never changes; one that names a unit becomes its evidence. */
 export class ScaleService {
-  readonly #work: UnitOfWork
-  readonly #people: People
-  readonly #recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
-  readonly #warehouse: WarehouseService
-  readonly #units: Pick<UnitService, 'warehouseOf' | 'weighed'>
-  readonly #outbox: Outbox
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #makeId: () => string
+  readonly #needs: ScaleServiceNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    people: People
-    recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
-    warehouse: WarehouseService
-    units: Pick<UnitService, 'warehouseOf' | 'weighed'>
-    outbox: Outbox
-    audit: AuditTrail
-    idempotency: Idempotency
-    makeId: () => string
-  }) {
-    this.#work = options.work
-    this.#people = options.people
-    this.#recorder = options.recorder
-    this.#warehouse = options.warehouse
-    this.#units = options.units
-    this.#outbox = options.outbox
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#makeId = options.makeId
+  constructor(needs: ScaleServiceNeeds) {
+    this.#needs = needs
   }
 
   /** Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
   record(request: NewScaleReading, asked: TimedAsk): Promise<Reply<{ success: true } & ScaleReading>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, asked.claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, asked.claim, () => {
         const reading = this.#append(tx, request, asked)
         return { status: 201, body: { success: true, ...reading }, location: `${readingsPath}/${reading.id}` }
       }),
@@ -66,8 +52,8 @@ export class ScaleService {
 
   /** Throws NOT_FOUND. */
   reading(id: number | undefined, caller: Caller): ScaleReading {
-    const row = id === undefined ? undefined : this.#work.read((tx) => store.findReading(tx, id))
-    if (!row || (row.warehouse_id !== null && !this.#warehouse.isVisible(caller, row.warehouse_id))) {
+    const row = id === undefined ? undefined : this.#needs.work.read((tx) => store.findReading(tx, id))
+    if (!row || (row.warehouse_id !== null && !this.#needs.warehouse.isVisible(caller, row.warehouse_id))) {
       throw AppError.notFound('Scale reading')
     }
     return store.toReading(row)
@@ -92,54 +78,54 @@ export class ScaleService {
       transportUnitId: query.transportUnitId,
       fromMs: query.from,
       toMs: query.to,
-      hidden: this.#warehouse.hiddenFrom(caller),
+      hidden: this.#needs.warehouse.hiddenFrom(caller),
       assetKey:
         asset_barcode === undefined
           ? undefined
-          : this.#work.read((tx) => this.#warehouse.readBarcode(tx, asset_barcode).key),
+          : this.#needs.work.read((tx) => this.#needs.warehouse.readBarcode(tx, asset_barcode).key),
     })
     const page = { limit, offset, before: before && [before.timestampMs, before.id] }
-    const { keys, ...found } = await keysOfPage(this.#work, listing, page, countLimit, signal)
-    const rows = this.#work.read((tx) => keys.flatMap(([, id = 0]) => store.findReading(tx, id) ?? []))
+    const { keys, ...found } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => keys.flatMap(([, id = 0]) => store.findReading(tx, id) ?? []))
     return { readings: rows.map(store.toReading), ...found }
   }
 
   #append(tx: Tx, request: NewScaleReading, asked: TimedAsk): ScaleReading {
     const { by, deviceTimeMs } = asked
     const { slot_id, asset_barcode, transportUnitId } = request
-    const slot = slot_id === undefined ? undefined : this.#warehouse.slotReference(tx, { id: slot_id }, by.caller)
+    const slot = slot_id === undefined ? undefined : this.#needs.warehouse.slotReference(tx, { id: slot_id }, by.caller)
     const unitWarehouse =
-      transportUnitId === undefined ? undefined : this.#units.warehouseOf(tx, transportUnitId, by.caller)
+      transportUnitId === undefined ? undefined : this.#needs.units.warehouseOf(tx, transportUnitId, by.caller)
     const warehouseId = slot?.warehouseId ?? unitWarehouse
-    const when = this.#recorder.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, 0)
+    const when = this.#needs.recorder.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, 0)
     const id = store.nextId(tx)
-    const actor = this.#people.ofCaller(tx, by.caller)
+    const actor = this.#needs.people.ofCaller(tx, by.caller)
     const row: ScaleReadingRow = {
       id,
-      event_id: this.#makeId(),
+      event_id: this.#needs.makeId(),
       scale_id: request.scaleId,
       weight_kg: request.weightKg,
       stable: request.stable === undefined ? null : Number(request.stable),
       timestamp_ms: when.timestampMs,
       device_timestamp_ms: when.deviceTimestampMs,
-      received_at_ms: this.#recorder.nowMs(),
+      received_at_ms: this.#needs.recorder.nowMs(),
       clock_offset_ms: when.clockOffsetMs,
       time_quality: when.timeQuality,
       slot_id: slot?.id ?? null,
       asset_barcode: asset_barcode ?? null,
-      asset_key: asset_barcode === undefined ? null : this.#warehouse.readBarcode(tx, asset_barcode).key,
+      asset_key: asset_barcode === undefined ? null : this.#needs.warehouse.readBarcode(tx, asset_barcode).key,
       transport_unit_id: transportUnitId ?? null,
       warehouse_id: warehouseId ?? null,
-      actor_commitment: this.#people.inRow(tx, actor, { subject: 'scale_reading', row: id, field: 'actor' }),
+      actor_commitment: this.#needs.people.inRow(tx, actor, { subject: 'scale_reading', row: id, field: 'actor' }),
     }
     store.append(tx, row)
     const reading = store.toReading({ ...row, actor: by.caller.username })
-    this.#outbox.publish(tx, readingRecorded(reading, warehouseId))
-    this.#audit.write(tx, by, { action: 'scale_reading.recorded', entity: 'scale_reading', entityId: row.id })
+    this.#needs.outbox.publish(tx, readingRecorded(reading, warehouseId))
+    this.#needs.audit.write(tx, by, { action: 'scale_reading.recorded', entity: 'scale_reading', entityId: row.id })
     if (transportUnitId !== undefined) {
       const { scaleId, weightKg, stable } = request
       const weighing = { scaleReadingId: row.id, scaleId, weightKg, stable, timestampMs: row.timestamp_ms }
-      this.#units.weighed(tx, transportUnitId, weighing, asked)
+      this.#needs.units.weighed(tx, transportUnitId, weighing, asked)
     }
     return reading
   }

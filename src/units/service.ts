@@ -56,57 +56,37 @@ type Change = Pick<UnitHistoryRow, 'unit_id' | 'action' | 'from_stage' | 'stage'
 
 type Weight = Pick<UnitHistoryRow, 'scale_weight_kg' | 'scale_reading_id' | 'scale_id' | 'scale_stable'>
 
+type UnitServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly log: Log
+  readonly openings: Openings
+  readonly people: People
+  readonly recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
+  readonly warehouse: WarehouseService
+  readonly photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  readonly makeId: () => string
+  readonly stages: () => readonly string[]
+}
+
 /** Transport units and their way through the warehouse. Stage and status are only in the history of a unit. */
 export class UnitService {
-  readonly #work: UnitOfWork
-  readonly #log: Log
-  readonly #openings: Openings
-  readonly #people: People
-  readonly #recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
-  readonly #warehouse: WarehouseService
-  readonly #photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
-  readonly #outbox: Outbox
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #makeId: () => string
-  readonly #stages: () => readonly string[]
+  readonly #needs: UnitServiceNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    log: Log
-    openings: Openings
-    people: People
-    recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
-    warehouse: WarehouseService
-    photos: Pick<Photos, 'hashOf' | 'isHeldFor'>
-    outbox: Outbox
-    audit: AuditTrail
-    idempotency: Idempotency
-    makeId: () => string
-    stages: () => readonly string[]
-  }) {
-    this.#work = options.work
-    this.#log = options.log
-    this.#openings = options.openings
-    this.#people = options.people
-    this.#recorder = options.recorder
-    this.#warehouse = options.warehouse
-    this.#photos = options.photos
-    this.#outbox = options.outbox
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#makeId = options.makeId
-    this.#stages = options.stages
+  constructor(needs: UnitServiceNeeds) {
+    this.#needs = needs
   }
 
   /** Registers a unit in the first stage. Throws REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
   create(request: NewTransportUnit, asked: TimedAsk): Promise<Reply<TransportUnitResource>> {
     return this.#once(asked, 'created', request, (tx) => {
       const { reference, sscc, direction, carrier, vehicle, warehouseId } = request
-      const warehouse_id = this.#warehouse.warehouseReference(tx, warehouseId, asked.by.caller)
-      const stage = this.#stages()[0]
+      const warehouse_id = this.#needs.warehouse.warehouseReference(tx, warehouseId, asked.by.caller)
+      const stage = this.#needs.stages()[0]
       if (stage === undefined) throw new Error('a workflow without stages')
-      const unit_id = this.#makeId()
+      const unit_id = this.#needs.makeId()
       const change = { unit_id, action: 'created', from_stage: null, stage, status: 'active' } as const
       const made = {
         ...change,
@@ -174,13 +154,13 @@ export class UnitService {
 
   /** Throws NOT_FOUND, also when the caller may not see its warehouse. */
   unit(unitId: string, caller: Caller): TransportUnit {
-    return this.#work.read((tx) => unitRecord(this.#historyFor(tx, unitId, caller), this.#stages()))
+    return this.#needs.work.read((tx) => unitRecord(this.#historyFor(tx, unitId, caller), this.#needs.stages()))
   }
 
   /** The warehouse of a unit that a body refers to. Throws REFERENCE_NOT_FOUND. */
   warehouseOf(tx: ReadTx, unitId: string, caller: Caller): number {
     const warehouseId = store.historyOf(tx, unitId)[0]?.warehouse_id
-    if (typeof warehouseId === 'number' && this.#warehouse.isVisible(caller, warehouseId)) return warehouseId
+    if (typeof warehouseId === 'number' && this.#needs.warehouse.isVisible(caller, warehouseId)) return warehouseId
     throw new AppError('REFERENCE_NOT_FOUND', 'There is no such transport unit', {
       fields: [{ path: 'transportUnitId', message: `no unit ${unitId}` }],
     })
@@ -199,8 +179,10 @@ export class UnitService {
   async *units(query: UnitsQuery, caller: Caller): AsyncGenerator<readonly TransportUnitItem[], void> {
     const strong = { sscc: query.sscc, reference: query.reference }
     for (let afterRow: number | undefined = 0; afterRow !== undefined; ) {
-      const rows = this.#work.read((tx) => this.#slice(tx, afterRow ?? 0, strong))
-      yield rows.units.filter((unit) => this.#warehouse.isVisible(caller, unit.warehouseId) && matches(unit, query))
+      const rows = this.#needs.work.read((tx) => this.#slice(tx, afterRow ?? 0, strong))
+      yield rows.units.filter(
+        (unit) => this.#needs.warehouse.isVisible(caller, unit.warehouseId) && matches(unit, query),
+      )
       afterRow = rows.lastRow
       await nextTurn()
     }
@@ -216,13 +198,13 @@ export class UnitService {
       ...store.listUnits(tx, 0, 20, { reference: code }),
     ]
     return [...new Map(rows.map((row) => [row.row, row])).values()]
-      .filter((row) => this.#warehouse.isVisible(caller, row.warehouse_id))
+      .filter((row) => this.#needs.warehouse.isVisible(caller, row.warehouse_id))
       .map((row) => this.#item(tx, row))
       .map((unit) => ({ kind: 'transport_unit', id: unit.id, path: `${unitsPath}/${unit.id}`, resource: unit }))
   }
 
   workflow(): WorkflowResource {
-    const stages = [...this.#stages()]
+    const stages = [...this.#needs.stages()]
     const [initialStage = '', finalStage = ''] = [stages[0], stages.at(-1)]
     return { success: true, stages, initialStage, finalStage, statuses: [...unitStatuses] }
   }
@@ -236,13 +218,13 @@ export class UnitService {
   }
 
   #item(tx: ReadTx, row: store.UnitRow): TransportUnitItem {
-    return unitItem(row, { status: row.status, visited: store.visitedStages(tx, row.unit_id) }, this.#stages())
+    return unitItem(row, { status: row.status, visited: store.visitedStages(tx, row.unit_id) }, this.#needs.stages())
   }
 
   #move(unitId: string, move: Move, request: UnitAdvance | UnitAction, asked: TimedAsk) {
     return this.#once(asked, `${move.to} ${unitId}`, request, (tx) => {
       const history = this.#historyFor(tx, unitId, asked.by.caller)
-      const step = decideMove(stateOf(history), move, this.#stages())
+      const step = decideMove(stateOf(history), move, this.#needs.stages())
       if ('refused' in step) throw new AppError('INVALID_TRANSITION', step.refused, { details: step.possible })
       demandForStep(step, request, asked.by.caller)
       const { action, fromStage, stage, status } = step
@@ -255,15 +237,15 @@ export class UnitService {
   #once(asked: TimedAsk, what: string, request: Words, act: (tx: Tx) => string): Promise<Reply<TransportUnitResource>> {
     const { caller } = asked.by
     const requestSha256 = requestHash({ ...request, what })
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, asked.claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, asked.claim, () => {
         const repeated = this.#repeated(tx, request.client_event_id, requestSha256, caller)
         const unitId = repeated ?? act(tx)
         if (repeated === undefined && request.client_event_id !== undefined) {
           const mark = callerMark(tx, caller)
           store.keepClientEventId(tx, mark, request.client_event_id, store.endOfHistory(tx).row, requestSha256)
         }
-        const body = { success: true as const, ...unitRecord(store.historyOf(tx, unitId), this.#stages()) }
+        const body = { success: true as const, ...unitRecord(store.historyOf(tx, unitId), this.#needs.stages()) }
         const isNew = what === 'created' && repeated === undefined
         return {
           status: isNew ? (201 as const) : (200 as const),
@@ -286,7 +268,7 @@ export class UnitService {
   #historyFor(tx: ReadTx, unitId: string, caller: Caller): store.OpenedRow[] {
     const history = store.historyOf(tx, unitId)
     const warehouseId = history[0]?.warehouse_id
-    if (typeof warehouseId !== 'number' || !this.#warehouse.isVisible(caller, warehouseId)) {
+    if (typeof warehouseId !== 'number' || !this.#needs.warehouse.isVisible(caller, warehouseId)) {
       throw AppError.notFound('Transport unit')
     }
     return history
@@ -303,12 +285,12 @@ export class UnitService {
     weight?: Weight,
   ): string {
     const newestMs = history.reduce((newest, row) => Math.max(newest, row.timestamp_ms), 0)
-    const when = this.#recorder.timeOf({ timestampMs: words.timestamp, deviceTimeMs }, newestMs)
+    const when = this.#needs.recorder.timeOf({ timestampMs: words.timestamp, deviceTimeMs }, newestMs)
     const end = store.endOfHistory(tx)
     const { vehicle, ...columns } = change
-    const actor = this.#people.ofCaller(tx, by.caller)
-    const operator = this.#people.ofOperator(tx, words.operator, by.caller)
-    const place = this.#log.next()
+    const actor = this.#needs.people.ofCaller(tx, by.caller)
+    const operator = this.#needs.people.ofOperator(tx, words.operator, by.caller)
+    const place = this.#needs.log.next()
     const photos = this.#photosOf(tx, evidence?.photo_urls ?? [], by.caller)
     const unsealed: UnsealedHistoryRow = {
       ...{ reference: null, sscc: null, direction: null, warehouse_id: null, carrier: null },
@@ -317,34 +299,34 @@ export class UnitService {
       ...columns,
       ...weight,
       row: end.row + 1,
-      event_id: this.#makeId(),
+      event_id: this.#needs.makeId(),
       operator_commitment: operator.inLeaf(place, 'operator'),
       actor_commitment: actor.inLeaf(place, 'actor'),
       note_commitment: this.#text(tx, words.note),
       reason_commitment: this.#text(tx, words.reason),
       timestamp_ms: when.timestampMs,
       device_timestamp_ms: when.deviceTimestampMs,
-      received_at_ms: Math.max(this.#recorder.nowMs(), end.receivedAtMs),
+      received_at_ms: Math.max(this.#needs.recorder.nowMs(), end.receivedAtMs),
       clock_offset_ms: when.clockOffsetMs,
       time_quality: when.timeQuality,
       photos: photos.length === 0 ? null : JSON.stringify(photos),
       vehicle_commitment: this.#text(tx, vehicle),
       client_event_id: words.client_event_id ?? null,
     }
-    const leaf = this.#log.append(tx, 'unit-history', String(unsealed.row), unitHistoryFacts(unsealed))
+    const leaf = this.#needs.log.append(tx, 'unit-history', String(unsealed.row), unitHistoryFacts(unsealed))
     const row: UnitHistoryRow = { ...unsealed, ...leaf }
     store.append(tx, row)
-    this.#people.link(tx, operator, { subject: 'unit_history', row: row.row, field: 'operator' })
-    this.#people.link(tx, actor, { subject: 'unit_history', row: row.row, field: 'actor' })
-    const unit = unitRecord(store.historyOf(tx, row.unit_id), this.#stages())
+    this.#needs.people.link(tx, operator, { subject: 'unit_history', row: row.row, field: 'operator' })
+    this.#needs.people.link(tx, actor, { subject: 'unit_history', row: row.row, field: 'actor' })
+    const unit = unitRecord(store.historyOf(tx, row.unit_id), this.#needs.stages())
     for (const { sha256, evidence: has } of photos)
       if (sha256 && has === 'held') store.keepPhoto(tx, sha256, unit.warehouseId)
-    for (const event of notificationsOf(row, unit, operator.name, this.#makeId)) {
-      if ('eventId' in event) this.#outbox.publish(tx, event)
-      else this.#outbox.created(tx, event)
+    for (const event of notificationsOf(row, unit, operator.name, this.#needs.makeId)) {
+      if ('eventId' in event) this.#needs.outbox.publish(tx, event)
+      else this.#needs.outbox.created(tx, event)
     }
     const { action, from_stage: fromStage, stage: toStage, status } = row
-    this.#audit.write(tx, by, {
+    this.#needs.audit.write(tx, by, {
       action: `transport_unit.${action}`,
       entity: 'transport_unit',
       entityId: row.unit_id,
@@ -355,14 +337,14 @@ export class UnitService {
   }
 
   #text(tx: Tx, value: string | undefined): string | null {
-    return value === undefined ? null : this.#openings.text(tx, value)
+    return value === undefined ? null : this.#needs.openings.text(tx, value)
   }
 
   #photosOf(tx: ReadTx, urls: readonly string[], caller: Caller): UnitPhoto[] {
     return urls.map((url) => {
-      const sha256 = this.#photos.hashOf(url)
+      const sha256 = this.#needs.photos.hashOf(url)
       if (sha256 === undefined) return { url, evidence: 'claimed' }
-      return { url, sha256, evidence: this.#photos.isHeldFor(tx, sha256, caller) ? 'held' : 'claimed' }
+      return { url, sha256, evidence: this.#needs.photos.isHeldFor(tx, sha256, caller) ? 'held' : 'claimed' }
     })
   }
 }

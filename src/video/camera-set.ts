@@ -27,7 +27,7 @@ const cutsAtOnce = 2
  * Messages are handled in order; cameras announced before the leftovers are finished start after that.
  */
 export class CameraSet {
-  readonly #o: CameraSetOptions
+  readonly #needs: CameraSetOptions
   readonly #tools: ClipTools
   readonly #ids: IdPool
   readonly #cameras = new Map<number, Camera>()
@@ -39,7 +39,7 @@ export class CameraSet {
   constructor(options: CameraSetOptions) {
     const { ffmpeg, clipsFolder, freeBytes, log, post } = options
     const turns = new TaskLimit(cutsAtOnce)
-    this.#o = options
+    this.#needs = options
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
       hasRoom: () => freeBytes() >= this.#reserveBytes,
@@ -86,10 +86,10 @@ export class CameraSet {
   }
 
   #add(settings: CameraSettings): void {
-    const { ffmpeg, clock, random, readSecret, post } = this.#o
+    const { ffmpeg, clock, random, readSecret, post } = this.#needs
     const camera = new Camera({
       ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools },
-      log: this.#o.log.child({ cameraId: settings.cameraId }),
+      log: this.#needs.log.child({ cameraId: settings.cameraId }),
       reserveId: () => this.#ids.take(),
     })
     this.#cameras.set(settings.cameraId, camera)
@@ -110,20 +110,20 @@ export class CameraSet {
     await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
     await Promise.all(this.#settling)
     this.#ids.end()
-    this.#o.post({ type: 'stopped' })
+    this.#needs.post({ type: 'stopped' })
   }
 
   async #finishLeftovers(): Promise<void> {
     let count = 0
     try {
       for await (const result of finishLeftovers(this.#tools)) {
-        this.#o.post(result)
+        this.#needs.post(result)
         count += 1
       }
     } catch (err) {
-      this.#o.log.error({ err }, 'unfinished clips of an earlier run could not be read')
+      this.#needs.log.error({ err }, 'unfinished clips of an earlier run could not be read')
     }
-    this.#o.post({ type: 'leftoversDone', count })
+    this.#needs.post({ type: 'leftoversDone', count })
   }
 
   async #forget(detectionId: number): Promise<void> {
@@ -131,6 +131,6 @@ export class CameraSet {
   }
 
   #failed(err: unknown): void {
-    this.#o.log.error({ err }, 'the cameras thread could not handle a message')
+    this.#needs.log.error({ err }, 'the cameras thread could not handle a message')
   }
 }

@@ -29,7 +29,7 @@ const fromBadToGood: readonly StreamState[] = ['backing-off', 'stalled', 'connec
 
 /** Runs one camera in the cameras thread: its streams, ring, scores, detector and clips. */
 export class Camera {
-  readonly #o: CameraOptions
+  readonly #needs: CameraOptions
   readonly #ring: Ring
   readonly #watch: MotionWatch
   readonly #main: Stream
@@ -43,7 +43,7 @@ export class Camera {
 
   constructor(options: CameraOptions) {
     const { settings, clock } = options
-    this.#o = options
+    this.#needs = options
     this.#settings = settings
     this.#ring = new Ring({ keepMs: ringKeepMs(settings), onJump: () => this.#main.broken('time-jump') })
     this.#watch = new MotionWatch({
@@ -144,7 +144,7 @@ export class Camera {
   }
 
   #streamOptions(plan: StreamPlan): Omit<StreamOptions, 'onBegin' | 'onEnd'> {
-    const { ffmpeg, clock, random, log } = this.#o
+    const { ffmpeg, clock, random, log } = this.#needs
     return {
       ...{ plan, ffmpeg, clock, random, log },
       onVideo: (bytes) => this.#video(bytes),
@@ -164,12 +164,12 @@ export class Camera {
 
   #plan(url: string, outputs: StreamPlan['outputs']): StreamPlan {
     const { username, passwordFile } = this.#settings
-    const password = () => (passwordFile === null ? null : this.#o.readSecret(passwordFile))
+    const password = () => (passwordFile === null ? null : this.#needs.readSecret(passwordFile))
     return { source: () => ({ url, username, password: password() }), outputs }
   }
 
   #video(bytes: Buffer): void {
-    this.#ring.push(bytes, this.#o.clock.monotonic())
+    this.#ring.push(bytes, this.#needs.clock.monotonic())
     if (this.#ring.codec === 'mjpeg') this.#main.remark('motion-jpeg')
   }
 
@@ -192,7 +192,7 @@ export class Camera {
 
   /** Starts a clip as soon as there is an id; until then the ring keeps the pre-roll. */
   async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Recording | undefined> {
-    const { clock, tools, reserveId, emit, log } = this.#o
+    const { clock, tools, reserveId, emit, log } = this.#needs
     const { cameraId } = this.#settings
     const wallOffsetMs = clock.now() - clock.monotonic()
     try {
@@ -215,18 +215,18 @@ export class Camera {
     ending: Parameters<Recording['close']>[1],
   ): Promise<void> {
     const recording = await opened
-    if (recording) this.#o.emit(await recording.close(endMs, ending))
+    if (recording) this.#needs.emit(await recording.close(endMs, ending))
   }
 
   #beat(): void {
-    this.#cancelStatus = this.#o.clock.after(statusEveryMs, () => {
+    this.#cancelStatus = this.#needs.clock.after(statusEveryMs, () => {
       if (this.#settings.detecting || this.#settings.streaming) this.#tellStatus()
       this.#beat()
     })
   }
 
   #tellStatus(): void {
-    const { clock, emit } = this.#o
+    const { clock, emit } = this.#needs
     const { lastFrameMs, dropped, suppressed, ...counts } = this.#watch.counts()
     const { groupMs, picturesPerSecond, sizeBytes } = this.#ring
     emit({
@@ -250,7 +250,14 @@ export class Camera {
     this.#told = view
     const { state, problem } = view
     const words = problem === null ? null : plainWords(problem)
-    this.#o.emit({ type: 'state', cameraId: this.#settings.cameraId, state, problem, words, at: this.#o.clock.now() })
+    this.#needs.emit({
+      type: 'state',
+      cameraId: this.#settings.cameraId,
+      state,
+      problem,
+      words,
+      at: this.#needs.clock.now(),
+    })
   }
 }
 

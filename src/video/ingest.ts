@@ -41,7 +41,7 @@ const keptChars = 4000
  * decides what comes next. Pipes are emptied as they fill.
  */
 export class Ingest {
-  readonly #o: IngestOptions
+  readonly #needs: IngestOptions
   readonly #redact: (text: string) => string
   #child: ChildProcess | undefined
   #said = ''
@@ -50,7 +50,7 @@ export class Ingest {
   #ended = false
 
   constructor(options: IngestOptions) {
-    this.#o = options
+    this.#needs = options
     this.#redact = redactor(options.source)
     void this.#start()
   }
@@ -77,7 +77,7 @@ export class Ingest {
   }
 
   async #start(): Promise<void> {
-    const { ffmpeg, source, outputs } = this.#o
+    const { ffmpeg, source, outputs } = this.#needs
     let list: string
     try {
       list = concatList(source, await resolveHost(source), ffmpeg.dialect)
@@ -94,10 +94,10 @@ export class Ingest {
     const [stdin, frames, stderr, video] = child.stdio as unknown as [Writable, Readable, Readable, Readable]
     stdin.on('error', () => {})
     stdin.end(list)
-    frames.on('data', (bytes: Buffer) => this.#o.onFrames(bytes))
+    frames.on('data', (bytes: Buffer) => this.#needs.onFrames(bytes))
     video.on('data', (bytes: Buffer) => {
       this.#hadVideo = true
-      this.#o.onVideo(bytes)
+      this.#needs.onVideo(bytes)
     })
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(-keptChars)
@@ -119,7 +119,7 @@ export class Ingest {
     if (this.#ended) return
     this.#ended = true
     this.#child = undefined
-    this.#o.onEnded({ ...ended, said: this.#redact(ended.said).trim() })
+    this.#needs.onEnded({ ...ended, said: this.#redact(ended.said).trim() })
   }
 }
 

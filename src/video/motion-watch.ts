@@ -33,7 +33,7 @@ const silenceMs = 2000
 
 /** From the bytes of small pictures to motion events: the loop around `score.ts` and `detector.ts`, which decide. */
 export class MotionWatch {
-  readonly #o: MotionWatchOptions
+  readonly #needs: MotionWatchOptions
   readonly #splitter = new FrameSplitter()
   readonly #queue = new FrameQueue()
   #scorer: Scorer
@@ -45,7 +45,7 @@ export class MotionWatch {
   #cancelTimer = () => {}
 
   constructor(options: MotionWatchOptions) {
-    this.#o = options
+    this.#needs = options
     this.#scorer = new Scorer(frameSize, options.masks)
   }
 
@@ -72,7 +72,7 @@ export class MotionWatch {
 
   /** Takes bytes and returns at once; they are scored in a later turn of the event loop. */
   push(bytes: Uint8Array): void {
-    for (const frame of this.#splitter.push(bytes, this.#o.clock.monotonic())) this.#queue.put(frame)
+    for (const frame of this.#splitter.push(bytes, this.#needs.clock.monotonic())) this.#queue.put(frame)
     if (this.#draining) return
     this.#draining = true
     setImmediate(() => this.#drain())
@@ -81,7 +81,7 @@ export class MotionWatch {
   /** Ends an open clip at `lastPictureMs` (monotonic), when that is known to be the last picture; otherwise now. */
   interrupt(why: Interruption, lastPictureMs = Infinity): void {
     this.#queue.clear()
-    const nowMs = this.#o.clock.monotonic()
+    const nowMs = this.#needs.clock.monotonic()
     this.#step({ kind: 'interrupted', why, endMs: Math.min(nowMs, lastPictureMs) }, nowMs)
   }
 
@@ -89,7 +89,7 @@ export class MotionWatch {
     const { lastFrameMs } = this.#counter
     const { dropped } = this.#queue
     return {
-      ...this.#counter.counts(this.#o.clock.monotonic()),
+      ...this.#counter.counts(this.#needs.clock.monotonic()),
       lastFrameMs,
       dropped,
       suppressed: this.#detector.suppressed,
@@ -113,17 +113,17 @@ export class MotionWatch {
   #score(frame: Frame): void {
     const score = this.#scorer.push(frame.pixels)
     this.#newest = frame
-    this.#counter.add(frame, score, score.score > this.#o.settings().sensitivity)
+    this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)
     this.#peakScore = Math.max(this.#peakScore, score.score)
     this.#step({ kind: 'scored', frame: score }, frame.takenMs)
   }
 
   #step(event: DetectorEvent, atMs: number): void {
-    const { detector, outcomes } = detect(this.#detector, event, atMs, this.#o.settings())
+    const { detector, outcomes } = detect(this.#detector, event, atMs, this.#needs.settings())
     this.#detector = detector
     for (const outcome of outcomes) {
       if (outcome.kind === 'fired') this.#peakScore = outcome.score
-      this.#o.onOutcome(outcome)
+      this.#needs.onOutcome(outcome)
     }
     this.#arm()
   }
@@ -133,7 +133,7 @@ export class MotionWatch {
    * box they are late, and by the clock motion would be over before it was seen.
    */
   #arm(): void {
-    const { clock, settings } = this.#o
+    const { clock, settings } = this.#needs
     this.#cancelTimer()
     const dueMs = detectorDueMs(this.#detector, settings())
     if (dueMs === undefined) return

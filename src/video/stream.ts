@@ -47,7 +47,7 @@ export type StreamOptions = {
 
 /** Keeps one stream of a camera running: `connection.ts` decides, `ingest.ts` runs the process. */
 export class Stream {
-  readonly #o: StreamOptions
+  readonly #needs: StreamOptions
   #plan: StreamPlan
   #connection: Connection = newConnection
   #ingest: Ingest | undefined
@@ -64,7 +64,7 @@ export class Stream {
   #tried: StreamSource | undefined
 
   constructor(options: StreamOptions) {
-    this.#o = options
+    this.#needs = options
     this.#plan = options.plan
   }
 
@@ -139,7 +139,7 @@ export class Stream {
   }
 
   #step(event: ConnectionEvent): void {
-    const { clock, random } = this.#o
+    const { clock, random } = this.#needs
     const chance = random(4).readUInt32BE() / 2 ** 32
     const { connection, commands } = step(this.#connection, event, clock.monotonic(), chance)
     this.#connection = connection
@@ -171,13 +171,13 @@ export class Stream {
     this.#remark = this.#order === 'not-recorded' ? 'reordered' : null
     this.#spawned += 1
     this.#rate = new PictureRate()
-    this.#o.onBegin()
+    this.#needs.onBegin()
     this.#ingest = new Ingest({
-      ffmpeg: this.#o.ffmpeg,
+      ffmpeg: this.#needs.ffmpeg,
       source,
       outputs,
       onVideo: (bytes) => {
-        if (!this.#isBroken) this.#o.onVideo(bytes)
+        if (!this.#isBroken) this.#needs.onVideo(bytes)
         if (!outputs.frames) this.#step({ kind: 'picture' })
       },
       onFrames: (bytes) => this.#frames(bytes),
@@ -192,7 +192,7 @@ export class Stream {
 
   /** Chooses the next way of writing, after ffmpeg could not write pictures that come out of order. */
   #noteReordering(): void {
-    const canSet = this.#order === 'plain' && this.#o.ffmpeg.dialect.setsTimes
+    const canSet = this.#order === 'plain' && this.#needs.ffmpeg.dialect.setsTimes
     if (canSet) this.#order = 'reordered'
     else if (this.#plan.outputs.frames) this.#order = 'not-recorded'
   }
@@ -200,11 +200,11 @@ export class Stream {
   /** Takes frames. After a time jump ffmpeg fills the gap with thousands of copies, which must not be scored. */
   #frames(bytes: Buffer): void {
     if (this.#isBroken) return
-    if (this.#rate.isFlood(bytes.length, this.#o.clock.monotonic())) {
+    if (this.#rate.isFlood(bytes.length, this.#needs.clock.monotonic())) {
       this.broken('time-jump')
       return
     }
-    this.#o.onFrames(bytes)
+    this.#needs.onFrames(bytes)
     this.#step({ kind: 'picture' })
   }
 
@@ -219,8 +219,8 @@ export class Stream {
     try {
       return this.#plan.source()
     } catch (err) {
-      this.#o.log.warn({ err }, 'the password of the camera cannot be read')
-      this.#o.clock.after(0, () => this.#failed('password-unreadable'))
+      this.#needs.log.warn({ err }, 'the password of the camera cannot be read')
+      this.#needs.clock.after(0, () => this.#failed('password-unreadable'))
       return undefined
     }
   }
@@ -228,9 +228,9 @@ export class Stream {
   #ended({ problem, said, code, signal }: Ended): void {
     this.#ingest = undefined
     const wanted = this.#connection.phase.kind !== 'stopping'
-    this.#o.log[wanted ? 'warn' : 'debug']({ problem, code, signal, said }, 'ffmpeg of a camera has ended')
+    this.#needs.log[wanted ? 'warn' : 'debug']({ problem, code, signal, said }, 'ffmpeg of a camera has ended')
     if (problem === 'reordered') this.#noteReordering()
-    this.#o.onEnd()
+    this.#needs.onEnd()
     this.#failed(problem)
   }
 
@@ -243,7 +243,7 @@ export class Stream {
     const due = dueMs(this.#connection)
     if (due === undefined || (this.#timer && this.#timer.dueMs <= due)) return
     this.#timer?.cancel()
-    const cancel = this.#o.clock.after(Math.max(due - this.#o.clock.monotonic(), 0), () => {
+    const cancel = this.#needs.clock.after(Math.max(due - this.#needs.clock.monotonic(), 0), () => {
       this.#timer = undefined
       this.#step({ kind: 'tick' })
     })
@@ -259,6 +259,6 @@ export class Stream {
     const view = { state: stopping ?? (phase.kind as StreamState), problem: this.#problem }
     if (view.state === this.#view.state && view.problem === this.#view.problem) return
     this.#view = view
-    this.#o.onView(view)
+    this.#needs.onView(view)
   }
 }

@@ -65,48 +65,38 @@ function refuseTaken(tx: ReadTx, warehouseId: number, name: string, ownId?: numb
   })
 }
 
+type WarehouseServiceNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly audit: AuditTrail
+  readonly idempotency: Idempotency
+  /** The site's warehouse, for a body that names none. */
+  readonly warehouseId: () => number
+  readonly sight: WarehouseSight
+  readonly isAssetSeen: AssetSight
+}
+
 /** Master data: warehouses, zones, slots and assets. It does not know which asset is in which slot. */
 export class WarehouseService {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #audit: AuditTrail
-  readonly #idempotency: Idempotency
-  readonly #warehouseId: () => number
-  readonly #sight: WarehouseSight
-  readonly #isAssetSeen: AssetSight
+  readonly #needs: WarehouseServiceNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    clock: Pick<Clock, 'now'>
-    audit: AuditTrail
-    idempotency: Idempotency
-    /** The site's warehouse, for a body that names none. */
-    warehouseId: () => number
-    sight: WarehouseSight
-    isAssetSeen: AssetSight
-  }) {
-    this.#work = options.work
-    this.#clock = options.clock
-    this.#audit = options.audit
-    this.#idempotency = options.idempotency
-    this.#warehouseId = options.warehouseId
-    this.#sight = options.sight
-    this.#isAssetSeen = options.isAssetSeen
+  constructor(needs: WarehouseServiceNeeds) {
+    this.#needs = needs
   }
 
   /** Whether the caller may see a warehouse with everything in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
-    return this.#sight.isVisible(caller, warehouseId)
+    return this.#needs.sight.isVisible(caller, warehouseId)
   }
 
   /** Returns the ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
-    return this.#sight.hiddenFrom(caller)
+    return this.#needs.sight.hiddenFrom(caller)
   }
 
   /** As `WarehouseSight.sightOf`. */
   sightOf(caller: Caller): Sight {
-    return this.#sight.sightOf(caller)
+    return this.#needs.sight.sightOf(caller)
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
@@ -115,7 +105,7 @@ export class WarehouseService {
 
   /** Returns the warehouse of this name; makes it when there is none, so a repeat does not make a second one. */
   addWarehouse(wanted: NewWarehouse, by: RequestOrigin): Promise<{ warehouse: store.Warehouse; isNew: boolean }> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const named = store.listWarehouses(tx).find(({ name }) => matchedName(name) === matchedName(wanted.name))
       if (named) return { warehouse: named, isNew: false }
       return { warehouse: this.#insertWarehouse(tx, wanted, by), isNew: true }
@@ -123,13 +113,13 @@ export class WarehouseService {
   }
 
   #insertWarehouse(tx: Tx, warehouse: NewWarehouse, by: RequestOrigin): store.Warehouse {
-    const id = store.insertWarehouse(tx, warehouse, this.#clock.now())
-    this.#audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
+    const id = store.insertWarehouse(tx, warehouse, this.#needs.clock.now())
+    this.#needs.audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
     return this.warehouse(tx, id, by.caller)
   }
 
   warehouses(caller: Caller): store.Warehouse[] {
-    return this.#work.read((tx) => store.listWarehouses(tx)).filter((w) => this.isVisible(caller, w.id))
+    return this.#needs.work.read((tx) => store.listWarehouses(tx)).filter((w) => this.isVisible(caller, w.id))
   }
 
   /** Throws NOT_FOUND, also when the caller may not see it. */
@@ -141,7 +131,7 @@ export class WarehouseService {
 
   /** Returns the warehouse that a body refers to; without an id that of the site. Throws REFERENCE_NOT_FOUND. */
   warehouseReference(tx: ReadTx, id: number | undefined, caller: Caller): number {
-    const warehouseId = id ?? this.#warehouseId()
+    const warehouseId = id ?? this.#needs.warehouseId()
     this.#referTo(tx, warehouseId, caller)
     return warehouseId
   }
@@ -155,8 +145,8 @@ export class WarehouseService {
     return this.#change(claim, (tx) => {
       const old = this.warehouse(tx, id, by.caller)
       demandVersion('warehouse', old, version)
-      if (store.changeWarehouse(tx, old, change, this.#clock.now()).length === 0) return old
-      this.#audit.write(tx, by, {
+      if (store.changeWarehouse(tx, old, change, this.#needs.clock.now()).length === 0) return old
+      this.#needs.audit.write(tx, by, {
         action: 'warehouse.updated',
         entity: 'warehouse',
         entityId: old.id,
@@ -174,10 +164,10 @@ export class WarehouseService {
   addZone(tx: Tx, zone: NewZone, by: RequestOrigin): store.Zone {
     this.#referTo(tx, zone.warehouseId, by.caller)
     refuseTaken(tx, zone.warehouseId, zone.name)
-    const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#clock.now())
+    const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#needs.clock.now())
     const made = this.zone(tx, id, by.caller)
-    const adopted = store.adoptSlots(tx, made, this.#clock.now())
-    this.#audit.write(tx, by, {
+    const adopted = store.adoptSlots(tx, made, this.#needs.clock.now())
+    this.#needs.audit.write(tx, by, {
       action: 'zone.created',
       entity: 'zone',
       entityId: id,
@@ -194,7 +184,7 @@ export class WarehouseService {
       if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
         throw AppError.field('warehouseId', 'can not be changed')
       if (change.name !== undefined) refuseTaken(tx, old.warehouseId, change.name, old.id)
-      const nowMs = this.#clock.now()
+      const nowMs = this.#needs.clock.now()
       const changed = store.changeZone(tx, old, change, nowMs)
       if (changed.length === 0) return old
       const zone = this.zone(tx, old.id, by.caller)
@@ -205,7 +195,7 @@ export class WarehouseService {
           }
         : {}
       const changes = { ...namedFields(change), ...slots }
-      this.#audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
+      this.#needs.audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
       return zone
     })
   }
@@ -234,10 +224,10 @@ export class WarehouseService {
       })
     }
     const zone = this.#zoneOfSlot(tx, slot, by.caller)
-    const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#warehouseId()
+    const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#needs.warehouseId()
     this.#referTo(tx, warehouseId, by.caller)
-    const id = store.insertSlot(tx, store.slotColumns(slot, warehouseId, zone?.id ?? null), this.#clock.now())
-    this.#audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
+    const id = store.insertSlot(tx, store.slotColumns(slot, warehouseId, zone?.id ?? null), this.#needs.clock.now())
+    this.#needs.audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
     return this.slot(tx, id, by.caller)
   }
 
@@ -254,10 +244,10 @@ export class WarehouseService {
       throw AppError.field('warehouseId', 'can not be changed')
     const columns = store.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
     if (Object.keys(columns).length === 0) return old
-    store.updateSlot(tx, id, columns, this.#clock.now())
+    store.updateSlot(tx, id, columns, this.#needs.clock.now())
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
     const said = namedFields({ ...changes, polygon: polygon && 'changed' })
-    this.#audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
+    this.#needs.audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
     return this.slot(tx, id, by.caller)
   }
 
@@ -319,14 +309,14 @@ export class WarehouseService {
 
   /** Registers an asset inside a transaction; a provisional one becomes registered. Throws ALREADY_EXISTS. */
   registerAsset(tx: Tx, asset: NewAsset, by: RequestOrigin): assetStore.Asset {
-    const made = assets.register(tx, asset, this.#clock.now())
-    this.#audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
+    const made = assets.register(tx, asset, this.#needs.clock.now())
+    this.#needs.audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
     return made
   }
 
   /** Returns the asset of a barcode in any spelling. Throws NOT_FOUND, also when only hidden warehouses have seen it. */
   asset(barcode: string, caller: Caller): WarnedAsset {
-    const asset = this.#work.read((tx) => this.visibleAsset(tx, this.readBarcode(tx, barcode).key, caller))
+    const asset = this.#needs.work.read((tx) => this.visibleAsset(tx, this.readBarcode(tx, barcode).key, caller))
     if (!asset) throw AppError.notFound('Asset')
     return withWarnings(asset)
   }
@@ -338,8 +328,8 @@ export class WarehouseService {
     version: number | undefined,
     { by, claim }: Ask,
   ): Promise<Reply<{ success: true } & WarnedAsset>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const old = assets.assetOf(tx, barcode)
         demandVersion('asset', old, version)
         return { status: 200, body: shown(withWarnings(this.amendAsset(tx, old, change, by))) }
@@ -356,8 +346,8 @@ export class WarehouseService {
   ): assetStore.Asset {
     if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
       throw AppError.field('asset_id', 'can not be changed')
-    if (!assets.change(tx, old, changes, this.#clock.now())) return old
-    this.#audit.write(tx, by, {
+    if (!assets.change(tx, old, changes, this.#needs.clock.now())) return old
+    this.#needs.audit.write(tx, by, {
       action: 'asset.updated',
       entity: 'asset',
       entityId: old.id,
@@ -403,20 +393,20 @@ export class WarehouseService {
   /** As `findAsset`; also undefined when only warehouses that are hidden from the caller have seen it. */
   visibleAsset(tx: ReadTx, key: string, caller: Caller): assetStore.Asset | undefined {
     const asset = this.findAsset(tx, key)
-    return asset && this.#isAssetSeen(tx, { ...asset, key }, this.sightOf(caller)) ? asset : undefined
+    return asset && this.#needs.isAssetSeen(tx, { ...asset, key }, this.sightOf(caller)) ? asset : undefined
   }
 
   /** Stores a barcode first seen in an event, or what this spelling of a known one adds. */
   noteAsset(tx: Tx, barcode: string, code: Barcode, known: assetStore.Asset | undefined): void {
-    if (known) assets.learn(tx, known, code, this.#clock.now())
-    else assets.note(tx, barcode, code.key, this.#clock.now())
+    if (known) assets.learn(tx, known, code, this.#needs.clock.now())
+    else assets.note(tx, barcode, code.key, this.#needs.clock.now())
   }
 
   /** Reads again what an older gateway has stored: keys, labels, names. Call once, before anything else. */
   readAnew(tx: Tx): void {
     settleKeys(tx)
     store.keepMatchedTexts(tx)
-    while (assets.readLabels(tx, this.#clock.now())) {}
+    while (assets.readLabels(tx, this.#needs.clock.now())) {}
   }
 
   /** Returns the next `limit` assets of a filter after `afterId`, each with its key in events. */
@@ -438,8 +428,8 @@ export class WarehouseService {
     pathOf: (made: T) => string,
     make: (tx: Tx) => T,
   ): Promise<Reply<{ success: true } & T>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const made = make(tx)
         return { status: 201, body: shown(made), location: pathOf(made) }
       }),
@@ -450,7 +440,9 @@ export class WarehouseService {
     claim: IdempotencyClaim | undefined,
     change: (tx: Tx) => T,
   ): Promise<Reply<{ success: true } & T>> {
-    return this.#work.write((tx) => this.#idempotency.once(tx, claim, () => ({ status: 200, body: shown(change(tx)) })))
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => ({ status: 200, body: shown(change(tx)) })),
+    )
   }
 
   #slotAt(tx: ReadTx, path: string, byLabel: boolean): store.Slot | undefined {
@@ -472,7 +464,7 @@ export class WarehouseService {
     caller: Caller,
   ): store.Zone | undefined {
     if (slot.zoneId === undefined) {
-      return store.findZoneByName(tx, slot.warehouseId ?? this.#warehouseId(), slot.zone)
+      return store.findZoneByName(tx, slot.warehouseId ?? this.#needs.warehouseId(), slot.zone)
     }
     const zone = store.findZone(tx, slot.zoneId)
     const elsewhere = zone && slot.warehouseId !== undefined && slot.warehouseId !== zone.warehouseId
@@ -506,7 +498,9 @@ export class WarehouseService {
       ...(change.floor_plan_polygon && { floor_plan_polygon: JSON.stringify(change.floor_plan_polygon) }),
       ...(change.constraints && { constraints: JSON.stringify(change.constraints) }),
       ...(change.retired !== undefined &&
-        change.retired !== (old.retiredAt !== null) && { retired_at_ms: change.retired ? this.#clock.now() : null }),
+        change.retired !== (old.retiredAt !== null) && {
+          retired_at_ms: change.retired ? this.#needs.clock.now() : null,
+        }),
     }
   }
 }

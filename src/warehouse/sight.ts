@@ -37,34 +37,32 @@ export function seenOnly(sight: Sight, slot: string): { readonly sql: string; re
   }
 }
 
+type WarehouseSightNeeds = {
+  readonly work: UnitOfWork
+  /** Read at every use, so that a reload of the config applies. A warehouse that is not named is seen by everyone. */
+  readonly narrowed: () => readonly NarrowedWarehouse[]
+  readonly names: Pick<ConfigNames, 'mean'>
+}
+
 /** Decides which warehouses a caller may see: by `warehouses[].viewers` of the config, and by the warehouses of a device. */
 export class WarehouseSight {
-  readonly #work: UnitOfWork
-  readonly #narrowed: () => readonly NarrowedWarehouse[]
-  readonly #names: Pick<ConfigNames, 'mean'>
+  readonly #needs: WarehouseSightNeeds
 
-  constructor(needs: {
-    work: UnitOfWork
-    /** Read at every use, so that a reload of the config applies. A warehouse that is not named is seen by everyone. */
-    narrowed: () => readonly NarrowedWarehouse[]
-    names: Pick<ConfigNames, 'mean'>
-  }) {
-    this.#work = needs.work
-    this.#narrowed = needs.narrowed
-    this.#names = needs.names
+  constructor(needs: WarehouseSightNeeds) {
+    this.#needs = needs
   }
 
   /** Returns whether the caller may see the warehouse with everything in it. Admins see every warehouse. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
-    const narrowed = this.#narrowed().find((w) => w.id === warehouseId)
+    const narrowed = this.#needs.narrowed().find((w) => w.id === warehouseId)
     if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
-    return this.#names.mean(narrowed.viewers, caller)
+    return this.#needs.names.mean(narrowed.viewers, caller)
   }
 
   /** Returns the ids of the warehouses that the caller may not see. */
   hiddenFrom(caller: Caller): number[] {
-    const narrowed = caller.warehouseIds ? this.#work.read(warehouseIds) : this.#narrowed().map((w) => w.id)
+    const narrowed = caller.warehouseIds ? this.#needs.work.read(warehouseIds) : this.#needs.narrowed().map((w) => w.id)
     return narrowed.filter((id) => !this.isVisible(caller, id))
   }
 

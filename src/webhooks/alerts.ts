@@ -69,21 +69,19 @@ export function raiseAlertOnce(tx: Tx, outbox: AlertJournal, alert: NewAlert): v
   if (!same) raiseAlert(tx, outbox, alert)
 }
 
+type AlertsNeeds = {
+  readonly work: UnitOfWork
+  readonly audit: AuditTrail
+  readonly clock: Pick<Clock, 'now'>
+}
+
 /** The admin's list of alerts. */
 export class Alerts {
-  readonly #work: UnitOfWork
-  readonly #audit: AuditTrail
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #needs: AlertsNeeds
   #unwritten: () => readonly NewAlert[] = () => []
 
-  constructor(options: {
-    work: UnitOfWork
-    audit: AuditTrail
-    clock: Pick<Clock, 'now'>
-  }) {
-    this.#work = options.work
-    this.#audit = options.audit
-    this.#clock = options.clock
+  constructor(needs: AlertsNeeds) {
+    this.#needs = needs
   }
 
   /** Adds alerts that are not stored yet to `list`; `unwritten` returns them, newest last. */
@@ -98,8 +96,8 @@ export class Alerts {
     const shown = unwritten.slice(offset, offset + limit)
     const listing = alertsOf(query.acknowledged ?? 'any')
     const page = { limit: limit - shown.length, offset: Math.max(offset - unwritten.length, 0) }
-    const { keys, hasMore, total } = await keysOfPage(this.#work, listing, page, countLimit, signal)
-    const rows = this.#work.read((tx) => keys.flatMap(([id = 0]) => tx.get(alertById, { id }) ?? []))
+    const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => keys.flatMap(([id = 0]) => tx.get(alertById, { id }) ?? []))
     const all = total === null ? null : total + unwritten.length
     const pagination = {
       limit,
@@ -113,13 +111,13 @@ export class Alerts {
 
   /** Marks an alert as seen; a repeat changes nothing. Throws NOT_FOUND. */
   acknowledge(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & AlertOut> {
-    return this.#work.write((tx) => {
+    return this.#needs.work.write((tx) => {
       const row = id === undefined ? undefined : tx.get(alertById, { id })
       if (!row) throw AppError.notFound('Alert')
       if (row.acknowledged_at_ms !== null) return { success: true, ...asOut(row) }
-      const nowMs = this.#clock.now()
+      const nowMs = this.#needs.clock.now()
       tx.run(seen, { id: row.id, acknowledged_at_ms: nowMs })
-      this.#audit.write(tx, by, { action: 'alert.acknowledged', entity: 'alert', entityId: row.id })
+      this.#needs.audit.write(tx, by, { action: 'alert.acknowledged', entity: 'alert', entityId: row.id })
       return { success: true, ...asOut({ ...row, acknowledged_at_ms: nowMs }) }
     })
   }

@@ -10,20 +10,20 @@ export type Trust = {
   readonly secureContext: SecureContext | undefined
 }
 
+type AuthoritiesNeeds = { settings: () => WebhookSettings; log: Logger }
+
 /** The authorities that the gateway trusts when it sends: the built-in ones and those of `webhooks.caFile`. */
 export class Authorities {
-  readonly #settings: () => WebhookSettings
-  readonly #log: Logger
+  readonly #needs: AuthoritiesNeeds
   #trust: Trust | undefined
 
-  constructor(options: { settings: () => WebhookSettings; log: Logger }) {
-    this.#settings = options.settings
-    this.#log = options.log
+  constructor(needs: AuthoritiesNeeds) {
+    this.#needs = needs
   }
 
   /** Returns the trusted authorities; reads the file again when it has changed. */
   current(): Trust {
-    const { caFile } = this.#settings()
+    const { caFile } = this.#needs.settings()
     const key = JSON.stringify([caFile, caFile && changedAt(caFile)])
     if (this.#trust?.key !== key) this.#trust = { key, secureContext: this.#read(caFile) }
     return this.#trust
@@ -37,7 +37,7 @@ export class Authorities {
       if (!pem) throw new Error('no such file')
       return createSecureContext({ ca: [...getCACertificates('default'), pem] })
     } catch (error) {
-      this.#log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
+      this.#needs.log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
       return undefined
     }
   }

@@ -25,19 +25,19 @@ function shiftDue(tx: Tx, stepMs: number): void {
   tx.run(shifted, [stepMs])
 }
 
+type ClockStepsNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now' | 'monotonic'> }
+
 /**
  * Keeps delays right when the wall clock is set while the gateway runs: due times are stored by the wall clock, because only
  * that survives a restart, and they are moved along with each step of it.
  */
 export class ClockSteps {
-  readonly #work: UnitOfWork
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly #needs: ClockStepsNeeds
   #last: Reading
   #owedMs = 0
 
-  constructor(options: { work: UnitOfWork; clock: Pick<Clock, 'now' | 'monotonic'> }) {
-    this.#work = options.work
-    this.#clock = options.clock
+  constructor(needs: ClockStepsNeeds) {
+    this.#needs = needs
     this.#last = this.#read()
   }
 
@@ -50,7 +50,7 @@ export class ClockSteps {
     if (stepMs === 0) return
     this.#owedMs = 0
     try {
-      await this.#work.write((tx) => shiftDue(tx, stepMs))
+      await this.#needs.work.write((tx) => shiftDue(tx, stepMs))
     } catch (error) {
       this.#owedMs += stepMs
       throw error
@@ -58,6 +58,6 @@ export class ClockSteps {
   }
 
   #read(): Reading {
-    return { wallMs: this.#clock.now(), monotonicMs: this.#clock.monotonic() }
+    return { wallMs: this.#needs.clock.now(), monotonicMs: this.#needs.clock.monotonic() }
   }
 }

@@ -28,10 +28,10 @@ export type DeliveryLogOptions = {
 
 /** Lists the deliveries of an endpoint and sends them again. */
 export class DeliveryLog {
-  readonly #o: DeliveryLogOptions
+  readonly #needs: DeliveryLogOptions
 
   constructor(options: DeliveryLogOptions) {
-    this.#o = options
+    this.#needs = options
   }
 
   /**
@@ -40,7 +40,7 @@ export class DeliveryLog {
    */
   list(id: string, query: DeliveryQuery) {
     const { limit = historyLimit, offset = 0, cursor, after_seq: afterSeq, ...filter } = query
-    return this.#o.work.read((tx) => {
+    return this.#needs.work.read((tx) => {
       const webhook = getWebhook(tx, id)
       const rows = deliveriesOf(tx, id, filter, { beforeSeq: cursor, afterSeq, limit: limit + 1, offset })
       const page = rows.slice(0, limit)
@@ -66,7 +66,7 @@ export class DeliveryLog {
    * unless its endpoint is held or failing. Throws NOT_FOUND, INVALID_TRANSITION for a test.
    */
   async redeliver(id: string, deliveryId: string, by: RequestOrigin): Promise<{ success: true } & DeliveryOut> {
-    const { work, audit, clock, pacing, onChange } = this.#o
+    const { work, audit, clock, pacing, onChange } = this.#needs
     const answer = await work.write((tx) => {
       const webhook = getWebhook(tx, id)
       const before = findDelivery(tx, id, deliveryId)
@@ -89,7 +89,7 @@ export class DeliveryLog {
    * Returns how many. Throws NOT_FOUND.
    */
   async recover(id: string, request: RecoverIn, by: RequestOrigin) {
-    const { work, audit, clock, makeId, pacing, onChange } = this.#o
+    const { work, audit, clock, makeId, pacing, onChange } = this.#needs
     const nowMs = clock.now()
     const span = { sinceMs: request.since, untilMs: request.until ?? nowMs, include: request.include ?? 'all' }
     const shown = { since: isoTime(span.sinceMs), until: isoTime(span.untilMs), include: span.include }
@@ -113,7 +113,7 @@ export class DeliveryLog {
   #present(tx: ReadTx, webhook: Webhook, rows: readonly DeliveryRow[]): DeliveryOut[] {
     const ids = rows.map((row) => row.id)
     const attempts = attemptsOf(tx, ids)
-    const hold = holdOf(webhook, this.#o.pacing.waitOf(webhook.id), this.#o.clock.now())
+    const hold = holdOf(webhook, this.#needs.pacing.waitOf(webhook.id), this.#needs.clock.now())
     return rows.map((row) => deliveryOut(row, attempts.get(row.id) ?? [], hold))
   }
 }

@@ -58,13 +58,13 @@ export type HousekeeperOptions = {
 
 /** Removes old notifications and brings back deliveries that a wrong clock has delayed, hourly and at the start. */
 export class Housekeeper {
-  readonly #o: HousekeeperOptions
+  readonly #needs: HousekeeperOptions
   #running = false
   #cancel = () => {}
   #underWay: Promise<void> | undefined
 
   constructor(options: HousekeeperOptions) {
-    this.#o = options
+    this.#needs = options
   }
 
   /** The run under way, if there is one. */
@@ -85,15 +85,15 @@ export class Housekeeper {
 
   #run(): void {
     this.#underWay = this.#cleanUp()
-      .catch((error: unknown) => this.#o.log.error({ err: error }, 'old notifications could not be removed'))
+      .catch((error: unknown) => this.#needs.log.error({ err: error }, 'old notifications could not be removed'))
       .finally(() => {
         this.#underWay = undefined
-        if (this.#running) this.#cancel = this.#o.clock.after(everyMs, () => this.#run())
+        if (this.#running) this.#cancel = this.#needs.clock.after(everyMs, () => this.#run())
       })
   }
 
   async #cleanUp(): Promise<void> {
-    const { work, clock, settings, onDone } = this.#o
+    const { work, clock, settings, onDone } = this.#needs
     const nowMs = clock.now()
     await work.write((tx) => pullForward(tx, nowMs + longestDelayMs(settings().retryScheduleMs)))
     await work.write((tx) => removeRetired(tx, nowMs))

@@ -17,24 +17,24 @@ type Known = { readonly url: string; readonly condition: Condition; readonly pac
 /** Why an endpoint's deliveries are not sent just now although it is switched on, and for how long at least. */
 export type Wait = { readonly offline: boolean; readonly forMs: number }
 
+type PacingNeeds = { clock: Pick<Clock, 'monotonic'>; settings: () => WebhookSettings }
+
 /** The pace of every endpoint, in memory. The rules are in `pace.ts`. */
 export class Pacing {
-  readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #settings: () => WebhookSettings
+  readonly #needs: PacingNeeds
   #known = new Map<string, Known>()
   #hasLooked = false
   /** Spans asked for before the next look, up to which notification; an endpoint may be new to us. */
   readonly #asked = new Map<string, number>()
 
-  constructor(options: { clock: Pick<Clock, 'monotonic'>; settings: () => WebhookSettings }) {
-    this.#clock = options.clock
-    this.#settings = options.settings
+  constructor(needs: PacingNeeds) {
+    this.#needs = needs
   }
 
   /** Updates the paces from the endpoints in the database; deleted endpoints are dropped. */
   look(endpoints: readonly Endpoint[], endSeq: number): void {
-    const nowMs = this.#clock.monotonic()
-    const probe = probeOf(this.#settings())
+    const nowMs = this.#needs.clock.monotonic()
+    const probe = probeOf(this.#needs.settings())
     this.#known = new Map(
       endpoints.map(({ id, url, condition }) => {
         const before = this.#known.get(id)
@@ -54,7 +54,7 @@ export class Pacing {
   mayStart(id: string, underWay: number): number | undefined {
     const known = this.#known.get(id)
     if (!known) return 0
-    return mayStart(known.pace, underWay, this.#clock.monotonic(), drainPerSecondOf(this.#settings()))
+    return mayStart(known.pace, underWay, this.#needs.clock.monotonic(), drainPerSecondOf(this.#needs.settings()))
   }
 
   /** Whether an endpoint takes one delivery after the other: it is neither in trouble nor held. */
@@ -64,16 +64,16 @@ export class Pacing {
   }
 
   started(id: string): void {
-    this.#set(id, (pace) => afterStart(pace, this.#clock.monotonic()))
+    this.#set(id, (pace) => afterStart(pace, this.#needs.clock.monotonic()))
   }
 
   ended(id: string, outcome: 'delivered' | 'failed' | 'offline'): void {
-    this.#set(id, (pace) => afterOutcome(pace, outcome, this.#clock.monotonic(), probeOf(this.#settings())))
+    this.#set(id, (pace) => afterOutcome(pace, outcome, this.#needs.clock.monotonic(), probeOf(this.#needs.settings())))
   }
 
   /** Ends the wait of an endpoint, for a person who wants the next attempt now; the interval starts small again. */
   hurry(id: string): void {
-    const notBeforeMs = this.#clock.monotonic()
+    const notBeforeMs = this.#needs.clock.monotonic()
     this.#set(id, (pace) => (pace.kind === 'probing' ? { ...pace, waitMs: 0, notBeforeMs } : pace))
   }
 
@@ -94,7 +94,7 @@ export class Pacing {
 
   /** Endpoints disabled by their failures whose test is due; the next one is due after the interval. */
   takeDueTests(): string[] {
-    const nowMs = this.#clock.monotonic()
+    const nowMs = this.#needs.clock.monotonic()
     const due = [...this.#known].filter(([, known]) => (this.#testInMs(known, nowMs) ?? 1) <= 0).map(([id]) => id)
     for (const id of due) this.#set(id, () => ({ kind: 'held', testedMs: nowMs }))
     return due
@@ -102,8 +102,8 @@ export class Pacing {
 
   /** Milliseconds until time alone changes what may be sent; undefined when it does not. */
   nextChangeInMs(): number | undefined {
-    const nowMs = this.#clock.monotonic()
-    const perSecond = drainPerSecondOf(this.#settings())
+    const nowMs = this.#needs.clock.monotonic()
+    const perSecond = drainPerSecondOf(this.#needs.settings())
     const waits = [...this.#known.values()].flatMap((known) => {
       const changeMs = nextChangeMs(known.pace, nowMs, perSecond)
       return [changeMs === undefined ? undefined : changeMs - nowMs, this.#testInMs(known, nowMs)]
@@ -116,7 +116,7 @@ export class Pacing {
   waitOf(id: string): Wait | undefined {
     const pace = this.#known.get(id)?.pace
     if (pace?.kind !== 'probing') return undefined
-    return { offline: pace.offline, forMs: Math.max(pace.notBeforeMs - this.#clock.monotonic(), 0) }
+    return { offline: pace.offline, forMs: Math.max(pace.notBeforeMs - this.#needs.clock.monotonic(), 0) }
   }
 
   /** Returns how many endpoints have held deliveries because the gateway is offline towards them. */
@@ -125,7 +125,7 @@ export class Pacing {
   }
 
   #testInMs({ condition, pace }: Known, nowMs: number): number | undefined {
-    const { enabled, everyMs } = autoResumeOf(this.#settings())
+    const { enabled, everyMs } = autoResumeOf(this.#needs.settings())
     if (!enabled || condition !== 'disabled' || pace.kind !== 'held') return undefined
     return Math.max(pace.testedMs + everyMs - nowMs, 0)
   }

@@ -48,31 +48,23 @@ type Answer = { status: number; retryAfter: string | undefined; atMs: number; an
 type Head = { response: IncomingMessage; atMs: number }
 type Failure = { error: string; offline: boolean; connectionWasOld: boolean; atMs: number }
 
+type SenderNeeds = {
+  readonly clock: Clock
+  readonly settings: () => WebhookSettings
+  readonly resolve: Resolve
+  readonly version: string
+  readonly authorities: Authorities
+  readonly uplink: Pick<Uplink, 'wasDown' | 'abandon'>
+}
+
 /** Makes one attempt at a time known as such; knows nothing of deliveries, retries or the database. */
 export class Sender {
-  readonly #clock: Clock
-  readonly #settings: () => WebhookSettings
-  readonly #resolve: Resolve
-  readonly #version: string
-  readonly #authorities: Authorities
-  readonly #uplink: Pick<Uplink, 'wasDown' | 'abandon'>
+  readonly #needs: SenderNeeds
   readonly #underWay = new Set<() => void>()
   #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
 
-  constructor(options: {
-    clock: Clock
-    settings: () => WebhookSettings
-    resolve: Resolve
-    version: string
-    authorities: Authorities
-    uplink: Pick<Uplink, 'wasDown' | 'abandon'>
-  }) {
-    this.#clock = options.clock
-    this.#settings = options.settings
-    this.#resolve = options.resolve
-    this.#version = options.version
-    this.#authorities = options.authorities
-    this.#uplink = options.uplink
+  constructor(needs: SenderNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -80,8 +72,8 @@ export class Sender {
    * that was kept from an earlier attempt and turns out to be closed is replaced once: that is nobody's failure.
    */
   async send(url: string, message: SignedMessage, secrets: Secrets): Promise<Outcome | Abandoned> {
-    const startedMs = this.#clock.monotonic()
-    const headers = headersOf(message, secrets, this.#version, this.#clock.now())
+    const startedMs = this.#needs.clock.monotonic()
+    const headers = headersOf(message, secrets, this.#needs.version, this.#needs.clock.now())
     let result = await this.#exchange(url, headers, message.body, secrets)
     if (result !== undefined && 'connectionWasOld' in result && result.connectionWasOld) {
       result = await this.#exchange(url, headers, message.body, secrets)
@@ -94,7 +86,7 @@ export class Sender {
    * certificate of a captive portal, nor silence. */
   async #judge(outcome: Outcome, startedMs: number): Promise<Outcome | Abandoned> {
     if (outcome.kind !== 'failed' || outcome.status !== null) return outcome
-    const wasDown = await this.#uplink.wasDown(startedMs)
+    const wasDown = await this.#needs.uplink.wasDown(startedMs)
     if (wasDown === undefined) return { kind: 'abandoned' }
     if (!wasDown) return outcome
     const { error, durationMs } = outcome
@@ -104,7 +96,7 @@ export class Sender {
   /** Cuts what is under way; its sends resolve as abandoned. */
   abandon(): void {
     for (const cut of this.#underWay) cut()
-    this.#uplink.abandon()
+    this.#needs.uplink.abandon()
     this.#agent?.agent.destroy()
     this.#agent = undefined
   }
@@ -122,18 +114,18 @@ export class Sender {
       const target = new URL(url)
       const request = this.#request(target, headers, body)
       const result = await answerTo(request, {
-        clock: this.#clock,
-        timeoutMs: this.#settings().timeoutMs,
+        clock: this.#needs.clock,
+        timeoutMs: this.#needs.settings().timeoutMs,
         cut: cut.signal,
         isName: isIP(hostOf(target)) === 0,
       })
       if (result === undefined || 'error' in result) return result
       const { response, atMs } = result
-      const beginning = await readAway(request, response, this.#clock, cut.signal)
+      const beginning = await readAway(request, response, this.#needs.clock, cut.signal)
       const retryAfter = response.headers['retry-after']
       return { status: response.statusCode ?? 0, retryAfter, atMs, answer: excerptOf(beginning, secrets) }
     } catch (error) {
-      return { error: describe(error), offline: false, connectionWasOld: false, atMs: this.#clock.monotonic() }
+      return { error: describe(error), offline: false, connectionWasOld: false, atMs: this.#needs.clock.monotonic() }
     } finally {
       this.#underWay.delete(abandon)
     }
@@ -153,11 +145,11 @@ export class Sender {
 
   /** One agent for as long as the settings and the file of authorities stay the same. */
   #currentAgent(): GuardedAgent {
-    const { allowNetworks } = this.#settings()
-    const { key: trusted, secureContext } = this.#authorities.current()
+    const { allowNetworks } = this.#needs.settings()
+    const { key: trusted, secureContext } = this.#needs.authorities.current()
     const key = JSON.stringify([allowNetworks, trusted])
     if (this.#agent?.key === key) return this.#agent.agent
-    const agent = new GuardedAgent({ named: parseNetworks(allowNetworks), resolve: this.#resolve, secureContext })
+    const agent = new GuardedAgent({ named: parseNetworks(allowNetworks), resolve: this.#needs.resolve, secureContext })
     this.#agent = { key, agent }
     return agent
   }

@@ -59,10 +59,10 @@ export type WebhookServiceOptions = TestMaker & {
 
 /** Registers, changes, tests and deletes endpoints. */
 export class WebhookService {
-  readonly #o: WebhookServiceOptions
+  readonly #needs: WebhookServiceOptions
 
   constructor(options: WebhookServiceOptions) {
-    this.#o = options
+    this.#needs = options
   }
 
   /**
@@ -76,12 +76,12 @@ export class WebhookService {
     claim: IdempotencyClaim | undefined,
   ): Promise<Reply<WebhookCreated>> {
     await this.#checkUrl(request.url)
-    const { work, idempotency } = this.#o
+    const { work, idempotency } = this.#needs
     return work.write((tx) => idempotency.once(tx, claim, () => this.#insert(tx, request, by), withoutSecret))
   }
 
   #insert(tx: Tx, request: WebhookIn, by: RequestOrigin) {
-    const { makeId, box, random, audit, clock } = this.#o
+    const { makeId, box, random, audit, clock } = this.#needs
     const id = makeId()
     const { url, events, active = true } = request
     const secret = request.secret ?? newSecret(random)
@@ -104,12 +104,12 @@ export class WebhookService {
 
   /** Returns all endpoints, oldest first. */
   list(): WebhookItem[] {
-    return this.#o.work.read(allWebhooks).map(asOut)
+    return this.#needs.work.read(allWebhooks).map(asOut)
   }
 
   /** Throws NOT_FOUND. */
   find(id: string): { success: true } & WebhookItem {
-    return { success: true, ...asOut(this.#o.work.read((tx) => getWebhook(tx, id))) }
+    return { success: true, ...asOut(this.#needs.work.read((tx) => getWebhook(tx, id))) }
   }
 
   /**
@@ -120,14 +120,14 @@ export class WebhookService {
   async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
     this.find(id)
     if (request.url !== undefined) await this.#checkUrl(request.url)
-    const changed = await this.#o.work.write((tx) => this.#update(tx, getWebhook(tx, id), request, by))
-    if (request.active) this.#o.pacing.hurry(id)
-    this.#o.onChange()
+    const changed = await this.#needs.work.write((tx) => this.#update(tx, getWebhook(tx, id), request, by))
+    if (request.active) this.#needs.pacing.hurry(id)
+    this.#needs.onChange()
     return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
   }
 
   #update(tx: Tx, webhook: Webhook, request: Partial<WebhookPatch>, by: RequestOrigin): Webhook {
-    const { box, audit, clock, makeId, settings } = this.#o
+    const { box, audit, clock, makeId, settings } = this.#needs
     const changes = changesOf(webhook, request, (secret) => box.seal(secret, contextOf(webhook.id)))
     if (Object.keys(changes).length === 0) return webhook
     const nowMs = clock.now()
@@ -156,12 +156,12 @@ export class WebhookService {
     by: RequestOrigin,
     claim: IdempotencyClaim | undefined,
   ): Promise<Reply<RotatedSecret>> {
-    const { work, idempotency } = this.#o
+    const { work, idempotency } = this.#needs
     return work.write((tx) => idempotency.once(tx, claim, () => this.#rotate(tx, id, request, by), withoutSecret))
   }
 
   #rotate(tx: Tx, id: string, request: RotateIn, by: RequestOrigin) {
-    const { box, random, audit, clock } = this.#o
+    const { box, random, audit, clock } = this.#needs
     getWebhook(tx, id)
     const nowMs = clock.now()
     const untilMs = retireSecret(tx, id, nowMs)
@@ -188,7 +188,7 @@ export class WebhookService {
    * switches it off. A crash in between leaves it off, and the request can be repeated. Throws NOT_FOUND.
    */
   async remove(id: string, by: RequestOrigin): Promise<void> {
-    while (!(await this.#o.work.write((tx) => this.#removeSome(tx, id, by))));
+    while (!(await this.#needs.work.write((tx) => this.#removeSome(tx, id, by))));
   }
 
   #removeSome(tx: Tx, id: string, by: RequestOrigin): boolean {
@@ -199,7 +199,7 @@ export class WebhookService {
     }
     deleteWebhook(tx, id)
     const changes = { origin: new URL(webhook.url).origin, events: webhook.events }
-    this.#o.audit.write(tx, by, { action: 'webhook.deleted', entity: 'webhook', entityId: id, changes })
+    this.#needs.audit.write(tx, by, { action: 'webhook.deleted', entity: 'webhook', entityId: id, changes })
     return true
   }
 
@@ -208,10 +208,10 @@ export class WebhookService {
    * state of the endpoint. Throws NOT_FOUND; NOT_READY when the gateway stops meanwhile.
    */
   async test(id: string): Promise<TestResult> {
-    const { work, box, clock, sender } = this.#o
+    const { work, box, clock, sender } = this.#needs
     const nowMs = clock.now()
     const { url, sealed } = work.read((tx) => ({ url: getWebhook(tx, id).url, sealed: sealedSecretsOf(tx, id, nowMs) }))
-    const message = testMessage(this.#o, id, nowMs)
+    const message = testMessage(this.#needs, id, nowMs)
     const outcome = await sender.send(url, message, openSecrets(box, id, sealed))
     if (outcome.kind === 'abandoned') {
       throw new AppError('NOT_READY', 'The gateway is stopping', { retryAfterSeconds: 5 })
@@ -231,7 +231,7 @@ export class WebhookService {
   /** Stores the test among the deliveries of its webhook, unless the webhook was deleted meanwhile. */
   #keepTest(tx: Tx, id: string, message: TestMessage, outcome: Outcome, startedAtMs: number): void {
     if (!findWebhook(tx, id)) return
-    const { outbox, clock } = this.#o
+    const { outbox, clock } = this.#needs
     const { status, durationMs } = outcome
     addTest(tx, {
       id: message.deliveryId,
@@ -248,7 +248,7 @@ export class WebhookService {
   }
 
   async #checkUrl(url: string): Promise<void> {
-    const { settings, resolve, clock } = this.#o
+    const { settings, resolve, clock } = this.#needs
     await checkEndpointUrl(url, { named: parseNetworks(settings().allowNetworks), resolve, clock })
   }
 }

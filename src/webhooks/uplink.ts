@@ -40,11 +40,16 @@ export function provesUplink(answer: ProbeAnswer): boolean {
   return !/html/i.test(answer.contentType ?? '') && !answer.beginning.trimStart().startsWith('<')
 }
 
+type UplinkNeeds = {
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  readonly settings: () => WebhookSettings
+  readonly authorities: Authorities
+  readonly resolve: Resolve
+}
+
 /** Finds out whether the gateway itself is online, by asking the addresses of `uplink.probes`. */
 export class Uplink {
-  readonly #clock: Pick<Clock, 'monotonic' | 'after'>
-  readonly #settings: () => WebhookSettings
-  readonly #authorities: Authorities
+  readonly #needs: UplinkNeeds
   readonly #lookup: LookupFunction
   #round: Promise<boolean | undefined> | undefined
   #last: { readonly isDown: boolean; readonly atMs: number } | undefined
@@ -52,16 +57,9 @@ export class Uplink {
   #downMs = Number.NEGATIVE_INFINITY
   #giveUp = new AbortController()
 
-  constructor(options: {
-    clock: Pick<Clock, 'monotonic' | 'after'>
-    settings: () => WebhookSettings
-    authorities: Authorities
-    resolve: Resolve
-  }) {
-    this.#clock = options.clock
-    this.#settings = options.settings
-    this.#authorities = options.authorities
-    this.#lookup = sharedLookup(options.resolve)
+  constructor(needs: UplinkNeeds) {
+    this.#needs = needs
+    this.#lookup = sharedLookup(needs.resolve)
   }
 
   /**
@@ -69,9 +67,9 @@ export class Uplink {
    * nothing about the endpoint. False without probes; undefined when given up by `abandon`.
    */
   async wasDown(sinceMs: number): Promise<boolean | undefined> {
-    if (uplinkProbesOf(this.#settings()).length === 0) return false
+    if (uplinkProbesOf(this.#needs.settings()).length === 0) return false
     if (this.#downMs >= sinceMs) return true
-    if (this.#last && this.#clock.monotonic() - this.#last.atMs <= freshMs) return this.#last.isDown
+    if (this.#last && this.#needs.clock.monotonic() - this.#last.atMs <= freshMs) return this.#last.isDown
     this.#round ??= this.#ask().finally(() => {
       this.#round = undefined
     })
@@ -88,10 +86,10 @@ export class Uplink {
   async #ask(): Promise<boolean | undefined> {
     const { signal } = this.#giveUp
     const over = new AbortController()
-    const cancel = this.#clock.after(probeLimitMs, () => over.abort())
+    const cancel = this.#needs.clock.after(probeLimitMs, () => over.abort())
     const cut = AbortSignal.any([signal, over.signal])
     try {
-      await Promise.any(uplinkProbesOf(this.#settings()).map((url) => this.#probe(url, cut)))
+      await Promise.any(uplinkProbesOf(this.#needs.settings()).map((url) => this.#probe(url, cut)))
       return this.#seen(false)
     } catch {
       return signal.aborted ? undefined : this.#seen(true)
@@ -102,7 +100,7 @@ export class Uplink {
   }
 
   #seen(isDown: boolean): boolean {
-    const atMs = this.#clock.monotonic()
+    const atMs = this.#needs.clock.monotonic()
     this.#last = { isDown, atMs }
     if (isDown) this.#downMs = atMs
     return isDown
@@ -110,7 +108,7 @@ export class Uplink {
 
   /** Resolves when the address proves the uplink; rejects otherwise. Uses a fresh connection. */
   async #probe(url: string, cut: AbortSignal): Promise<void> {
-    const { secureContext } = this.#authorities.current()
+    const { secureContext } = this.#needs.authorities.current()
     const fresh = { keepAlive: false, lookup: this.#lookup }
     const request = got.stream.get(url, {
       agent: {

@@ -75,7 +75,7 @@ type Ended = { readonly kind: Outcome['kind'] | 'abandoned'; readonly isReplaced
  * so nothing is claimed twice.
  */
 export class DeliveryWorker {
-  readonly #o: DeliveryWorkerOptions
+  readonly #needs: DeliveryWorkerOptions
   readonly #underWay = new Map<string, UnderWay>()
   /** Claimed by a write that is not on disk yet. */
   readonly #claimed = new Map<string, Pick<UnderWay, 'webhookId' | 'isFirst'>>()
@@ -94,7 +94,7 @@ export class DeliveryWorker {
   #cancelDue = () => {}
 
   constructor(options: DeliveryWorkerOptions) {
-    this.#o = options
+    this.#needs = options
     this.#housekeeper = new Housekeeper({ ...options, onDone: () => this.wake() })
     this.#clockSteps = new ClockSteps(options)
     this.#secrets = new OpenSecrets(options.box)
@@ -103,8 +103,8 @@ export class DeliveryWorker {
   /** Takes over what a predecessor left, then works until `stop`. May be called once. */
   start(): void {
     this.#running = true
-    this.#o.work.onCommit(() => {
-      if (this.#o.outbox.written !== this.#caughtUpAt) this.#look()
+    this.#needs.work.onCommit(() => {
+      if (this.#needs.outbox.written !== this.#caughtUpAt) this.#look()
     })
     this.wake()
     this.#housekeeper.start()
@@ -118,11 +118,11 @@ export class DeliveryWorker {
     this.#running = false
     this.#cancelDue()
     this.#housekeeper.stop()
-    const cancelGrace = this.#o.clock.after(graceMs, () => this.#o.sender.abandon())
+    const cancelGrace = this.#needs.clock.after(graceMs, () => this.#needs.sender.abandon())
     this.#stopping.abort()
     await this.settled()
     cancelGrace()
-    this.#o.sender.abandon()
+    this.#needs.sender.abandon()
   }
 
   /** Looks for work soon, whatever there may be. Any number of calls before that is one. */
@@ -167,7 +167,7 @@ export class DeliveryWorker {
 
   /** Endpoints that are behind; not asked again until something is published. */
   #behind(): string[] {
-    const { work, outbox } = this.#o
+    const { work, outbox } = this.#needs
     const { written } = outbox
     if (this.#caughtUpAt === written) return []
     const ids = work.read(behind)
@@ -180,28 +180,28 @@ export class DeliveryWorker {
     await this.#clockSteps.follow()
     await this.#fanOut()
     for (const claimed of await this.#claim()) this.#begin(claimed)
-    for (const id of this.#o.pacing.takeDueTests()) this.#beginTest(id)
+    for (const id of this.#needs.pacing.takeDueTests()) this.#beginTest(id)
     this.#waitForNextDue()
   }
 
   async #takeOver(): Promise<void> {
     if (this.#tookOver) return
-    const voided = await this.#o.work.write(voidLeases)
+    const voided = await this.#needs.work.write(voidLeases)
     this.#tookOver = true
     if (voided > 0)
-      this.#o.log.info({ deliveries: voided }, 'deliveries under way when the gateway ended are sent again')
+      this.#needs.log.info({ deliveries: voided }, 'deliveries under way when the gateway ended are sent again')
   }
 
   /** One batch for each endpoint that is behind; the next pass does the rest, so that sending goes on meanwhile. */
   async #fanOut(): Promise<void> {
-    const { work, makeId, clock, settings } = this.#o
+    const { work, makeId, clock, settings } = this.#needs
     const options = { makeId, nowMs: clock.now(), firstDelayMs: settings().retryScheduleMs[0] ?? 0 }
     if (options.firstDelayMs > 0) this.#nextDueMs = Number.NEGATIVE_INFINITY
     await Promise.all(this.#behind().map((id) => work.write((tx) => fanOut(tx, id, options))))
   }
 
   async #claim(): Promise<Claimed[]> {
-    const { work, clock } = this.#o
+    const { work, clock } = this.#needs
     const nowMs = clock.now()
     const due = admit(work.read((tx) => this.#queues(tx, nowMs)))
     if (due.length === 0) return []
@@ -212,7 +212,7 @@ export class DeliveryWorker {
   async #writeClaims(write: (tx: Tx) => Claims): Promise<Claims> {
     let claimed: Claimed[] = []
     try {
-      return await this.#o.work.write((tx) => {
+      return await this.#needs.work.write((tx) => {
         const done = write(tx)
         claimed = done.claimed
         return done
@@ -224,21 +224,21 @@ export class DeliveryWorker {
 
   /** Those of the deliveries that are free still. To be called inside `#writeClaims`. */
   #claimAll(tx: Tx, ids: readonly string[], nowMs: number): Claimed[] {
-    const leaseUntilMs = nowMs + this.#o.settings().timeoutMs + leaseBeyondTimeoutMs
+    const leaseUntilMs = nowMs + this.#needs.settings().timeoutMs + leaseBeyondTimeoutMs
     const claimed = ids
       .filter((id) => this.#isFree(id))
       .map((id) => claim(tx, id, nowMs, leaseUntilMs))
       .filter((one) => one !== undefined)
     for (const one of claimed) {
       this.#claimed.set(one.id, { webhookId: one.webhookId, isFirst: one.attempt === 1 })
-      this.#o.pacing.started(one.webhookId)
+      this.#needs.pacing.started(one.webhookId)
     }
     return claimed
   }
 
   /** The next deliveries of an endpoint that has just taken one; none where a pass has more to weigh. */
   #claimNext(tx: Tx, webhookId: string, nowMs: number): Claimed[] {
-    if (!this.#running || !this.#o.pacing.isOpen(webhookId) || this.#underWay.size >= crowdedFrom) return []
+    if (!this.#running || !this.#needs.pacing.isOpen(webhookId) || this.#underWay.size >= crowdedFrom) return []
     const endpoint = endpointOf(tx, webhookId)
     return endpoint?.condition === 'active'
       ? this.#claimAll(tx, admit([this.#queueOf(tx, endpoint, nowMs)]), nowMs)
@@ -247,7 +247,7 @@ export class DeliveryWorker {
 
   #queues(tx: ReadTx, nowMs: number): Queue[] {
     const all = endpoints(tx)
-    this.#o.pacing.look(all, outboxEnd(tx))
+    this.#needs.pacing.look(all, outboxEnd(tx))
     return all.map((endpoint) => this.#queueOf(tx, endpoint, nowMs))
   }
 
@@ -267,7 +267,7 @@ export class DeliveryWorker {
 
   /** The oldest due first, whether tried before or not, as many as the pace allows; undefined when it sets no bound. */
   #pacedQueue(tx: ReadTx, { id, fannedOutSeq }: Endpoint, underWay: number, nowMs: number): Queue | undefined {
-    const { pacing } = this.#o
+    const { pacing } = this.#needs
     const most = pacing.mayStart(id, underWay)
     if (most === undefined) return undefined
     const queue = { firstsUnderWay: underWay, retriesUnderWay: 0, firsts: [], retries: [] }
@@ -314,11 +314,11 @@ export class DeliveryWorker {
 
   async #attempt(claimed: Claimed): Promise<Ended> {
     const { webhookId } = claimed
-    const startedAtMs = this.#o.clock.now()
+    const startedAtMs = this.#needs.clock.now()
     const outcome = await this.#send({ ...claimed, deliveryId: claimed.id })
     if (outcome.kind === 'abandoned') return { kind: 'abandoned', isReplaced: false }
     const { saysSomething, claimed: next } = await this.#record(claimed, startedAtMs, outcome)
-    if (saysSomething) this.#o.pacing.ended(webhookId, outcome.kind)
+    if (saysSomething) this.#needs.pacing.ended(webhookId, outcome.kind)
     this.#report(claimed, outcome)
     for (const one of next) this.#begin(one)
     return { kind: outcome.kind, isReplaced: next.length > 0 && this.#inLanesOf(webhookId).length >= lanesPerEndpoint }
@@ -338,10 +338,10 @@ export class DeliveryWorker {
   }
 
   async #test(webhookId: string): Promise<void> {
-    const { work, audit, clock, log } = this.#o
+    const { work, audit, clock, log } = this.#needs
     const target = work.read((tx) => testTarget(tx, webhookId, clock.now()))
     if (!target) return
-    const outcome = await this.#send({ webhookId, ...target, ...testMessage(this.#o, webhookId, clock.now()) })
+    const outcome = await this.#send({ webhookId, ...target, ...testMessage(this.#needs, webhookId, clock.now()) })
     if (outcome.kind === 'abandoned') return
     const { kind, status } = outcome
     const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, target.url, status)))
@@ -352,7 +352,7 @@ export class DeliveryWorker {
   }
 
   async #send({ webhookId, url, sealedSecrets, ...message }: Addressed) {
-    const { sender, log } = this.#o
+    const { sender, log } = this.#needs
     let secrets: Secrets
     try {
       secrets = this.#secrets.of(webhookId, sealedSecrets)
@@ -370,7 +370,7 @@ export class DeliveryWorker {
 
   /** Keeps trying until it is written: what was sent must not be sent again only because the disk was full. */
   async #record(claimed: Claimed, startedAtMs: number, outcome: Outcome): Promise<Claims> {
-    const { audit, outbox, clock, random, settings, log } = this.#o
+    const { audit, outbox, clock, random, settings, log } = this.#needs
     const chance = random(4).readUInt32BE() / 2 ** 32
     const scheduleMs = settings().retryScheduleMs
     const endedMs = clock.monotonic()
@@ -402,7 +402,7 @@ export class DeliveryWorker {
   }
 
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
-    const { log, onAttempt } = this.#o
+    const { log, onAttempt } = this.#needs
     const facts = { webhookId, deliveryId: id, attempt, ...loggable(outcome) }
     if (outcome.kind === 'offline') {
       log.warn(facts, 'delivery held: the gateway is offline')
@@ -414,7 +414,7 @@ export class DeliveryWorker {
   }
 
   #waitForNextDue(): void {
-    const { clock, pacing } = this.#o
+    const { clock, pacing } = this.#needs
     this.#cancelDue()
     const nowMs = clock.monotonic()
     if (this.#nextDueMs <= nowMs) this.#nextDueMs = nowMs + this.#nextDueInMs()
@@ -425,7 +425,7 @@ export class DeliveryWorker {
 
   /** Until the next delivery becomes due, or it has to be looked up again; infinite without one. */
   #nextDueInMs(): number {
-    const { work, clock } = this.#o
+    const { work, clock } = this.#needs
     const nowMs = clock.now()
     const dueMs = work.read((tx) => nextDueMs(tx, nowMs))
     return dueMs === undefined ? Number.POSITIVE_INFINITY : Math.min(dueMs - nowMs, longestWaitMs)
@@ -433,10 +433,10 @@ export class DeliveryWorker {
 
   #trouble(error: unknown, message: string): void {
     if (!this.#running) return
-    this.#o.log.error({ err: error }, message)
+    this.#needs.log.error({ err: error }, message)
     if (isClosed(error)) return
     this.#cancelDue()
-    this.#cancelDue = this.#o.clock.after(troubleMs, () => this.wake())
+    this.#cancelDue = this.#needs.clock.after(troubleMs, () => this.wake())
   }
 
   /** Until `ms` have passed or the worker stops. */
@@ -448,7 +448,7 @@ export class DeliveryWorker {
         signal.removeEventListener('abort', end)
         resolve()
       }
-      const cancel = this.#o.clock.after(ms, end)
+      const cancel = this.#needs.clock.after(ms, end)
       signal.addEventListener('abort', end)
     })
   }

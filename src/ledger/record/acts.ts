@@ -11,23 +11,19 @@ import { type ItemOutcome, readItem, refusalOf, resultOf } from './batch.ts'
 import { type Recorder, requestHash } from './recorder.ts'
 import type { TimedAsk } from './timed-ask.ts'
 
+type ActsNeeds = {
+  readonly work: UnitOfWork
+  readonly recorder: Recorder
+  readonly warehouse: WarehouseService
+  readonly idempotency: Idempotency
+}
+
 /** Acts of the floor that append several events in one commit: batches and moves. */
 export class Acts {
-  readonly #work: UnitOfWork
-  readonly #recorder: Recorder
-  readonly #warehouse: WarehouseService
-  readonly #idempotency: Idempotency
+  readonly #needs: ActsNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    recorder: Recorder
-    warehouse: WarehouseService
-    idempotency: Idempotency
-  }) {
-    this.#work = options.work
-    this.#recorder = options.recorder
-    this.#warehouse = options.warehouse
-    this.#idempotency = options.idempotency
+  constructor(needs: ActsNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -36,8 +32,8 @@ export class Acts {
    */
   batch({ mode, events }: NewBatch, asked: TimedAsk): Promise<Reply<RecordedBatch>> {
     const items = events.map(readItem)
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, asked.claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, asked.claim, () => {
         const outcomes = items.map((item) => this.#outcome(tx, item, asked))
         const refusal = mode === 'proceed' ? undefined : refusalOf(outcomes)
         if (refusal) throw refusal
@@ -50,10 +46,10 @@ export class Acts {
   /** A removal and a placement behind it. Throws as an event does, with the move's own names of the fields. */
   move(request: NewMove, asked: TimedAsk): Promise<Reply<RecordedMove>> {
     demand(asked.by.caller, 'events:create')
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, asked.claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, asked.claim, () => {
         const hash = requestHash(request)
-        const known = this.#recorder.repeated(tx, request.client_event_id, () => hash, asked.by.caller)
+        const known = this.#needs.recorder.repeated(tx, request.client_event_id, () => hash, asked.by.caller)
         const made = known ? this.#asMoved(tx, known, asked.by.caller) : this.#move(tx, request, hash, asked)
         const body = { success: true as const, ...made }
         return { status: known ? (200 as const) : (201 as const), body, location: pathOf(made.placed.id) }
@@ -63,13 +59,13 @@ export class Acts {
 
   #outcome(tx: Tx, item: NewPlacementEvent | AppError, asked: TimedAsk): ItemOutcome {
     if (item instanceof AppError) return { refused: item }
-    return this.#recorder.attempt(tx, () => this.#recorder.appendIn(tx, item, asked))
+    return this.#needs.recorder.attempt(tx, () => this.#needs.recorder.appendIn(tx, item, asked))
   }
 
   #move(tx: Tx, request: NewMove, hash: string, asked: TimedAsk) {
     const { caller } = asked.by
     const to = under('to_', () =>
-      this.#warehouse.slotReference(tx, { id: request.to_slot_id, code: request.to_slot_code }, caller),
+      this.#needs.warehouse.slotReference(tx, { id: request.to_slot_id, code: request.to_slot_code }, caller),
     )
     const from = this.#from(tx, request, asked)
     const { asset_barcode, operator, timestamp, work_order_ref, client_event_id } = request
@@ -80,11 +76,11 @@ export class Acts {
       event_type: 'REMOVED',
       slot_id: from.id,
     }
-    const removed = taken && under('from_', () => this.#recorder.append(tx, taken, asked, { isKeyed: false }))
+    const removed = taken && under('from_', () => this.#needs.recorder.append(tx, taken, asked, { isKeyed: false }))
     const { to_slot_id: _, to_slot_code: __, from_slot_id: ___, from_slot_code: ____, ...evidence } = request
     const put: NewPlacementEvent = { ...nothing, ...evidence, event_type: 'PLACED', slot_id: to.id }
     const afterMs = removed && Date.parse(removed.timestamp)
-    const placed = under('to_', () => this.#recorder.append(tx, put, asked, { afterMs, requestSha256: hash }))
+    const placed = under('to_', () => this.#needs.recorder.append(tx, put, asked, { afterMs, requestSha256: hash }))
     return { removed: removed ? withoutSuccess(removed) : null, placed: withoutSuccess(placed) }
   }
 
@@ -96,12 +92,12 @@ export class Acts {
   ): Slot | undefined {
     const { caller } = asked.by
     if (id !== undefined || code !== undefined)
-      return under('from_', () => this.#warehouse.slotReference(tx, { id, code }, caller))
+      return under('from_', () => this.#needs.warehouse.slotReference(tx, { id, code }, caller))
     const claim = { timestampMs: timestamp, deviceTimeMs: asked.deviceTimeMs }
-    const when = timestamp === undefined ? {} : { atMs: this.#recorder.timeOf(claim, 0).timestampMs }
-    const { key } = this.#warehouse.readBarcode(tx, asset_barcode)
-    const { slotId } = assetLocation(tx, key, this.#warehouse.sightOf(caller), when)
-    return slotId === null ? undefined : this.#warehouse.visibleSlot(tx, slotId, caller)
+    const when = timestamp === undefined ? {} : { atMs: this.#needs.recorder.timeOf(claim, 0).timestampMs }
+    const { key } = this.#needs.warehouse.readBarcode(tx, asset_barcode)
+    const { slotId } = assetLocation(tx, key, this.#needs.warehouse.sightOf(caller), when)
+    return slotId === null ? undefined : this.#needs.warehouse.visibleSlot(tx, slotId, caller)
   }
 
   /** A move that was recorded earlier, as it is now: its removal stands directly in front, under the same client's id. */
@@ -109,7 +105,7 @@ export class Acts {
     const before = store.findEvent(tx, placed.id - 1)
     const isPart = before?.event_type === 'REMOVED' && before.client_event_id === placed.client_event_id
     return {
-      removed: isPart ? withoutSuccess(this.#recorder.asItIsNow(tx, before.id, caller)) : null,
+      removed: isPart ? withoutSuccess(this.#needs.recorder.asItIsNow(tx, before.id, caller)) : null,
       placed: withoutSuccess(placed),
     }
   }

@@ -30,26 +30,20 @@ type Evidence = Pick<
 type Restated = Partial<Evidence> &
   Pick<NewPlacementEvent, 'event_type' | 'asset_barcode'> & { slot_id: number; scan?: NewPlacementEvent['scan'] }
 
+type CorrectionsNeeds = {
+  readonly work: UnitOfWork
+  readonly recorder: Recorder
+  readonly warehouse: WarehouseService
+  readonly idempotency: Idempotency
+  readonly audit: AuditTrail
+}
+
 /** Corrects by appending: the row that was wrong stays as it is. */
 export class Corrections {
-  readonly #work: UnitOfWork
-  readonly #recorder: Recorder
-  readonly #warehouse: WarehouseService
-  readonly #idempotency: Idempotency
-  readonly #audit: AuditTrail
+  readonly #needs: CorrectionsNeeds
 
-  constructor(options: {
-    work: UnitOfWork
-    recorder: Recorder
-    warehouse: WarehouseService
-    idempotency: Idempotency
-    audit: AuditTrail
-  }) {
-    this.#work = options.work
-    this.#recorder = options.recorder
-    this.#warehouse = options.warehouse
-    this.#idempotency = options.idempotency
-    this.#audit = options.audit
+  constructor(needs: CorrectionsNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -59,15 +53,15 @@ export class Corrections {
    */
   correct(id: number | undefined, request: NewCorrection, asked: TimedAsk): Promise<Reply<RecordedCorrection>> {
     const { caller } = asked.by
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, asked.claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, asked.claim, () => {
         const wrong = id === undefined ? undefined : store.findEvent(tx, id)
-        if (!wrong || !this.#recorder.isVisible(tx, wrong, caller)) throw AppError.notFound('Event')
+        if (!wrong || !this.#needs.recorder.isVisible(tx, wrong, caller)) throw AppError.notFound('Event')
         demandFor(wrong.event_type, caller)
         const hash = requestHash({ corrects: wrong.id, ...request })
-        const known = this.#recorder.repeated(tx, request.client_event_id, () => hash, caller)
+        const known = this.#needs.recorder.repeated(tx, request.client_event_id, () => hash, caller)
         const ids = known ? idsFrom(tx, known) : this.#append(tx, wrong, request, hash, asked)
-        const events = ids.map((one) => withoutSuccess(this.#recorder.asItIsNow(tx, one, caller)))
+        const events = ids.map((one) => withoutSuccess(this.#needs.recorder.asItIsNow(tx, one, caller)))
         const body = { success: true as const, corrected: store.toPlacementEvent(wrong), events }
         return { status: known ? (200 as const) : (201 as const), body, location: `/api/whms/events/${ids[0]}` }
       }),
@@ -87,10 +81,10 @@ export class Corrections {
       const event = { ...silent, ...restated, ...common }
       const isPhotoReused = photoFrom && isReusedBy(photoFrom)
       const within = { atMs: wrong.timestamp_ms, isKeyed: index === 0, requestSha256: hash, isPhotoReused }
-      return this.#recorder.append(tx, event, asked, within).id
+      return this.#needs.recorder.append(tx, event, asked, within).id
     })
     const changes = { events: ids }
-    this.#audit.write(tx, asked.by, {
+    this.#needs.audit.write(tx, asked.by, {
       action: 'event.corrected',
       entity: 'event',
       entityId: wrong.id,
@@ -104,9 +98,9 @@ export class Corrections {
     if (request.none === true) return undefined
     const { slot_id: id, slot_code: code } = request
     const names = id !== undefined || code !== undefined
-    const slotId = names ? this.#warehouse.slotReference(tx, { id, code }, by.caller).id : wrong.slot_id
+    const slotId = names ? this.#needs.warehouse.slotReference(tx, { id, code }, by.caller).id : wrong.slot_id
     const assetBarcode = request.asset_barcode ?? wrong.asset_barcode
-    const assetKey = this.#warehouse.readBarcode(tx, assetBarcode).key
+    const assetKey = this.#needs.warehouse.readBarcode(tx, assetBarcode).key
     if (slotId === wrong.slot_id && assetKey === wrong.asset_key)
       throw AppError.field(names ? 'slot_id' : 'asset_barcode', 'is what was booked')
     return { slotId, assetBarcode, assetKey }
@@ -124,7 +118,7 @@ export class Corrections {
     const rightStep = right && { type, slotId: right.slotId, assetKey: right.assetKey }
     const { booked, wanted } = scenesAround(tx, wrong, rightStep)
     const steps = compensation(booked, wanted, rightStep)
-    const seen = steps.filter(({ slotId }) => this.#recorder.isVisible(tx, { slot_id: slotId }, by.caller))
+    const seen = steps.filter(({ slotId }) => this.#needs.recorder.isVisible(tx, { slot_id: slotId }, by.caller))
     return seen.map((step) => {
       const isRight = right && step.type === type && step.slotId === right.slotId && step.assetKey === right.assetKey
       return isRight ? asItWas(step, wrong, right, request) : putBack(tx, step, wrong)

@@ -89,53 +89,31 @@ export type Grounds =
       readonly counter: Identity | undefined
     }
 
+type RecorderNeeds = {
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Log
+  readonly openings: Openings
+  readonly people: People
+  readonly head: LedgerHead
+  readonly warehouse: WarehouseService
+  readonly photos: Photos
+  readonly outbox: Outbox
+  readonly audit: AuditTrail
+  readonly makeId: () => string
+  readonly clockIsTrusted: (nowMs: number) => boolean
+  readonly settings: () => LedgerSettings
+  readonly names: Pick<ConfigNames, 'ownsBareName'>
+}
+
 /**
  * Appends events inside somebody's transaction, and promises nothing beyond it: whoever calls owns the unit of work,
  * the idempotency key and the answer.
  */
 export class Recorder {
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #log: Log
-  readonly #openings: Openings
-  readonly #people: People
-  readonly #head: LedgerHead
-  readonly #warehouse: WarehouseService
-  readonly #photos: Photos
-  readonly #outbox: Outbox
-  readonly #audit: AuditTrail
-  readonly #makeId: () => string
-  readonly #clockIsTrusted: (nowMs: number) => boolean
-  readonly #settings: () => LedgerSettings
-  readonly #names: Pick<ConfigNames, 'ownsBareName'>
+  readonly #needs: RecorderNeeds
 
-  constructor(options: {
-    clock: Pick<Clock, 'now'>
-    log: Log
-    openings: Openings
-    people: People
-    head: LedgerHead
-    warehouse: WarehouseService
-    photos: Photos
-    outbox: Outbox
-    audit: AuditTrail
-    makeId: () => string
-    clockIsTrusted: (nowMs: number) => boolean
-    settings: () => LedgerSettings
-    names: Pick<ConfigNames, 'ownsBareName'>
-  }) {
-    this.#clock = options.clock
-    this.#log = options.log
-    this.#openings = options.openings
-    this.#people = options.people
-    this.#head = options.head
-    this.#warehouse = options.warehouse
-    this.#photos = options.photos
-    this.#outbox = options.outbox
-    this.#audit = options.audit
-    this.#makeId = options.makeId
-    this.#clockIsTrusted = options.clockIsTrusted
-    this.#settings = options.settings
-    this.#names = options.names
+  constructor(needs: RecorderNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -154,19 +132,19 @@ export class Recorder {
   /** As `appendIn`, for a request of which permission and repeats are settled. */
   append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: EventOrigin, within: Within = {}): RecordedEvent {
     const nowMs = this.nowMs()
-    const slot = this.#warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
-    const code = this.#warehouse.readBarcode(tx, request.asset_barcode)
+    const slot = this.#needs.warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
+    const code = this.#needs.warehouse.readBarcode(tx, request.asset_barcode)
     this.#refuseUnknownCorrection(tx, request, by.caller)
-    const sight = this.#warehouse.sightOf(by.caller)
+    const sight = this.#needs.warehouse.sightOf(by.caller)
     const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
-    const known = this.#warehouse.findAsset(tx, code.key)
+    const known = this.#needs.warehouse.findAsset(tx, code.key)
     // What only hidden warehouses have seen is judged like a barcode that nobody has seen.
     const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
-    const actor = this.#people.ofCaller(tx, by.caller)
+    const actor = this.#needs.people.ofCaller(tx, by.caller)
     const people = { operator: this.#operatorOf(tx, request, by.caller, within.grounds), actor }
     const isOther = people.operator !== actor
-    const place = this.#log.next()
+    const place = this.#needs.log.next()
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
     const judged = judge(moved, around)
@@ -190,10 +168,10 @@ export class Recorder {
     ]
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
     if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
-    this.#warehouse.noteAsset(tx, request.asset_barcode, code, known)
+    this.#needs.warehouse.noteAsset(tx, request.asset_barcode, code, known)
     const row: UnsealedRow = {
-      id: this.#head.nextId,
-      event_id: this.#makeId(),
+      id: this.#needs.head.nextId,
+      event_id: this.#needs.makeId(),
       event_type: request.event_type,
       slot_id: slot.id,
       slot_code: slot.slot_id,
@@ -214,7 +192,7 @@ export class Recorder {
       cctv_clip_url: request.cctv_clip_url ?? null,
       work_order_ref: request.work_order_ref ?? null,
       notes_commitment:
-        request.verification_notes === undefined ? null : this.#openings.text(tx, request.verification_notes),
+        request.verification_notes === undefined ? null : this.#needs.openings.text(tx, request.verification_notes),
       scan: request.scan ? JSON.stringify(request.scan) : null,
       scan_evidence: scanEvidence,
       client_event_id: request.client_event_id ?? null,
@@ -231,7 +209,7 @@ export class Recorder {
    * changes undone and the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
    */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
-    const before = { log: this.#log.save(), people: this.#people.save(), head: this.#head.save() }
+    const before = { log: this.#needs.log.save(), people: this.#needs.people.save(), head: this.#needs.head.save() }
     tx.run(beginAct)
     try {
       const done = work()
@@ -241,25 +219,25 @@ export class Recorder {
       if (!(error instanceof AppError)) throw error
       tx.run(undoAct)
       tx.run(keepAct)
-      this.#log.restore(before.log)
-      this.#people.restore(before.people)
-      this.#head.restore(before.head)
+      this.#needs.log.restore(before.log)
+      this.#needs.people.restore(before.people)
+      this.#needs.head.restore(before.head)
       return { refused: error }
     }
   }
 
   /** The gateway's own time. */
   nowMs(): number {
-    return this.#head.nowMs(this.#clock.now())
+    return this.#needs.head.nowMs(this.#needs.clock.now())
   }
 
   /** When an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
   timeOf(claim: Parameters<typeof decideTime>[0], newestMs: number, within: Within = {}): DecidedTime {
     const nowMs = this.nowMs()
     // TimedAsk of the clock as it stands: the gateway's own time hides that it fell behind.
-    const trusted = this.#clockIsTrusted(this.#clock.now())
+    const trusted = this.#needs.clockIsTrusted(this.#needs.clock.now())
     if (within.atMs !== undefined) return settledTime(within.atMs, nowMs, trusted)
-    const decided = decideTime(claim, nowMs, newestMs, trusted, this.#settings().maxAgeMs)
+    const decided = decideTime(claim, nowMs, newestMs, trusted, this.#needs.settings().maxAgeMs)
     return { ...decided, timestampMs: Math.max(decided.timestampMs, (within.afterMs ?? -1) + 1) }
   }
 
@@ -271,7 +249,7 @@ export class Recorder {
     caller: Caller,
   ): RecordedEvent | undefined {
     if (clientEventId === undefined) return undefined
-    const commitment = this.#names.ownsBareName(caller) ? version1Of(tx, caller.username) : undefined
+    const commitment = this.#needs.names.ownsBareName(caller) ? version1Of(tx, caller.username) : undefined
     const known = store.findByClientEventId(tx, store.callerMark(tx, caller), commitment, clientEventId)
     if (!known) return undefined
     const row = store.findEvent(tx, known.event_id)
@@ -290,13 +268,13 @@ export class Recorder {
     if (!row) throw new Error(`there is no event ${id}`)
     return answer(
       store.toPlacementEvent(row),
-      effectNow(tx, row, this.#warehouse.sightOf(caller)),
+      effectNow(tx, row, this.#needs.warehouse.sightOf(caller)),
       slotNow(tx, row.slot_id, row.slot_code),
     )
   }
 
   isVisible(tx: ReadTx, event: { slot_id: number }, caller: Caller): boolean {
-    return this.#warehouse.visibleSlot(tx, event.slot_id, caller) !== undefined
+    return this.#needs.warehouse.visibleSlot(tx, event.slot_id, caller) !== undefined
   }
 
   /** Leaf, row, notification and audit entry: the four that are there together or not at all. */
@@ -312,11 +290,11 @@ export class Recorder {
       within,
     }: { by: RequestOrigin; people: Acting; slot: Slot; effect: Effect; within: Within },
   ): RecordedEvent {
-    const leaf = this.#log.append(tx, 'placement', String(unsealed.id), placementFacts(unsealed))
+    const leaf = this.#needs.log.append(tx, 'placement', String(unsealed.id), placementFacts(unsealed))
     const row: PlacementEventRow = { ...unsealed, ...leaf }
     store.append(tx, row)
     store.linkPeople(tx, row, people)
-    this.#head.advance(row.id, row.received_at_ms)
+    this.#needs.head.advance(row.id, row.received_at_ms)
     const opened = {
       ...row,
       operator: people.operator.name,
@@ -331,8 +309,8 @@ export class Recorder {
       const hash = within.requestSha256 ?? requestHash(request)
       store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)
     }
-    this.#outbox.publish(tx, placementRecorded(event, slot.warehouseId))
-    this.#audit.write(tx, by, {
+    this.#needs.outbox.publish(tx, placementRecorded(event, slot.warehouseId))
+    this.#needs.audit.write(tx, by, {
       action: auditActions[row.event_type],
       entity: 'event',
       entityId: row.id,
@@ -344,7 +322,7 @@ export class Recorder {
   /** Of a scan of a count the one who scanned. */
   #operatorOf(tx: Tx, request: NewPlacementEvent, caller: Caller, grounds: Grounds | undefined): Person {
     const counter = grounds?.kind === 'count' ? grounds.counter : undefined
-    return counter ? this.#people.of(tx, counter) : this.#people.ofOperator(tx, request.operator, caller)
+    return counter ? this.#needs.people.of(tx, counter) : this.#needs.people.ofOperator(tx, request.operator, caller)
   }
 
   #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
@@ -369,12 +347,15 @@ export class Recorder {
       })
     }
     if (request.photo_url === undefined && request.photo_sha256 === undefined) return { sha256: null, evidence: null }
-    const own = request.photo_url === undefined ? undefined : this.#photos.hashOf(request.photo_url)
+    const own = request.photo_url === undefined ? undefined : this.#needs.photos.hashOf(request.photo_url)
     if (own && request.photo_sha256 !== undefined && request.photo_sha256 !== own) {
       throw AppError.field('photo_sha256', 'is not the hash of the photo at photo_url')
     }
     const hash = own ?? request.photo_sha256 ?? null
-    return { sha256: hash, evidence: hash !== null && this.#photos.isHeldFor(tx, hash, caller) ? 'held' : 'claimed' }
+    return {
+      sha256: hash,
+      evidence: hash !== null && this.#needs.photos.isHeldFor(tx, hash, caller) ? 'held' : 'claimed',
+    }
   }
 
   /** What the scans prove: both name the event's own slot and asset, one does not, or not both were sent (null). */
@@ -384,8 +365,10 @@ export class Recorder {
     slot: Slot,
     code: Barcode,
   ): 'matched' | 'mismatched' | null {
-    const isSlot = scan?.slot === undefined ? undefined : this.#warehouse.slotScanned(tx, scan.slot)?.id === slot.id
-    const isAsset = scan?.asset === undefined ? undefined : this.#warehouse.readBarcode(tx, scan.asset).key === code.key
+    const isSlot =
+      scan?.slot === undefined ? undefined : this.#needs.warehouse.slotScanned(tx, scan.slot)?.id === slot.id
+    const isAsset =
+      scan?.asset === undefined ? undefined : this.#needs.warehouse.readBarcode(tx, scan.asset).key === code.key
     if (isSlot === false || isAsset === false) return 'mismatched'
     return isSlot && isAsset ? 'matched' : null
   }
@@ -393,7 +376,7 @@ export class Recorder {
   /** Whether the photo proves another placement already; one that the caller may not know of is not mentioned. */
   #isPhotoReused(tx: ReadTx, request: NewPlacementEvent, sha256: string | null, moved: Moved, caller: Caller): boolean {
     const shown = {
-      id: this.#head.nextId,
+      id: this.#needs.head.nextId,
       event_type: request.event_type,
       slot_id: moved.slotId,
       asset_key: moved.assetKey,
@@ -415,13 +398,13 @@ export class Recorder {
   ): number[] {
     const said = request.photo_taken_at
     const isHeld = photo.sha256 !== null && photo.evidence === 'held'
-    const own = isHeld ? this.#photos.timeOf(tx, photo.sha256 ?? '') : undefined
-    const byPhoto = own && takenAtMs(own, this.#warehouse.timezoneOf(tx, slot.warehouseId), nearMs)
+    const own = isHeld ? this.#needs.photos.timeOf(tx, photo.sha256 ?? '') : undefined
+    const byPhoto = own && takenAtMs(own, this.#needs.warehouse.timezoneOf(tx, slot.warehouseId), nearMs)
     return [said, byPhoto].filter((ms) => ms !== undefined)
   }
 
   #enforce(warnings: readonly WarningCode[]): void {
-    const refused = warnings.filter((code) => this.#settings().enforce.includes(code))
+    const refused = warnings.filter((code) => this.#needs.settings().enforce.includes(code))
     if (refused.length === 0) return
     throw new AppError('CONSTRAINT_VIOLATED', 'The rules of this site refuse the event', {
       details: refused.map((code) => `${code}: ${warningText[code]}`).join('; '),
