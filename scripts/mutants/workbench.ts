@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -37,7 +37,15 @@ export class Workbench {
   }
 
   clear(): void {
+    this.#unmount()
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  /** Takes away the small disks that an ended test could not. */
+  #unmount(): void {
+    const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+    const left = mounts.map((line) => line.split(' ')[1] ?? '').filter((path) => path.startsWith(this.#folder))
+    for (const path of left) spawnSync('umount', ['-l', path])
   }
 
   #git(...args: string[]): void {
