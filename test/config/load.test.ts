@@ -80,9 +80,7 @@ t.test(
   },
 )
 
-t.test('the config of the admin guide loads, with every value as the rooms need it', async (t) => {
-  const { config } = configOf(t, {
-    'gatehouse.yaml': `
+const adminGuide = `
 site: { id: dc-7, url: "https://gatehouse.dc7.example/", warehouseId: 2 }
 listen:
   - { host: 0.0.0.0, port: 8443, tls: { certFile: tls/cert.pem, keyFile: tls/key.pem } }
@@ -117,8 +115,10 @@ ledger: { maxAge: 7d, enforce: [OVERWEIGHT, SLOT_ALREADY_OCCUPIED] }
 warehouses: [{ id: 1, viewers: [] }]
 http: { trustedProxies: [127.0.0.1] }
 retention: { clips: { maxAgeDays: 0.5 }, minFreeBytes: 5B, ledgerReserveBytes: 1KiB }
-`,
-  })
+`
+
+t.test('the config of the admin guide loads, with its files beside it and its addresses in one form', async (t) => {
+  const { config } = configOf(t, adminGuide)
   const here = config.dataDir.replace(/\/state$/, '')
   t.equal(config.site.url, 'https://gatehouse.dc7.example')
   t.strictSame(config.listen[0]?.tls, { certFile: `${here}/tls/cert.pem`, keyFile: `${here}/tls/key.pem` })
@@ -127,10 +127,19 @@ retention: { clips: { maxAgeDays: 0.5 }, minFreeBytes: 5B, ledgerReserveBytes: 1
     instances: [{ url: 'https://cloud.example.com', caFile: `${here}/ca.pem` }],
     upload: { instance: 'https://cloud.example.com', passwordFile: `${here}/secrets/cloud`, root: '/evidence' },
   })
+})
+
+t.test('the config of the admin guide loads, with the cameras as the rooms need them', async (t) => {
+  const { config } = configOf(t, adminGuide)
+  const here = config.dataDir.replace(/\/state$/, '')
   t.match(config.cameras, [
     { id: 1, name: 'Dock door 1', enabled: true, passwordFile: `${here}/secrets/cam1`, motion: { cooldownSeconds: 5 } },
     { id: 2, name: 'Camera 2', username: null, detectUrl: null, warehouseId: null, motion: { uploadToStorage: true } },
   ])
+})
+
+t.test('the config of the admin guide loads, with its networks, limits, times and sizes as numbers', async (t) => {
+  const { config } = configOf(t, adminGuide)
   t.strictSame(config.webhooks.allowNetworks, ['10.0.0.0/8', '192.168.0.9/32', 'fd00::/8'])
   t.strictSame(config.webhooks.retrySchedule, [0, 50])
   t.strictSame(config.metrics.listen, { host: '127.0.0.1', port: 9100, tokenFile: null, networks: ['10.0.9.0/24'] })

@@ -39,6 +39,13 @@ async function furnish({ ask }: TestGateway): Promise<void> {
   }
 }
 
+const disputeB2 = (gateway: TestGateway) =>
+  record(
+    gateway,
+    { event_type: 'DISPUTED', slot_code: 'B-2', asset_barcode: '<b>P-2</b>', verification_notes: 'wrong & wet' },
+    people.sven,
+  )
+
 t.test('somebody signs in, sees the hall, and what happens in it meanwhile', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway)
@@ -60,11 +67,7 @@ t.test('somebody signs in, sees the hall, and what happens in it meanwhile', inB
     asset_barcode: '<b>P-2</b>',
     operator: '<img src=x>',
   })
-  await record(
-    gateway,
-    { event_type: 'DISPUTED', slot_code: 'B-2', asset_barcode: '<b>P-2</b>', verification_notes: 'wrong & wet' },
-    people.sven,
-  )
+  await disputeB2(gateway)
   await page.getByRole('button', { name: 'Slot B-2, zone B: disputed, pallet <b>P-2</b>' }).waitFor()
   await page.getByRole('button', { name: 'Slot A-1, zone A: verified, pallet P-1' }).waitFor()
   const events = page.locator('.events .event')
@@ -82,6 +85,16 @@ t.test('somebody signs in, sees the hall, and what happens in it meanwhile', inB
   const legend = page.getByRole('list', { name: 'Legend' })
   t.match(await legend.innerText(), /Not yet verified\s+1\b/, 'and the plan counts it in the same way')
 
+  t.same(faults, [], 'no error, and nothing that the content security policy had to stop')
+})
+
+t.test('a slot tells what happened in it with the photo, and who signs out leaves nothing', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway)
+  await record(gateway, { event_type: 'PLACED', slot_code: 'B-2', asset_barcode: '<b>P-2</b>' })
+  await disputeB2(gateway)
+  const { page, faults } = await open(t, browser, url)
+  await signIn(page, 'vera')
   await slot(page, 'B-2').click()
   const panel = page.locator('.slot-panel')
   await panel.getByText('wrong & wet').waitFor()

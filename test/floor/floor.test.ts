@@ -1,5 +1,13 @@
-import t from 'tap'
-import { furnish, heldPhoto, type Person, people, testGateway } from '../support/gateway.ts'
+import t, { type Test } from 'tap'
+import {
+  type Answer,
+  furnish,
+  heldPhoto,
+  type Person,
+  people,
+  type TestGateway,
+  testGateway,
+} from '../support/gateway.ts'
 
 const triangle = [
   { x: 0, y: 0 },
@@ -8,10 +16,24 @@ const triangle = [
 ]
 const by = people.ada
 
-t.test('an admin lays out a warehouse, and what does not fit together is told', async (t) => {
+type Post = (path: string, body: unknown) => Promise<Answer>
+
+async function asAdmin(t: Test): Promise<{ gateway: TestGateway; post: Post }> {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
-  const post = (path: string, body: unknown) => gateway.ask('POST', `/api/whms/${path}`, { by, body })
+  return { gateway, post: (path, body) => gateway.ask('POST', `/api/whms/${path}`, { by, body }) }
+}
+
+/** The same with a hall that has one zone, for cold goods. */
+async function withColdZone(t: Test) {
+  const { gateway, post } = await asAdmin(t)
+  await post('warehouses', { name: 'DC 7', timezone: 'Europe/Berlin' })
+  const zone = await post('zones', { name: 'Cold', zone_type: 'cold', warehouseId: 1, color: '#00AAff' })
+  return { gateway, post, zone }
+}
+
+t.test('an admin lays out a warehouse', async (t) => {
+  const { post } = await asAdmin(t)
   const warehouse = await post('warehouses', {
     name: 'DC 7',
     timezone: 'Europe/Berlin',
@@ -29,22 +51,30 @@ t.test('an admin lays out a warehouse, and what does not fit together is told', 
     },
   })
   t.equal(warehouse.headers.get('location'), '/api/whms/warehouses/1')
-  for (const [body, path] of [
-    [{ name: 'x', timezone: 'Mars/Olympus' }, 'timezone'],
-    [{ name: 'x', timezone: '+01:00' }, 'timezone'],
-    [{ timezone: 'UTC' }, 'name'],
-    [{ name: 'x', timezone: 'UTC', location: { lat: 91, lng: 0 } }, 'location.lat'],
-  ] as const) {
-    t.match(
-      await post('warehouses', body),
-      { status: 400, body: { error: { code: 'VALIDATION_ERROR', fields: [{ path }] } } },
-      path,
-    )
-  }
-  t.match(await post('zones', { name: 'Cold', zone_type: 'cold', warehouseId: 1, color: '#00AAff' }), {
-    status: 201,
-    body: { id: 1, color: '#00AAff' },
-  })
+})
+
+t.test(
+  'a warehouse without a name, or with a time zone or a place that is none, is refused by its field',
+  async (t) => {
+    const { post } = await asAdmin(t)
+    for (const [body, path] of [
+      [{ name: 'x', timezone: 'Mars/Olympus' }, 'timezone'],
+      [{ name: 'x', timezone: '+01:00' }, 'timezone'],
+      [{ timezone: 'UTC' }, 'name'],
+      [{ name: 'x', timezone: 'UTC', location: { lat: 91, lng: 0 } }, 'location.lat'],
+    ] as const) {
+      t.match(
+        await post('warehouses', body),
+        { status: 400, body: { error: { code: 'VALIDATION_ERROR', fields: [{ path }] } } },
+        path,
+      )
+    }
+  },
+)
+
+t.test('a warehouse gets a zone, and a zone that does not fit is refused with the reason', async (t) => {
+  const { post, zone } = await withColdZone(t)
+  t.match(zone, { status: 201, body: { id: 1, color: '#00AAff' } })
   t.match(
     await post('zones', { name: 'cold', zone_type: 'cold', warehouseId: 1 }),
     { status: 400, body: { error: { code: 'ALREADY_EXISTS' } } },
@@ -62,12 +92,18 @@ t.test('an admin lays out a warehouse, and what does not fit together is told', 
     status: 400,
     body: { error: { fields: [{ path: 'color' }] } },
   })
-  const slot = await post('slots', {
-    slot_id: 'C-01',
-    zone: 'cold',
-    floor_plan_polygon: triangle,
-    constraints: { max_weight: 500, allowed_types: ['pallet'] },
-  })
+})
+
+const coldSlot = {
+  slot_id: 'C-01',
+  zone: 'cold',
+  floor_plan_polygon: triangle,
+  constraints: { max_weight: 500, allowed_types: ['pallet'] },
+}
+
+t.test('a slot takes its place in its zone, and is empty', async (t) => {
+  const { post } = await withColdZone(t)
+  const slot = await post('slots', coldSlot)
   t.match(slot, {
     status: 201,
     body: {
@@ -83,6 +119,11 @@ t.test('an admin lays out a warehouse, and what does not fit together is told', 
     },
   })
   t.notOk('isVerified' in slot.body, 'an empty slot carries no verification flag')
+})
+
+t.test('a slot that does not fit is refused with the reason, and is not there', async (t) => {
+  const { gateway, post } = await withColdZone(t)
+  t.equal((await post('slots', coldSlot)).status, 201)
   for (const [body, code] of [
     [{ slot_id: 'C-01', zone: 'cold', floor_plan_polygon: triangle }, 'ALREADY_EXISTS'],
     [{ slot_id: 'C-02', zone: 'cold', floor_plan_polygon: triangle.slice(1) }, 'VALIDATION_ERROR'],

@@ -44,11 +44,22 @@ const notified = (gateway: TestGateway) =>
     ...JSON.parse(body.toString('utf8')),
   }))
 
-t.test('an incident is reported, looked into and resolved, and all of it can be proven', async (t) => {
+/** An incident from its report to its resolution, a minute between the steps. */
+async function resolvedIncident(t: { teardown(end: () => void): void }) {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A'])
   const reported = await report(gateway, { title: 'Fallen pallet', description: 'Olga heard it fall' })
+  gateway.clock.advance(60_000)
+  const investigated = await act(gateway, 1, 'investigate')
+  gateway.clock.advance(60_000)
+  const resolution = 'The rack was repaired'
+  const resolved = await act(gateway, 1, 'resolve', { resolution })
+  return { gateway, reported, investigated, resolved, resolution }
+}
+
+t.test('an incident that is reported is open, in the name of who reported it', async (t) => {
+  const { reported } = await resolvedIncident(t)
   t.match(reported, {
     status: 201,
     body: {
@@ -68,11 +79,11 @@ t.test('an incident is reported, looked into and resolved, and all of it can be 
     },
   })
   t.equal(reported.headers.get('location'), `${path}/1`)
-  gateway.clock.advance(60_000)
-  t.match(await act(gateway, 1, 'investigate'), { status: 200, body: { status: 'investigating', resolvedBy: null } })
-  gateway.clock.advance(60_000)
-  const resolution = 'The rack was repaired'
-  const resolved = await act(gateway, 1, 'resolve', { resolution })
+})
+
+t.test('an incident is looked into and resolved, and its history says when and by whom', async (t) => {
+  const { gateway, investigated, resolved, resolution } = await resolvedIncident(t)
+  t.match(investigated, { status: 200, body: { status: 'investigating', resolvedBy: null } })
   t.match(resolved, {
     status: 200,
     body: {
@@ -92,7 +103,10 @@ t.test('an incident is reported, looked into and resolved, and all of it can be 
     },
   })
   t.strictSame((await gateway.ask('GET', `${path}/1`, { by: people.olga })).body, resolved.body)
+})
 
+t.test('that an incident came up and was resolved is told to the receivers, and every step to the trail', async (t) => {
+  const { gateway, resolved } = await resolvedIncident(t)
   const sent = notified(gateway)
   t.match(
     sent.map(({ type, data }) => [type, data.kind]),
@@ -112,7 +126,10 @@ t.test('an incident is reported, looked into and resolved, and all of it can be 
     { action: 'incident.investigated', actor: 'sven', entityId: '1' },
     { action: 'incident.created', actor: 'olga', entityId: '1', changes: { severity: 'high' } },
   ])
+})
 
+t.test('every step of an incident can be proven, by leaves that tell neither names nor texts', async (t) => {
+  const { gateway } = await resolvedIncident(t)
   const leaves = rows<{ bytes: Buffer }>(gateway, 'SELECT bytes FROM log_leaf ORDER BY seq').map((l) =>
     l.bytes.toString(),
   )
@@ -187,6 +204,58 @@ t.test(
   },
 )
 
+/** What people write of things of the yard, and what an incident then refers to. */
+const references: [unknown, { type: string; id: string }][] = [
+  ['event:1', { type: 'event', id: '1' }],
+  [`${siteUrl}/api/whms/events/1`, { type: 'event', id: '1' }],
+  [
+    { type: 'slot', id: 'A-1' },
+    { type: 'slot', id: '1' },
+  ],
+  [
+    { type: 'slot', id: 1 },
+    { type: 'slot', id: '1' },
+  ],
+  [
+    { type: 'zone', id: 1 },
+    { type: 'zone', id: '1' },
+  ],
+  [
+    { type: 'warehouse', id: 1 },
+    { type: 'warehouse', id: '1' },
+  ],
+  [
+    { type: 'asset', id: ']C100340123450000000017' },
+    { type: 'asset', id: '00340123450000000017' },
+  ],
+  [
+    { type: 'camera', id: 7 },
+    { type: 'camera', id: '7' },
+  ],
+  [
+    { type: 'event', id: 99 },
+    { type: 'external', id: 'event:99' },
+  ],
+  [
+    { type: 'camera', id: 8 },
+    { type: 'external', id: 'camera:8' },
+  ],
+  [
+    { type: 'police_report', id: 'B-17' },
+    { type: 'external', id: 'police_report:B-17' },
+  ],
+  ['ask at the gate', { type: 'external', id: 'ask at the gate' }],
+  [
+    'https://elsewhere.example/api/whms/events/1',
+    { type: 'external', id: 'https://elsewhere.example/api/whms/events/1' },
+  ],
+  ['a'.repeat(64), { type: 'external', id: 'a'.repeat(64) }],
+  [
+    { type: 'transport_unit', id: 'u-1' },
+    { type: 'external', id: 'transport_unit:u-1' },
+  ],
+]
+
 t.test(
   'things of the yard are found by the names that people use for them; the rest is kept as external',
   async (t) => {
@@ -197,77 +266,33 @@ t.test(
     await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })
     const removal = { event_type: 'REMOVED', slot_code: 'A-1', asset_barcode: 'P-1' }
     await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: removal })
-    const cases: [unknown, { type: string; id: string }][] = [
-      ['event:1', { type: 'event', id: '1' }],
-      [`${siteUrl}/api/whms/events/1`, { type: 'event', id: '1' }],
-      [
-        { type: 'slot', id: 'A-1' },
-        { type: 'slot', id: '1' },
-      ],
-      [
-        { type: 'slot', id: 1 },
-        { type: 'slot', id: '1' },
-      ],
-      [
-        { type: 'zone', id: 1 },
-        { type: 'zone', id: '1' },
-      ],
-      [
-        { type: 'warehouse', id: 1 },
-        { type: 'warehouse', id: '1' },
-      ],
-      [
-        { type: 'asset', id: ']C100340123450000000017' },
-        { type: 'asset', id: '00340123450000000017' },
-      ],
-      [
-        { type: 'camera', id: 7 },
-        { type: 'camera', id: '7' },
-      ],
-      [
-        { type: 'event', id: 99 },
-        { type: 'external', id: 'event:99' },
-      ],
-      [
-        { type: 'camera', id: 8 },
-        { type: 'external', id: 'camera:8' },
-      ],
-      [
-        { type: 'police_report', id: 'B-17' },
-        { type: 'external', id: 'police_report:B-17' },
-      ],
-      ['ask at the gate', { type: 'external', id: 'ask at the gate' }],
-      [
-        'https://elsewhere.example/api/whms/events/1',
-        { type: 'external', id: 'https://elsewhere.example/api/whms/events/1' },
-      ],
-      ['a'.repeat(64), { type: 'external', id: 'a'.repeat(64) }],
-      [
-        { type: 'transport_unit', id: 'u-1' },
-        { type: 'external', id: 'transport_unit:u-1' },
-      ],
-    ]
-    const { status, body } = await report(gateway, { evidenceReferences: cases.map(([reference]) => reference) })
+    const { status, body } = await report(gateway, { evidenceReferences: references.map(([reference]) => reference) })
     t.equal(status, 201)
-    const wanted = [...new Set(cases.map(([, shown]) => JSON.stringify(shown)))].map((shown) => JSON.parse(shown))
+    const wanted = [...new Set(references.map(([, shown]) => JSON.stringify(shown)))].map((shown) => JSON.parse(shown))
     t.strictSame(body.evidenceReferences, wanted, 'each once')
     const [leaf] = rows<{ bytes: Buffer }>(gateway, `SELECT bytes FROM log_leaf WHERE kind = 'incident-change'`)
     t.notMatch(leaf?.bytes.toString(), 'gate', 'a free text stands in the log as a commitment')
-    for (const evidenceReferences of [[''], [{ type: 'event' }], [{ id: 3 }], [7], 'event:1', Array(101).fill('x')]) {
-      t.match(await report(gateway, { evidenceReferences }), {
-        status: 400,
-        body: { error: { code: 'VALIDATION_ERROR' } },
-      })
-    }
-    t.match(await report(gateway, { evidenceReferences: null, title: null }), { status: 201 }, 'null is absent')
-    t.match(await report(gateway, { severity: 'urgent' }), { status: 400 })
-    t.match(await report(gateway, { category: undefined }), { status: 400 })
-    t.match(await report(gateway, { warehouseId: 9 }), {
-      status: 400,
-      body: { error: { code: 'REFERENCE_NOT_FOUND' } },
-    })
   },
 )
+
+t.test('an incident without severity or category, or with references that are none, is refused', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-1'])
+  for (const evidenceReferences of [[''], [{ type: 'event' }], [{ id: 3 }], [7], 'event:1', Array(101).fill('x')]) {
+    t.match(await report(gateway, { evidenceReferences }), {
+      status: 400,
+      body: { error: { code: 'VALIDATION_ERROR' } },
+    })
+  }
+  t.match(await report(gateway, { evidenceReferences: null, title: null }), { status: 201 }, 'null is absent')
+  t.match(await report(gateway, { severity: 'urgent' }), { status: 400 })
+  t.match(await report(gateway, { category: undefined }), { status: 400 })
+  t.match(await report(gateway, { warehouseId: 9 }), {
+    status: 400,
+    body: { error: { code: 'REFERENCE_NOT_FOUND' } },
+  })
+})
 
 t.test('nobody learns by reporting whether a camera or a warehouse that is not theirs is there', async (t) => {
   const gateway = await testGateway({

@@ -159,50 +159,57 @@ function marksIn(gateway: TestGateway): Map<string, string[]> {
   return found
 }
 
+/** A yard on which Zdenka did everything that one can do. */
+async function zdenkasDay(t: { teardown(end: () => void): void }) {
+  const zdenka = { username: 'zdenka.q', role: 'admin' } as const
+  const gateway = await testGateway({
+    people: [...Object.values(people), zdenka],
+    config: { printers: [{ name: 'dock', host: '127.0.0.1' }] },
+  })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A', 'B'])
+  await busyDay(gateway, { by: zdenka })
+  const erase = () => gateway.erasePerson({ name: 'zdenka.q', texts: false }, 'root')
+  return { gateway, erase }
+}
+
+t.test('whoever did something stands in its row and its leaf alone, under a mark that no other row has', async (t) => {
+  const { gateway } = await zdenkasDay(t)
+  const columns = [
+    ...['operator', 'actor'].flatMap((as) =>
+      ['placement_event', 'unit_history', 'audit_entry'].map((table) => ({ table, column: `${as}_commitment` })),
+    ),
+    ...['incident_change', 'report', 'media', 'scale_reading', 'count_recount', 'print_job'].map((table) => ({
+      table,
+      column: 'actor_commitment',
+    })),
+    { table: 'count_scan', column: 'counter_commitment' },
+    { table: 'count_session', column: 'created_by' },
+    { table: 'count_session', column: 'closed_by' },
+  ]
+  const commitments = columns.flatMap(({ table, column }) => {
+    const rows = inFile<{ c: string }>(gateway, `SELECT ${column} AS c FROM ${table} WHERE ${column} IS NOT NULL`)
+    t.not(rows.length, 0, `${table}.${column} says who`)
+    return rows.map(({ c }) => c)
+  })
+  t.equal(new Set(commitments).size, commitments.length, 'no two rows have the same')
+  const marks = marksIn(gateway)
+  for (const commitment of commitments) {
+    const places = marks.get(commitment) ?? []
+    const beyondItsRow = places.filter((place) => !place.startsWith('log_leaf '))
+    t.equal(beyondItsRow.length, 1, `${commitment.slice(0, 8)} stands in its row and its leaf alone: ${places}`)
+  }
+})
+
 t.test(
   'what one did leaves no mark in any table by which it could be put together once the name is gone',
   async (t) => {
-    const zdenka = { username: 'zdenka.q', role: 'admin' } as const
-    const gateway = await testGateway({
-      people: [...Object.values(people), zdenka],
-      config: { printers: [{ name: 'dock', host: '127.0.0.1' }] },
-    })
-    t.teardown(() => gateway.end())
-    await furnish(gateway, ['A', 'B'])
-    await busyDay(gateway, { by: zdenka })
+    const { gateway, erase } = await zdenkasDay(t)
     const before = verifyLedger(gateway.live.config.dataDir)
     t.match(before, { ok: true, mismatches: [] })
-    const columns = [
-      ...['operator', 'actor'].flatMap((as) =>
-        ['placement_event', 'unit_history', 'audit_entry'].map((table) => ({ table, column: `${as}_commitment` })),
-      ),
-      ...['incident_change', 'report', 'media', 'scale_reading', 'count_recount', 'print_job'].map((table) => ({
-        table,
-        column: 'actor_commitment',
-      })),
-      { table: 'count_scan', column: 'counter_commitment' },
-      { table: 'count_session', column: 'created_by' },
-      { table: 'count_session', column: 'closed_by' },
-    ]
-    const commitments = columns.flatMap(({ table, column }) => {
-      const rows = inFile<{ c: string }>(gateway, `SELECT ${column} AS c FROM ${table} WHERE ${column} IS NOT NULL`)
-      t.not(rows.length, 0, `${table}.${column} says who`)
-      return rows.map(({ c }) => c)
-    })
-    t.equal(new Set(commitments).size, commitments.length, 'no two rows have the same')
-    const marks = marksIn(gateway)
-    for (const commitment of commitments) {
-      const places = marks.get(commitment) ?? []
-      const beyondItsRow = places.filter((place) => !place.startsWith('log_leaf '))
-      t.equal(beyondItsRow.length, 1, `${commitment.slice(0, 8)} stands in its row and its leaf alone: ${places}`)
-    }
-
     const hers = inFile<{ id: number }>(gateway, `SELECT id FROM person WHERE name = 'zdenka.q'`).map(({ id }) => id)
     t.equal(hers.length, 2, 'who vouched for, and who was only named')
-    t.match(await gateway.erasePerson({ name: 'zdenka.q', texts: false }, 'root'), {
-      outcome: 'erased',
-      shownAs: 'erased',
-    })
+    t.match(await erase(), { outcome: 'erased', shownAs: 'erased' })
     t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, root: before.root, mismatches: [] })
     const links = [
       ['placement_person', 'operator_id'],
@@ -226,21 +233,25 @@ t.test(
     for (const table of tables) {
       const rows = db.prepare(`SELECT * FROM ${table}`).all() as Record<string, unknown>[]
       const told = rows.flatMap((row) => Object.values(row)).filter((v) => String(v).includes('zdenka.q'))
-      // The event of a scale shows its actor as null; everything else as erased.
       t.strictSame(told, [], `${table} does not know the name`)
     }
     db.close()
-    const report = await get(gateway, '/api/governance/reports/1')
-    t.match(report, {
-      createdBy: 'erased',
-      selfVerifications: [{ person: 'erased', count: 1 }],
-      counts: { events: { operators: 1 } },
-    })
-    t.match(await get(gateway, '/api/governance/incidents/1'), { reportedBy: 'erased', resolvedBy: 'erased' })
-    t.match(await get(gateway, '/api/whms/counts/1'), { createdBy: null, closedBy: null })
-    t.match((await get(gateway, '/api/iot/scale-readings')).data, [{ actor: null }])
   },
 )
+
+t.test('reports, incidents, counts and scale readings of somebody erased tell the name no more', async (t) => {
+  const { gateway, erase } = await zdenkasDay(t)
+  await erase()
+  t.match(await get(gateway, '/api/governance/reports/1'), {
+    createdBy: 'erased',
+    selfVerifications: [{ person: 'erased', count: 1 }],
+    counts: { events: { operators: 1 } },
+  })
+  t.match(await get(gateway, '/api/governance/incidents/1'), { reportedBy: 'erased', resolvedBy: 'erased' })
+  t.match(await get(gateway, '/api/whms/counts/1'), { createdBy: null, closedBy: null })
+  // The event of a scale shows its actor as null; everything else as erased.
+  t.match((await get(gateway, '/api/iot/scale-readings')).data, [{ actor: null }])
+})
 
 type LogHead = { logId: string; siteId: string }
 

@@ -75,11 +75,15 @@ t.test('categories are counted by whatever name they have', async (t) => {
   ])
 })
 
-t.test('a report counts what the log says of its period, and contradictions with it', async (t) => {
+async function reportOfADay(t: { teardown(end: () => void): void }) {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   await aDay(gateway)
-  const made = await generate(gateway)
+  return { gateway, made: await generate(gateway) }
+}
+
+t.test('a report says what it is about, who made it, and up to where it has read the log', async (t) => {
+  const { gateway, made } = await reportOfADay(t)
   t.equal(made.status, 201)
   t.equal(made.headers.get('location'), `${path}/1`)
   t.match(made.body, {
@@ -94,6 +98,10 @@ t.test('a report counts what the log says of its period, and contradictions with
     checkpoint: { size: 7, root: verifyRootOf(gateway, 7) },
     selfVerifications: [{ person: 'sven', count: 1 }],
   })
+})
+
+t.test('a report counts what the log says of its period', async (t) => {
+  const { made } = await reportOfADay(t)
   t.strictSame(made.body.counts, {
     events: {
       total: 5,
@@ -125,6 +133,10 @@ t.test('a report counts what the log says of its period, and contradictions with
     units: { created: 0, byAction: {} },
     discrepancies: { total: 2, byCode: { DISPUTED: 1, SLOT_EMPTY: 1 } },
   })
+})
+
+t.test('a report names the contradictions of its period', async (t) => {
+  const { made } = await reportOfADay(t)
   t.strictSame(made.body.discrepancies, [
     { code: 'DISPUTED', eventId: 4, slotId: 2, slot: 'B', assetBarcode: 'P-2', timestamp: '2026-03-02T08:00:03.000Z' },
     {
@@ -136,13 +148,24 @@ t.test('a report counts what the log says of its period, and contradictions with
       timestamp: '2026-03-02T08:00:04.000Z',
     },
   ])
+})
+
+t.test('a report can be read again, and the list has its heading', async (t) => {
+  const { gateway, made } = await reportOfADay(t)
   t.strictSame((await gateway.ask('GET', `${path}/1`, { by: people.ada })).body, made.body)
   const { body: list } = await gateway.ask('GET', path, { by: people.sven })
   const { counts: _, selfVerifications: __, discrepancies: ___, success: ____, ...item } = made.body
   t.strictSame(list.data, [item])
+})
+
+t.test('what happened on the day before is in the report of that day alone', async (t) => {
+  const { gateway } = await reportOfADay(t)
   const yesterday = await generate(gateway, { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' })
   t.match(yesterday.body.counts, { events: { total: 1, late: 1 }, slots: { occupied: 0 }, incidents: { opened: 0 } })
+})
 
+t.test('a report is told to the receivers as the API answers it, and to the audit trail', async (t) => {
+  const { gateway, made } = await reportOfADay(t)
   const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
   const sent = db
     .prepare(`SELECT body FROM outbox WHERE type IN ('audit.report_generated', 'event.created') ORDER BY seq`)
@@ -150,7 +173,7 @@ t.test('a report counts what the log says of its period, and contradictions with
     .all()
     .map((body) => JSON.parse(String(body)))
   db.close()
-  const { success: _____, ...told } = made.body
+  const { success: _, ...told } = made.body
   const notification = sent.find(({ type, id }) => type === 'audit.report_generated' && id === made.body.eventId)
   t.strictSame(notification?.data, told, 'the resource as the API answers it')
   t.ok(sent.some(({ type, data }) => type === 'event.created' && data.kind === 'audit.report_generated'))

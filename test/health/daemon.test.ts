@@ -9,6 +9,7 @@ import { type Daemon, gatehouse, runToEnd, startDaemon } from '../support/proces
 import { startReceiver } from '../support/receiver.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
+import { eventually } from '../support/waiting.ts'
 
 t.setTimeout(240_000)
 // Most of the time of these tests is waiting for cameras.
@@ -62,16 +63,6 @@ async function ask(daemon: Daemon, method: string, path: string, body?: unknown)
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const answer = await fetch(`${daemon.url}${path}`, init)
   return { status: answer.status, ...((await answer.json()) as object) }
-}
-
-/** Asks again until the answer fits; rejects with the last one. */
-async function eventually(get: () => Promise<Json>, fits: (answer: Json) => boolean, withinMs = 60_000): Promise<Json> {
-  for (const end = performance.now() + withinMs; ; ) {
-    const answer = await get()
-    if (fits(answer)) return answer
-    if (performance.now() > end) throw new Error(`never fitted: ${JSON.stringify(answer).slice(0, 2000)}`)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
 }
 
 const cameras = (daemon: Daemon) => ask(daemon, 'GET', '/api/iot/cctv')

@@ -4,19 +4,29 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { HttpListener, type WireLimits, wireLimits } from '../../src/http/index.ts'
 import { furnish, people, signedIn, testGateway } from '../support/gateway.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 /** A real listener in front of a gateway, with limits that a test can wait for. */
 async function listening(t: Test, limits: Partial<WireLimits> = {}) {
   const gateway = await testGateway()
   await furnish(gateway, ['A-01'])
-  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api, { ...wireLimits, ...limits })
+  let begun = 0
+  const fetchAndCount: typeof gateway.api.fetch = (...request) => {
+    begun += 1
+    return gateway.api.fetch(...request)
+  }
+  const listener = new HttpListener(
+    { host: '127.0.0.1', port: 0 },
+    { fetch: fetchAndCount },
+    { ...wireLimits, ...limits },
+  )
   const port = await listener.start()
   t.teardown(async () => {
     await listener.stop()
     gateway.end()
   })
   const floor = () => fetch(`http://127.0.0.1:${port}/api/whms/slots`, { headers: signedIn(people.olga) })
-  return { port, listener, floor }
+  return { port, listener, floor, requestsBegun: () => begun }
 }
 
 async function open(t: Test, port: number, text = ''): Promise<Socket> {
@@ -70,7 +80,7 @@ t.test('a client that takes no byte of its answer is cut off', async (t) => {
   const closed = once(socket, 'close')
   const request = `GET /api/openapi HTTP/1.1\r\nHost: 127.0.0.1\r\n${who}\r\n`
   for (let i = 0; i < 400; i++) socket.write(request)
-  while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  await waitUntil('the client is cut off', () => listener.connections === 0)
   t.equal((await floor()).status, 200)
   socket.resume()
   await closed
@@ -120,8 +130,7 @@ t.test('a thousand connections that say nothing cost nobody a request; the oldes
   for (let i = 0; i < 20; i++) t.equal((await floor()).status, 200)
   t.ok(listener.connections <= 601, `${listener.connections} are left`)
   const closed = () => all.filter((socket) => socket.closed || socket.readableEnded || socket.destroyed).length
-  while (closed() < 390) await new Promise((resolve) => setTimeout(resolve, 20))
-  t.ok(closed() >= 390, `${closed()} made room`)
+  await waitUntil('the oldest 390 made room', () => closed() >= 390)
 })
 
 t.test('a request under way is not cut off for newcomers', async (t) => {
@@ -144,7 +153,7 @@ const signIn =
   'POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'
 
 t.test('bodies that trickle in from nobody known make room, and end within seconds', async (t) => {
-  const { port, floor } = await listening(t, { most: 20, mostOfAddress: 20 })
+  const { port, floor, requestsBegun } = await listening(t, { most: 20, mostOfAddress: 20 })
   const body = '{"event_type":"REMOVED","slot_code":"A-01","asset_barcode":"P-1"}'
   const start = `${who}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`
   const known = await open(t, port, head(`${start}${body.slice(0, 9)}`))
@@ -155,9 +164,9 @@ t.test('bodies that trickle in from nobody known make room, and end within secon
   t.teardown(() => clearInterval(drip))
   const ended = slow.map(restOf)
   // Until their heads are read they are connections that say nothing.
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await waitUntil('all heads are read', () => requestsBegun() === 20)
   const served = async () => (await floor().catch(() => undefined))?.status === 200
-  while (!(await served())) await new Promise((resolve) => setTimeout(resolve, 50))
+  await waitUntil('the floor is served', served, { everyMs: 50 })
   t.notOk(
     slow.some((socket) => socket.bytesRead > 0),
     'some made room, before their time was over',
@@ -177,8 +186,7 @@ t.test('a client that vanishes in the middle of a request leaves nothing behind'
     socket.resetAndDestroy()
   }
   t.equal((await floor()).status, 200)
-  while (listener.connections > 1) await new Promise((resolve) => setTimeout(resolve, 10))
-  t.ok(listener.connections <= 1)
+  await waitUntil('one connection is left at most', () => listener.connections <= 1)
 })
 
 t.test('every answer says that no page may frame, sniff or keep it', async (t) => {

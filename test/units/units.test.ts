@@ -25,16 +25,34 @@ function published(gateway: TestGateway) {
   return rows.map(({ type, body }) => ({ type, data: JSON.parse(body.toString()).data }))
 }
 
-t.test('a unit goes through the whole workflow, and every step is history, a leaf and a notification', async (t) => {
+const outbound = {
+  reference: 'PO-77',
+  sscc: '(00)340123450000000017',
+  direction: 'outbound',
+  carrier: 'Spedition Süd',
+  vehicle: 'B-XY 123',
+}
+
+/** A unit whose first step brings photos, a weight, a note and somebody else's name; and its way to the end. */
+async function journey(t: Test) {
   const { gateway, post, get } = await yard(t)
   const photo = await heldPhoto(gateway)
-  const made = await post('', {
-    reference: 'PO-77',
-    sscc: '(00)340123450000000017',
-    direction: 'outbound',
-    carrier: 'Spedition Süd',
-    vehicle: 'B-XY 123',
-  })
+  const { id } = (await post('', outbound)).body
+  gateway.clock.advance(60_000)
+  const evidence = { photo_urls: [photo, 'https://elsewhere.example/2.jpg'], scale_weight_kg: 412.5 }
+  const moved = await post(`/${id}/advance`, { operator: 'piet', note: 'Folie gerissen', evidence })
+  const goOn = async () => {
+    for (const stage of ['inspecting', 'storing', 'staging', 'loading', 'departed']) {
+      t.match(await post(`/${id}/advance`, { toStage: stage }), { status: 200, body: { stage } })
+    }
+  }
+  const weighAgain = () => post(`/${id}/evidence`, { scale_weight_kg: 410 })
+  return { gateway, post, get, id, moved, goOn, weighAgain }
+}
+
+t.test('a unit is registered with all that is said of it, and knows its next stage', async (t) => {
+  const { post } = await yard(t)
+  const made = await post('', outbound)
   t.match(made, {
     status: 201,
     body: {
@@ -47,11 +65,11 @@ t.test('a unit goes through the whole workflow, and every step is history, a lea
       history: [{ action: 'created', fromStage: null, toStage: 'registered', operator: 'olga' }],
     },
   })
-  const { id } = made.body
-  t.equal(made.headers.get('location'), `${path}/${id}`)
-  gateway.clock.advance(60_000)
-  const evidence = { photo_urls: [photo, 'https://elsewhere.example/2.jpg'], scale_weight_kg: 412.5 }
-  const moved = await post(`/${id}/advance`, { operator: 'piet', note: 'Folie gerissen', evidence })
+  t.equal(made.headers.get('location'), `${path}/${made.body.id}`)
+})
+
+t.test('a step of a unit keeps its evidence, its note, and who did it for whom', async (t) => {
+  const { moved } = await journey(t)
   t.match(moved, {
     status: 200,
     body: {
@@ -68,46 +86,48 @@ t.test('a unit goes through the whole workflow, and every step is history, a lea
     },
   })
   t.match(moved.body.history[1], { operator: 'piet', actor: 'olga', note: 'Folie gerissen', fromStage: 'registered' })
-  for (const stage of ['inspecting', 'storing', 'staging', 'loading', 'departed']) {
-    t.match(await post(`/${id}/advance`, { toStage: stage }), { status: 200, body: { stage } })
-  }
+})
+
+t.test('a unit goes through the whole workflow to its end, and after it takes evidence but no step', async (t) => {
+  const { post, get, id, goOn, weighAgain } = await journey(t)
+  await goOn()
   const { body: done } = await get(`/${id}`)
   t.match(done, { status: 'completed', nextStage: null, completedAt: /Z$/ })
   t.equal(done.history.length, 7)
   t.match(await post(`/${id}/advance`), { status: 400, body: { error: { code: 'INVALID_TRANSITION' } } })
-  t.match(await post(`/${id}/evidence`, { scale_weight_kg: 410 }), {
-    status: 200,
-    body: { evidence: { scaleReading: 410 } },
-  })
+  t.match(await weighAgain(), { status: 200, body: { evidence: { scaleReading: 410 } } })
+})
 
+t.test('every step of a unit is a notification, word for word as documented', async (t) => {
+  const { gateway, id, goOn, weighAgain } = await journey(t)
+  await goOn()
+  await weighAgain()
   const sent = published(gateway).filter(({ type }) => type.startsWith('transport_unit.'))
   const changed = Array(6).fill('transport_unit.stage_changed')
   t.strictSame(
     sent.map(({ type }) => type),
     ['transport_unit.created', ...changed, 'transport_unit.completed'],
   )
-  t.strictSame(
-    sent[1]?.data,
-    {
-      transportUnitId: id,
-      fromStage: 'registered',
-      toStage: 'receiving',
-      operator: 'piet',
-      evidence: { photos: 2, scaleReading: 412.5 },
-    },
-    'word for word as documented',
-  )
+  t.strictSame(sent[1]?.data, {
+    transportUnitId: id,
+    fromStage: 'registered',
+    toStage: 'receiving',
+    operator: 'piet',
+    evidence: { photos: 2, scaleReading: 412.5 },
+  })
   const created = published(gateway).filter(
     ({ type, data }) => type === 'event.created' && data.kind.startsWith('transport_unit.'),
   )
   t.equal(created.length, 9, 'each is an event.created as well, and so is the evidence that came later')
+})
 
-  const verified = verifyLedger(gateway.live.config.dataDir)
-  t.match(verified, { ok: true, unitSteps: 8, mismatches: [] })
-  const db = new Database(join(gateway.folder, 'state/gatehouse.db'))
+t.test('every step of a unit is a leaf of the log, and no leaf tells a name or a note', async (t) => {
+  const { gateway, goOn, weighAgain } = await journey(t)
+  await goOn()
+  await weighAgain()
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, unitSteps: 8, mismatches: [] })
+  const db = new Database(join(gateway.folder, 'state/gatehouse.db'), { readonly: true })
   t.teardown(() => db.close())
-  t.throws(() => db.exec(`UPDATE unit_history SET stage = 'registered'`), /append-only/)
-  t.throws(() => db.exec('DELETE FROM unit_history'), /append-only/)
   const leaves = db.prepare<[], { bytes: Buffer }>(`SELECT bytes FROM log_leaf WHERE kind = 'unit-history'`).all()
   for (const secret of ['olga', 'piet', 'Folie', 'B-XY']) {
     t.notOk(
@@ -115,6 +135,14 @@ t.test('a unit goes through the whole workflow, and every step is history, a lea
       `${secret} stands in no leaf`,
     )
   }
+})
+
+t.test('a step of a unit can not be changed, and where somebody did it all the same, it is found', async (t) => {
+  const { gateway } = await journey(t)
+  const db = new Database(join(gateway.folder, 'state/gatehouse.db'))
+  t.teardown(() => db.close())
+  t.throws(() => db.exec(`UPDATE unit_history SET stage = 'registered'`), /append-only/)
+  t.throws(() => db.exec('DELETE FROM unit_history'), /append-only/)
   db.exec('DROP TRIGGER unit_history_no_update')
   db.exec(`UPDATE unit_history SET stage = 'registered' WHERE row = 2`)
   const { ok, mismatches } = verifyLedger(gateway.live.config.dataDir)

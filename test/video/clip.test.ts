@@ -14,6 +14,7 @@ import { TaskLimit } from '../../src/video/task-limit.ts'
 import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
 import { countersIn } from '../support/footage/counter.ts'
 import { type Footage, footage } from '../support/footage.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const ffmpeg = locateFfmpeg().path
 const crossing = await footage('crossing-long-gop')
@@ -238,9 +239,8 @@ t.test('what a killed gateway has left is finished at the next start, and told u
   const request = { facts: facts(9, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
   // Never closed, as if the process had been killed once the spool was on disk.
   new Recording(tools(folder), request)
-  while (!existsSync(join(folder, '9.ts.part')) || readFileSync(join(folder, '9.ts.part')).length < 300_000) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  const spool = join(folder, '9.ts.part')
+  await waitUntil('the spool is on disk', () => existsSync(spool) && readFileSync(spool).length >= 300_000)
 
   const [first, ...rest] = await all(finishLeftovers(tools(folder)))
   t.same(rest, [])

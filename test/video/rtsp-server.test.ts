@@ -5,6 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { canEncode, footage } from '../support/footage.ts'
@@ -12,6 +13,7 @@ import { hasGst, startGstServer } from '../support/gst/server.ts'
 import { digestFields, digestResponse } from '../support/rtsp/credentials.ts'
 import { RequestReader } from '../support/rtsp/messages.ts'
 import { type Clip, type RtspServer, type RtspServerOptions, startRtspServer } from '../support/rtsp/server.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 t.jobs = 6
 
@@ -117,7 +119,6 @@ async function camera(t: Test, options: Partial<RtspServerOptions> = {}): Promis
   return server
 }
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const column = (nth: number) => (line: string) => line.split(',')[nth]?.trim() ?? ''
 const hash = column(5)
 const presentedAt = (line: string) => Number(column(2)(line))
@@ -221,9 +222,10 @@ for (const { name, leadIn, skip, start } of servers) {
     const player = new Player(t, server.url('door', true))
     await player.more(10)
     server.fault('freeze')
-    await sleep(300)
+    // Time is the subject: what was on its way arrives, and then nothing comes.
+    await pause(300)
     const before = player.packets.length
-    await sleep(900)
+    await pause(900)
     t.equal(player.packets.length, before, 'nothing comes')
     t.equal(server.clients('door').connected, 1, 'the connection stays')
     server.fault(undefined)
@@ -274,7 +276,8 @@ t.test('noise on the line and wrong bits reach the client, and pass', async (t) 
   server.fault('corrupt', 'gate')
   await wrong.until(() => /error|corrupt|illegal|out of range|Invalid/i.test(wrong.complaint))
   const before = noisy.packets.length
-  await sleep(700)
+  // Time is the subject: for the length of many pictures none comes.
+  await pause(700)
   t.ok(noisy.packets.length - before < 3, 'noise is no picture')
   t.equal(server.clients('gate').playing, 1, 'who gets wrong bits stays')
   server.fault(undefined)
@@ -353,7 +356,9 @@ t.test('who comes in the middle of a long group of pictures waits for its end, o
   const rude = await camera(t, { streams: { door: long }, join: 'anywhere' })
   polite.seek('door', 0)
   rude.seek('door', 0)
-  await sleep(200)
+  await waitUntil('both are past their first keyframe', () =>
+    [polite, rude].every((server) => server.positionMs('door') > 200),
+  )
   const waiting = new Player(t, polite.url('door'))
   const started = new Player(t, rude.url('door'), { output: ['-map', '0:v:0', '-copyinkf', ...listPackets.slice(2)] })
   await started.more(5)

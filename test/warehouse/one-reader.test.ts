@@ -34,31 +34,46 @@ const asks = (gateway: TestGateway) => ({
   post: (path: string, body: unknown) => gateway.ask('POST', `/api/${path}`, { by: people.ada, body }),
 })
 
-t.test('one pallet is one asset at every door, whatever form its number has', async (t) => {
-  for (const [i, form] of forms.entries()) {
-    const gateway = await yard(t)
-    const { get, post } = asks(gateway)
-    const photo_url = await heldPhoto(gateway)
-    const other = forms[(i + 1) % forms.length] ?? ''
-    const placed = await post('whms/events', {
-      event_type: 'PLACED',
-      slot_code: 'A-01',
-      asset_barcode: form,
-      photo_url,
-    })
+/** Each form, and the next one of them. */
+const pairs = forms.map((form, i) => [form, forms[(i + 1) % forms.length] ?? ''] as const)
+
+/** The pallet, placed under one form of its number, moved under the other, and verified. */
+async function onItsWay(t: Test, form: string, other: string) {
+  const gateway = await yard(t)
+  const { get, post } = asks(gateway)
+  const photo_url = await heldPhoto(gateway)
+  const placed = await post('whms/events', {
+    event_type: 'PLACED',
+    slot_code: 'A-01',
+    asset_barcode: form,
+    photo_url,
+  })
+  const moved = await post('whms/moves', { asset_barcode: other, to_slot_code: 'A-02', photo_url })
+  const batch = { events: [{ event_type: 'VERIFIED', slot_code: 'A-02', asset_barcode: form }] }
+  const verified = await post('whms/events/batch', batch)
+  return { gateway, get, post, placed, moved, verified }
+}
+
+for (const [form, other] of pairs)
+  t.test(`one pallet is one asset where it is placed, moved, verified and corrected: ${form}`, async (t) => {
+    const { get, post, placed, moved, verified } = await onItsWay(t, form, other)
     t.match(placed, { status: 201, body: { asset_barcode: form, asset_key: `00${sscc}` } }, `event: ${form}`)
-    const moved = await post('whms/moves', { asset_barcode: other, to_slot_code: 'A-02', photo_url })
     t.match(moved, {
       status: 201,
       body: { removed: { slot_code: 'A-01', effect: 'applied' }, placed: { warnings: [{}] } },
     })
-    const batch = { events: [{ event_type: 'VERIFIED', slot_code: 'A-02', asset_barcode: form }] }
-    t.match(await post('whms/events/batch', batch), {
+    t.match(verified, {
       status: 201,
       body: { results: [{ event: { effect: 'applied' } }] },
     })
     const same = await post(`whms/events/${moved.body.placed.id}/correct`, { asset_barcode: form, reason: 'x' })
     t.match(same, { status: 400, body: { error: { details: /is what was booked/ } } }, 'correction')
+    t.equal((await get('whms/assets')).data.length, 1, 'and there is still one asset')
+  })
+
+for (const [form, other] of pairs)
+  t.test(`one pallet is one asset where it is looked for: ${form}`, async (t) => {
+    const { gateway, get } = await onItsWay(t, form, other)
     t.match(await get(`whms/assets/${code(form)}`), { asset_id: form, sscc, provisional: true }, 'asset')
     t.match(await get(`whms/assets/${code(other)}`), { asset_id: form }, `asset: ${other}`)
     t.match(await get(`whms/assets/${code(form)}/location`), { slot: { slot_id: 'A-02' } })
@@ -74,28 +89,48 @@ t.test('one pallet is one asset at every door, whatever form its number has', as
       barcode: { key: `00${sscc}`, sscc },
       matches: [{ kind: 'asset', location: { slot: { slot_id: 'A-02' } } }],
     })
-    const put = { by: people.ada, body: { type: 'pallet', asset_id: other } }
-    t.match(await gateway.ask('PUT', `/api/whms/assets/${code(form)}`, put), { status: 200, body: { asset_id: form } })
-    t.match(await post('whms/assets', { asset_id: other, type: 'pallet' }), {
-      status: 400,
-      body: { error: { code: 'ALREADY_EXISTS' } },
-    })
-    t.equal((await post('iot/scale-readings', { scaleId: 'S', weightKg: 400, asset_barcode: form })).status, 201)
-    t.equal((await get(`iot/scale-readings?asset_barcode=${code(other)}`)).data.length, 1, 'scale')
-    const label = await gateway.ask('GET', `/api/whms/assets/${code(other)}/label`, { by: people.ada })
-    t.match(label, { status: 200, text: new RegExp(`\\(00\\)${sscc}`) }, 'label')
-    const count = await post('whms/counts', { reference: 'Q', slot_codes: ['A-02'] })
-    await post(`whms/counts/${count.body.id}/scans`, { slot_code: 'A-02', barcodes: [form, other] })
-    t.match(
-      (await get(`whms/counts/${count.body.id}/review`)).lines,
-      [{ status: 'matched' }],
-      'a count finds it, and finds it once',
-    )
-    const incident = { severity: 'low', category: 'damage', evidenceReferences: [{ type: 'asset', id: other }] }
-    t.match(await post('governance/incidents', incident), {
-      status: 201,
-      body: { evidenceReferences: [{ type: 'asset', id: form }] },
-    })
+    t.equal((await get('whms/assets')).data.length, 1, 'and there is still one asset')
+  })
+
+for (const [form, other] of pairs)
+  t.test(
+    `one pallet is one asset where it is registered, weighed, labelled, counted and reported: ${form}`,
+    async (t) => {
+      const { gateway, get, post } = await onItsWay(t, form, other)
+      const put = { by: people.ada, body: { type: 'pallet', asset_id: other } }
+      t.match(await gateway.ask('PUT', `/api/whms/assets/${code(form)}`, put), {
+        status: 200,
+        body: { asset_id: form },
+      })
+      t.match(await post('whms/assets', { asset_id: other, type: 'pallet' }), {
+        status: 400,
+        body: { error: { code: 'ALREADY_EXISTS' } },
+      })
+      t.equal((await post('iot/scale-readings', { scaleId: 'S', weightKg: 400, asset_barcode: form })).status, 201)
+      t.equal((await get(`iot/scale-readings?asset_barcode=${code(other)}`)).data.length, 1, 'scale')
+      const label = await gateway.ask('GET', `/api/whms/assets/${code(other)}/label`, { by: people.ada })
+      t.match(label, { status: 200, text: new RegExp(`\\(00\\)${sscc}`) }, 'label')
+      const count = await post('whms/counts', { reference: 'Q', slot_codes: ['A-02'] })
+      await post(`whms/counts/${count.body.id}/scans`, { slot_code: 'A-02', barcodes: [form, other] })
+      t.match(
+        (await get(`whms/counts/${count.body.id}/review`)).lines,
+        [{ status: 'matched' }],
+        'a count finds it, and finds it once',
+      )
+      const incident = { severity: 'low', category: 'damage', evidenceReferences: [{ type: 'asset', id: other }] }
+      t.match(await post('governance/incidents', incident), {
+        status: 201,
+        body: { evidenceReferences: [{ type: 'asset', id: form }] },
+      })
+      t.equal((await get('whms/assets')).data.length, 1, 'and there is still one asset')
+    },
+  )
+
+for (const [form, other] of pairs)
+  t.test(`one pallet is one asset in the lists that are taken in: ${form}`, async (t) => {
+    const { gateway, get } = await onItsWay(t, form, other)
+    const put = { by: people.ada, body: { type: 'pallet' } }
+    t.equal((await gateway.ask('PUT', `/api/whms/assets/${code(form)}`, put)).status, 200)
     const opening = `slot_id,asset_barcode\nA-02,"${other}"\n`
     const list = Buffer.from(opening)
     const taken = await importer(gateway)(list, { kind: 'opening-stock', dryRun: false, createZones: false }, 'root')
@@ -104,8 +139,7 @@ t.test('one pallet is one asset at every door, whatever form its number has', as
     const known = await importer(gateway)(assets, { kind: 'assets', dryRun: false, createZones: false }, 'root')
     t.match(known, { ok: true, updated: 1, created: 0 }, 'a list of assets')
     t.equal((await get('whms/assets')).data.length, 1, 'and there is still one asset')
-  }
-})
+  })
 
 t.test('a transport unit takes the number of its pallet in each of these forms', async (t) => {
   const gateway = await yard(t)
