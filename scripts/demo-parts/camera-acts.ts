@@ -104,11 +104,15 @@ export async function clipIsInLedger(scene: CameraScene, { fired }: Seen): Promi
   const { gateway, owner, inbox, cameras } = scene
   const id = Number(fired.event.data['id'])
   const [created, lines] = await Promise.all([
-    inbox.receiver.waitFor(({ type, event }) => type === 'event.created' && detectionIn(event).id === id, clipLimitMs),
+    // Alerts are event.created too, and have ids of their own.
+    inbox.receiver.waitFor(
+      ({ event }) => event.data['kind'] === 'motion.detected' && detectionIn(event).id === id,
+      clipLimitMs,
+    ),
     processesUntil(gateway, leavesHall(cameras)),
   ])
   await rightlySigned(created, 'event.created', inbox.secret)
-  same('kind of event.created', created.event.data['kind'], 'motion.detected')
+  same('type of the notification', created.type, 'event.created')
   const detection = await owner.get(`${detectionsPath}/${id}`)
   const { clipStatus, clipSha256, seq, evidenceHash, duration, preRollSeconds } = detection
   same('the detection', { clipStatus, eventId: detection.eventId }, { clipStatus: 'recorded', eventId: fired.event.id })

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/index.ts'
 import { type Caller, identityOf } from '../http/index.ts'
+import { networkOf } from '../platform/index.ts'
 import type { ConfigNames } from './config-names.ts'
-import { networkOf } from './network-of.ts'
 import type { SlidingWindow } from './sliding-window.ts'
 
 export type RateSettings = {

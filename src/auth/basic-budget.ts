@@ -1,6 +1,5 @@
-import type { Clock } from '../platform/index.ts'
+import { type Clock, networkOf } from '../platform/index.ts'
 import { countedForMs, type KeptTry, type TryRecord } from './basic-tries.ts'
-import { networkOf } from './network-of.ts'
 
 /**
  * After ten failures the server locks our address out. The less is known of a login, the fewer failures it may cause.

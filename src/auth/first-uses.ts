@@ -1,8 +1,7 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import type { Clock } from '../platform/index.ts'
-import { networkOf } from './network-of.ts'
+import { type Clock, networkOf } from '../platform/index.ts'
 import { Recent } from './recent.ts'
 
 const hourMs = 3_600_000

@@ -40,7 +40,7 @@ export function door(
       return refuse(c, error, options)
     }
     c.set('caller', known.caller)
-    noteKnown((c.env as { incoming?: { socket?: object } } | undefined)?.incoming?.socket)
+    noteKnown(c)
     admission.caller(known.caller, known.by, tellRate(c))
     await next()
     // What a signed address shows must not outlive it in a browser.

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
-import { networkOf } from './network-of.ts'
+import { networkOf } from '../platform/index.ts'
 import type { Tally } from './tally.ts'
 
 type Origin = Omit<RequestOrigin, 'caller'>

@@ -1,7 +1,6 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
-import type { RandomBytes } from '../platform/index.ts'
+import { networkOf, type RandomBytes } from '../platform/index.ts'
 import { FairTurns } from './fair-turns.ts'
-import { networkOf } from './network-of.ts'
 
 /** `scrypt:N:r:p:salt:hash`, salt and hash in base64url. 16 MiB and some 50 ms a check on a small box. */
 const cost = { N: 16_384, r: 8, p: 1 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../platform/index.ts'
+import { type Clock, networkOf } from '../platform/index.ts'
 import { FairTurns } from './fair-turns.ts'
-import { networkOf } from './network-of.ts'
 import { Recent } from './recent.ts'
 
 /** Different wrong secrets of one name from one network before the delay starts: typing errors, an old password. */

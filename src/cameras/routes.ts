@@ -15,7 +15,6 @@ import {
   sendFile,
   sendResource,
   time,
-  timeCursor,
 } from '../http/index.ts'
 import { Camera, DetectionEvent, detectionShape, MotionAction, motionResultShape, motionStatusShape } from './schema.ts'
 import type { CamerasService } from './service.ts'
@@ -131,19 +130,11 @@ export function cameraRoutes(api: Api, cameras: CamerasService): void {
   api.openapi(listCameras, (c) => c.json(pageOfAll(cameras.cameras(c.get('caller')), c.req.valid('query')), 200))
   api.openapi(controlMotion, async (c) => sendResource(c, await cameras.control(c.req.valid('json'), originOf(c))))
   api.openapi(getMotion, (c) => sendResource(c, cameras.status(c.req.valid('query').cctvId, c.get('caller'))))
-  api.openapi(listDetections, (c) => {
+  api.openapi(listDetections, async (c) => {
     const { limit = historyLimit, offset = 0, after_seq: afterSeq, cursor, ...query } = c.req.valid('query')
     const page = { limit, offset, afterSeq, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
-    const { rows, hasMore, total } = cameras.detections(query, page, c.get('caller'))
-    const last = rows.at(-1)
-    const nextCursor =
-      hasMore && last && afterSeq === undefined
-        ? timeCursor({ timestampMs: Date.parse(last.timestamp), id: last.id })
-        : null
-    return c.json(
-      { success: true as const, data: rows, pagination: { limit, offset, total, hasMore, nextCursor } },
-      200,
-    )
+    const { data, ...found } = await cameras.detections(query, page, c.get('caller'), c.req.raw.signal)
+    return c.json({ success: true as const, data, pagination: { limit, offset, ...found } }, 200)
   })
   api.openapi(getDetection, (c) =>
     c.json(

@@ -1,9 +1,16 @@
 import { join } from 'node:path'
 import type { ConfigNames } from '../auth/index.ts'
 import type { CameraConfig } from '../config/index.ts'
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
+import {
+  type Caller,
+  countLimit,
+  type FileAnswer,
+  type RequestOrigin,
+  type TimePlace,
+  timeCursor,
+} from '../http/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { addMedia, canonicalJson, findMedia, holdClosedClip, type Log, type Media, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
@@ -38,6 +45,15 @@ export type CamerasSettings = {
   readonly uploads: boolean
   /** Bytes of the disk that clips leave for the ledger. */
   readonly reserveBytes: number
+}
+
+type DetectionPage = {
+  readonly limit: number
+  readonly offset: number
+  /** Only leaves after this one, in the order of the log. */
+  readonly afterSeq?: number | undefined
+  /** The detection after which the page begins, newest first. */
+  readonly before?: TimePlace | undefined
 }
 
 export type DetectionEvidence = {
@@ -241,17 +257,50 @@ export class CamerasService {
     return { cctvId, action, running: after.running, changed, settings: after.settings }
   }
 
-  detections(
+  /**
+   * Newest first, with `afterSeq` in the order of the log; only of cameras that the caller may see. Ends early when
+   * `signal` says that the client has gone. Throws NOT_FOUND.
+   */
+  async detections(
     query: { cctvId?: number | undefined; from?: number | undefined; to?: number | undefined },
-    page: store.DetectionPage,
+    page: DetectionPage,
     caller: Caller,
+    signal?: AbortSignal,
   ) {
     if (query.cctvId !== undefined) this.#visible(query.cctvId, caller)
     const cameras = query.cctvId === undefined ? this.#visibleIds(caller) : [query.cctvId]
-    const found = this.#needs.work.read((tx) =>
-      store.listDetections(tx, { cameras, fromMs: query.from, toMs: query.to }, page),
-    )
-    return { ...found, rows: found.rows.map((row) => this.#present(row)) }
+    const filter = { cameras, fromMs: query.from, toMs: query.to }
+    return page.afterSeq === undefined
+      ? this.#newest(filter, page, signal)
+      : this.#followed(filter, { ...page, afterSeq: page.afterSeq }, signal)
+  }
+
+  async #newest(filter: store.DetectionFilter, { limit, offset, before }: DetectionPage, signal?: AbortSignal) {
+    const page = { limit, offset, before: before && [before.timestampMs, before.id] }
+    const listing = store.newestDetections(filter)
+    const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => keys.flatMap(([, id = 0]) => store.findDetection(tx, id) ?? []))
+    const last = rows.at(-1)
+    const nextCursor = hasMore && last ? timeCursor({ timestampMs: last.timestamp_ms, id: last.id }) : null
+    return { data: rows.map((row) => this.#present(row)), hasMore, total, nextCursor }
+  }
+
+  async #followed(
+    filter: store.DetectionFilter,
+    { limit, offset, before, afterSeq }: DetectionPage & { afterSeq: number },
+    signal?: AbortSignal,
+  ) {
+    const afterRow = this.#needs.work.read((tx) => store.lastRowUpToSeq(tx, afterSeq))
+    const listing = store.followedDetections(filter, afterRow, before)
+    const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, { limit, offset }, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => keys.flatMap(([row = 0]) => store.detectionInRow(tx, row) ?? []))
+    return { data: rows.map((row) => this.#present(row)), hasMore, total, nextCursor: null }
+  }
+
+  /** The newest 500 detections of a camera in a span, `toMs` excluded. Throws NOT_FOUND. */
+  detectionsIn(cctvId: number, span: { fromMs: number; toMs: number }, caller: Caller): DetectionEvent[] {
+    this.#visible(cctvId, caller)
+    return this.#needs.work.read((tx) => store.detectionsIn(tx, cctvId, span)).map((row) => this.#present(row))
   }
 
   /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */

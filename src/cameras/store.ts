@@ -1,16 +1,17 @@
 import {
   built,
+  type Condition,
   integer,
+  listings,
   pick,
   type ReadTx,
   type RowOf,
   statement,
-  statements,
   type Tx,
   word,
 } from '../database/index.ts'
-import { countLimit, type TimePlace } from '../http/index.ts'
-import { statedSql } from '../log/index.ts'
+import type { TimePlace } from '../http/index.ts'
+import { newestLogNumber, statedSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { DetectionEvent } from './schema.ts'
 import { type DetectionEventRow, sql, tables } from './tables.ts'
@@ -34,6 +35,19 @@ const rowToCome = statement({
 const detectionById = built(pick(tables.detection_event, 'id'), ({ id }) =>
   sql.selectFrom('detection_event').selectAll().where('id', '=', id),
 )
+const detectionByRow = built(pick(tables.detection_event, 'row'), ({ row }) =>
+  sql.selectFrom('detection_event').selectAll().where('row', '=', row),
+)
+const rowUpToLeaf = statement({
+  columns: { n: integer },
+  sql: `SELECT row AS n FROM main.detection_event WHERE (log_id, leaf_seq) <= (+?, +?)
+    ORDER BY log_id DESC, leaf_seq DESC LIMIT 1`,
+})
+const newestInSpan = statement({
+  columns: tables.detection_event,
+  sql: `SELECT * FROM main.detection_event WHERE cctv_id = +? AND timestamp_ms >= +? AND timestamp_ms < +?
+    ORDER BY timestamp_ms DESC, id DESC LIMIT 500`,
+})
 const controlOf = built(pick(tables.motion_control, 'cctv_id'), ({ cctv_id }) =>
   sql
     .selectFrom('motion_control')
@@ -114,71 +128,68 @@ export function findDetection(tx: ReadTx, id: number): DetectionEventRow | undef
   return tx.get(detectionById, { id })
 }
 
+export function detectionInRow(tx: ReadTx, row: number): DetectionEventRow | undefined {
+  return tx.get(detectionByRow, { row })
+}
+
 export type DetectionFilter = {
   readonly cameras: readonly number[]
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
 }
 
-export type DetectionPage = {
-  readonly limit: number
-  readonly offset: number
-  /** Only leaves after this one, in the order of the log. */
-  readonly afterSeq?: number | undefined
-  /** The detection after which the page begins, newest first. */
-  readonly before?: TimePlace | undefined
-}
+const given = (condition: string, ...values: (number | undefined)[]): Condition[] =>
+  values.includes(undefined) ? [] : [{ sql: condition, values: values as number[] }]
 
-type Words = { readonly parts: readonly string[]; readonly values: readonly number[] }
+const ofCameras = ({ cameras }: DetectionFilter) =>
+  given(`cctv_id IN (${cameras.map(() => '+?').join(', ')})`, ...cameras)
 
-function conditionsOf(filter: DetectionFilter, afterSeq: number | undefined): Words {
-  // The plus leaves the index of the log's order to a reader that follows it.
-  const parts = [`${afterSeq === undefined ? '' : '+'}cctv_id IN (${filter.cameras.map(() => '?').join(', ')})`]
-  const values = [...filter.cameras]
-  const add = (part: string, value: number | undefined) => {
-    if (value === undefined) return
-    parts.push(part)
-    values.push(value)
-  }
-  add('timestamp_ms >= +?', filter.fromMs)
-  add('timestamp_ms < +?', filter.toMs)
-  add('leaf_seq > +?', afterSeq)
-  return { parts, values }
-}
-
-const behind = '(timestamp_ms, id) < (+?, +?)'
-const orders = { newest: 'timestamp_ms DESC, id DESC', log: 'leaf_seq' } as const
 const everyCondition: DetectionFilter = { cameras: [1, 2], fromMs: 0, toMs: 1 }
-const detectionsWhere = statements({
-  columns: tables.detection_event,
-  sql: (parts: readonly string[], order: keyof typeof orders) =>
-    `SELECT * FROM main.detection_event WHERE ${parts.join(' AND ')} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`,
-  samples: [
-    [[...conditionsOf(everyCondition, undefined).parts, behind], 'newest'],
-    [conditionsOf(everyCondition, 1).parts, 'log'],
-  ],
-})
-const countedWhere = statements({
-  columns: { n: integer },
-  sql: (parts: readonly string[]) =>
-    `SELECT count(*) AS n FROM (SELECT 1 FROM main.detection_event WHERE ${parts.join(' AND ')} LIMIT ${countLimit + 1})`,
-  samples: [[conditionsOf(everyCondition, 1).parts]],
-})
 
-/** Newest first, with `afterSeq` in the order of the log; only of the cameras that are named. */
-export function listDetections(tx: ReadTx, filter: DetectionFilter, page: DetectionPage) {
-  const { afterSeq, before } = page
-  const { parts, values } = conditionsOf(filter, afterSeq)
-  const here = before ? [...parts, behind] : parts
-  const rows = tx.all(detectionsWhere(here, afterSeq === undefined ? 'newest' : 'log'), [
-    ...values,
-    ...(before ? [before.timestampMs, before.id] : []),
-    page.limit + 1,
-    page.offset,
-  ])
-  const counted = tx.get(countedWhere(parts), values)
-  const total = counted && counted.n <= countLimit ? counted.n : null
-  return { rows: rows.slice(0, page.limit), hasMore: rows.length > page.limit, total }
+/** Newest first, of the cameras that are named; the key is time and id. An index serves one camera. */
+export const newestDetections = listings(
+  (filter: DetectionFilter) => {
+    const isServed = filter.cameras.length <= 1
+    return {
+      from: 'main.detection_event',
+      key: ['timestamp_ms', 'id'],
+      behind: filter.toMs === undefined ? undefined : [filter.toMs, 0],
+      within: [...(isServed ? ofCameras(filter) : []), ...given('timestamp_ms >= +?', filter.fromMs)],
+      passing: isServed ? [] : ofCameras(filter),
+    }
+  },
+  [[{ cameras: [1] }], [everyCondition]],
+)
+
+/** In the order of the log, behind a row; the key is the row. `before` is a place in the other order. */
+export const followedDetections = listings(
+  (filter: DetectionFilter, afterRow: number, before?: TimePlace) => ({
+    from: 'main.detection_event',
+    key: ['row'],
+    isOldestFirst: true,
+    behind: [afterRow],
+    within: filter.cameras.length === 0 ? [{ sql: '0', values: [] }] : [],
+    passing: [
+      ...ofCameras(filter),
+      ...given('timestamp_ms >= +?', filter.fromMs),
+      ...given('timestamp_ms < +?', filter.toMs),
+      ...(before ? given('(timestamp_ms, id) < (+?, +?)', before.timestampMs, before.id) : []),
+    ],
+  }),
+  [
+    [{ cameras: [] }, 0],
+    [everyCondition, 0, { timestampMs: 1, id: 1 }],
+  ],
+)
+
+/** The last row whose leaf is among the first `seq` of the log that grows, or in a log before it; 0 before the first. */
+export function lastRowUpToSeq(tx: ReadTx, seq: number): number {
+  return seq === 0 ? 0 : (tx.get(rowUpToLeaf, [newestLogNumber(tx) ?? 0, seq])?.n ?? 0)
+}
+
+/** The newest detections of a camera in a span, `toMs` excluded. */
+export function detectionsIn(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): DetectionEventRow[] {
+  return tx.all(newestInSpan, [cctvId, span.fromMs, span.toMs])
 }
 
 export const clipPath = (id: number): string => `/api/iot/detection-events/${id}/clip`

@@ -5,12 +5,13 @@ import type { UnitOfWork } from './unit-of-work.ts'
 
 export type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
 
-/** Rows of a table in the order of a unique key of one or two columns, the newest first. */
+/** Rows of a table in the order of a unique key of one or two columns, the newest first unless said otherwise. */
 type Order = {
   /** `main.report r`. */
   readonly from: string
   /** Columns of the key, the unique one last. */
   readonly key: readonly string[]
+  readonly isOldestFirst?: boolean
   /** Only rows behind this key. A condition on the key instead would be looked at row by row from the newest one on. */
   readonly behind?: readonly number[] | undefined
   /** What an index serves that has this order. */
@@ -83,10 +84,10 @@ function slices(
   before: Key | undefined,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Key[], void> {
-  const ends = [before, listing.behind, listing.key.map(() => Number.MAX_SAFE_INTEGER)].filter(
-    (key) => key !== undefined,
-  )
-  const first = ends.reduce((a, b) => (isBefore(b, a) ? b : a))
+  const isOldestFirst = listing.isOldestFirst === true
+  const end = isOldestFirst ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER
+  const ends = [before, listing.behind, listing.key.map(() => end)].filter((key) => key !== undefined)
+  const first = ends.reduce((a, b) => (isBefore(b, a) === isOldestFirst ? a : b))
   return work.readInSlices<Key[], Key>(
     first,
     (tx, place) => {
@@ -102,12 +103,13 @@ function isBefore(a: Key, b: Key): boolean {
   return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0)
 }
 
-function sliceSql({ from, key, within, passing }: Order): string {
+function sliceSql({ from, key, isOldestFirst, within, passing }: Order): string {
   const [first, second] = key
-  const behind = `(${key.join(', ')}) < (${key.map(() => '+?').join(', ')})`
+  const [sign, direction] = isOldestFirst ? ['>', 'ASC'] : ['<', 'DESC']
+  const behind = `(${key.join(', ')}) ${sign} (${key.map(() => '+?').join(', ')})`
   return `SELECT ${first} AS k0, ${second ?? '0'} AS k1, ${sqlOf(passing) || '1'} AS passes FROM ${from}
     WHERE ${[behind, ...within.map(({ sql }) => sql)].join(' AND ')}
-    ORDER BY ${key.map((column) => `${column} DESC`).join(', ')} LIMIT ${looked}`
+    ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')} LIMIT ${looked}`
 }
 
 function sliceOf(tx: ReadTx, { slice, key, within, passing }: Listing, place: Key): Slice {

@@ -8,7 +8,7 @@ const longestClipMs = 10 * 60 * 1000
 const clipsTold = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
-type Watching = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
+type Watching = Pick<CamerasService, 'watching' | 'detectionsIn' | 'isRecording'>
 
 /** Returns the clips of a slot's cameras around a time that the caller may see, or the reason why there are none. */
 export function footageOf(cameras: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
@@ -29,14 +29,15 @@ export function footageOf(cameras: Watching, moment: Moment, windowSeconds: numb
 
 function ofCamera(cameras: Watching, cctvId: number, atMs: number, windowSeconds: number, caller: Caller) {
   const windowMs = windowSeconds * 1000
-  const span = { from: atMs - windowMs - longestClipMs, to: atMs + windowMs + 1 }
-  const { rows } = cameras.detections({ cctvId, ...span }, { limit: 500, offset: 0 }, caller)
-  const near = rows.filter((detection) => overlaps(detection, atMs - windowMs, atMs + windowMs))
+  const span = { fromMs: atMs - windowMs - longestClipMs, toMs: atMs + windowMs + 1 }
+  const near = cameras
+    .detectionsIn(cctvId, span, caller)
+    .filter((detection) => overlaps(detection, atMs - windowMs, atMs + windowMs))
   const clips = near
     .map((detection) => ({ detection, offsetSeconds: offsetIn(detection, atMs) }))
     .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
     .slice(0, clipsTold)
-  const isPending = cameras.isRecording(cctvId, span.from, span.to)
+  const isPending = cameras.isRecording(cctvId, span.fromMs, span.toMs)
   return {
     clips,
     reason: strongest([...near.map(reasonOf), ...(isPending ? ['pending' as const] : ['no_motion' as const])]),

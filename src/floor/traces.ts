@@ -25,7 +25,7 @@ import type { endings, Stay, StoryStep } from './trace-schema.ts'
 
 export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
 type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
-type Motion = Pick<CamerasService, 'watching' | 'detections' | 'isRecording'>
+type Motion = Pick<CamerasService, 'watching' | 'detectionsIn' | 'isRecording'>
 
 type TracesNeeds = { work: UnitOfWork; warehouse: WarehouseService; cameras: Motion }
 

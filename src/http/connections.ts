@@ -1,36 +1,50 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Context } from 'hono'
+import { neighbourhoodOf } from '../platform/index.ts'
 
 export type ConnectionLimits = {
   /** Open at once. */
   readonly most: number
-  /** Of these, from one address other than this machine's own. */
-  readonly mostOfAddress: number
+  /** Of these, strangers of one network, or known callers of one address. This machine has no such bound. */
+  readonly mostTogether: number
 }
 
-type Connection = { socket: Socket; readonly address: string; isBusy: boolean; busySinceMs: number }
+type Connection = {
+  socket: Socket
+  readonly address: string
+  /** Who shares one bound with it; undefined for this machine. */
+  group: string | undefined
+  isBusy: boolean
+  busySinceMs: number
+  /** Whether a caller was recognised on it. */
+  isKnown: boolean
+  readonly noteKnown: () => void
+}
+
+/** A request, with the connection that it came by. */
+type Arrived = IncomingMessage & { via?: Pick<Connection, 'noteKnown'> }
 
 /** A request that takes longer than this, by nobody known, may have to make room. */
 const patienceMs = 1000
 
-/** Sockets whose request under way comes from somebody known. */
-const ofKnownCallers = new WeakSet<object>()
-
-/** Says that the caller of the request under way on this socket is known. */
-export function noteKnown(socket: object | undefined): void {
-  if (socket) ofKnownCallers.add(socket)
+/** Says that the caller of this request is known, and so the connection. */
+export function noteKnown(c: Context): void {
+  const { incoming } = (c.env ?? {}) as { incoming?: Arrived }
+  incoming?.via?.noteKnown()
 }
 
 /**
- * The open connections of a listener, kept within bounds: where there is one too many, the one that has waited longest
- * without a request makes room, of the same address where that has too many. Where all have a request under way, it is
- * the oldest whose caller is not known yet, such as a body that trickles in at the sign-in. A known caller with a
- * request under way is never cut off for a newcomer.
+ * The open connections of a listener, kept within bounds. Until a caller is recognised on it, a connection is a stranger's.
+ * Where there is one too many, the stranger's that has waited longest without a request makes room, of the same network
+ * where that has too many. Where all have a request under way, it is the oldest, such as a body that trickles in at the
+ * sign-in. A known caller's connection is never closed for a stranger, only for one of the same address.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
   /** Those that wait stand in the order in which they began to. */
   readonly #all = new Map<string, Connection>()
-  readonly #ofAddress = new Map<string, number>()
+  readonly #sizes = new Map<string, number>()
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits
@@ -49,22 +63,24 @@ export class Connections {
       return
     }
     const address = socket.remoteAddress ?? ''
-    const connection = { socket, address, isBusy: false, busySinceMs: 0 }
+    const group = isThisMachine(address) ? undefined : `strangers of ${neighbourhoodOf(address)}`
+    const noteKnown = () => this.#recognised(key, connection)
+    const connection = { socket, address, group, isBusy: false, busySinceMs: 0, isKnown: false, noteKnown }
     this.#all.set(key, connection)
-    this.#ofAddress.set(address, (this.#ofAddress.get(address) ?? 0) + 1)
+    this.#count(connection.group, 1)
     socket.once('close', () => this.#forget(key, connection))
-    if (this.#ofThis(address) > this.#limits.mostOfAddress) this.#makeRoom(key, (c) => c.address === address)
-    if (this.#all.size > this.#limits.most) this.#makeRoom(key, () => true)
+    this.#bound(key, connection)
+    if (this.#all.size > this.#limits.most) this.#makeRoom(key, ({ isKnown }) => !isKnown)
   }
 
   /** A request is under way until its response is closed. */
-  busy(socket: Socket, response: { once(event: 'close', listener: () => void): unknown }): void {
-    const key = keyOf(socket)
+  busy(request: Arrived, response: { once(event: 'close', listener: () => void): unknown }): void {
+    const key = keyOf(request.socket)
     const connection = this.#all.get(key)
     if (!connection) return
+    request.via = connection
     connection.isBusy = true
     connection.busySinceMs = performance.now()
-    ofKnownCallers.delete(socket)
     response.once('close', () => {
       connection.isBusy = false
       if (this.#all.get(key) !== connection) return
@@ -85,22 +101,38 @@ export class Connections {
   #forget(key: string, connection: Connection): void {
     if (this.#all.get(key) !== connection) return
     this.#all.delete(key)
-    const left = (this.#ofAddress.get(connection.address) ?? 1) - 1
-    if (left > 0) this.#ofAddress.set(connection.address, left)
-    else this.#ofAddress.delete(connection.address)
+    this.#count(connection.group, -1)
   }
 
-  #ofThis(address: string): number {
-    return isThisMachine(address) ? 0 : (this.#ofAddress.get(address) ?? 0)
+  #recognised(key: string, connection: Connection): void {
+    if (connection.isKnown || this.#all.get(key) !== connection) return
+    connection.isKnown = true
+    if (connection.group === undefined) return
+    this.#count(connection.group, -1)
+    connection.group = `known of ${connection.address}`
+    this.#count(connection.group, 1)
+    this.#bound(key, connection)
   }
 
-  /** The newcomer goes only when everybody else is busy and known, or has just begun. */
+  #count(group: string | undefined, change: 1 | -1): void {
+    if (group === undefined) return
+    const size = (this.#sizes.get(group) ?? 0) + change
+    if (size > 0) this.#sizes.set(group, size)
+    else this.#sizes.delete(group)
+  }
+
+  #bound(newcomer: string, { group }: Connection): void {
+    if (group === undefined || (this.#sizes.get(group) ?? 0) <= this.#limits.mostTogether) return
+    this.#makeRoom(newcomer, (connection) => connection.group === group)
+  }
+
+  /** The newcomer goes only when everybody else is known, or busy and has just begun. */
   #makeRoom(newcomer: string, among: (connection: Connection) => boolean): void {
     const others = [...this.#all].filter(([key, connection]) => key !== newcomer && among(connection))
     const startedBefore = performance.now() - patienceMs
     const chosen =
       others.find(([, { isBusy }]) => !isBusy) ??
-      others.find(([, { socket, busySinceMs }]) => !ofKnownCallers.has(socket) && busySinceMs < startedBefore)
+      others.find(([, { isKnown, busySinceMs }]) => !isKnown && busySinceMs < startedBefore)
     const connection = chosen?.[1] ?? this.#all.get(newcomer)
     if (!connection) return
     connection.socket.destroy()
@@ -108,6 +140,6 @@ export class Connections {
   }
 }
 
-const isThisMachine = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address)
+const isThisMachine = (address: string): boolean => /^(::ffff:)?127\.0\.0\.1$|^::1$/.test(address)
 
 const keyOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`

@@ -34,7 +34,7 @@ export const wireLimits: WireLimits = {
   keepAliveMs: 65_000,
   handshakeMs: 10_000,
   most: 2000,
-  mostOfAddress: 200,
+  mostTogether: 200,
 }
 
 const drainMs = 10_000
@@ -94,7 +94,7 @@ export class HttpListener {
     this.#server.setTimeout(limits.stalledMs)
     this.#server.on('connection', (socket) => this.#connections.opened(socket))
     if (options.tls) this.#server.on('secureConnection', (socket: Socket) => this.#connections.opened(socket))
-    this.#server.prependListener('request', ({ socket }, response) => this.#connections.busy(socket, response))
+    this.#server.prependListener('request', (request, response) => this.#connections.busy(request, response))
     this.#server.on('clientError', answerBrokenRequest)
     this.#server.on('checkExpectation', (_request, response) =>
       answerNow(response, 'Send no Expect header but 100-continue'),

@@ -1,4 +1,4 @@
-import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
@@ -6,9 +6,9 @@ import { type Clock, isoTime } from '../platform/index.ts'
 import {
   type AttemptRow,
   attemptsOf,
-  countDeliveriesOf,
   type DeliveryRow,
   deliveriesOf,
+  deliveryOfSeq,
   findDelivery,
 } from './delivery-store.ts'
 import type { Pacing, Wait } from './pacing.ts'
@@ -35,30 +35,24 @@ export class DeliveryLog {
   }
 
   /**
-   * The deliveries of one endpoint with their attempts, newest notification first, with `after_seq` oldest first. Throws
-   * NOT_FOUND.
+   * The deliveries of one endpoint with their attempts, newest notification first, with `after_seq` oldest first. Ends
+   * early when `signal` says that the client has gone. Throws NOT_FOUND.
    */
-  list(id: string, query: DeliveryQuery) {
+  async list(id: string, query: DeliveryQuery, signal?: AbortSignal) {
     const { limit = historyLimit, offset = 0, cursor, after_seq: afterSeq, ...filter } = query
-    return this.#needs.work.read((tx) => {
-      const webhook = getWebhook(tx, id)
-      const rows = deliveriesOf(tx, id, filter, { beforeSeq: cursor, afterSeq, limit: limit + 1, offset })
-      const page = rows.slice(0, limit)
-      const total = countDeliveriesOf(tx, id, filter, { afterSeq, limit: countLimit + 1 })
-      const hasMore = rows.length > limit
-      const last = page.at(-1)
-      return {
-        success: true as const,
-        data: this.#present(tx, webhook, page),
-        pagination: {
-          limit,
-          offset,
-          total: total > countLimit ? null : total,
-          hasMore,
-          nextCursor: hasMore && last && afterSeq === undefined ? `${last.outboxSeq}` : null,
-        },
-      }
+    const { work } = this.#needs
+    work.read((tx) => getWebhook(tx, id))
+    const listing = deliveriesOf(id, filter, { beforeSeq: cursor, afterSeq })
+    const isFollowed = afterSeq !== undefined
+    const page = { limit, offset, before: cursor === undefined || isFollowed ? undefined : [cursor] }
+    const { keys, hasMore, total } = await keysOfPage(work, listing, page, countLimit, signal)
+    const data = work.read((tx) => {
+      const rows = keys.flatMap(([seq = 0]) => deliveryOfSeq(tx, id, seq) ?? [])
+      return this.#present(tx, getWebhook(tx, id), rows)
     })
+    const last = data.at(-1)
+    const nextCursor = hasMore && last && !isFollowed ? `${last.seq}` : null
+    return { success: true as const, data, pagination: { limit, offset, total, hasMore, nextCursor } }
   }
 
   /**

@@ -1,8 +1,10 @@
 import {
   blob,
   built,
+  type Condition,
   change,
   integer,
+  listings,
   maybe,
   pick,
   type ReadTx,
@@ -259,82 +261,72 @@ export type DeliveryFilter = {
   readonly to?: number | undefined
 }
 
-export type HistoryPage = {
-  /** Only what was published before this seq. */
-  readonly beforeSeq?: number | undefined
-  /** Only what was published after this seq, oldest first. */
-  readonly afterSeq?: number | undefined
-  readonly limit: number
-  readonly offset: number
-}
-
 const deliverySelect = `SELECT d.id, d.outbox_seq AS outboxSeq, o.event_id AS eventId, o.type, o.timestamp_ms AS timestampMs,
   d.state, d.attempts, d.next_attempt_at_ms AS nextAttemptAtMs, d.last_status AS lastStatus, d.last_error AS lastError,
   d.created_at_ms AS createdAtMs, d.delivered_at_ms AS deliveredAtMs
   FROM delivery d JOIN ${published} o ON o.seq = d.outbox_seq`
 
-const everyCondition = { state: 'exhausted', type: '', from: 0, to: 1 } as const
-const deliveriesWhere = statements({
+const deliveryBySeq = statement({
   columns: deliveryColumns,
-  sql: (condition: string, isOldestFirst: boolean) => `${deliverySelect}
-    WHERE d.webhook_id = +? AND d.outbox_seq > +? AND d.outbox_seq < +? ${condition}
-    ORDER BY d.outbox_seq${isOldestFirst ? '' : ' DESC'} LIMIT ? OFFSET ?`,
-  samples: [
-    ['', true],
-    [conditionOf(everyCondition).condition, false],
-  ],
+  sql: `${deliverySelect} WHERE d.webhook_id = +? AND d.outbox_seq = +?`,
 })
 const deliveryById = statement({
   columns: deliveryColumns,
   sql: `${deliverySelect} WHERE d.id = +? AND d.webhook_id = +?`,
 })
-const countedWhere = statements({
-  columns: { total: integer },
-  sql: (condition: string, looksAtEvents: boolean) => `SELECT count(*) AS total FROM (SELECT 1 FROM delivery d
-    ${looksAtEvents ? `JOIN ${published} o ON o.seq = d.outbox_seq` : ''}
-    WHERE d.webhook_id = +? AND d.outbox_seq > +? ${condition} LIMIT ?)`,
-  samples: [
-    ['', false],
-    [conditionOf(everyCondition).condition, true],
-  ],
-})
-
-/** The state as text, not as a parameter: only then the index of the exhausted ones is found. */
-function conditionOf({ state, type, from, to }: DeliveryFilter): { condition: string; values: (string | number)[] } {
-  const parts: [string, string | number | undefined][] = [
-    ['AND o.type = +?', type],
-    ['AND o.timestamp_ms >= +?', from],
-    ['AND o.timestamp_ms < +?', to],
-  ]
-  const asked = parts.filter(([, value]) => value !== undefined)
-  return {
-    condition: [state === undefined ? '' : `AND d.state = '${state}'`, ...asked.map(([part]) => part)].join(' '),
-    values: asked.map(([, value]) => value ?? 0),
-  }
+type PlaceInOrder = {
+  /** Only what was published before this seq. */
+  readonly beforeSeq?: number | undefined
+  /** Only what was published after this seq, oldest first. */
+  readonly afterSeq?: number | undefined
 }
 
-/** An endpoint's deliveries, the newest notification first; with `afterSeq` the oldest first. */
-export function deliveriesOf(tx: ReadTx, webhookId: string, filter: DeliveryFilter, page: HistoryPage): DeliveryRow[] {
-  const { condition, values } = conditionOf(filter)
-  const { beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq, limit, offset } = page
-  const bound = [webhookId, afterSeq ?? -1, beforeSeq, ...values, limit, offset]
-  return tx.all(deliveriesWhere(condition, afterSeq !== undefined), bound)
+const given = (condition: string, value: string | number | undefined): Condition[] =>
+  value === undefined ? [] : [{ sql: condition, values: [value] }]
+
+/**
+ * An endpoint's deliveries, the newest notification first, with `afterSeq` the oldest first; the key is the seq. The
+ * state is written out: an index serves the exhausted ones, and is found by its words only.
+ */
+export const deliveriesOf = listings(
+  (webhookId: string, { state, type, from, to }: DeliveryFilter, { beforeSeq, afterSeq }: PlaceInOrder) => {
+    const ofEvents = [
+      ...given('o.type = +?', type),
+      ...given('o.timestamp_ms >= +?', from),
+      ...given('o.timestamp_ms < +?', to),
+    ]
+    const ofState = state === undefined ? [] : [{ sql: `d.state = '${state}'`, values: [] }]
+    const isServed = state === 'exhausted'
+    return {
+      // A cross join looks at the deliveries first; the other way, a slice could look at every notification.
+      from: ofEvents.length === 0 ? 'delivery d' : `delivery d CROSS JOIN ${published} o ON o.seq = d.outbox_seq`,
+      key: ['d.outbox_seq'],
+      isOldestFirst: afterSeq !== undefined,
+      behind: afterSeq === undefined ? undefined : [afterSeq],
+      within: [
+        ...given('d.webhook_id = +?', webhookId),
+        ...(isServed ? ofState : []),
+        ...(afterSeq === undefined ? [] : given('d.outbox_seq < +?', beforeSeq)),
+      ],
+      passing: [...(isServed ? [] : ofState), ...ofEvents],
+    }
+  },
+  [
+    ['', {}, {}],
+    ['', { state: 'exhausted' }, { afterSeq: 0, beforeSeq: 1 }],
+    ['', { state: 'pending', type: '', from: 0, to: 1 }, {}],
+    ['', { state: 'delivered' }, {}],
+  ],
+)
+
+/** The delivery of a notification to an endpoint. */
+export function deliveryOfSeq(tx: ReadTx, webhookId: string, seq: number): DeliveryRow | undefined {
+  return tx.get(deliveryBySeq, [webhookId, seq])
 }
 
 /** One delivery of an endpoint; undefined when it has none of this id. */
 export function findDelivery(tx: ReadTx, webhookId: string, id: string): DeliveryRow | undefined {
   return tx.get(deliveryById, [id, webhookId])
-}
-
-/** How many there are, counted up to `limit`. */
-export function countDeliveriesOf(
-  tx: ReadTx,
-  webhookId: string,
-  filter: DeliveryFilter,
-  { afterSeq = -1, limit }: Pick<HistoryPage, 'afterSeq' | 'limit'>,
-): number {
-  const { condition, values } = conditionOf(filter)
-  return tx.get(countedWhere(condition, values.length > 0), [webhookId, afterSeq, ...values, limit])?.total ?? 0
 }
 
 /** The attempts of these deliveries, in order, by delivery. */

@@ -278,7 +278,9 @@ function addRegistry(api: Api, service: WebhookService): void {
 }
 
 function addDeliveries(api: Api, deliveries: DeliveryLog): void {
-  api.openapi(listingDeliveries, (c) => c.json(deliveries.list(c.req.valid('param').id, c.req.valid('query')), 200))
+  api.openapi(listingDeliveries, async (c) =>
+    c.json(await deliveries.list(c.req.valid('param').id, c.req.valid('query'), c.req.raw.signal), 200),
+  )
   api.openapi(redelivering, async (c) => {
     const { id, deliveryId } = c.req.valid('param')
     return c.json(await deliveries.redeliver(id, deliveryId, originOf(c)), 200)

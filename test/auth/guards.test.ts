@@ -6,9 +6,9 @@ import { afterAnswer, beforeAsking, type Known } from '../../src/auth/belief.ts'
 import { admit, afterFailure, type Breaker, closedBreaker } from '../../src/auth/breaker.ts'
 import { roleOfGroups } from '../../src/auth/config-names.ts'
 import { normaliseInstance } from '../../src/auth/credentials.ts'
-import { networkOf } from '../../src/auth/network-of.ts'
 import { Recent } from '../../src/auth/recent.ts'
 import { Slowing } from '../../src/auth/slowing.ts'
+import { networkOf } from '../../src/platform/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const minuteMs = 60_000

@@ -113,6 +113,10 @@ t.test('detections are read page by page while new ones come in, and followed in
     [4, 5],
     'nothing is missed, nothing comes twice',
   )
+  const at = (laterMs: number) => encodeURIComponent(new Date(motionAt + laterMs).toISOString())
+  t.strictSame(ids(await ask(`after_seq=1&from=${at(0)}&to=${at(9000)}`)), [2, 3])
+  t.strictSame(ids(await ask(`from=${at(0)}&to=${at(1000)}`)), [1])
+  t.strictSame(ids(await ask(`from=${at(1000)}&cctvId=${facts.cameraId}`)), [5, 3, 2])
   t.strictSame(ids(await ask('after_seq=0', people.olga)), [], 'of cameras of others nothing is told')
   t.match(await ask('cursor=what'), { status: 400, body: { error: { fields: [{ path: 'cursor' }] } } })
 })

@@ -84,6 +84,17 @@ t.test('no read looks at more rows in one turn than a slice has, whoever asks an
       for (const { statements } of reads.taken()) turns.push({ what: `${path} (${who})`, statements })
     }
   }
+  for (const list of ['/api/iot/detection-events', '/api/webhooks/17/deliveries']) {
+    const page = async (query: string) => {
+      const { body } = await gateway.ask('GET', `${list}?limit=3&offset=5000${query}`, { by: people.ada })
+      t.match(body.pagination, { hasMore: true, total: null }, `${list}${query}`)
+      return body.data.map(({ seq }: { seq: number }) => seq)
+    }
+    const [first = 0] = await page('&after_seq=0')
+    t.strictSame(await page('&after_seq=0'), [first, first + 1, first + 2], `${list}: a page over many slices`)
+    const [newest = 0] = await page('')
+    t.strictSame(await page(''), [newest, newest - 1, newest - 2], `${list}: newest first`)
+  }
   gateway.close()
   t.ok(turns.length > paths.length, `${turns.length} turns of ${paths.length} reads`)
   const known = new Map<string, number>()

@@ -29,8 +29,8 @@ async function listening(t: Test, limits: Partial<WireLimits> = {}) {
   return { port, listener, floor, requestsBegun: () => begun }
 }
 
-async function open(t: Test, port: number, text = ''): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').setNoDelay()
+async function open(t: Test, port: number, text = '', localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).setNoDelay()
   socket.on('error', () => undefined)
   t.teardown(() => socket.destroy())
   await once(socket, 'connect')
@@ -123,7 +123,7 @@ t.test('a body without end is refused as soon as it is too large, a compressed o
 })
 
 t.test('a thousand connections that say nothing cost nobody a request; the oldest make room', async (t) => {
-  const { port, listener, floor } = await listening(t, { most: 600, mostOfAddress: 600 })
+  const { port, listener, floor } = await listening(t, { most: 600, mostTogether: 600 })
   const all: Socket[] = []
   // In groups, because the system keeps only some hundred waiting that nobody has accepted yet.
   for (let i = 0; i < 10; i++) all.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, port)))))
@@ -134,7 +134,7 @@ t.test('a thousand connections that say nothing cost nobody a request; the oldes
 })
 
 t.test('a request under way is not cut off for newcomers', async (t) => {
-  const { port } = await listening(t, { most: 5, mostOfAddress: 5 })
+  const { port } = await listening(t, { most: 5, mostTogether: 5 })
   const body = '{"event_type":"REMOVED","slot_code":"A-01","asset_barcode":"P-1"}'
   const busy = await open(
     t,
@@ -153,7 +153,7 @@ const signIn =
   'POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'
 
 t.test('bodies that trickle in from nobody known make room, and end within seconds', async (t) => {
-  const { port, floor, requestsBegun } = await listening(t, { most: 20, mostOfAddress: 20 })
+  const { port, floor, requestsBegun } = await listening(t, { most: 20, mostTogether: 20 })
   const body = '{"event_type":"REMOVED","slot_code":"A-01","asset_barcode":"P-1"}'
   const start = `${who}Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`
   const known = await open(t, port, head(`${start}${body.slice(0, 9)}`))
@@ -177,6 +177,56 @@ t.test('bodies that trickle in from nobody known make room, and end within secon
   const texts = await Promise.all(ended)
   const late = texts.filter((text) => text !== '')
   for (const text of late) t.match(text, /^HTTP\/1\.1 400 [\s\S]*took too long to arrive/)
+})
+
+const look = `GET /api/whms/zones HTTP/1.1\r\nHost: 127.0.0.1\r\n${who}\r\n`
+
+/** Asks on this connection and keeps it open. Returns the first line of the answer, '' when it was closed. */
+async function asked(socket: Socket): Promise<string> {
+  const answer = new Promise<string>((resolve) => {
+    socket.once('data', (part: Buffer) => resolve(`${part}`.split('\r\n')[0] ?? ''))
+    socket.once('close', () => resolve(''))
+  })
+  socket.resume().write(look)
+  return answer
+}
+
+const served = 'HTTP/1.1 200 OK'
+
+t.test('a network full of strangers keeps out neither its own people nor other networks', async (t) => {
+  const { port, listener } = await listening(t)
+  const known = await open(t, port, '', '127.0.1.200')
+  t.equal(await asked(known), served)
+  const elsewhere = await Promise.all(Array.from({ length: 30 }, () => open(t, port, '', '127.0.2.1')))
+  for (let n = 1; n <= 40; n += 1)
+    await Promise.all(Array.from({ length: 10 }, () => open(t, port, '', `127.0.1.${n}`)))
+  t.equal(await asked(await open(t, port, '', '127.0.1.201')), served, 'a colleague of that network who comes later')
+  t.equal(await asked(known), served, 'a colleague who was there before, and waited')
+  t.ok(listener.connections <= 232, `strangers of one network share 200 places: ${listener.connections} are open`)
+  t.strictSame(await Promise.all(elsewhere.map(asked)), Array(30).fill(served), 'who is in another network')
+})
+
+t.test('whoever is known keeps the connection while strangers fill every place', async (t) => {
+  const { port, listener } = await listening(t, { most: 20 })
+  const known = await open(t, port, '', '127.0.1.1')
+  t.equal(await asked(known), served)
+  for (let n = 0; n < 60; n += 1) await open(t, port, '', `127.0.${n % 3}.1`)
+  t.equal(await asked(known), served)
+  t.ok(listener.connections <= 20)
+})
+
+t.test('one known address cannot take every place', async (t) => {
+  const { port, listener } = await listening(t, { mostTogether: 5 })
+  const body = '{"event_type":"REMOVED","slot_code":"A-01","asset_barcode":"P-1"}'
+  const start = `${who}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`
+  const busy = await open(t, port, '', '127.0.1.1')
+  t.equal(await asked(busy), served)
+  busy.write(head(start))
+  for (let n = 0; n < 12; n += 1) t.equal(await asked(await open(t, port, '', '127.0.1.1')), served)
+  t.equal(listener.connections, 5)
+  const answer = once(busy, 'data')
+  busy.write(body.slice(9))
+  t.match(`${await answer}`, /^HTTP\/1\.1 201 Created/, 'a request under way is not cut off for it')
 })
 
 t.test('a client that vanishes in the middle of a request leaves nothing behind', async (t) => {

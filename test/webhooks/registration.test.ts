@@ -435,7 +435,7 @@ t.test('the history of deliveries is paged, newest first', async (t) => {
   t.teardown(() => yard.end())
   yard.webhooks.worker.start()
   const receiver = await yard.receiver()
-  const id = await yard.register(receiver)
+  const id = await yard.register(receiver, ['whms.placement', 'whms.removal'])
   await yard.publish(120)
   await yard.attempted(120)
   const get = async (query: string) => (await yard.call('GET', `/api/webhooks/${id}/deliveries${query}`)).body
@@ -457,6 +457,24 @@ t.test('the history of deliveries is paged, newest first', async (t) => {
     ids.toReversed(),
     'followed in order',
   )
+  const lateMs = yard.clock.now() + 60_000
+  yard.clock.advance(60_000)
+  await yard.publish(2)
+  await yard.publish(2, 'whms.removal')
+  await yard.attempted(124)
+  const of = async (query: string) => {
+    const { data, pagination } = await get(query)
+    return { seqs: data.map((d: { seq: number }) => d.seq), total: pagination.total }
+  }
+  const last = first.data[0].seq
+  const from = new Date(lateMs).toISOString()
+  const { seqs, total } = await of(`?from=${from}`)
+  t.strictSame([seqs.length, total, seqs.at(-1) > last], [4, 4, true])
+  const [d, c, b, a] = seqs
+  t.strictSame(await of(`?from=${from}&type=whms.removal&after_seq=1`), { seqs: [c, d], total: 2 })
+  t.strictSame(await of(`?to=${from}&after_seq=${last - 1}&state=delivered`), { seqs: [last], total: 1 })
+  t.strictSame(await of('?state=exhausted&after_seq=0'), { seqs: [], total: 0 })
+  t.strictSame(await of(`?after_seq=${last}&cursor=${c}`), { seqs: [a, b], total: 2 })
   for (const query of ['?limit=-1', '?limit=1.5', '?offset=x', '?state=lost', '?cursor=y', '?after_seq=y']) {
     t.match(
       await yard.call('GET', `/api/webhooks/${id}/deliveries${query}`),

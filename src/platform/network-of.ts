@@ -10,3 +10,8 @@ export function networkOf(address: string): string {
   const groups = (parsed as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16))
   return `${groups.join(':')}::/64`
 }
+
+/** Returns the network of an address as a site has it: the /24 of an IPv4 address, or its /64 of IPv6. */
+export function neighbourhoodOf(address: string): string {
+  return networkOf(address).replace(/^(\d+\.\d+\.\d+)\.\d+$/, '$1.0/24')
+}
