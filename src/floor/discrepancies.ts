@@ -30,8 +30,8 @@ import {
 } from './discrepancy.ts'
 import type { Discrepancy, SlotName } from './discrepancy-schema.ts'
 
-/** Slots or assets in one slice: about 2 ms. */
-const sliceRows = 100
+/** Slots or assets in one slice: a few milliseconds, also among a million events. */
+const sliceRows = 30
 
 export type DiscrepancyQuery = {
   readonly kind?: DiscrepancyKind | undefined
