@@ -7,8 +7,8 @@ import { isoTime } from '../platform/index.ts'
 import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
 
-/** Assets in one slice: about 2 ms with their places. */
-const sliceAssets = 250
+/** Assets in one slice: a few milliseconds with their places, also among a million events. */
+const sliceAssets = 100
 
 export type AssetQuery = AssetFilter & {
   /** Whether to return where each is. */
