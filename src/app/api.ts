@@ -6,7 +6,7 @@ import {
   type Refusals,
   type Sessions,
 } from '../auth/index.ts'
-import { type CamerasService, cameraRoutes } from '../cameras/index.ts'
+import { type CamerasService, cameraRoutes, type Detections } from '../cameras/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
@@ -86,6 +86,7 @@ export type ApiParts = {
   readonly imports: ImportService
   readonly counts: CountsService
   readonly cameras: CamerasService
+  readonly detections: Detections
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
 }
@@ -134,7 +135,7 @@ export function buildApi(parts: ApiParts): Api {
   scaleRoutes(root, parts.scales)
   importRoutes(root, parts.imports)
   countRoutes(root, parts.counts)
-  cameraRoutes(root, parts.cameras)
+  cameraRoutes(root, parts.cameras, parts.detections)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
   consoleRoutes(root, parts)

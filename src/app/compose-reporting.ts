@@ -21,10 +21,11 @@ export function composeReporting(
   parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo & { readonly metrics: Metrics },
 ) {
   const { clock, log, version } = outside
-  const { work, outbox, metrics, storageUsers, cameras, room, clockSync } = parts
+  const { work, outbox, metrics, storageUsers, cameras, configured, room, clockSync } = parts
   const webhooks = webhooksOf(live, outside, parts)
   const health = composeHealth({
-    ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, webhooks, outbox, clockSync },
+    ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
+    ...{ webhooks, outbox, clockSync },
     metrics,
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
   })
@@ -76,11 +77,12 @@ function governanceOf(
   parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
   jobs: Jobs,
 ) {
-  const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, cameras, photos, room } = parts
-  const { units, scales, recorder, siteUrl } = parts
+  const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room } = parts
+  const { configured: cameras, detections, units, scales, recorder, siteUrl } = parts
   const { dataDir } = live.config
   return createGovernance({
-    ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, cameras, photos, room, dataDir },
+    ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room, dataDir },
+    ...{ cameras, detections },
     nowMs: () => recorder.nowMs(),
     log: parts.logRoom,
     site: () => ({

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CamerasService } from '../cameras/index.ts'
+import { CamerasService, ConfiguredCameras, DetectionRecorder, Detections } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
 import { CamerasThread } from './cameras-thread.ts'
@@ -27,19 +27,22 @@ export function composeVideo(
     logFormat: outside.logFormat ?? 'json',
     isWanted: () => live.config.cameras.length > 0,
   })
+  const site = () => ({
+    cameras: live.config.cameras,
+    siteUrl: live.config.site.url,
+    warehouseId: live.config.site.warehouseId,
+    uploads: live.config.storage.upload !== null,
+    reserveBytes: live.config.retention.ledgerReserveBytes,
+  })
+  const configured = new ConfiguredCameras({ site, names: callers.names })
+  const detections = new Detections({ work, cameras: configured, clipsDir: clipsFolder })
+  const recorder = new DetectionRecorder({
+    ...{ work, clock, logger: log, log: storage.logRoom, outbox, makeId, cameras: configured, link: camerasThread },
+  })
   const cameras = new CamerasService({
-    ...{ work, clock, logger: log, log: storage.logRoom, outbox, audit, makeId },
-    clipsDir: clipsFolder,
-    site: () => ({
-      cameras: live.config.cameras,
-      siteUrl: live.config.site.url,
-      warehouseId: live.config.site.warehouseId,
-      uploads: live.config.storage.upload !== null,
-      reserveBytes: live.config.retention.ledgerReserveBytes,
-    }),
-    link: camerasThread,
-    names: callers.names,
+    ...{ work, clock, logger: log, audit, configured, recorder, link: camerasThread },
   })
   camerasThread.listen(cameras)
-  return { camerasThread, cameras, traces: new Traces({ work, warehouse, cameras }) }
+  const traces = new Traces({ work, warehouse, cameras: configured, detections })
+  return { camerasThread, configured, detections, cameras, traces }
 }

@@ -1,5 +1,5 @@
 import type { StorageUsers } from '../auth/index.ts'
-import type { CamerasService } from '../cameras/index.ts'
+import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import {
@@ -28,17 +28,22 @@ export function composeHealth(needs: {
   room: DiskRoom
   storageUsers: StorageUsers
   cameras: CamerasService
+  configured: ConfiguredCameras
   webhooks: Webhooks
   outbox: Outbox
   metrics: Pick<Metrics, 'healthChanged'>
   clockSync: ClockSync
   ffmpegOrigin: () => FfmpegOrigin | undefined
 }): HealthWatch {
-  const { work, clock, log, config, room, storageUsers, cameras, webhooks, outbox, metrics, clockSync, ffmpegOrigin } =
-    needs
+  const { work, clock, log, config, room, storageUsers, cameras, configured } = needs
+  const { webhooks, outbox, metrics, clockSync, ffmpegOrigin } = needs
   const camera = (id: number) => {
     const seen = cameras.cameraHealth().find((one) => one.id === id)
-    return { name: seen?.name ?? `Camera ${id}`, problem: seen?.problem ?? null, warehouseId: cameras.warehouseOf(id) }
+    return {
+      name: seen?.name ?? `Camera ${id}`,
+      problem: seen?.problem ?? null,
+      warehouseId: configured.warehouseOf(id),
+    }
   }
   return new HealthWatch({
     work,

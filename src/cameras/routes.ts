@@ -16,6 +16,7 @@ import {
   sendResource,
   time,
 } from '../http/index.ts'
+import type { Detections } from './detections.ts'
 import { Camera, DetectionEvent, detectionShape, MotionAction, motionResultShape, motionStatusShape } from './schema.ts'
 import type { CamerasService } from './service.ts'
 
@@ -126,22 +127,21 @@ const getSnapshot = operation({
   errors: ['CLIP_PENDING'],
 })
 
-export function cameraRoutes(api: Api, cameras: CamerasService): void {
+export function cameraRoutes(api: Api, cameras: CamerasService, detections: Detections): void {
   api.openapi(listCameras, (c) => c.json(pageOfAll(cameras.cameras(c.get('caller')), c.req.valid('query')), 200))
   api.openapi(controlMotion, async (c) => sendResource(c, await cameras.control(c.req.valid('json'), originOf(c))))
   api.openapi(getMotion, (c) => sendResource(c, cameras.status(c.req.valid('query').cctvId, c.get('caller'))))
   api.openapi(listDetections, async (c) => {
     const { limit = historyLimit, offset = 0, after_seq: afterSeq, cursor, ...query } = c.req.valid('query')
     const page = { limit, offset, afterSeq, before: cursor === undefined ? undefined : readTimeCursor(cursor) }
-    const { data, ...found } = await cameras.detections(query, page, c.get('caller'), c.req.raw.signal)
+    const { data, ...found } = await detections.list(query, page, c.get('caller'), c.req.raw.signal)
     return c.json({ success: true as const, data, pagination: { limit, offset, ...found } }, 200)
   })
   api.openapi(getDetection, (c) =>
-    c.json(
-      { success: true as const, ...cameras.detection(numericPath(c.req.valid('param').id), c.get('caller')) },
-      200,
-    ),
+    c.json({ success: true as const, ...detections.one(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
   )
-  api.openapi(getClip, (c) => sendFile(c, cameras.clip(numericPath(c.req.valid('param').id), c.get('caller'))))
-  api.openapi(getSnapshot, (c) => sendFile(c, cameras.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))))
+  api.openapi(getClip, (c) => sendFile(c, detections.clip(numericPath(c.req.valid('param').id), c.get('caller'))))
+  api.openapi(getSnapshot, (c) =>
+    sendFile(c, detections.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))),
+  )
 }

@@ -1,4 +1,4 @@
-import type { CamerasService, DetectionEvent } from '../cameras/index.ts'
+import type { ConfiguredCameras, DetectionEvent, Detections } from '../cameras/index.ts'
 import type { Caller } from '../http/index.ts'
 import type { Footage, FootageReason } from './trace-schema.ts'
 
@@ -8,36 +8,46 @@ const longestClipMs = 10 * 60 * 1000
 const clipsTold = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
-type Watching = Pick<CamerasService, 'watching' | 'detectionsIn' | 'isRecording'>
+/** Which cameras look at a slot, and what they recorded. */
+export type Watching = {
+  readonly cameras: Pick<ConfiguredCameras, 'watching'>
+  readonly detections: Pick<Detections, 'during' | 'isRecording'>
+}
 
 /** Returns the clips of a slot's cameras around a time that the caller may see, or the reason why there are none. */
-export function footageOf(cameras: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
-  const { visible, hidden } = cameras.watching(moment.slotCode, caller)
-  const watching = visible.map(({ id, name }) => ({
+export function footageOf(watching: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
+  const { visible, hidden } = watching.cameras.watching(moment.slotCode, caller)
+  const cameras = visible.map(({ id, name }) => ({
     cctvId: id,
     name,
-    ...ofCamera(cameras, id, moment.timestampMs, windowSeconds, caller),
+    ...ofCamera(watching.detections, id, moment.timestampMs, windowSeconds, caller),
   }))
   const none: FootageReason = hidden > 0 ? 'camera_not_visible' : 'no_camera'
   return {
     cctv_clip_url: moment.clipUrl,
     windowSeconds,
-    cameras: watching,
-    reason: watching.length === 0 ? none : strongest(watching.map((camera) => camera.reason)),
+    cameras,
+    reason: cameras.length === 0 ? none : strongest(cameras.map((camera) => camera.reason)),
   }
 }
 
-function ofCamera(cameras: Watching, cctvId: number, atMs: number, windowSeconds: number, caller: Caller) {
+function ofCamera(
+  detections: Watching['detections'],
+  cctvId: number,
+  atMs: number,
+  windowSeconds: number,
+  caller: Caller,
+) {
   const windowMs = windowSeconds * 1000
   const span = { fromMs: atMs - windowMs - longestClipMs, toMs: atMs + windowMs + 1 }
-  const near = cameras
-    .detectionsIn(cctvId, span, caller)
+  const near = detections
+    .during(cctvId, span, caller)
     .filter((detection) => overlaps(detection, atMs - windowMs, atMs + windowMs))
   const clips = near
     .map((detection) => ({ detection, offsetSeconds: offsetIn(detection, atMs) }))
     .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
     .slice(0, clipsTold)
-  const isPending = cameras.isRecording(cctvId, span.fromMs, span.toMs)
+  const isPending = detections.isRecording(cctvId, span.fromMs, span.toMs)
   return {
     clips,
     reason: strongest([...near.map(reasonOf), ...(isPending ? ['pending' as const] : ['no_motion' as const])]),

@@ -1,4 +1,3 @@
-import type { CamerasService } from '../cameras/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, type TimePlace, timeCursor } from '../http/index.ts'
@@ -20,14 +19,13 @@ import {
 import { isoTime } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { nameOf } from './discrepancies.ts'
-import { footageOf, footageWindowSeconds } from './footage.ts'
+import { footageOf, footageWindowSeconds, type Watching } from './footage.ts'
 import type { endings, Stay, StoryStep } from './trace-schema.ts'
 
 export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
 type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
-type Motion = Pick<CamerasService, 'watching' | 'detectionsIn' | 'isRecording'>
 
-type TracesNeeds = { work: UnitOfWork; warehouse: WarehouseService; cameras: Motion }
+type TracesNeeds = Watching & { readonly work: UnitOfWork; readonly warehouse: WarehouseService }
 
 /** Lists what happened to a slot or an asset, stay by stay, with the proof. */
 export class Traces {
@@ -70,7 +68,7 @@ export class Traces {
         slotCode: event.slot_code,
         clipUrl: event.cctv_clip_url,
       }
-      return { ...step, footage: footageOf(this.#needs.cameras, moment, footageWindowSeconds, caller) }
+      return { ...step, footage: footageOf(this.#needs, moment, footageWindowSeconds, caller) }
     })
     return { data, ...rest }
   }
@@ -84,7 +82,7 @@ export class Traces {
     })
     const { timestamp, slot_code, cctv_clip_url } = event
     const moment = { timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
-    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#needs.cameras, moment, windowSeconds, caller) }
+    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#needs, moment, windowSeconds, caller) }
   }
 
   #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {

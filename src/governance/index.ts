@@ -1,4 +1,4 @@
-import type { CamerasService } from '../cameras/index.ts'
+import type { ConfiguredCameras, Detections } from '../cameras/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
@@ -38,7 +38,8 @@ export type GovernanceOptions = {
   readonly idempotency: Idempotency
   readonly makeId: () => string
   readonly warehouse: WarehouseService
-  readonly cameras: CamerasService
+  readonly cameras: ConfiguredCameras
+  readonly detections: Detections
   readonly photos: Photos
   readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
@@ -62,10 +63,10 @@ export type Governance = {
 
 /** Builds the room. */
 export function createGovernance(options: GovernanceOptions): Governance {
-  const { warehouse, cameras, photos, elsewhere, transportUnit } = options
+  const { warehouse, cameras, detections, photos, elsewhere, transportUnit } = options
   const sight = new Sight({ warehouse, cameras, photos, ...(elsewhere && { elsewhere }) })
   const siteUrl = () => options.site().siteUrl
-  const references = new References({ warehouse, cameras, photos, siteUrl, transportUnit })
+  const references = new References({ warehouse, cameras, detections, photos, siteUrl, transportUnit })
   const audit = new AuditReader({ ...options, sight })
   const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
   const reports = new Reports({ ...options, siteUrl, sight })

@@ -1,4 +1,4 @@
-import type { CamerasService } from '../cameras/index.ts'
+import type { ConfiguredCameras, Detections } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
@@ -42,7 +42,8 @@ export type FindElsewhere = (
 
 export type ReferencesOptions = {
   readonly warehouse: WarehouseService
-  readonly cameras: CamerasService
+  readonly cameras: ConfiguredCameras
+  readonly detections: Detections
   readonly photos: Photos
   readonly siteUrl: () => string
   readonly transportUnit?: FindElsewhere | undefined
@@ -121,7 +122,7 @@ export class References {
 
   #detection(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
-    const evidence = number === undefined ? undefined : this.#needs.cameras.evidenceOf(tx, number, caller)
+    const evidence = number === undefined ? undefined : this.#needs.detections.evidenceOf(tx, number, caller)
     if (number === undefined || !evidence) return undefined
     const media = evidence.isClosed ? evidence.files : [clipToCome(number)]
     return { type: 'detection_event', id, warehouseId: evidence.warehouseId, media }

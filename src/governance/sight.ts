@@ -1,4 +1,4 @@
-import { type CamerasService, cameraOfDetection } from '../cameras/index.ts'
+import { type ConfiguredCameras, cameraOfDetection } from '../cameras/index.ts'
 import { warehouseOfCount } from '../counts/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
@@ -42,7 +42,7 @@ export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
 
 export type SightOptions = {
   readonly warehouse: WarehouseService
-  readonly cameras: CamerasService
+  readonly cameras: ConfiguredCameras
   readonly photos: Pick<Photos, 'isVisible'>
   /** Finds transport units and scale readings, where there are any. */
   readonly elsewhere?: Partial<Record<'transport_unit' | 'scale_reading', Whereabouts>>
@@ -56,7 +56,7 @@ const everybody: Rule = () => true
  */
 export class Sight {
   readonly #warehouse: WarehouseService
-  readonly #cameras: CamerasService
+  readonly #cameras: ConfiguredCameras
   readonly #rules: Readonly<Record<AuditEntity, Rule>>
 
   constructor({ warehouse, cameras, photos, elsewhere = {} }: SightOptions) {

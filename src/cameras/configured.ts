@@ -1,0 +1,74 @@
+import type { ConfigNames } from '../auth/index.ts'
+import type { CameraConfig } from '../config/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller } from '../http/index.ts'
+import { maySee } from './access.ts'
+
+export type CamerasSettings = {
+  readonly cameras: readonly CameraConfig[]
+  readonly siteUrl: string
+  readonly warehouseId: number
+  readonly uploads: boolean
+  /** Bytes of the disk that clips leave for the ledger. */
+  readonly reserveBytes: number
+}
+
+type ConfiguredCamerasNeeds = { readonly site: () => CamerasSettings; readonly names: ConfigNames }
+
+/** The cameras of the current config, and who may see them. */
+export class ConfiguredCameras {
+  readonly #needs: ConfiguredCamerasNeeds
+
+  constructor(needs: ConfiguredCamerasNeeds) {
+    this.#needs = needs
+  }
+
+  /** Returns all cameras with the settings of the site, as of now. */
+  get site(): CamerasSettings {
+    return this.#needs.site()
+  }
+
+  get names(): ConfigNames {
+    return this.#needs.names
+  }
+
+  visibleTo(caller: Caller): CameraConfig[] {
+    return this.site.cameras.filter((camera) => maySee(this.#needs.names, caller, camera))
+  }
+
+  visibleIds(caller: Caller): number[] {
+    return this.visibleTo(caller).map(({ id }) => id)
+  }
+
+  /** Says whether the camera exists and the caller may see it. */
+  isVisible(cctvId: number, caller: Caller): boolean {
+    return this.visibleIds(caller).includes(cctvId)
+  }
+
+  /** Returns a camera's config. Throws NOT_FOUND, also for a camera that the caller may not see. */
+  visible(cctvId: number, caller: Caller): CameraConfig {
+    const camera = this.visibleTo(caller).find(({ id }) => id === cctvId)
+    if (!camera) throw AppError.notFound('Camera')
+    return camera
+  }
+
+  /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */
+  watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
+    const all = this.site.cameras.filter((camera) => camera.slots.includes(slotCode))
+    const visible = all
+      .filter((camera) => maySee(this.#needs.names, caller, camera))
+      .map(({ id, name }) => ({ id, name }))
+    return { visible, hidden: all.length - visible.length }
+  }
+
+  /** Returns the name of a camera, also of one that was removed from the config. */
+  nameOf(cctvId: number): string {
+    return this.site.cameras.find(({ id }) => id === cctvId)?.name ?? `Camera ${cctvId}`
+  }
+
+  /** Returns the warehouse of a camera by the current config. */
+  warehouseOf(cctvId: number): number {
+    const { cameras, warehouseId } = this.site
+    return cameras.find(({ id }) => id === cctvId)?.warehouseId ?? warehouseId
+  }
+}

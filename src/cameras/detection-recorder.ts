@@ -1,0 +1,193 @@
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Outbox } from '../journal/index.ts'
+import { addMedia, holdClosedClip, type Log, type Media } from '../log/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
+import type { ClipClosed, ClipLost, DetectionFacts, MotionFired, StoredFile, ToCameras } from '../video/index.ts'
+import { clipReason } from './clip-words.ts'
+import type { ConfiguredCameras } from './configured.ts'
+import { detectionFacts } from './detection-leaf.ts'
+import { presentDetection } from './detections.ts'
+import { detectionRecorded, motionDetected } from './events.ts'
+import * as store from './store.ts'
+import type { DetectionEventRow } from './tables.ts'
+
+/** Sends messages to the cameras thread. */
+export type CamerasLink = { send(message: ToCameras): void }
+
+/** Time until a detection that could not be written is tried again. */
+const writeAgainMs = 10_000
+
+type DetectionRecorderNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly log: Log
+  readonly outbox: Outbox
+  readonly makeId: () => string
+  readonly link: CamerasLink
+  readonly cameras: ConfiguredCameras
+}
+
+/** Turns what the cameras thread reports of motion and clips into rows of the ledger, each exactly once. */
+export class DetectionRecorder {
+  readonly #needs: DetectionRecorderNeeds
+
+  constructor(needs: DetectionRecorderNeeds) {
+    this.#needs = needs
+  }
+
+  /** Sends the thread unused detection ids. */
+  async giveIds(count: number): Promise<void> {
+    await this.#untilWritten(async () => {
+      const ids = await this.#needs.work.write((tx) => store.takeIds(tx, count))
+      this.#needs.link.send({ type: 'ids', ids })
+    })
+  }
+
+  /** Records motion that fired, with its notification; a repeat changes nothing. */
+  async fired(message: MotionFired): Promise<void> {
+    await this.#untilWritten(() => this.#fire(message))
+  }
+
+  /** Records what became of a clip; a repeat changes nothing. */
+  async closed(message: ClipClosed | ClipLost): Promise<void> {
+    await this.#untilWritten(() => this.#close(message))
+  }
+
+  /**
+   * Records as lost what fired and has no result. Called when a new thread has reported all clips that the last one
+   * left open, and before any camera starts.
+   */
+  async giveUp(): Promise<void> {
+    await this.#untilWritten(() => this.#writeLost())
+  }
+
+  async #fire(message: MotionFired): Promise<void> {
+    await this.#needs.work.write((tx) => {
+      const fired = this.#reserve(tx, message, message.clip)
+      if (message.clip || store.findDetection(tx, fired.id)) return
+      this.#append(
+        tx,
+        fired,
+        { clip_status: 'cooldown', reason: 'the camera’s cooldown since its last clip was not over' },
+        null,
+      )
+    })
+    if (!message.clip) this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  async #close(message: ClipClosed | ClipLost): Promise<void> {
+    await this.#needs.work.write((tx) => {
+      const fired = this.#reserve(tx, message, true)
+      if (store.findDetection(tx, fired.id)) return
+      if (message.type === 'clipLost') {
+        this.#append(tx, fired, { clip_status: 'lost', reason: message.words }, null)
+        return
+      }
+      this.#keep(tx, message, 'clip', 'video/mp4')
+      if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
+      this.#append(tx, fired, { clip_status: 'recorded', reason: clipReason(message) }, message)
+    })
+    this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  async #writeLost(): Promise<void> {
+    const reason = 'the gateway ended before anything of the clip was on disk'
+    await this.#needs.work.write((tx) => {
+      for (const fired of store.openReservations(tx)) this.#append(tx, fired, { clip_status: 'lost', reason }, null)
+    })
+  }
+
+  /** Returns the reservation; writes and publishes it now if the gateway died between firing and writing. */
+  #reserve(
+    tx: Tx,
+    facts: Pick<DetectionFacts, 'detectionId' | 'cameraId' | 'motionAt' | 'score' | 'sceneChange'>,
+    clip: boolean,
+  ): store.Reservation {
+    const known = store.findReservation(tx, facts.detectionId)
+    if (known) return known
+    const fired: store.Reservation = {
+      id: facts.detectionId,
+      event_id: this.#needs.makeId(),
+      cctv_id: facts.cameraId,
+      fired_at_ms: facts.motionAt,
+      score: facts.score,
+      scene_change: facts.sceneChange ? 1 : 0,
+    }
+    store.reserve(tx, fired)
+    const url = clip ? `${this.#needs.cameras.site.siteUrl}${store.clipPath(fired.id)}` : null
+    this.#needs.outbox.announce(
+      tx,
+      motionDetected(fired, url, this.#needs.clock.now(), this.#needs.cameras.warehouseOf(fired.cctv_id)),
+    )
+    return fired
+  }
+
+  #keep(tx: Tx, file: StoredFile, kind: Media['kind'], mediaType: string): void {
+    const media = {
+      sha256: file.sha256,
+      kind,
+      mediaType,
+      sizeBytes: file.sizeBytes,
+      receivedAtMs: this.#needs.clock.now(),
+    }
+    addMedia(tx, media)
+  }
+
+  #append(
+    tx: Tx,
+    fired: store.Reservation,
+    outcome: { clip_status: DetectionEventRow['clip_status']; reason: string | null },
+    clip: ClipClosed | null,
+  ): void {
+    const unsealed = {
+      row: store.nextRow(tx),
+      id: fired.id,
+      event_id: fired.event_id,
+      cctv_id: fired.cctv_id,
+      timestamp_ms: fired.fired_at_ms,
+      score: clip?.peakScore ?? fired.score,
+      scene_change: fired.scene_change,
+      ...outcome,
+      clip_sha256: clip?.sha256 ?? null,
+      snapshot_sha256: clip?.snapshot?.sha256 ?? null,
+      clip_start_ms: clip?.startedAt ?? null,
+      clip_end_ms: clip?.endedAt ?? null,
+      pre_roll_seconds: clip?.preRollSeconds ?? null,
+      duration_seconds: clip?.durationSeconds ?? null,
+      asked_pre_roll_seconds: clip?.askedPreRollSeconds ?? null,
+      clip_pictures: clip?.pictures ?? null,
+      longest_gap_seconds: clip?.longestGapSeconds ?? null,
+      clip_original: clip ? Number(clip.original) : null,
+      closed_by: clip?.closedBy ?? null,
+      recorded_at_ms: this.#needs.clock.now(),
+    }
+    const leaf = this.#needs.log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
+    const row = { ...unsealed, ...leaf }
+    store.append(tx, row)
+    holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
+    this.#needs.outbox.created(
+      tx,
+      detectionRecorded(
+        presentDetection(row, this.#needs.cameras.site),
+        this.#needs.clock.now(),
+        this.#needs.cameras.warehouseOf(row.cctv_id),
+      ),
+    )
+  }
+
+  /** Repeats a write until the disk takes it. The thread also reports unconfirmed detections at each start. */
+  async #untilWritten(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await write()
+        return
+      } catch (err) {
+        this.#needs.logger.error({ err }, 'a detection could not be written; it is tried again')
+        if (err instanceof AppError && err.code === 'NOT_READY') return
+        await new Promise<void>((resolve) => this.#needs.clock.after(writeAgainMs, resolve))
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { join } from 'node:path'
+import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type Caller, countLimit, type FileAnswer, type TimePlace, timeCursor } from '../http/index.ts'
+import { findMedia } from '../log/index.ts'
+import type { CamerasSettings, ConfiguredCameras } from './configured.ts'
+import type { DetectionEvent } from './schema.ts'
+import * as store from './store.ts'
+import type { DetectionEventRow } from './tables.ts'
+
+type DetectionPage = {
+  readonly limit: number
+  readonly offset: number
+  /** Only leaves after this one, in the order of the log. */
+  readonly afterSeq?: number | undefined
+  /** The detection after which the page begins, newest first. */
+  readonly before?: TimePlace | undefined
+}
+
+export type DetectionEvidence = {
+  readonly warehouseId: number
+  /** Hashes of clip and snapshot. */
+  readonly files: readonly string[]
+  readonly isClosed: boolean
+}
+
+type DetectionsNeeds = {
+  readonly work: UnitOfWork
+  readonly cameras: ConfiguredCameras
+  readonly clipsDir: string
+}
+
+/** Shows the recorded detections, with their clips and snapshots, to callers who may see the camera. */
+export class Detections {
+  readonly #needs: DetectionsNeeds
+
+  constructor(needs: DetectionsNeeds) {
+    this.#needs = needs
+  }
+
+  /**
+   * Newest first, with `afterSeq` in the order of the log; only of cameras that the caller may see. Ends early when
+   * `signal` says that the client has gone. Throws NOT_FOUND.
+   */
+  async list(
+    query: { cctvId?: number | undefined; from?: number | undefined; to?: number | undefined },
+    page: DetectionPage,
+    caller: Caller,
+    signal?: AbortSignal,
+  ) {
+    if (query.cctvId !== undefined) this.#needs.cameras.visible(query.cctvId, caller)
+    const cameras = query.cctvId === undefined ? this.#needs.cameras.visibleIds(caller) : [query.cctvId]
+    const filter = { cameras, fromMs: query.from, toMs: query.to }
+    return page.afterSeq === undefined
+      ? this.#newest(filter, page, signal)
+      : this.#followed(filter, { ...page, afterSeq: page.afterSeq }, signal)
+  }
+
+  async #newest(filter: store.DetectionFilter, { limit, offset, before }: DetectionPage, signal?: AbortSignal) {
+    const page = { limit, offset, before: before && [before.timestampMs, before.id] }
+    const listing = store.newestDetections(filter)
+    const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => keys.flatMap(([, id = 0]) => store.findDetection(tx, id) ?? []))
+    const last = rows.at(-1)
+    const nextCursor = hasMore && last ? timeCursor({ timestampMs: last.timestamp_ms, id: last.id }) : null
+    return { data: rows.map((row) => presentDetection(row, this.#needs.cameras.site)), hasMore, total, nextCursor }
+  }
+
+  async #followed(
+    filter: store.DetectionFilter,
+    { limit, offset, before, afterSeq }: DetectionPage & { afterSeq: number },
+    signal?: AbortSignal,
+  ) {
+    const afterRow = this.#needs.work.read((tx) => store.lastRowUpToSeq(tx, afterSeq))
+    const listing = store.followedDetections(filter, afterRow, before)
+    const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, { limit, offset }, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => keys.flatMap(([row = 0]) => store.detectionInRow(tx, row) ?? []))
+    return {
+      data: rows.map((row) => presentDetection(row, this.#needs.cameras.site)),
+      hasMore,
+      total,
+      nextCursor: null,
+    }
+  }
+
+  /** The newest 500 detections of a camera in a span, `toMs` excluded. Throws NOT_FOUND. */
+  during(cctvId: number, span: { fromMs: number; toMs: number }, caller: Caller): DetectionEvent[] {
+    this.#needs.cameras.visible(cctvId, caller)
+    return this.#needs.work
+      .read((tx) => store.detectionsIn(tx, cctvId, span))
+      .map((row) => presentDetection(row, this.#needs.cameras.site))
+  }
+
+  /** Says whether a clip that fired in this time is still being recorded; `toMs` excluded. */
+  isRecording(cctvId: number, fromMs: number, toMs: number): boolean {
+    return this.#needs.work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
+  }
+
+  /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
+  one(id: number | undefined, caller: Caller): DetectionEvent {
+    return presentDetection(this.#row(id, caller), this.#needs.cameras.site)
+  }
+
+  /** Returns the clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is being recorded. */
+  clip(id: number | undefined, caller: Caller): FileAnswer {
+    return this.#file(this.#row(id, caller), 'clip')
+  }
+
+  snapshot(id: number | undefined, caller: Caller): FileAnswer {
+    return this.#file(this.#row(id, caller), 'snapshot')
+  }
+
+  #row(id: number | undefined, caller: Caller): DetectionEventRow {
+    const { row, fired } = this.#needs.work.read((tx) => ({
+      row: id === undefined ? undefined : store.findDetection(tx, id),
+      fired: id === undefined ? undefined : store.findReservation(tx, id),
+    }))
+    const cctvId = row?.cctv_id ?? fired?.cctv_id
+    if (cctvId === undefined || !this.#needs.cameras.isVisible(cctvId, caller)) throw AppError.notFound('Detection')
+    if (row) return row
+    throw new AppError('CLIP_PENDING', 'The clip is still being recorded', { retryAfterSeconds: 5 })
+  }
+
+  #file(row: DetectionEventRow, kind: 'clip' | 'snapshot'): FileAnswer {
+    const hash = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
+    const media = hash === null ? undefined : this.#needs.work.read((tx) => findMedia(tx, hash))
+    if (!media) throw new AppError('NOT_FOUND', `The detection has no ${kind}`, { details: row.reason ?? '' })
+    const { mediaType, sizeBytes } = media
+    return { path: join(this.#needs.clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
+  }
+
+  /** Returns the files of a detection that the caller may see; `isClosed` is false while its clip is being recorded. */
+  evidenceOf(tx: ReadTx, id: number, caller: Caller): DetectionEvidence | undefined {
+    const fired = store.findReservation(tx, id)
+    if (!fired || !this.#needs.cameras.isVisible(fired.cctv_id, caller)) return undefined
+    const row = store.findDetection(tx, id)
+    const files = [row?.clip_sha256, row?.snapshot_sha256].filter((sha256) => typeof sha256 === 'string')
+    return { warehouseId: this.#needs.cameras.warehouseOf(fired.cctv_id), files, isClosed: row !== undefined }
+  }
+}
+
+/** Returns a detection as the API and notifications show it. */
+export function presentDetection(row: DetectionEventRow, { siteUrl, uploads }: CamerasSettings): DetectionEvent {
+  return store.toDetectionEvent(row, {
+    siteUrl,
+    uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
+  })
+}
+
+/** Returns the name of a detection's file in the clips folder. */
+export function fileOf(id: number, kind: 'clip' | 'snapshot'): string {
+  return kind === 'clip' ? `${id}.mp4` : `${id}.png`
+}
