@@ -14,8 +14,17 @@ export type Phase =
   | { readonly kind: 'stalled'; readonly problem: Problem; readonly killAtMs: number }
   /** No longer wanted; the process got SIGTERM. `again`: start again when it has ended. */
   | { readonly kind: 'stopping'; readonly again: boolean; readonly killAtMs: number }
-  /** No process until `untilMs`. */
-  | { readonly kind: 'backing-off'; readonly problem: Problem; readonly untilMs: number }
+  /**
+   * No process until `untilMs`. From `knockAtMs` on (null: never) its address is asked every 2 s whether anything answers.
+   * `away`: nothing does; the first answer ends the wait.
+   */
+  | {
+      readonly kind: 'backing-off'
+      readonly problem: Problem
+      readonly untilMs: number
+      readonly knockAtMs: number | null
+      readonly away: boolean
+    }
 
 export type Connection = {
   readonly phase: Phase
@@ -25,6 +34,8 @@ export type Connection = {
   readonly refusals: number
   /** Whether this configuration of the stream has ever given a picture. */
   readonly worked: boolean
+  /** Whether the present attempt began because a knock was answered. */
+  readonly knocked: boolean
 }
 
 export type ConnectionEvent =
@@ -42,10 +53,13 @@ export type ConnectionEvent =
   | { readonly kind: 'broken'; readonly problem: Problem }
   /** The process has ended, or could not be started. */
   | { readonly kind: 'ended'; readonly problem: Problem }
+  /** What came of a knock. */
+  | { readonly kind: 'knocked'; readonly answered: boolean }
   /** Time has passed. */
   | { readonly kind: 'tick' }
 
-export type Command = 'spawn' | 'terminate' | 'kill'
+/** `knock`: a plain TCP connection without credentials, closed at once; `knocked` follows. */
+export type Command = 'spawn' | 'terminate' | 'kill' | 'knock'
 export type Step = { readonly connection: Connection; readonly commands: readonly Command[] }
 
 /** Milliseconds; `backoffMs` is the delay after the first failure in a row, the second …, the last one for ever. */
@@ -63,10 +77,22 @@ export const times = {
   refusedMs: 30 * 60_000,
   /** Credentials that worked can be refused because there are too many connections. */
   refusedAgainMs: { first: 5000, longest: 5 * 60_000 },
+  knockMs: 2000,
 } as const
 
+/** After these, nothing answers at the camera's address. */
+const awayProblems: readonly Problem[] = ['unreachable', 'name-unknown']
+/** After these the camera may have gone: a knock that is not answered shows it. */
+const lossProblems: readonly Problem[] = ['closed', 'frozen', 'no-picture']
+
 /** The connection before its first start. */
-export const newConnection: Connection = { phase: { kind: 'offline' }, failures: 0, refusals: 0, worked: false }
+export const newConnection: Connection = {
+  phase: { kind: 'offline' },
+  failures: 0,
+  refusals: 0,
+  worked: false,
+  knocked: false,
+}
 
 /** Returns the connection after an event, and what to do. `chance`, from 0 up to 1, spreads the delays. */
 export function step(connection: Connection, event: ConnectionEvent, nowMs: number, chance: number): Step {
@@ -85,6 +111,8 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
       return broken(connection, event.problem)
     case 'ended':
       return ended(connection, event.problem, nowMs, chance)
+    case 'knocked':
+      return knocked(connection, event.answered, nowMs)
     case 'tick':
       return tick(connection, nowMs)
   }
@@ -103,7 +131,7 @@ export function dueMs({ phase }: Connection): number | undefined {
     case 'stopping':
       return Number.isFinite(phase.killAtMs) ? phase.killAtMs : undefined
     case 'backing-off':
-      return phase.untilMs
+      return Math.min(phase.untilMs, phase.knockAtMs ?? Infinity)
   }
 }
 
@@ -215,8 +243,21 @@ function tick(connection: Connection, nowMs: number): Step {
     case 'stopping':
       return { connection: { ...connection, phase: { ...phase, killAtMs: Infinity } }, commands: ['kill'] }
     case 'backing-off':
-      return spawn(connection, nowMs)
+      if (nowMs >= phase.untilMs) return spawn(connection, nowMs)
+      return {
+        connection: { ...connection, phase: { ...phase, knockAtMs: nowMs + times.knockMs } },
+        commands: ['knock'],
+      }
   }
+}
+
+/** Ends the wait when a camera that was away answers. One that answers all the time has another problem, and waits. */
+function knocked(connection: Connection, answered: boolean, nowMs: number): Step {
+  const { phase } = connection
+  if (phase.kind !== 'backing-off') return stay(connection)
+  if (!answered) return stay({ ...connection, phase: { ...phase, away: true } })
+  if (!phase.away) return stay(connection)
+  return spawn({ ...connection, failures: 0 }, nowMs, true)
 }
 
 function backOff(connection: Connection, problem: Problem, nowMs: number, chance: number): Step {
@@ -228,7 +269,14 @@ function backOff(connection: Connection, problem: Problem, nowMs: number, chance
   }
   const delayMs = refused ? refusedDelayMs(counted) : atMost(times.backoffMs, counted.failures - 1)
   const spread = 1 + times.jitterShare * (2 * chance - 1)
-  return stay({ ...counted, phase: { kind: 'backing-off', problem, untilMs: nowMs + delayMs * spread } })
+  // An address that answers a knock and then is unreachable (a firewall that answers for it) starts no second attempt.
+  const away = awayProblems.includes(problem) && !connection.knocked
+  const knocks = awayProblems.includes(problem) || lossProblems.includes(problem)
+  const knockAtMs = knocks ? nowMs + times.knockMs : null
+  return stay({
+    ...counted,
+    phase: { kind: 'backing-off', problem, untilMs: nowMs + delayMs * spread, knockAtMs, away },
+  })
 }
 
 function refusedDelayMs({ worked, refusals, failures }: Connection): number {
@@ -241,8 +289,8 @@ function atMost(delays: readonly number[], index: number): number {
   return delays[Math.min(index, delays.length - 1)] ?? 0
 }
 
-function spawn(connection: Connection, nowMs: number): Step {
-  return { connection: { ...connection, phase: { kind: 'connecting', sinceMs: nowMs } }, commands: ['spawn'] }
+function spawn(connection: Connection, nowMs: number, knocked = false): Step {
+  return { connection: { ...connection, phase: { kind: 'connecting', sinceMs: nowMs }, knocked }, commands: ['spawn'] }
 }
 
 function terminate(connection: Connection, phase: Phase): Step {

@@ -9,6 +9,7 @@ import {
   step,
 } from './connection.ts'
 import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.ts'
+import { Knock } from './knock.ts'
 import { PictureRate } from './picture-rate.ts'
 import type { Problem } from './problems.ts'
 import type { StreamSource } from './stream-source.ts'
@@ -60,6 +61,7 @@ export class Stream {
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
   #idle: (() => void)[] = []
+  readonly #knock = new Knock((answered) => this.#step({ kind: 'knocked', answered }))
   /** Source of the newest attempt; undefined before the first, and when its password could not be read. */
   #tried: StreamSource | undefined
 
@@ -144,6 +146,7 @@ export class Stream {
     const { connection, commands } = step(this.#connection, event, clock.monotonic(), chance)
     this.#connection = connection
     for (const command of commands) this.#obey(command)
+    if (connection.phase.kind !== 'backing-off') this.#knock.cancel()
     this.#arm()
     this.#publish()
     if (!hasProcess(this.#connection)) for (const resolve of this.#idle.splice(0)) resolve()
@@ -159,6 +162,9 @@ export class Stream {
         break
       case 'kill':
         this.#ingest?.kill()
+        break
+      case 'knock':
+        if (this.#tried) this.#knock.start(this.#tried)
         break
     }
   }

@@ -52,7 +52,8 @@ class Bench {
   /** Time from this failure to the next attempt. */
   failAndWait(problem: Problem): number {
     this.give({ kind: 'ended', problem })
-    const waitMs = (dueMs(this.connection) ?? Number.NaN) - this.nowMs
+    const { phase } = this.connection
+    const waitMs = (phase.kind === 'backing-off' ? phase.untilMs : Number.NaN) - this.nowMs
     this.pass(waitMs)
     return waitMs
   }
@@ -144,6 +145,46 @@ t.test('stop and start while the process is ending leave one process', async (t)
   t.equal(dueMs(bench.connection), undefined)
 })
 
+/** A camera that has been away for so long that the next attempt is half a minute off. */
+function longAway(): Bench {
+  const bench = new Bench().give({ kind: 'start' })
+  for (let i = 0; i < 5; i += 1) bench.failAndWait('unreachable')
+  return bench.give({ kind: 'ended', problem: 'unreachable' })
+}
+
+t.test('a camera that is away is asked every two seconds, and its first answer starts an attempt', async (t) => {
+  const bench = longAway()
+  const before = bench.commands.length
+  for (let seconds = 2; seconds <= 8; seconds += 2) bench.pass(2000).give({ kind: 'knocked', answered: false })
+  t.same(bench.commands.slice(before), ['knock', 'knock', 'knock', 'knock'])
+  t.equal(bench.kind, 'backing-off')
+  bench.pass(2000).give({ kind: 'knocked', answered: true })
+  t.same(bench.commands.slice(before + 4), ['knock', 'spawn'], 'within two seconds of the first answer')
+  t.equal(bench.failAndWait('busy'), 1000, 'the delays begin again')
+})
+
+t.test('refused credentials are no reason to knock, and an answer does not shorten their wait', async (t) => {
+  const bench = new Bench().give({ kind: 'start' })
+  for (const _ of [1, 2, 3]) bench.failAndWait('refused')
+  const before = bench.commands.length
+  bench.give({ kind: 'ended', problem: 'refused' }).pass(60_000).give({ kind: 'knocked', answered: true })
+  t.same(bench.commands.slice(before), [])
+  t.equal(bench.kind, 'backing-off')
+})
+
+t.test('a camera that answers every knock and gives no stream is not tried more often for that', async (t) => {
+  const closing = new Bench().live()
+  for (let i = 0; i < 5; i += 1) closing.failAndWait('closed')
+  closing.give({ kind: 'ended', problem: 'closed' })
+  for (let i = 0; i < 10; i += 1) closing.pass(2000).give({ kind: 'knocked', answered: true })
+  t.equal(closing.kind, 'backing-off')
+  closing.give({ kind: 'knocked', answered: false }).give({ kind: 'knocked', answered: true })
+  t.equal(closing.kind, 'connecting', 'one that went away meanwhile is back')
+  const firewall = longAway().pass(2000).give({ kind: 'knocked', answered: true })
+  firewall.give({ kind: 'ended', problem: 'unreachable' })
+  t.equal(firewall.give({ kind: 'knocked', answered: true }).kind, 'backing-off')
+})
+
 const event = fc.oneof(
   fc.constantFrom<ConnectionEvent>(
     { kind: 'start' },
@@ -152,6 +193,8 @@ const event = fc.oneof(
     { kind: 'credentials' },
     { kind: 'picture' },
     { kind: 'tick' },
+    { kind: 'knocked', answered: true },
+    { kind: 'knocked', answered: false },
   ),
   fc
     .constantFrom<Problem>('unreachable', 'refused', 'frozen', 'closed')
@@ -176,7 +219,8 @@ t.test('whatever happens, there is never more than one process, and it is the on
         for (const command of bench.commands.slice(before)) {
           if (command === 'spawn' && running) return false
           if (command === 'spawn') running = true
-          if (command !== 'spawn' && !running) return false
+          if (command === 'knock' && running) return false
+          if ((command === 'terminate' || command === 'kill') && !running) return false
         }
         if (running !== hasProcess(bench.connection)) return false
         if (!running && wanted !== (bench.kind === 'backing-off')) return false

@@ -1,0 +1,66 @@
+import { connect, type Socket } from 'node:net'
+import { resolveHost, type StreamSource } from './stream-source.ts'
+
+/** Ends before the next knock is due. */
+const withinMs = 1800
+/** Of URLs without a port, as ffmpeg has them. */
+const ports = { rtsp: 554, rtsps: 322 } as const
+
+/**
+ * Asks the address of a stream whether anything answers: opens a TCP connection and closes it at once. No byte is sent, so no
+ * camera counts it as a sign-in.
+ */
+export class Knock {
+  readonly #onResult: (answered: boolean) => void
+  #socket: Socket | undefined
+  /** Counts knocks; the result of an earlier one is dropped. */
+  #newest = 0
+
+  /** @param onResult called once for each knock that was not cancelled */
+  constructor(onResult: (answered: boolean) => void) {
+    this.#onResult = onResult
+  }
+
+  /** Begins a knock; one that is under way is given up. */
+  start(source: StreamSource): void {
+    this.cancel()
+    void this.#knock(source, this.#newest)
+  }
+
+  cancel(): void {
+    this.#newest += 1
+    this.#socket?.destroy()
+    this.#socket = undefined
+  }
+
+  async #knock(source: StreamSource, number: number): Promise<void> {
+    const { host, port } = placeOf(source.url)
+    let address: string | undefined
+    try {
+      address = await resolveHost(source)
+    } catch {
+      this.#end(number, false)
+      return
+    }
+    if (number !== this.#newest) return
+    const socket = connect({ host: address ?? host, port })
+    this.#socket = socket
+    socket.setTimeout(withinMs)
+    socket.once('connect', () => this.#end(number, true))
+    socket.once('timeout', () => this.#end(number, false))
+    socket.on('error', () => this.#end(number, false))
+  }
+
+  #end(number: number, answered: boolean): void {
+    if (number !== this.#newest) return
+    this.cancel()
+    this.#onResult(answered)
+  }
+}
+
+/** Returns host and port of a stream's URL; an IPv6 address without its brackets. */
+export function placeOf(url: string): { host: string; port: number } {
+  const { hostname, port, protocol } = new URL(url)
+  const usual = protocol === 'rtsps:' ? ports.rtsps : ports.rtsp
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
+}
