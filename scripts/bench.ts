@@ -2,7 +2,8 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
- *                      deliveries, cameras, binary
+ *                      deliveries, cameras, binary; or wall, ten minutes:
+ *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --backlog N        deliveries that wait when the drain is measured (default: 20000)
@@ -30,6 +31,7 @@ import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
 import { measureRequests } from './bench/requests.ts'
 import { measureServing } from './bench/serving.ts'
 import { stateOf } from './bench/site.ts'
+import { measureWall } from './bench/wall.ts'
 import { measureWebhooks } from './bench/webhooks.ts'
 import { Workshop } from './bench/workshop.ts'
 
@@ -52,10 +54,14 @@ const parts = {
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   cameras: (workshop) => measureCameras(workshop),
+  wall: (workshop) => measureWall(workshop),
   binary: (workshop) => measureBinary(workshop),
 } satisfies Record<string, (workshop: Workshop, sizes: readonly number[], backlog: number) => Promise<Figure[]>>
 
 type Part = keyof typeof parts
+
+/** Without what takes ten minutes. */
+const usual = Object.keys(parts).filter((name) => name !== 'wall')
 
 type TimedAsk = {
   readonly parts: readonly Part[]
@@ -73,7 +79,7 @@ function readOptions(args: string[]): TimedAsk {
     args,
     allowNegative: true,
     options: {
-      only: { type: 'string', default: Object.keys(parts).join(',') },
+      only: { type: 'string', default: usual.join(',') },
       events: { type: 'string', default: '10000,100000' },
       backlog: { type: 'string', default: '20000' },
       binary: { type: 'boolean', default: true },

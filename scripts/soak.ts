@@ -1,60 +1,98 @@
 /**
- * `npm run soak`: a yard of simulated scanners against the real daemon, which is killed with kill -9 while they post.
- * Ends by itself; exit code 1 when anything that was acknowledged is lost, doubled or changed.
+ * `npm run soak -- floor`: a yard of simulated scanners against the real daemon, which is killed with kill -9 while they
+ * post. Ends by itself; exit code 1 when anything that was acknowledged is lost, doubled or changed.
  *   --events N         1,000,000
  *   --kills N          how often it is killed; 12
  *   --scanners N       64
  *   --seed N           of all that looks like chance; 1
  *   --minutes N        gives up after so long; 30
+ * `npm run soak -- cameras`: a wall of simulated cameras against the real daemon; one freezes, one drops its connections, all
+ * lose the network twice. Ends by itself; exit code 1 when an event is missed, a detection is false, a picture is late
+ * more often than once in a thousand, a camera has two connections, or comes back later than 3 s after its port answers.
+ *   --cameras N        16
+ *   --minutes N        10
+ * Both:
  *   --folder PATH      where its temporary folder is made (default: var)
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Workshop } from './bench/workshop.ts'
+import { soakCameras } from './soak/cameras.ts'
 import { soak } from './soak/run.ts'
 
 const slots = 2000
+const backWithinMs = 3000
 const say = (line: string) => process.stderr.write(`soak: ${line}\n`)
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     events: { type: 'string', default: '1000000' },
     kills: { type: 'string', default: '12' },
     scanners: { type: 'string', default: '64' },
     seed: { type: 'string', default: '1' },
-    minutes: { type: 'string', default: '30' },
+    cameras: { type: 'string', default: '16' },
+    minutes: { type: 'string' },
     folder: { type: 'string', default: join(import.meta.dirname, '..', 'var') },
   },
 })
 
-function whole(name: 'events' | 'kills' | 'scanners' | 'seed' | 'minutes', least: number, most: number): number {
-  const value = Number(values[name])
+type Numeric = 'events' | 'kills' | 'scanners' | 'seed' | 'cameras' | 'minutes'
+
+function whole(name: Numeric, least: number, most: number, otherwise?: number): number {
+  const value = Number(values[name] ?? otherwise)
   if (Number.isInteger(value) && value >= least && value <= most) return value
   throw new Error(`--${name} takes a whole number from ${least} to ${most}, not ${values[name]}`)
 }
 
-async function run(): Promise<void> {
+const runs: Readonly<Record<string, () => Promise<{ report: object; isClean: boolean }>>> = { floor, cameras }
+
+async function floor() {
   const options = {
     events: whole('events', 100, 20_000_000),
     kills: whole('kills', 0, 1000),
     scanners: whole('scanners', 1, 512),
     seed: whole('seed', 0, 2 ** 31),
-    patienceMs: whole('minutes', 1, 24 * 60) * 60_000,
+    patienceMs: whole('minutes', 1, 24 * 60, 30) * 60_000,
   }
   mkdirSync(values.folder, { recursive: true })
   const folder = mkdtempSync(join(resolve(values.folder), 'soak-'))
   const clear = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', clear)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   const report = await soak({ ...options, folder, slots, say })
-  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
   const { lost, twice, changed, strange, misread, wrong } = report
   const isClean = report.verified && wrong.length === 0 && lost + twice + changed + strange + misread === 0
+  return { report, isClean }
+}
+
+async function cameras() {
+  const options = { cameras: whole('cameras', 2, 64, 16), minutes: whole('minutes', 2, 24 * 60, 10) }
+  const workshop = new Workshop(resolve(values.folder))
+  try {
+    const report = await soakCameras(workshop, { ...options, say })
+    const isClean =
+      report.missed.length + report.false.length + report.withoutClip === 0 &&
+      report.lateShare <= 0.001 &&
+      report.mostConnections <= 1 &&
+      report.backAfterMs.most <= backWithinMs
+    return { report, isClean }
+  } finally {
+    await workshop.close()
+  }
+}
+
+async function run(name: string): Promise<void> {
+  const chosen = runs[name]
+  if (!chosen) throw new Error(`there is no ${name}; there are ${Object.keys(runs).join(' and ')}`)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  const { report, isClean } = await chosen()
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
   if (!isClean) process.exitCode = 1
 }
 
 try {
-  await run()
+  await run(positionals[0] ?? 'floor')
 } catch (error) {
   say((error as Error).message)
   process.exitCode = 1

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { footage } from '../../test/support/footage.ts'
 import { startRtspServer } from '../../test/support/rtsp/server.ts'
+import { childrenOf } from './family.ts'
 import { type Figure, millis, rounded } from './figure.ts'
 import { type Served, serveGateway } from './served.ts'
 import { makeAccount, signedIn } from './site.ts'
@@ -106,12 +106,6 @@ function cpuOfDecoding(file: string, seconds: number): number {
 /** Processor seconds so far: of the process, and of the children that it has now. */
 function cpuOf(pid: number): { ours: number; children: number } {
   return { ours: cpuMs(pid) / 1000, children: childrenOf(pid).reduce((sum, child) => sum + cpuMs(child) / 1000, 0) }
-}
-
-function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
-  )
 }
 
 /** For the next clips: milliseconds from the time of the last picture until the clip's address answers. */
