@@ -11,6 +11,7 @@ export const rooms = [
   'governance',
   'webhooks',
   'floor',
+  'retention',
   'exchange',
   'cameras',
   'scales',

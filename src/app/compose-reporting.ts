@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts'
 import { createGovernance } from '../governance/index.ts'
 import { boxSampler, type Metrics } from '../health/index.ts'
 import { numericPath } from '../http/index.ts'
+import type { Retention } from '../retention/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
@@ -18,7 +19,10 @@ export type ComposedReporting = ReturnType<typeof composeReporting>
 export function composeReporting(
   live: { config: Config },
   outside: Outside,
-  parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo & { readonly metrics: Metrics },
+  parts: ComposedStorage &
+    ComposedCallers &
+    ComposedLedger &
+    ComposedVideo & { readonly retention: Retention; readonly metrics: Metrics },
 ) {
   const { clock, log, version } = outside
   const { work, outbox, metrics, storageUsers, cameras, configured, room, clockSync } = parts
@@ -26,6 +30,7 @@ export function composeReporting(
   const health = composeHealth({
     ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
     ...{ webhooks, outbox, clockSync },
+    retention: parts.retention,
     metrics,
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
   })

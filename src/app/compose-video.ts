@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CamerasService, ConfiguredCameras, DetectionRecorder, Detections } from '../cameras/index.ts'
+import { CamerasService, ConfiguredCameras, DetectionRecorder, Detections, filmsAround } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
 import { CamerasThread } from './cameras-thread.ts'
@@ -16,7 +16,7 @@ export function composeVideo(
   outside: Outside,
   storage: ComposedStorage,
   callers: ComposedCallers,
-  { warehouse }: ComposedLedger,
+  { warehouse, recorder: ledger }: ComposedLedger,
 ) {
   const { config } = live
   const { log, clock } = outside
@@ -43,6 +43,7 @@ export function composeVideo(
     ...{ work, clock, logger: log, audit, configured, recorder, link: camerasThread },
   })
   camerasThread.listen(cameras)
+  ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const traces = new Traces({ work, warehouse, cameras: configured, detections })
   return { camerasThread, configured, detections, cameras, traces }
 }

@@ -8,6 +8,7 @@ import type { Api } from '../http/index.ts'
 import type { ImportService } from '../imports/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
 import type { ClockSync } from '../platform/index.ts'
+import type { Retention } from '../retention/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { CamerasThread } from './cameras-thread.ts'
@@ -15,6 +16,7 @@ import { composeApi, composeMetricsApi } from './compose-api.ts'
 import { type ComposedCallers, composeCallers } from './compose-callers.ts'
 import { composeLedger } from './compose-ledger.ts'
 import { type ComposedReporting, composeReporting } from './compose-reporting.ts'
+import { composeRetention } from './compose-retention.ts'
 import { type ComposedStorage, composeStorage } from './compose-storage.ts'
 import { composeVideo } from './compose-video.ts'
 import type { Jobs } from './jobs.ts'
@@ -44,6 +46,7 @@ export type Gateway = {
   readonly jobs: Jobs
   readonly camerasThread: CamerasThread
   readonly cameras: CamerasService
+  readonly retention: Retention
   readonly webhooks: Webhooks
   readonly storageUsers: StorageUsers
   readonly printWorker: PrintWorker
@@ -77,19 +80,20 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const callers = composeCallers(live, outside, storage, metrics)
   const ledger = composeLedger(live, outside, storage, callers)
   const video = composeVideo(live, outside, storage, callers, ledger)
-  const lower = { ...storage, ...callers, ...ledger, ...video, metrics }
+  const retention = composeRetention(live, outside, storage)
+  const lower = { ...storage, ...callers, ...ledger, ...video, retention, metrics }
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras } = video
   const { jobs, webhooks, health } = reporting
   const { clockSync, storageUsers, printWorker, imports, warehouse, makeId } = lower
   return {
-    ...{ live, jobs, camerasThread, cameras, webhooks, storageUsers, printWorker, health, clockSync },
+    ...{ live, jobs, camerasThread, cameras, retention, webhooks, storageUsers, printWorker, health, clockSync },
     ...{ imports, warehouse, makeId },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
-    workers: [jobs, camerasThread, storageUsers, webhooks.worker, printWorker, clockSync, health],
+    workers: [jobs, camerasThread, storageUsers, webhooks.worker, printWorker, clockSync, retention, health],
     reloadFollowers: [camerasThread, printWorker, cameras, metricsListener].filter((one) => one !== undefined),
     ...atTheBox(live, { storage, callers, reporting }),
   }

@@ -17,6 +17,7 @@ import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
+import type { Retention } from '../retention/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
 /** Builds the health watch: what it observes, and who receives its changes. */
@@ -28,6 +29,7 @@ export function composeHealth(needs: {
   room: DiskRoom
   storageUsers: StorageUsers
   cameras: CamerasService
+  retention: Pick<Retention, 'shortfall'>
   configured: ConfiguredCameras
   webhooks: Webhooks
   outbox: Outbox
@@ -35,7 +37,7 @@ export function composeHealth(needs: {
   clockSync: ClockSync
   ffmpegOrigin: () => FfmpegOrigin | undefined
 }): HealthWatch {
-  const { work, clock, log, config, room, storageUsers, cameras, configured } = needs
+  const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
   const { webhooks, outbox, metrics, clockSync, ffmpegOrigin } = needs
   const camera = (id: number) => {
     const seen = cameras.cameraHealth().find((one) => one.id === id)
@@ -52,7 +54,10 @@ export function composeHealth(needs: {
     sources: {
       database: () => [databaseObservation(failureOf(() => work.read(lookAtLog)))],
       disk: (before) => [
-        diskObservation({ free: spaceIn(room), fault: faultOf(work), limits: config().retention }, before),
+        diskObservation(
+          { free: spaceIn(room), fault: faultOf(work), limits: config().retention, shortfall: retention.shortfall },
+          before,
+        ),
       ],
       clock: () => [clockObservation(clockSync.isTrusted())],
       storage: () => storageObservations(storageUsers.wellness()),

@@ -1,3 +1,5 @@
+import type { MediaRemovalRow } from '../log/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { ClipClosed } from '../video/index.ts'
 
 /** Less missing pre-roll than this is not mentioned; times of pictures are this exact. */
@@ -16,6 +18,16 @@ type Told = Pick<
 export function clipReason(clip: Told): string | null {
   const parts = [ending(clip), beginning(clip), gap(clip), encoding(clip)].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('; ')
+}
+
+const causeWords: Record<MediaRemovalRow['cause'], string> = {
+  age: 'because of its age',
+  'free-space': 'because the disk was nearly full',
+}
+
+/** Returns when and why a clip was removed. */
+export function expiryWords({ cause, policy, removed_at_ms: atMs }: MediaRemovalRow): string {
+  return `removed at ${isoTime(atMs)} ${causeWords[cause]} (${policy})`
 }
 
 function ending({ closedBy }: Told): string | null {

@@ -4,6 +4,7 @@ import type { Outbox } from '../journal/index.ts'
 import { addMedia, holdClosedClip, type Log, type Media } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import type { ClipClosed, ClipLost, DetectionFacts, MotionFired, StoredFile, ToCameras } from '../video/index.ts'
+import { type ClipFile, keepClipFile } from './clip-files.ts'
 import { clipReason } from './clip-words.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import { detectionFacts } from './detection-leaf.ts'
@@ -166,6 +167,7 @@ export class DetectionRecorder {
     const leaf = this.#needs.log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
     const row = { ...unsealed, ...leaf }
     store.append(tx, row)
+    if (clip) keepClipFile(tx, clipFileOf(row, clip))
     holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
     this.#needs.outbox.created(
       tx,
@@ -190,4 +192,8 @@ export class DetectionRecorder {
       }
     }
   }
+}
+
+function clipFileOf({ id, cctv_id, timestamp_ms }: DetectionEventRow, { sizeBytes, snapshot }: ClipClosed): ClipFile {
+  return { detection_id: id, cctv_id, timestamp_ms, size_bytes: sizeBytes + (snapshot?.sizeBytes ?? 0) }
 }

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, countLimit, type FileAnswer, type TimePlace, timeCursor } from '../http/index.ts'
-import { findMedia } from '../log/index.ts'
+import { findMedia, type MediaRemovalRow } from '../log/index.ts'
+import { expiryOf, fileOf } from './clip-files.ts'
+import { expiryWords } from './clip-words.ts'
 import type { CamerasSettings, ConfiguredCameras } from './configured.ts'
 import type { DetectionEvent } from './schema.ts'
 import * as store from './store.ts'
@@ -60,10 +62,12 @@ export class Detections {
     const page = { limit, offset, before: before && [before.timestampMs, before.id] }
     const listing = store.newestDetections(filter)
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
-    const rows = this.#needs.work.read((tx) => keys.flatMap(([, id = 0]) => store.findDetection(tx, id) ?? []))
-    const last = rows.at(-1)
-    const nextCursor = hasMore && last ? timeCursor({ timestampMs: last.timestamp_ms, id: last.id }) : null
-    return { data: rows.map((row) => presentDetection(row, this.#needs.cameras.site)), hasMore, total, nextCursor }
+    const data = this.#needs.work.read((tx) =>
+      keys.flatMap(([, id = 0]) => this.#present(tx, store.findDetection(tx, id)) ?? []),
+    )
+    const [timestampMs, id] = keys.at(-1) ?? []
+    const last = timestampMs === undefined || id === undefined ? undefined : { timestampMs, id }
+    return { data, hasMore, total, nextCursor: hasMore && last ? timeCursor(last) : null }
   }
 
   async #followed(
@@ -74,21 +78,18 @@ export class Detections {
     const afterRow = this.#needs.work.read((tx) => store.lastRowUpToSeq(tx, afterSeq))
     const listing = store.followedDetections(filter, afterRow, before)
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, { limit, offset }, countLimit, signal)
-    const rows = this.#needs.work.read((tx) => keys.flatMap(([row = 0]) => store.detectionInRow(tx, row) ?? []))
-    return {
-      data: rows.map((row) => presentDetection(row, this.#needs.cameras.site)),
-      hasMore,
-      total,
-      nextCursor: null,
-    }
+    const data = this.#needs.work.read((tx) =>
+      keys.flatMap(([row = 0]) => this.#present(tx, store.detectionInRow(tx, row)) ?? []),
+    )
+    return { data, hasMore, total, nextCursor: null }
   }
 
   /** The newest 500 detections of a camera in a span, `toMs` excluded. Throws NOT_FOUND. */
   during(cctvId: number, span: { fromMs: number; toMs: number }, caller: Caller): DetectionEvent[] {
     this.#needs.cameras.visible(cctvId, caller)
-    return this.#needs.work
-      .read((tx) => store.detectionsIn(tx, cctvId, span))
-      .map((row) => presentDetection(row, this.#needs.cameras.site))
+    return this.#needs.work.read((tx) =>
+      store.detectionsIn(tx, cctvId, span).flatMap((row) => this.#present(tx, row) ?? []),
+    )
   }
 
   /** Says whether a clip that fired in this time is still being recorded; `toMs` excluded. */
@@ -98,7 +99,12 @@ export class Detections {
 
   /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
   one(id: number | undefined, caller: Caller): DetectionEvent {
-    return presentDetection(this.#row(id, caller), this.#needs.cameras.site)
+    const row = this.#row(id, caller)
+    return presentDetection(
+      row,
+      this.#needs.cameras.site,
+      this.#needs.work.read((tx) => expiryOf(tx, row.id)),
+    )
   }
 
   /** Returns the clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is being recorded. */
@@ -108,6 +114,10 @@ export class Detections {
 
   snapshot(id: number | undefined, caller: Caller): FileAnswer {
     return this.#file(this.#row(id, caller), 'snapshot')
+  }
+
+  #present(tx: ReadTx, row: DetectionEventRow | undefined): DetectionEvent | undefined {
+    return row && presentDetection(row, this.#needs.cameras.site, expiryOf(tx, row.id))
   }
 
   #row(id: number | undefined, caller: Caller): DetectionEventRow {
@@ -123,7 +133,11 @@ export class Detections {
 
   #file(row: DetectionEventRow, kind: 'clip' | 'snapshot'): FileAnswer {
     const hash = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
-    const media = hash === null ? undefined : this.#needs.work.read((tx) => findMedia(tx, hash))
+    const { media, expiry } = this.#needs.work.read((tx) => ({
+      media: hash === null ? undefined : findMedia(tx, hash),
+      expiry: expiryOf(tx, row.id),
+    }))
+    if (expiry) throw new AppError('NOT_FOUND', `The ${kind} was removed`, { details: expiryWords(expiry) })
     if (!media) throw new AppError('NOT_FOUND', `The detection has no ${kind}`, { details: row.reason ?? '' })
     const { mediaType, sizeBytes } = media
     return { path: join(this.#needs.clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
@@ -139,15 +153,17 @@ export class Detections {
   }
 }
 
-/** Returns a detection as the API and notifications show it. */
-export function presentDetection(row: DetectionEventRow, { siteUrl, uploads }: CamerasSettings): DetectionEvent {
-  return store.toDetectionEvent(row, {
+/** Returns a detection as the API and notifications show it. `expiry`: the removal of its clip. */
+export function presentDetection(
+  row: DetectionEventRow,
+  { siteUrl, uploads }: CamerasSettings,
+  expiry?: MediaRemovalRow,
+): DetectionEvent {
+  const detection = store.toDetectionEvent(row, {
     siteUrl,
     uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
   })
-}
-
-/** Returns the name of a detection's file in the clips folder. */
-export function fileOf(id: number, kind: 'clip' | 'snapshot'): string {
-  return kind === 'clip' ? `${id}.mp4` : `${id}.png`
+  if (!expiry) return detection
+  const reason = [detection.reason, expiryWords(expiry)].filter((part) => part !== null).join('; ')
+  return { ...detection, clipStatus: 'expired', reason, clipUrls: { playback: null, storage: null, snapshot: null } }
 }

@@ -1,8 +1,19 @@
+export {
+  type ClipFile,
+  type ClipPlace,
+  camerasWithClips,
+  clipsAfter,
+  clipsOfCamera,
+  fileOf,
+  holdsOnClip,
+  takeClipOff,
+} from './clip-files.ts'
 export { ConfiguredCameras } from './configured.ts'
 export { detectionFacts } from './detection-leaf.ts'
 export { DetectionRecorder } from './detection-recorder.ts'
-export { Detections, fileOf } from './detections.ts'
+export { Detections } from './detections.ts'
 export { cameraNotifications, motionRecorded } from './events.ts'
+export { filmsAround } from './films.ts'
 export { cameraRoutes } from './routes.ts'
 export { DetectionEvent } from './schema.ts'
 export { CamerasService } from './service.ts'

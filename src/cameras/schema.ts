@@ -84,7 +84,9 @@ export const detectionShape = {
   duration: z.number().nullable().openapi({ description: 'seconds from the first to the last picture of the clip' }),
   score: z.number(),
   sceneChange: z.boolean(),
-  clipStatus: z.enum(['recorded', 'cooldown', 'lost']),
+  clipStatus: z.enum(['recorded', 'cooldown', 'lost', 'expired']).openapi({
+    description: 'recorded · cooldown: no clip, so soon after the last one · lost · expired: removed by retention',
+  }),
   reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
   clipUrls: z.object({
     playback: z.string().nullable(),

@@ -38,6 +38,12 @@ export const tables = {
     clip_original: maybe(integer),
     closed_by: maybe(word<'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'>()),
   },
+  clip_file: {
+    detection_id: integer,
+    cctv_id: integer,
+    timestamp_ms: integer,
+    size_bytes: integer,
+  },
   motion_control: {
     cctv_id: defaulted(integer),
     action: word<'start' | 'stop'>(),

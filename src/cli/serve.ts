@@ -24,7 +24,6 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   const logFormat = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')
   const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info', format: logFormat })
   for (const warning of warnings) log.warn(warning)
-  if (config.cameras.length > 0) log.warn('retention: this version removes no clip; mind the disk')
   const { version, commit } = buildInfo()
   const ended = Promise.withResolvers<NodeJS.Signals>()
   // Registered before anything is open, so that a signal during the start stops it cleanly.

@@ -264,6 +264,11 @@ const camera = {
   viewers: key(callers(), `Users and groups who may see it: ${whoIs}.`, {
     example: ['alice@https://cloud.example.com', 'group:wh-supervisors'],
   }),
+  retentionDays: key(
+    number(0, 36_500, 'days').nullable().prefault(null),
+    'Age in days at which its clips are removed; null: retention.clips.maxAgeDays.',
+    { example: 14 },
+  ),
   history: key(section(history), 'Continuous video.'),
   motion: key(section(motion), 'Motion detection.'),
 }
@@ -400,7 +405,6 @@ const retention = {
       maxAgeDays: key(
         number(0, 36_500, 'days').prefault(30),
         'Age in days at which a clip that nothing holds is removed.',
-        { obeyed: false },
       ),
     }),
     'Clips of cameras.',
@@ -410,7 +414,6 @@ const retention = {
       keepLocalDays: key(
         number(0, 36_500, 'days').prefault(90),
         'Days that a photo stays on this box once it is uploaded.',
-        { obeyed: false },
       ),
     }),
     'Photos of placements.',

@@ -5,18 +5,25 @@ import { everyClip, fileOf } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { everyReportFile, reportFile } from '../governance/index.ts'
 import { everyListHash, listFile } from '../imports/index.ts'
-import { heldPhotos } from '../log/index.ts'
+import { heldPhotos, removalOf, removalsOfDetection } from '../log/index.ts'
 import { photoFile } from '../photos/index.ts'
 import { ownFile } from '../platform/index.ts'
 import type { Findings } from './findings.ts'
 
-type HeldFile = { readonly what: string; readonly path: string; readonly sha256: string }
+type HeldFile = {
+  readonly what: string
+  readonly path: string
+  readonly sha256: string
+  /** Whether a leaf states that the file was removed. Then it may be gone. */
+  readonly isRemoved?: boolean
+}
 
-/** Compares the hash of every file that a row names. @returns the number of files that should exist */
+/** Compares the hash of every file that a row names. @returns the number of files that rows name */
 export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
   const files = [...photos(tx, dataDir), ...clips(tx, dataDir), ...reports(tx, dataDir), ...openingLists(tx, dataDir)]
-  for (const { what, path, sha256 } of files) {
+  for (const { what, path, sha256, isRemoved } of files) {
     const found = hashOfFile(path)
+    if (found === undefined && isRemoved) continue
     if (found === undefined) findings.add(what, 'its file is not there')
     else if (found !== sha256) findings.add(what, 'its file has other bytes')
   }
@@ -28,17 +35,20 @@ function photos(tx: ReadTx, dataDir: string): HeldFile[] {
     what: `photo ${sha256.slice(0, 16)}…`,
     path: photoFile(dataDir, { sha256, mediaType }),
     sha256,
+    isRemoved: removalOf(tx, sha256) !== undefined,
   }))
 }
 
 function clips(tx: ReadTx, dataDir: string): HeldFile[] {
-  return everyClip(tx).flatMap((row) =>
-    (['clip', 'snapshot'] as const).flatMap((kind) => {
+  return everyClip(tx).flatMap((row) => {
+    const removals = removalsOfDetection(tx, row.id)
+    return (['clip', 'snapshot'] as const).flatMap((kind) => {
       const sha256 = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
       const path = join(dataDir, 'clips', fileOf(row.id, kind))
-      return sha256 === null ? [] : [{ what: `${kind} of detection ${row.id}`, path, sha256 }]
-    }),
-  )
+      const isRemoved = removals.some((removal) => removal.media_kind === kind && removal.sha256 === sha256)
+      return sha256 === null ? [] : [{ what: `${kind} of detection ${row.id}`, path, sha256, isRemoved }]
+    })
+  })
 }
 
 function reports(tx: ReadTx, dataDir: string): HeldFile[] {

@@ -11,7 +11,15 @@ import {
 } from '../governance/index.ts'
 import { findOpeningList } from '../imports/index.ts'
 import { type PlacementEventRow, placementFacts, statedPlacements } from '../ledger/index.ts'
-import { findMedia, type LeafFacts, type LeafVersion, type Stated } from '../log/index.ts'
+import {
+  findMedia,
+  type LeafFacts,
+  type LeafVersion,
+  type MediaRemovalRow,
+  removalFacts,
+  type Stated,
+  statedRemovals,
+} from '../log/index.ts'
 import { photosIn, statedSteps, type UnitHistoryRow, unitHistoryFacts } from '../units/index.ts'
 import { labelOf } from '../warehouse/index.ts'
 import type { Findings } from './findings.ts'
@@ -33,7 +41,7 @@ export type StatedRow = {
 
 /** A kind of leaf whose rows are in a table. */
 export type StatedKind = {
-  readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report'
+  readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report' | 'media-removed'
   readonly noun: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
@@ -72,6 +80,7 @@ export const statedKinds: readonly StatedKind[] = [
   statedKind({ kind: 'unit-history', noun: 'step of a transport unit' }, statedSteps, statedUnitStep),
   statedKind({ kind: 'incident-change', noun: 'change of an incident' }, statedIncidentChanges, statedIncidentChange),
   statedKind({ kind: 'report', noun: 'report' }, statedReports, statedReport),
+  statedKind({ kind: 'media-removed', noun: 'removal' }, statedRemovals, statedRemoval),
 ]
 
 function statedUnitStep(row: UnitHistoryRow): StatedRow {
@@ -148,6 +157,22 @@ function statedReport(row: ReportRow): StatedRow {
     check: (_, findings) => {
       // A report can only be made from leaves before its own.
       if (row.log_size >= row.leaf_seq) findings.add(`report ${row.id}`, 'was made from leaves that come behind it')
+    },
+  }
+}
+
+function statedRemoval(row: MediaRemovalRow): StatedRow {
+  const name = `removal ${row.id}`
+  return {
+    ref: String(row.id),
+    name,
+    evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
+    facts: removalFacts(row),
+    receivedAtMs: row.removed_at_ms,
+    check: (tx, findings) => {
+      if (findMedia(tx, row.sha256)?.kind === row.media_kind) return
+      findings.add(name, `states that a ${row.media_kind} was removed, but no such ${row.media_kind} is written down`)
     },
   }
 }

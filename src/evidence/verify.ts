@@ -54,6 +54,7 @@ export type Verification = {
   readonly unitSteps: number
   readonly incidentChanges: number
   readonly reports: number
+  readonly removals: number
   readonly openings: number
   readonly media: number
   readonly mismatches: readonly Mismatch[]
@@ -101,6 +102,7 @@ export function verifyLedger(dataDir: string): Verification {
       unitSteps: counts['unit-history'],
       incidentChanges: counts['incident-change'],
       reports: counts.report,
+      removals: counts['media-removed'],
       openings,
       media,
       mismatches,
@@ -146,7 +148,7 @@ function checkParents(findings: Findings, logs: readonly KnownLog[]): void {
 
 /** Walks the leaves of one log after the other; counts and times continue over all logs. */
 class Walk {
-  readonly counts: PerKind = { placement: 0, detection: 0, 'unit-history': 0, 'incident-change': 0, report: 0 }
+  readonly counts = Object.fromEntries(statedKinds.map(({ kind }) => [kind, 0])) as PerKind
   readonly #newestMs: PerKind = { ...this.counts }
   readonly #tx: ReadTx
   readonly #findings: Findings

@@ -64,6 +64,11 @@ export type DiskSeen = {
   /** Why the last write was not stored, while none is. */
   readonly fault: { readonly isFull: boolean; readonly details: string } | undefined
   readonly limits: { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }
+  /**
+   * What retention left because something holds it, when it could not free enough; null while it can; undefined while
+   * nothing is removed.
+   */
+  readonly shortfall?: { readonly heldClips: number; readonly heldBytes: number } | null | undefined
 }
 
 /** A commit may need more than this. */
@@ -71,21 +76,23 @@ const nothingBytes = 64 * 1024
 /** The disk counts as well again at this multiple of the limit, so that a disk near it does not flicker. */
 const slack = 1.1
 
-export function diskObservation({ free, fault, limits }: DiskSeen, before: readonly Trouble[]): Observation {
+export function diskObservation({ free, fault, limits, shortfall }: DiskSeen, before: readonly Trouble[]): Observation {
   const was = before[0]?.kind
   const limit = (bytes: number, kind: Kind) => (was === kind ? bytes * slack : bytes)
   const kind = ((): Kind | null => {
     if (!free || (fault && !fault.isFull)) return 'disk.failing'
     if (fault || free.bytes < nothingBytes || free.files === 0) return 'disk.full'
     if (free.bytes < limit(limits.ledgerReserveBytes, 'disk.reserve')) return 'disk.reserve'
-    return free.bytes < limit(limits.minFreeBytes, 'disk.low') ? 'disk.low' : null
+    const low = shortfall?.heldClips ? 'disk.held' : 'disk.low'
+    const isLow = free.bytes < limit(limits.minFreeBytes, was === 'disk.held' ? was : 'disk.low')
+    return isLow && shortfall !== null ? low : null
   })()
   const name = 'The disk of the ledger'
-  const wrong = kind && { kind, forMs: 0, message: diskWords(kind, free, fault) }
+  const wrong = kind && { kind, forMs: 0, message: diskWords(kind, { free, fault, shortfall }) }
   return { component: 'disk', subject: 'disk', name, wrong }
 }
 
-function diskWords(kind: Kind, free: FreeSpace | undefined, fault: DiskSeen['fault']): string {
+function diskWords(kind: Kind, { free, fault, shortfall }: Omit<DiskSeen, 'limits'>): string {
   if (kind === 'disk.failing') {
     return `The disk of the ledger takes no writes (${fault?.details ?? 'it does not answer'}). Nothing is recorded; what is recorded can be read. Look at the disk and its mount; the gateway goes on by itself when it takes writes again.`
   }
@@ -93,6 +100,10 @@ function diskWords(kind: Kind, free: FreeSpace | undefined, fault: DiskSeen['fau
   if (kind === 'disk.full') {
     const why = free?.files === 0 ? 'no further file can be made' : left
     return `The disk of the ledger is full (${why}). Nothing is recorded; what is recorded can be read. Free space; the gateway goes on by itself.`
+  }
+  if (kind === 'disk.held' && shortfall) {
+    const { heldClips, heldBytes } = shortfall
+    return `The disk of the ledger is nearly full (${left}), and nothing more can be removed: incidents, disputes or uploads hold all clips that are left (${heldClips}, ${sizeWords(heldBytes)}). Resolve what holds them, or use a larger disk.`
   }
   return kind === 'disk.reserve'
     ? `The disk of the ledger is full but for the reserve of the ledger (${left}). Events are recorded; photos, clips, lists and reports are refused. Free space or use a larger disk.`

@@ -53,6 +53,13 @@ export const kinds = {
     over: 'disk.recovered',
     reason: 'The disk is nearly full.',
   },
+  'disk.held': {
+    component: 'disk',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason: 'The disk is nearly full, and the clips that are left must stay.',
+  },
   'disk.reserve': {
     component: 'disk',
     status: 'unhealthy',

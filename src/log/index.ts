@@ -38,7 +38,7 @@ export {
   newestLogNumber,
   numberOfLog,
 } from './log.ts'
-export { addMedia, findMedia, heldPhotos, linksOfMedia, type Media } from './media.ts'
+export { addMedia, findMedia, heldPhotos, linksOfMedia, type Media, type PhotoFile, photosAfter } from './media.ts'
 export { leafHash, MerkleFrontier, sha256 } from './merkle.ts'
 export {
   commitmentOf,
@@ -71,4 +71,17 @@ export {
   shownWithout,
   version1Of,
 } from './people.ts'
+export {
+  type MediaRemovalRow,
+  type Removal,
+  removalFacts,
+  removalOf,
+  removalsOfDetection,
+  removeMedia,
+  returnMedia,
+  statedRemovals,
+  type UnsealedRemoval,
+  unlinked,
+  unlinksAfter,
+} from './removals.ts'
 export { type Stated, stated } from './tables.ts'

@@ -29,6 +29,14 @@ const everyPhoto = statement({
   sql: `SELECT sha256, media_type FROM main.media WHERE kind = 'photo'`,
 })
 
+const nextPhotos = statement({
+  columns: pick(tables.media, 'id', 'sha256', 'media_type', 'size_bytes'),
+  sql: `SELECT id, sha256, media_type, size_bytes FROM main.media WHERE id > +? AND kind = 'photo' ORDER BY id LIMIT ?`,
+})
+
+/** What names the file of a photo. */
+export type PhotoFile = Pick<Media, 'sha256' | 'mediaType'>
+
 /** Returns the row of a stored file, or undefined. */
 export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
   const row = tx.get(fileOf, { sha256 })
@@ -64,7 +72,14 @@ export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; per
   return true
 }
 
+/** Photos behind a row, in the order in which they came. */
+export function photosAfter(tx: ReadTx, id: number, limit: number): (PhotoFile & { id: number; sizeBytes: number })[] {
+  return tx
+    .all(nextPhotos, [id, limit])
+    .map((row) => ({ id: row.id, sha256: row.sha256, mediaType: row.media_type, sizeBytes: row.size_bytes }))
+}
+
 /** All photos that are written down. */
-export function heldPhotos(tx: ReadTx): Pick<Media, 'sha256' | 'mediaType'>[] {
+export function heldPhotos(tx: ReadTx): PhotoFile[] {
   return tx.all(everyPhoto).map(({ sha256, media_type: mediaType }) => ({ sha256, mediaType }))
 }

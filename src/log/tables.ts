@@ -42,6 +42,25 @@ export const tables = {
     received_at_ms: integer,
     actor_commitment: maybe(text),
   },
+  media_removed: {
+    ...stated,
+    id: integer,
+    event_id: text,
+    sha256: text,
+    media_kind: word<'photo' | 'clip' | 'snapshot'>(),
+    detection_id: maybe(integer),
+    cause: word<'age' | 'free-space'>(),
+    policy: text,
+    removed_at_ms: integer,
+  },
+  media_unlink: {
+    removal_id: defaulted(integer),
+    path: text,
+  },
+  media_return: {
+    sha256: text,
+    removal_id: integer,
+  },
   media_hold: {
     sha256: text,
     reason: text,

@@ -1,5 +1,5 @@
 export { takenAtMs } from './photo-time.ts'
 export { photoRoutes } from './routes.ts'
-export { Photos, photoFile, photosFolder, photosPath } from './service.ts'
+export { Photos, photoFile, photoPath, photosFolder, photosPath } from './service.ts'
 export { forgetBringer, type UseOf } from './store.ts'
 export { clearUploads } from './upload.ts'

@@ -5,8 +5,17 @@ import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
-import { addMedia, findMedia, type Media, type People } from '../log/index.ts'
-import type { Clock } from '../platform/index.ts'
+import {
+  addMedia,
+  findMedia,
+  type Media,
+  type MediaRemovalRow,
+  type People,
+  type PhotoFile,
+  removalOf,
+  returnMedia,
+} from '../log/index.ts'
+import { type Clock, isoTime } from '../platform/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { FileBytes } from './file-bytes.ts'
 import { type PhotoTime, readPhotoTime } from './photo-time.ts'
@@ -23,10 +32,12 @@ export const photosPath = '/api/whms/evidence/photos'
 
 export const photosFolder = (dataDir: string) => join(dataDir, 'photos')
 
-/** Where a photo's bytes are: named by their hash, spread over 256 folders. */
-export function photoFile(dataDir: string, photo: { sha256: string; mediaType: string }): string {
-  return join(photosFolder(dataDir), photo.sha256.slice(0, 2), `${photo.sha256}.${extensionOf(photo.mediaType)}`)
+/** Where a photo's bytes are, below the data folder: named by their hash, spread over 256 folders. */
+export function photoPath({ sha256, mediaType }: PhotoFile): string {
+  return join('photos', sha256.slice(0, 2), `${sha256}.${extensionOf(mediaType)}`)
 }
+
+export const photoFile = (dataDir: string, photo: PhotoFile): string => join(dataDir, photoPath(photo))
 
 /** A photo whose file is on disk, with what it says of itself. */
 export type KeptPhoto = { readonly media: Media; readonly facts: PhotoFacts }
@@ -108,6 +119,8 @@ export class Photos {
     if (addMedia(tx, media, { people: this.#needs.people, person })) {
       this.#needs.audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
     }
+    const removal = removalOf(tx, sha256)
+    if (removal) this.#takeBack(tx, media, removal)
     keepBringer(tx, sha256, person)
     keepFacts(tx, sha256, facts)
     const { size, time } = facts
@@ -121,6 +134,14 @@ export class Photos {
       height: size?.height ?? null,
       takenAt: time ? `${time.local}${time.offsetMinutes === null ? '' : offsetText(time.offsetMinutes)}` : null,
     }
+  }
+
+  /** Holds a removed photo again. Throws NOT_READY when its file was being unlinked while it came. */
+  #takeBack(tx: Tx, media: Media, removal: MediaRemovalRow): void {
+    if (!isFile(photoFile(this.#needs.dataDir, media))) {
+      throw new AppError('NOT_READY', 'The photo was just being removed; send it again', { retryAfterSeconds: 1 })
+    }
+    returnMedia(tx, removal)
   }
 
   urlOf(hash: string): string {
@@ -138,7 +159,7 @@ export class Photos {
    * proves nothing, and must not make it one's own: for whom a warehouse is hidden, it is as if nobody had sent it.
    */
   isHeldFor(tx: ReadTx, hash: string, caller: Caller): boolean {
-    if (findMedia(tx, hash)?.kind !== 'photo') return false
+    if (findMedia(tx, hash)?.kind !== 'photo' || removalOf(tx, hash)) return false
     return this.#needs.sightOf(caller).hiddenWarehouses.length === 0 || this.isVisible(tx, hash, caller)
   }
 
@@ -149,10 +170,16 @@ export class Photos {
 
   /** The file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
   file(hash: string, caller: Caller): FileAnswer {
-    const media = /^[0-9a-f]{64}$/.test(hash)
-      ? this.#needs.work.read((tx) => (this.isVisible(tx, hash, caller) ? findMedia(tx, hash) : undefined))
-      : undefined
+    const { media, removal } = this.#needs.work.read((tx) =>
+      /^[0-9a-f]{64}$/.test(hash) && this.isVisible(tx, hash, caller)
+        ? { media: findMedia(tx, hash), removal: removalOf(tx, hash) }
+        : { media: undefined, removal: undefined },
+    )
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
+    if (removal) {
+      const details = `removed from this box at ${isoTime(removal.removed_at_ms)}, after it was uploaded (${removal.policy})`
+      throw new AppError('NOT_FOUND', 'The photo was removed', { details })
+    }
     const { sha256, mediaType, sizeBytes } = media
     return { path: photoFile(this.#needs.dataDir, media), sha256, mediaType, sizeBytes }
   }

@@ -65,6 +65,7 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
       'detection_event',
       'incident_change',
       'log_identity',
+      'media_removed',
       'report',
       'scale_reading',
       'slot',

@@ -5,6 +5,7 @@ import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
 import { peopleStatements } from './0016/people.ts'
 import { repliesStatements } from './0016/replies.ts'
+import { retentionStatements } from './0016/retention.ts'
 import { signInStatements } from './0016/sign-in.ts'
 
 /** The last step before the first release: what can never change later gets its final form. */
@@ -20,5 +21,6 @@ export const release: Migration = {
     ...signInStatements,
     ...healthStatements,
     ...repliesStatements,
+    ...retentionStatements,
   ],
 }

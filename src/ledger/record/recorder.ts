@@ -27,6 +27,7 @@ import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema
 import * as store from '../store.ts'
 import type { PlacementEventRow } from '../tables.ts'
 import { type WarningCode, warningText } from '../warnings.ts'
+import { type FilmsOf, holdDisputed } from './dispute-hold.ts'
 import type { LedgerHead } from './head.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import { effectNow, lookAround } from './surroundings.ts'
@@ -111,9 +112,15 @@ type RecorderNeeds = {
  */
 export class Recorder {
   readonly #needs: RecorderNeeds
+  #filmsOf: FilmsOf = () => []
 
   constructor(needs: RecorderNeeds) {
     this.#needs = needs
+  }
+
+  /** Takes who knows what cameras have filmed; that stays on the disk while the placement is disputed. */
+  heldWith(filmsOf: FilmsOf): void {
+    this.#filmsOf = filmsOf
   }
 
   /**
@@ -305,6 +312,7 @@ export class Recorder {
       counted_at_ms: null,
     }
     const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
+    holdDisputed(tx, row, event.slot, this.#filmsOf)
     if (request.client_event_id !== undefined && within.isKeyed !== false) {
       const hash = within.requestSha256 ?? requestHash(request)
       store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)

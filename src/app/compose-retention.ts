@@ -1,0 +1,33 @@
+import type { Config } from '../config/index.ts'
+import { Retention, type RetentionSettings } from '../retention/index.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { Outside } from './outside.ts'
+
+/** Removes clips and photos by age and free space. */
+export function composeRetention(live: { config: Config }, outside: Outside, storage: ComposedStorage): Retention {
+  const { clock, log: logger } = outside
+  const { work, logRoom: log, audit, makeId, clockSync, room } = storage
+  return new Retention({
+    ...{ work, clock, logger, log, audit, makeId },
+    clockIsTrusted: () => clockSync.isTrusted(clock.now()),
+    dataDir: live.config.dataDir,
+    freeBytes: () => room.free().bytes,
+    settings: () => retentionSettings(live.config),
+    // No room uploads anything yet, so every photo here is the only one.
+    uploadedAtMs: null,
+  })
+}
+
+function retentionSettings({ cameras, retention }: Config): RetentionSettings {
+  const { clips, photos, minFreeBytes, ledgerReserveBytes } = retention
+  return {
+    clipDays: (cctvId) => {
+      const days = cameras.find(({ id }) => id === cctvId)?.retentionDays ?? null
+      if (days === null) return { days: clips.maxAgeDays, key: 'retention.clips.maxAgeDays' }
+      return { days, key: `cameras[${cctvId}].retentionDays` }
+    },
+    // Below the reserve no clip is recorded; room has to be made before that.
+    minFreeBytes: Math.max(minFreeBytes, ledgerReserveBytes),
+    keepLocalDays: photos.keepLocalDays,
+  }
+}

@@ -1,0 +1,43 @@
+import type { ReadTx } from '../database/index.ts'
+import { clipToCome } from '../log/index.ts'
+import { clipsIn } from './clip-files.ts'
+import type { CamerasSettings } from './configured.ts'
+import { clipPath, findDetection, findReservation } from './store.ts'
+
+type Moment = { readonly slotCode: string; readonly timestampMs: number; readonly clipUrl: string | null }
+
+/** A film this long before or after a moment still belongs to it. */
+const nearMs = 60_000
+/** A clip that fired this long ago can still show the moment: longest motion and post-roll. */
+const longestClipMs = 10 * 60_000
+
+/**
+ * Returns the hashes of the clips and snapshots that the cameras of a slot have of a moment, and of the clip that a client
+ * named. Who asks is not looked at: use it to hold files, not to show them.
+ */
+export function filmsAround(tx: ReadTx, { cameras, siteUrl }: CamerasSettings, moment: Moment): string[] {
+  const { slotCode, timestampMs, clipUrl } = moment
+  const watching = cameras.filter(({ slots }) => slots.includes(slotCode)).map(({ id }) => id)
+  const span = { fromMs: timestampMs - nearMs - longestClipMs, toMs: timestampMs + nearMs }
+  const near = clipsIn(tx, watching, span).filter((id) => shows(tx, id, timestampMs))
+  const named = clipUrl === null ? undefined : detectionOf(clipUrl, siteUrl)
+  return [...near, ...(named === undefined ? [] : [named])].flatMap((id) => filesOf(tx, id))
+}
+
+function shows(tx: ReadTx, id: number, atMs: number): boolean {
+  const row = findDetection(tx, id)
+  if (!row || row.clip_start_ms === null || row.clip_end_ms === null) return false
+  return row.clip_start_ms <= atMs + nearMs && row.clip_end_ms >= atMs - nearMs
+}
+
+/** Returns the id of the detection whose clip has this address on this gateway. */
+function detectionOf(clipUrl: string, siteUrl: string): number | undefined {
+  const id = Number(/\/(\d{1,15})\/clip$/.exec(clipUrl)?.[1])
+  return Number.isInteger(id) && clipUrl === `${siteUrl}${clipPath(id)}` ? id : undefined
+}
+
+function filesOf(tx: ReadTx, id: number): string[] {
+  const row = findDetection(tx, id)
+  if (!row) return findReservation(tx, id) ? [clipToCome(id)] : []
+  return [row.clip_sha256, row.snapshot_sha256].filter((sha256) => sha256 !== null)
+}

@@ -1,0 +1,119 @@
+import { built, integer, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import { isoTime } from '../platform/index.ts'
+import type { LeafFacts } from './leaf.ts'
+import { statedSql } from './leaves.ts'
+import type { Log } from './log.ts'
+import { type Stated, sql, tables } from './tables.ts'
+
+/** A file that was removed on purpose. */
+export type MediaRemovalRow = RowOf<typeof tables.media_removed>
+
+/** A removal before its leaf is appended. */
+export type UnsealedRemoval = Omit<MediaRemovalRow, keyof Stated>
+
+/** What is to be removed and why. */
+export type Removal = Pick<MediaRemovalRow, 'sha256' | 'media_kind' | 'detection_id' | 'cause' | 'policy'> & {
+  /** Path of the file below the data folder. */
+  readonly path: string
+}
+
+const endOfRemovals = statement({
+  columns: { id: integer, at: integer },
+  sql: `SELECT coalesce(max(id), 0) AS id,
+    coalesce((SELECT removed_at_ms FROM main.media_removed ORDER BY id DESC LIMIT 1), 0) AS at FROM main.media_removed`,
+})
+const newRemoval = built(tables.media_removed, (row) => sql.insertInto('media_removed').values(row))
+const newUnlink = built(tables.media_unlink, (row) => sql.insertInto('media_unlink').values(row))
+const nextUnlinks = statement({
+  columns: tables.media_unlink,
+  sql: 'SELECT removal_id, path FROM main.media_unlink WHERE removal_id > +? ORDER BY removal_id LIMIT 100',
+})
+const withoutUnlink = built({ removal_id: integer }, ({ removal_id }) =>
+  sql.deleteFrom('media_unlink').where('removal_id', '=', removal_id),
+)
+const newestOfFile = statement({
+  columns: tables.media_removed,
+  sql: `SELECT * FROM main.media_removed r WHERE sha256 = +?
+    AND NOT EXISTS (SELECT 1 FROM main.media_return b WHERE b.sha256 = r.sha256 AND b.removal_id >= r.id)
+    ORDER BY id DESC LIMIT 1`,
+})
+const ofDetection = statement({
+  columns: tables.media_removed,
+  sql: 'SELECT * FROM main.media_removed WHERE detection_id = +? ORDER BY id',
+})
+const newReturn = built(tables.media_return, ({ sha256, removal_id }) =>
+  sql
+    .insertInto('media_return')
+    .values({ sha256, removal_id })
+    .onConflict((on) => on.column('sha256').doUpdateSet({ removal_id })),
+)
+
+const asked = statedSql('media_removed', 'media-removed')
+
+/** The rows that leaves state, for verification. */
+export const statedRemovals = {
+  between: statement({ columns: tables.media_removed, sql: asked.between }),
+  upTo: statement({ columns: { n: integer }, sql: asked.upTo }),
+  withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
+}
+
+/** Returns the facts of a media-removed leaf, made from the row alone. */
+export function removalFacts(row: UnsealedRemoval): LeafFacts {
+  return {
+    eventId: row.event_id,
+    id: row.id,
+    sha256: row.sha256,
+    mediaKind: row.media_kind,
+    ...(row.detection_id !== null && { detectionId: row.detection_id }),
+    cause: row.cause,
+    policy: row.policy,
+    removedAt: isoTime(row.removed_at_ms),
+  }
+}
+
+/**
+ * Writes that a file is removed: row, leaf, and the note that the file has to go. Call `holdsOn` in the same transaction
+ * before. The file itself is unlinked after the commit, by whoever works off `unlinksAfter`.
+ */
+export function removeMedia(
+  tx: Tx,
+  { path, ...removal }: Removal,
+  { log, makeId, nowMs }: { log: Log; makeId: () => string; nowMs: number },
+): void {
+  const end = tx.get(endOfRemovals)
+  const unsealed: UnsealedRemoval = {
+    ...removal,
+    id: (end?.id ?? 0) + 1,
+    event_id: makeId(),
+    removed_at_ms: Math.max(nowMs, end?.at ?? 0),
+  }
+  const leaf = log.append(tx, 'media-removed', String(unsealed.id), removalFacts(unsealed))
+  tx.run(newRemoval, { ...unsealed, ...leaf })
+  tx.run(newUnlink, { removal_id: unsealed.id, path })
+}
+
+/** Returns files that have to go, in the order of their removal, at most 100. */
+export function unlinksAfter(tx: ReadTx, removalId: number): { removalId: number; path: string }[] {
+  return tx.all(nextUnlinks, [removalId]).map(({ removal_id, path }) => ({ removalId: removal_id, path }))
+}
+
+/** Forgets that a file has to go: it has gone, or it is wanted again. */
+export function unlinked(tx: Tx, removalId: number): void {
+  tx.run(withoutUnlink, { removal_id: removalId })
+}
+
+/** Returns the removal of a photo; undefined while the gateway holds it. Of clips ask `removalsOfDetection`. */
+export function removalOf(tx: ReadTx, sha256: string): MediaRemovalRow | undefined {
+  return tx.get(newestOfFile, [sha256])
+}
+
+/** Returns what was removed of a detection: its clip, its snapshot, or nothing. */
+export function removalsOfDetection(tx: ReadTx, detectionId: number): MediaRemovalRow[] {
+  return tx.all(ofDetection, [detectionId])
+}
+
+/** Notes that a removed photo was sent again: the gateway holds it from now on, until it is removed once more. */
+export function returnMedia(tx: Tx, removal: Pick<MediaRemovalRow, 'id' | 'sha256'>): void {
+  tx.run(newReturn, { sha256: removal.sha256, removal_id: removal.id })
+  unlinked(tx, removal.id)
+}

@@ -1,0 +1,1 @@
+export { Retention, type RetentionSettings, type Shortfall } from './service.ts'
