@@ -13,6 +13,7 @@ export const rooms = [
   'floor',
   'retention',
   'exchange',
+  'privacy',
   'cameras',
   'scales',
   'counts',

@@ -39,6 +39,7 @@ import {
 } from '../ledger/index.ts'
 import { type Photos, photoRoutes, photosPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
+import { type Notices, privacyRoutes } from '../privacy/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
@@ -87,6 +88,7 @@ export type ApiParts = {
   readonly counts: CountsService
   readonly cameras: CamerasService
   readonly detections: Detections
+  readonly notices: Notices
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
 }
@@ -136,6 +138,7 @@ export function buildApi(parts: ApiParts): Api {
   importRoutes(root, parts.imports)
   countRoutes(root, parts.counts)
   cameraRoutes(root, parts.cameras, parts.detections)
+  privacyRoutes(root, parts)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
   consoleRoutes(root, parts)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { CamerasService, ConfiguredCameras, DetectionRecorder, Detections, filmsAround } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
+import { Notices } from '../privacy/index.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
@@ -45,5 +46,6 @@ export function composeVideo(
   camerasThread.listen(cameras)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const traces = new Traces({ work, warehouse, cameras: configured, detections })
-  return { camerasThread, configured, detections, cameras, traces }
+  const notices = new Notices({ work, clock, cameras: configured, warehouse, config: () => live.config })
+  return { camerasThread, configured, detections, cameras, traces, notices }
 }

@@ -62,6 +62,7 @@ export const Camera = z
   .object({
     id: rowId(),
     name: z.string(),
+    purpose: z.string().nullable().openapi({ description: 'what it is for, as the config says' }),
     warehouseId: rowId(),
     zoneId: rowId().nullable(),
     slots: z.array(z.string()),

@@ -183,6 +183,7 @@ export class CamerasService {
     return {
       id: camera.id,
       name: camera.name,
+      purpose: camera.purpose,
       warehouseId: camera.warehouseId ?? this.#needs.configured.site.warehouseId,
       zoneId: camera.zoneId,
       slots: [...camera.slots],

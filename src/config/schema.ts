@@ -257,6 +257,11 @@ const camera = {
   }),
   warehouseId: key(id().nullable().prefault(null), 'The warehouse it stands in; null: site.warehouseId.'),
   zoneId: key(id().nullable().prefault(null), 'The zone it looks at; null: none in particular.'),
+  purpose: key(
+    text(500).nullable().prefault(null),
+    'What it is for, in words for the people in its picture; the notice at the door shows them.',
+    { example: 'To show in what condition pallets were received.' },
+  ),
   slots: key(z.array(text(64)).prefault([]), 'The slots it looks at, by slot_id.', { example: ['A-01-01'] }),
   owner: key(caller().nullable().prefault(null), 'The user who may see and control it beside the admins.', {
     example: 'dock-admin',
@@ -425,6 +430,24 @@ const retention = {
   ledgerReserveBytes: key(size().prefault('256MiB'), 'Disk space that clips and photos leave for the ledger.'),
 }
 
+const privacy = {
+  controller: key(
+    text(500).nullable().prefault(null),
+    'Who is responsible for the video (name and address); the notice at the door shows it.',
+    { example: 'Example Logistics GmbH, Hafenstrasse 1, 20457 Hamburg' },
+  ),
+  contact: key(
+    text(500).nullable().prefault(null),
+    'Whom people in the picture can ask; the notice at the door shows it.',
+    { example: 'privacy@dc7.example, +49 40 123456' },
+  ),
+  legalBasis: key(
+    text(500).nullable().prefault(null),
+    'Legal basis of the video, for the notice at the door; null: the notice has no such line.',
+    { example: 'Legitimate interests: protection of goods (Art. 6 (1) (f) GDPR).' },
+  ),
+}
+
 const live = { applies: 'live' } as const
 const restart = { applies: 'restart' } as const
 
@@ -510,6 +533,7 @@ const everything = z.strictObject({
     { ...live, identity: 'name' },
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
+  privacy: key(section(privacy), 'What people in front of the cameras are told.', live),
   ffmpeg: key(
     section({
       path: key(

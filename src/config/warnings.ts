@@ -21,6 +21,7 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...guessedUrl(parsed, config),
     ...unsureNames(config),
     ...groupsOfNobody(parsed),
+    ...incompleteNotices(parsed),
     ...unheard(root, schema, []),
     ...openSecrets(root, schema, []),
   ]
@@ -66,6 +67,19 @@ function unsureNames(config: Config): Warning[] {
 function groupsOfNobody({ auth, storage }: Parsed): Warning[] {
   if (Object.keys(auth.groupRoles).length === 0 || storage.instances.length > 0) return []
   return [{ path: ['auth', 'groupRoles'], message: 'has no effect without storage.instances' }]
+}
+
+/** Finds what the notices at the doors have to say and the config does not: one warning for all of it. */
+function incompleteNotices({ cameras, privacy }: Parsed): Warning[] {
+  const without = cameras.filter(({ purpose }) => purpose === null).map(({ id }) => id)
+  const missing = [
+    ...(privacy.controller === null ? ['privacy.controller'] : []),
+    ...(privacy.contact === null ? ['privacy.contact'] : []),
+    ...(without.length > 0 ? [`the purpose of camera ${without.join(', ')}`] : []),
+  ]
+  if (cameras.length === 0 || missing.length === 0) return []
+  const message = `the notice at the door (GET /api/iot/cctv/ID/notice) has gaps: set ${missing.join(', ')}`
+  return [{ path: ['privacy'], message }]
 }
 
 /** Finds keys that no code obeys yet and that are not at their default. */

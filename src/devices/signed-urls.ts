@@ -7,7 +7,7 @@ import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 /** Paths that can be signed: what a browser loads in an element without headers. */
 const signable = [
   /^\/api\/iot\/detection-events\/[^/?]+\/(clip|snapshot)$/,
-  /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot)$/,
+  /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot|notice)$/,
   /^\/api\/whms\/evidence\/photos\/[^/?]+$/,
   /^\/api\/whms\/(slots|assets)\/[^/?]+\/label$/,
 ]

@@ -138,7 +138,8 @@ t.test('a key that nothing obeys yet is a warning that names it, unless it says 
     `site: { id: dc-7 }
 ${auth}
 storage: { instances: [{ url: "https://cloud.example.com" }], upload: ${upload} }
-cameras: [{ id: 1, url: "rtsp://a/", history: { hours: 24, stream: main } }]
+cameras: [{ id: 1, url: "rtsp://a/", history: { hours: 24, stream: main }, purpose: p }]
+privacy: { controller: c, contact: c }
 `,
     { secret: 'x' },
   )
@@ -158,7 +159,8 @@ cameras: [{ id: 1, url: "rtsp://a/", history: { hours: 24, stream: main } }]
     `site: { id: dc-7 }
 ${auth}
 storage: { upload: null }
-cameras: [{ id: 1, url: "rtsp://a/", history: { hours: 0, stream: sub } }]
+cameras: [{ id: 1, url: "rtsp://a/", history: { hours: 0, stream: sub }, purpose: p }]
+privacy: { controller: c, contact: c }
 `,
   )
   t.same(same, { code: 0, out: ['gatehouse.yaml: ok'], err: [] }, 'at its default it is no word worth')

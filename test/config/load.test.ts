@@ -367,7 +367,8 @@ t.test('what puts secrets at risk, and a file that is not there, is told at star
 listen: [{ host: 0.0.0.0, allowPlainHttp: true }, { host: localhost, port: 1 }, { host: 10.0.0.1, tls: { certFile: cert, keyFile: key } }]
 metrics: { listen: { host: 10.0.0.1 } }
 storage: { instances: [{ url: "http://10.0.0.9" }, { url: "http://127.0.0.1:81" }, { url: "http://[::1]:81" }] }
-cameras: [{ id: 1, url: rtsp://a/, username: u, passwordFile: secret }]
+cameras: [{ id: 1, url: rtsp://a/, username: u, passwordFile: secret, purpose: p }]
+privacy: { controller: c, contact: c }
 `,
     cert: 'public',
     key: 'private',

@@ -8,7 +8,7 @@ import { checkConfig } from '../../src/config/index.ts'
 const gate = 'https://gate.example'
 const cloud = 'https://cloud.example'
 const other = 'https://other.example'
-const camera = (more: object) => [{ id: 1, url: 'rtsp://10.0.0.1/a', ...more }]
+const camera = (more: object) => [{ id: 1, url: 'rtsp://10.0.0.1/a', purpose: 'p', ...more }]
 
 /** What `config check` says of a config with these storage servers: `path: message`, problems and warnings. */
 function check(t: { teardown(work: () => void): void }, instances: string[], more: object) {
@@ -17,8 +17,12 @@ function check(t: { teardown(work: () => void): void }, instances: string[], mor
   const file = join(folder, 'gatehouse.yaml')
   const users = [{ username: 'dock-admin', role: 'admin', secretHash: 'scrypt:a' }]
   const site = { id: 'dc-7', url: gate }
+  const privacy = { controller: 'c', contact: 'c' }
   const auth = { users, groupRoles: {} }
-  writeFileSync(file, stringify({ site, auth, storage: { instances: instances.map((url) => ({ url })) }, ...more }))
+  writeFileSync(
+    file,
+    stringify({ site, auth, privacy, storage: { instances: instances.map((url) => ({ url })) }, ...more }),
+  )
   const told = ({ path, message }: { path: string; message: string }) => `${path}: ${message}`
   const { problems, warnings } = checkConfig(file)
   return { problems: problems.map(told), warnings: warnings.map(told) }

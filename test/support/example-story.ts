@@ -39,7 +39,17 @@ export async function playDay(): Promise<Exchange[]> {
       labels: { sscc: { companyPrefix: '0614141', extensionDigit: 1 } },
       printers: [{ name: 'dock', host: '127.0.0.1', port: 9 }],
       webhooks: { timeout: '1ms' },
-      cameras: [{ id: 7, name: 'Dock door 1', url: 'rtsp://192.0.2.7/main', owner: 'ada', slots: ['A-01-01'] }],
+      cameras: [
+        {
+          id: 7,
+          name: 'Dock door 1',
+          url: 'rtsp://192.0.2.7/main',
+          owner: 'ada',
+          slots: ['A-01-01'],
+          purpose: 'To show in what condition pallets are received.',
+        },
+      ],
+      privacy: { controller: 'Example Logistics GmbH, Hamburg', contact: 'privacy@example.com' },
     },
   })
   try {
@@ -269,6 +279,7 @@ class Day {
     for (const message of motion) this.#gateway.cameras.heard(message)
     await this.#gateway.audit('test.settled', {})
     await this.#get('/api/iot/cctv')
+    await this.#get('/api/iot/cctv/7/notice?format=json')
     await this.#post('/api/iot/detection/motion-stream', { cctvId: 7, action: 'start', sensitivity: 0.25 })
     await this.#get('/api/iot/detection/motion-stream?cctvId=7')
     await this.#get('/api/iot/detection-events')

@@ -1,0 +1,47 @@
+import type { ConfiguredCameras } from '../cameras/index.ts'
+import type { Config } from '../config/index.ts'
+import type { UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Caller } from '../http/index.ts'
+import type { Clock } from '../platform/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
+import { type Notice, noticeOf } from './notice.ts'
+
+type NoticesNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly cameras: ConfiguredCameras
+  readonly warehouse: Pick<WarehouseService, 'timezoneOf'>
+  readonly config: () => Pick<Config, 'privacy' | 'retention' | 'site'>
+}
+
+/** Makes the notices for the doors of rooms with a camera, from the current config. */
+export class Notices {
+  readonly #needs: NoticesNeeds
+
+  constructor(needs: NoticesNeeds) {
+    this.#needs = needs
+  }
+
+  /** Returns the notice of a camera. Throws NOT_FOUND, also for a camera that the caller may not see. */
+  notice(cctvId: number | undefined, caller: Caller): Notice {
+    if (cctvId === undefined) throw AppError.notFound('Camera')
+    const { work, clock, cameras, warehouse } = this.#needs
+    const { privacy, retention, site } = this.#needs.config()
+    const camera = cameras.visible(cctvId, caller)
+    return noticeOf({
+      cctvId,
+      camera: camera.name,
+      site: site.id,
+      controller: privacy.controller,
+      contact: privacy.contact,
+      legalBasis: privacy.legalBasis,
+      purpose: camera.purpose,
+      hours: [],
+      timezone: work.read((tx) => warehouse.timezoneOf(tx, cameras.warehouseOf(cctvId))),
+      retentionDays: camera.retentionDays ?? retention.clips.maxAgeDays,
+      continuousHours: camera.history.hours,
+      issuedAtMs: clock.now(),
+    })
+  }
+}

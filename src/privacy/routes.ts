@@ -1,0 +1,44 @@
+import { z } from '@hono/zod-openapi'
+import { type Api, numericPath, operation, rawAnswer, resource, sendResource } from '../http/index.ts'
+import { noticePage, noticePolicy } from './notice-page.ts'
+import { noticeShape } from './notice-schema.ts'
+import type { Notices } from './notices.ts'
+
+const tag = 'Cameras'
+const idParam = z.object({ id: z.string() })
+
+const getNotice = operation({
+  id: 'getCameraNotice',
+  method: 'get',
+  path: '/api/iot/cctv/{id}/notice',
+  access: 'cameras:read',
+  tag,
+  summary: 'The sign for the door of a room with a camera: who, why, how long, and whom to ask',
+  description:
+    'A page of HTML for one sheet of A4; JSON with `format=json` or an Accept header that names JSON. What the config does not state is marked, and listed in `missing`.',
+  input: { params: idParam, query: z.object({ format: z.enum(['html', 'json']).optional() }) },
+  success: {
+    200: {
+      description: 'The notice',
+      schema: resource(noticeShape),
+      mediaType: ['application/json', 'text/html'],
+    },
+  },
+})
+
+export function privacyRoutes(api: Api, { notices }: { readonly notices: Notices }): void {
+  api.openapi(getNotice, (c) => {
+    const notice = notices.notice(numericPath(c.req.valid('param').id), c.get('caller'))
+    c.header('Vary', 'Accept')
+    if ((c.req.valid('query').format ?? preferred(c.req.header('accept'))) === 'json') {
+      return sendResource(c, { ...notice, missing: [...notice.missing] })
+    }
+    c.header('Content-Security-Policy', noticePolicy)
+    return rawAnswer(c.html(noticePage(notice)) as Response)
+  })
+}
+
+/** HTML unless JSON is named and HTML is not: whoever opens the address wants to print it. */
+function preferred(accept = ''): 'html' | 'json' {
+  return /\bapplication\/(\w+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept) ? 'json' : 'html'
+}
