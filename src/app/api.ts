@@ -6,7 +6,7 @@ import {
   type Refusals,
   type Sessions,
 } from '../auth/index.ts'
-import { type CamerasService, cameraRoutes, type Detections } from '../cameras/index.ts'
+import { type CamerasService, cameraRoutes, type Detections, type Gaps, gapRoutes } from '../cameras/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
@@ -89,6 +89,7 @@ export type ApiParts = {
   readonly cameras: CamerasService
   readonly detections: Detections
   readonly notices: Notices
+  readonly gaps: Gaps
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
 }
@@ -139,6 +140,7 @@ export function buildApi(parts: ApiParts): Api {
   countRoutes(root, parts.counts)
   cameraRoutes(root, parts.cameras, parts.detections)
   privacyRoutes(root, parts)
+  gapRoutes(root, parts.gaps)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
   consoleRoutes(root, parts)

@@ -14,8 +14,10 @@ export type CamerasThreadData = {
 export type CamerasThreadListener = {
   /** Called when a new thread runs: it has no settings yet. */
   threadStarted(): void
-  /** Called when the thread has ended; the next one starts a second later. */
+  /** Called when the thread has ended, or could not be started; the next one starts a second later. */
   threadEnded(): void
+  /** Called before the thread is stopped for good. */
+  threadStopping(): void
   heard(message: FromCameras): void
 }
 
@@ -88,6 +90,7 @@ export class CamerasThread {
   /** Ends streams and closes open clips; terminates the thread after 15 s. */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#ear?.threadStopping()
     await this.#starting?.catch(() => {})
     const worker = this.#worker
     if (!worker) return
@@ -117,6 +120,7 @@ export class CamerasThread {
       })
     } catch (err) {
       this.#needs.log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
+      this.#ear?.threadEnded()
       this.#again()
     }
   }

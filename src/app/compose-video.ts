@@ -1,5 +1,14 @@
 import { join } from 'node:path'
-import { CamerasService, ConfiguredCameras, DetectionRecorder, Detections, filmsAround } from '../cameras/index.ts'
+import {
+  CamerasService,
+  ConfiguredCameras,
+  DetectionRecorder,
+  Detections,
+  filmsAround,
+  GapKeeper,
+  GapLedger,
+  Gaps,
+} from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
 import { Notices } from '../privacy/index.ts'
@@ -37,15 +46,20 @@ export function composeVideo(
   })
   const configured = new ConfiguredCameras({ site, names: callers.names })
   const detections = new Detections({ work, cameras: configured, clipsDir: clipsFolder })
+  const gapLedger = new GapLedger({ clock, log: storage.logRoom, outbox, makeId, cameras: configured })
   const recorder = new DetectionRecorder({
     ...{ work, clock, logger: log, log: storage.logRoom, outbox, makeId, cameras: configured, link: camerasThread },
+    gaps: gapLedger,
   })
   const cameras = new CamerasService({
     ...{ work, clock, logger: log, audit, configured, recorder, link: camerasThread },
+    gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
+    zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })
+  const gaps = new Gaps({ work, clock, cameras: configured })
   camerasThread.listen(cameras)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const traces = new Traces({ work, warehouse, cameras: configured, detections })
   const notices = new Notices({ work, clock, cameras: configured, warehouse, config: () => live.config })
-  return { camerasThread, configured, detections, cameras, traces, notices }
+  return { camerasThread, configured, detections, cameras, gaps, traces, notices }
 }

@@ -93,7 +93,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
-    workers: [jobs, camerasThread, storageUsers, webhooks.worker, printWorker, clockSync, retention, health],
+    workers: [jobs, cameras, camerasThread, storageUsers, webhooks.worker, printWorker, clockSync, retention, health],
     reloadFollowers: [camerasThread, printWorker, cameras, metricsListener].filter((one) => one !== undefined),
     ...atTheBox(live, { storage, callers, reporting }),
   }

@@ -1,4 +1,4 @@
-import { cameraNotifications, motionRecorded } from '../cameras/index.ts'
+import { cameraCreated, cameraNotifications, motionRecorded } from '../cameras/index.ts'
 import { governanceNotifications } from '../governance/index.ts'
 import { healthCreated } from '../health/index.ts'
 import { ledgerNotifications } from '../ledger/index.ts'
@@ -13,5 +13,5 @@ import { allNotifications } from '../webhooks/index.ts'
 export const notifications = allNotifications(
   [ledgerNotifications, cameraNotifications, unitNotifications, scaleNotifications, governanceNotifications],
   motionRecorded,
-  { ...healthCreated, ...unitCreated },
+  { ...cameraCreated, ...healthCreated, ...unitCreated },
 )

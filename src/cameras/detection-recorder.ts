@@ -10,6 +10,8 @@ import type { ConfiguredCameras } from './configured.ts'
 import { detectionFacts } from './detection-leaf.ts'
 import { presentDetection } from './detections.ts'
 import { detectionRecorded, motionDetected } from './events.ts'
+import { causeOfLoss } from './gap-causes.ts'
+import type { GapLedger } from './gap-ledger.ts'
 import * as store from './store.ts'
 import type { DetectionEventRow } from './tables.ts'
 
@@ -28,6 +30,7 @@ type DetectionRecorderNeeds = {
   readonly makeId: () => string
   readonly link: CamerasLink
   readonly cameras: ConfiguredCameras
+  readonly gaps: GapLedger
 }
 
 /** Turns what the cameras thread reports of motion and clips into rows of the ledger, each exactly once. */
@@ -84,6 +87,7 @@ export class DetectionRecorder {
       if (store.findDetection(tx, fired.id)) return
       if (message.type === 'clipLost') {
         this.#append(tx, fired, { clip_status: 'lost', reason: message.words }, null)
+        this.#noteLoss(tx, message)
         return
       }
       this.#keep(tx, message, 'clip', 'video/mp4')
@@ -96,8 +100,19 @@ export class DetectionRecorder {
   async #writeLost(): Promise<void> {
     const reason = 'the gateway ended before anything of the clip was on disk'
     await this.#needs.work.write((tx) => {
-      for (const fired of store.openReservations(tx)) this.#append(tx, fired, { clip_status: 'lost', reason }, null)
+      for (const fired of store.openReservations(tx)) {
+        this.#append(tx, fired, { clip_status: 'lost', reason }, null)
+        this.#needs.gaps.appendUntilOpen(tx, fired.cctv_id, fired.fired_at_ms, reason)
+      }
     })
+  }
+
+  /** Nothing was recorded from the motion to the end of the clip; or, when an earlier run lost it, to the end of that run. */
+  #noteLoss(tx: Tx, { cameraId, motionAt, endedAt, reason, words }: ClipLost): void {
+    const { gaps } = this.#needs
+    if (endedAt === undefined) gaps.appendUntilOpen(tx, cameraId, motionAt, words)
+    else
+      gaps.append(tx, { cctvId: cameraId, fromMs: motionAt, toMs: endedAt, cause: causeOfLoss(reason), detail: words })
   }
 
   /** Returns the reservation; writes and publishes it now if the gateway died between firing and writing. */

@@ -1,4 +1,4 @@
-import type { CameraConfig } from '../config/index.ts'
+import { type CameraConfig, parseRecordingHours } from '../config/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
@@ -10,7 +10,9 @@ import { type CameraHealth, CameraHealthBook } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { CamerasLink, DetectionRecorder } from './detection-recorder.ts'
+import type { Duty, GapKeeper } from './gap-keeper.ts'
 import { LatestReports } from './latest-reports.ts'
+import { isWithin, toNextMinute } from './recording-hours.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
 
@@ -27,6 +29,9 @@ type CamerasServiceNeeds = {
   readonly configured: ConfiguredCameras
   readonly recorder: DetectionRecorder
   readonly link: CamerasLink
+  readonly gaps: GapKeeper
+  /** Time zone of a warehouse; UTC for one that is not there. */
+  readonly zoneOf: (warehouseId: number) => string
 }
 
 /** Shows cameras to callers, starts and stops their detection, and takes the reports of the cameras thread. */
@@ -37,6 +42,7 @@ export class CamerasService {
   readonly #cameraLog: CameraLog
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
+  #cancelMinute = () => {}
 
   constructor(needs: CamerasServiceNeeds) {
     this.#needs = needs
@@ -61,21 +67,61 @@ export class CamerasService {
       this.#health.unwant(id)
       this.#needs.link.send({ type: 'remove', cameraId: id })
     }
+    this.#setDuties()
     for (const camera of cameras) this.#tell(camera)
     this.#needs.link.send({ type: 'secrets' })
+  }
+
+  /**
+   * Notes what the cameras missed while the gateway was down, also when their thread cannot start. From then on it looks at
+   * every full minute which recording hours have begun or ended.
+   */
+  start(): void {
+    this.#setDuties()
+    this.#everyMinute()
+  }
+
+  #setDuties(): void {
+    const { cameras } = this.#needs.configured.site
+    this.#needs.gaps.setDuties(new Map(cameras.map((camera) => [camera.id, this.#duty(camera)])))
+  }
+
+  #everyMinute(): void {
+    const { clock, configured } = this.#needs
+    this.#cancelMinute = clock.after(toNextMinute(clock.now()), () => {
+      for (const camera of configured.site.cameras)
+        if (camera.recordingHours && this.#isTold(camera)) this.#tell(camera)
+      this.#everyMinute()
+    })
+  }
+
+  /** Stops the clock and the gaps; the cameras thread has stopped before. */
+  async stop(): Promise<void> {
+    this.#cancelMinute()
+    await this.#needs.gaps.stop()
   }
 
   /** Sends a new thread all settings. */
   threadStarted(): void {
     this.#sent.clear()
-    this.threadEnded()
+    this.#forgetReports()
     this.#sendCameras()
   }
 
   /** Forgets all reports: the thread has ended, and with it every stream. */
   threadEnded(): void {
+    this.#forgetReports()
+    this.#needs.gaps.threadEnded()
+  }
+
+  #forgetReports(): void {
     this.#reports.forgetAll()
     this.#health.threadGone(this.#needs.clock.monotonic())
+  }
+
+  /** From now on streams end because the gateway stops. */
+  threadStopping(): void {
+    this.#needs.gaps.threadStopping()
   }
 
   heard(message: FromCameras): void {
@@ -87,11 +133,14 @@ export class CamerasService {
         this.#health.heard(message, this.#needs.clock.monotonic())
         this.#cameraLog.heard(message, this.#needs.configured.nameOf(message.cameraId))
         this.#reports.heard(message)
+        this.#needs.gaps.heard(message)
         break
       case 'status':
         this.#reports.heard(message)
+        this.#needs.gaps.heard(message)
         break
       case 'motionFired':
+        this.#needs.gaps.cooled(message)
         void this.#needs.recorder.fired(message)
         break
       case 'clipClosed':
@@ -118,7 +167,7 @@ export class CamerasService {
    */
   cameraHealth(): CameraHealth[] {
     return this.#needs.configured.site.cameras
-      .filter((camera) => this.#wanted(camera).running)
+      .filter((camera) => this.#duty(camera).watches)
       .map(({ id, name }) => {
         const bad = this.#health.badness(id, this.#needs.clock.monotonic())
         return { id, name, badSinceMs: bad ? this.#needs.clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
@@ -198,7 +247,8 @@ export class CamerasService {
 
   #stateOf(camera: CameraConfig) {
     const known = this.#reports.state(camera.id)
-    if (!this.#wanted(camera).running) return { state: 'off' as const, problem: null }
+    const duty = this.#duty(camera)
+    if (!duty.watches) return { state: 'off' as const, problem: duty.cause === 'outside_hours' ? duty.detail : null }
     return {
       state: known?.state ?? ('offline' as const),
       problem: known?.words ? `${known.words.what} ${known.words.hint}` : null,
@@ -221,8 +271,33 @@ export class CamerasService {
     }
   }
 
+  /** Says whether a camera is to watch now. In the eyes of the gap ledger it always should. */
+  #duty(camera: CameraConfig): Duty {
+    if (!camera.enabled)
+      return { watches: false, cause: 'disarmed', detail: 'The camera is switched off in the config.' }
+    if (!this.#wanted(camera).running) {
+      const isStopped = this.#control(camera)?.action === 'stop'
+      const detail = isStopped ? 'Detection was stopped through the API.' : 'Detection is switched off in the config.'
+      return { watches: false, cause: 'disarmed', detail }
+    }
+    const { recordingHours } = camera
+    if (recordingHours === null) return { watches: true }
+    const zone = this.#needs.zoneOf(this.#needs.configured.warehouseOf(camera.id))
+    const hours = recordingHours.map(parseRecordingHours).filter((one) => one !== undefined)
+    if (isWithin(hours, zone, this.#needs.clock.now())) return { watches: true }
+    const detail = `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
+    return { watches: false, cause: 'outside_hours', detail }
+  }
+
+  #isTold({ id }: CameraConfig): boolean {
+    return this.#sent.has(id)
+  }
+
   #tell(camera: CameraConfig): void {
-    const { running, settings } = this.#wanted(camera)
+    const { settings } = this.#wanted(camera)
+    const duty = this.#duty(camera)
+    const running = duty.watches
+    this.#needs.gaps.setDuty(camera.id, duty)
     const { uploadToStorage: _, ...motion } = settings
     const message: CameraSettings = {
       cameraId: camera.id,

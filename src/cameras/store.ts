@@ -27,6 +27,14 @@ const reservationsWithoutRow = statement({
   sql: `SELECT * FROM detection_reservation r
     WHERE NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id) ORDER BY id`,
 })
+/** A clip is open for minutes at most, so what has no row yet is among the newest. */
+const pendingReservations = statement({
+  columns: { id: integer },
+  sql: `SELECT id FROM main.detection_reservation r
+    WHERE id > (SELECT max(id) FROM main.detection_reservation) - 500
+      AND cctv_id = +? AND fired_at_ms >= +? AND fired_at_ms < +?
+      AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id) ORDER BY id DESC`,
+})
 const newDetection = built(tables.detection_event, (row) => sql.insertInto('detection_event').values(row))
 const rowToCome = statement({
   columns: { n: integer },
@@ -114,6 +122,11 @@ export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs
 /** Lists reservations without a row. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.all(reservationsWithoutRow)
+}
+
+/** Lists the ids of a camera's detections of a span, `toMs` excluded, whose clip is still being recorded; newest first. */
+export function pendingIds(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): number[] {
+  return tx.all(pendingReservations, [cctvId, span.fromMs, span.toMs]).map(({ id }) => id)
 }
 
 export function append(tx: Tx, row: DetectionEventRow): void {

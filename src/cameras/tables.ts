@@ -1,5 +1,6 @@
 import { builderOver, defaulted, integer, maybe, type RowOf, real, text, word } from '../database/index.ts'
 import { stated } from '../log/index.ts'
+import type { GapCause } from './watch.ts'
 
 export const tables = {
   detection_id: {
@@ -51,8 +52,32 @@ export const tables = {
     config_sha256: text,
     at_ms: integer,
   },
+  camera_gap: {
+    ...stated,
+    id: integer,
+    event_id: text,
+    cctv_id: integer,
+    from_ms: integer,
+    to_ms: integer,
+    cause: word<GapCause>(),
+    detail: maybe(text),
+    recorded_at_ms: integer,
+  },
+  camera_watch: {
+    cctv_id: defaulted(integer),
+    known_since_ms: integer,
+    open_from_ms: maybe(integer),
+    open_cause: maybe(word<GapCause>()),
+    open_detail: maybe(text),
+  },
+  camera_heartbeat: {
+    one: defaulted(integer),
+    at_ms: integer,
+  },
 } as const
 
 export const sql = builderOver(tables)
 
 export type DetectionEventRow = RowOf<typeof tables.detection_event>
+export type CameraGapRow = RowOf<typeof tables.camera_gap>
+export type CameraWatchRow = RowOf<typeof tables.camera_watch>

@@ -24,7 +24,7 @@ async function verify(options: { config?: string; json?: boolean }): Promise<voi
 }
 
 function forPeople(result: Verification): string {
-  const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
+  const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.cameraGaps} gaps of cameras, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
 root ${result.root}
 ${result.logs.slice(0, -1).map(before).join('')}`
   if (result.ok) return `${head}everything matches\n`

@@ -6,6 +6,7 @@ export { type Checked, checkConfig, type Loaded, loadConfig, problemList, type S
 export { type ConfigName, type Identity, identitiesOf, type Namespace, readName } from './names.ts'
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
+export { parseRecordingHours, type RecordingHours } from './recording-hours.ts'
 export { configExample, configReference } from './reference.ts'
 export {
   type DeviceRole,

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseDuration } from './duration.ts'
+import { parseRecordingHours } from './recording-hours.ts'
 import { parseSize } from './size.ts'
 
 /** What a single value may be; messages and reference are made from it. */
@@ -89,6 +90,18 @@ export function size() {
     expected: 'a size with its unit, such as 512B, 1KiB, 256MiB or 2GiB',
     unit: 'B, KiB, MiB, GiB',
   })
+}
+
+/** Makes a kind for hours of the week, which stay text. */
+export function recordingHours() {
+  return z
+    .string()
+    .refine((value) => parseRecordingHours(value) !== undefined)
+    .register(kinds, {
+      name: 'hours of the week',
+      expected:
+        'days and hours such as "Mo-Fr 06:00-22:00", "Sa 08:00-12:00" or "Mo-Su 22:00-06:00", with the days Mo Tu We Th Fr Sa Su; whole days are 00:00-24:00',
+    })
 }
 
 /** Makes a kind for text that `read` converts, or refuses with undefined. */

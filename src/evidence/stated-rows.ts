@@ -1,4 +1,11 @@
-import { type DetectionEventRow, detectionFacts, statedDetections } from '../cameras/index.ts'
+import {
+  type CameraGapRow,
+  type DetectionEventRow,
+  detectionFacts,
+  gapFacts,
+  statedDetections,
+  statedGaps,
+} from '../cameras/index.ts'
 import { scanRow, scanSha256 } from '../counts/index.ts'
 import type { ReadTx, Statement } from '../database/index.ts'
 import {
@@ -41,7 +48,14 @@ export type StatedRow = {
 
 /** A kind of leaf whose rows are in a table. */
 export type StatedKind = {
-  readonly kind: 'placement' | 'detection' | 'unit-history' | 'incident-change' | 'report' | 'media-removed'
+  readonly kind:
+    | 'placement'
+    | 'detection'
+    | 'camera-gap'
+    | 'unit-history'
+    | 'incident-change'
+    | 'report'
+    | 'media-removed'
   readonly noun: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
@@ -77,6 +91,7 @@ function statedKind<Row extends Stated>(
 export const statedKinds: readonly StatedKind[] = [
   statedKind({ kind: 'placement', noun: 'event' }, statedPlacements, statedPlacement),
   statedKind({ kind: 'detection', noun: 'detection' }, statedDetections, statedDetection),
+  statedKind({ kind: 'camera-gap', noun: 'gap of a camera' }, statedGaps, statedGap),
   statedKind({ kind: 'unit-history', noun: 'step of a transport unit' }, statedSteps, statedUnitStep),
   statedKind({ kind: 'incident-change', noun: 'change of an incident' }, statedIncidentChanges, statedIncidentChange),
   statedKind({ kind: 'report', noun: 'report' }, statedReports, statedReport),
@@ -131,6 +146,18 @@ function statedDetection(row: DetectionEventRow): StatedRow {
         findings.add(`detection ${row.id}`, `its ${kind} is stated, but no such ${kind} is written down`)
       }
     },
+  }
+}
+
+function statedGap(row: CameraGapRow): StatedRow {
+  return {
+    ref: String(row.id),
+    name: `gap ${row.id} of camera ${row.cctv_id}`,
+    evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
+    facts: gapFacts(row),
+    receivedAtMs: row.recorded_at_ms,
+    check: () => {},
   }
 }
 

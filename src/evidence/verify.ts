@@ -51,6 +51,7 @@ export type Verification = {
   readonly logs: readonly VerifiedLog[]
   readonly events: number
   readonly detections: number
+  readonly cameraGaps: number
   readonly unitSteps: number
   readonly incidentChanges: number
   readonly reports: number
@@ -99,6 +100,7 @@ export function verifyLedger(dataDir: string): Verification {
       logs,
       events: counts.placement,
       detections: counts.detection,
+      cameraGaps: counts['camera-gap'],
       unitSteps: counts['unit-history'],
       incidentChanges: counts['incident-change'],
       reports: counts.report,

@@ -26,6 +26,7 @@ export const createdKinds = [
   'transport_unit.evidence_added',
   'camera.offline',
   'camera.online',
+  'camera.gap',
   'alert.raised',
 ] as const
 

@@ -198,7 +198,8 @@ export class Camera {
     try {
       const detectionId = await reserveId()
       const facts = { detectionId, cameraId, motionAt: Math.round(motionMs + wallOffsetMs), score, sceneChange }
-      emit({ type: 'motionFired', ...facts, clip: clipFromMs !== null })
+      const cooldownUntil = clipFromMs === null ? Math.round(notBeforeMs + wallOffsetMs) : undefined
+      emit({ type: 'motionFired', ...facts, clip: clipFromMs !== null, cooldownUntil })
       if (clipFromMs === null) return undefined
       const askedPreRollMs = this.#settings.motion.preRecordSeconds * 1000
       const from = { fromMs: clipFromMs, notBeforeMs, askedPreRollMs }
@@ -232,6 +233,8 @@ export class Camera {
     emit({
       type: 'status',
       cameraId: this.#settings.cameraId,
+      state: this.#told.state,
+      pictureAgoMs: this.#pictureAgoMs(),
       ...counts,
       lastFrameAt: lastFrameMs === undefined ? null : Math.round(clock.now() - clock.monotonic() + lastFrameMs),
       streamFps: picturesPerSecond === undefined ? null : Math.round(picturesPerSecond * 10) / 10,
@@ -257,7 +260,17 @@ export class Camera {
       problem,
       words,
       at: this.#needs.clock.now(),
+      pictureAgoMs: this.#pictureAgoMs(),
     })
+  }
+
+  /** Of two streams, the one that has been without pictures for longer counts. */
+  #pictureAgoMs(): number | undefined {
+    const streams = [this.#main, ...(this.#detect ? [this.#detect] : [])]
+    const running = streams.filter(({ view }) => view.state !== 'offline')
+    const times = (running.length > 0 ? running : streams).map(({ pictureMs }) => pictureMs)
+    if (times.includes(undefined)) return undefined
+    return Math.max(this.#needs.clock.monotonic() - Math.min(...times.map((ms) => ms ?? 0)), 0)
   }
 }
 

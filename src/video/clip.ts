@@ -106,7 +106,7 @@ export class Recording {
       const beginning = this.#beginnings(await this.#spool.close(endMs))
       return await finish(this.#tools, facts, { ...beginning, endAt: endMs + wallOffsetMs }, ending)
     } catch (error) {
-      return lost(this.#tools, facts, error)
+      return { ...(await lost(this.#tools, facts, error)), endedAt: Math.round(endMs + wallOffsetMs) }
     }
   }
 

@@ -57,12 +57,18 @@ export type CameraState = {
   readonly problem: Problem | null
   readonly words: PlainWords | null
   readonly at: number
+  /** Milliseconds since the newest picture of the stream that has the state; absent before the first. */
+  readonly pictureAgoMs?: number | undefined
 }
 
 /** Once a second for each camera that has a stream, and once after its detection was started or stopped. */
 export type CameraStatus = {
   readonly type: 'status'
   readonly cameraId: number
+  /** As in the newest `state`. */
+  readonly state?: StreamState | undefined
+  /** As in `state`, as of now. */
+  readonly pictureAgoMs?: number | undefined
   /** Frames scored since detection was started; goes on through reconnects. */
   readonly frameCount: number
   readonly motionFrames: {
@@ -104,6 +110,8 @@ export type MotionFired = {
   readonly sceneChange: boolean
   /** False: no clip follows, because of the cooldown. */
   readonly clip: boolean
+  /** End of that cooldown; absent when a clip follows. */
+  readonly cooldownUntil?: number | undefined
 }
 
 /** What is known of a detection besides its clip; stored as `ID.json` beside an unfinished clip. */
@@ -158,6 +166,8 @@ export type ClipLost = DetectionFacts & {
   readonly type: 'clipLost'
   readonly reason: ClipLostReason
   readonly words: string
+  /** When the clip would have ended; absent for one that an earlier run left. */
+  readonly endedAt?: number | undefined
 }
 
 export type FromCameras =

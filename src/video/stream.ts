@@ -56,6 +56,7 @@ export class Stream {
   #problem: Problem | null = null
   #view: StreamView = { state: 'offline', problem: null }
   #spawned = 0
+  #pictureMs: number | undefined
   #rate = new PictureRate()
   /** How this stream's video can be written, as found out so far. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
@@ -77,6 +78,11 @@ export class Stream {
   /** Returns the process id of the running ffmpeg. */
   get pid(): number | undefined {
     return this.#ingest?.pid
+  }
+
+  /** Returns the monotonic time of the newest picture; undefined before the first. */
+  get pictureMs(): number | undefined {
+    return this.#pictureMs
   }
 
   /** Returns the number of processes after the first. */
@@ -145,6 +151,7 @@ export class Stream {
     const chance = random(4).readUInt32BE() / 2 ** 32
     const { connection, commands } = step(this.#connection, event, clock.monotonic(), chance)
     this.#connection = connection
+    if (event.kind === 'picture' && connection.phase.kind === 'live') this.#pictureMs = connection.phase.lastPictureMs
     for (const command of commands) this.#obey(command)
     if (connection.phase.kind !== 'backing-off') this.#knock.cancel()
     this.#arm()

@@ -25,6 +25,7 @@ t.test('a cameras thread that dies is started again, and told everything anew', 
   let starts = 0
   const waiting: (() => void)[] = []
   cameras.listen({
+    threadStopping: () => {},
     threadEnded: () => {},
     threadStarted: () => {
       starts += 1

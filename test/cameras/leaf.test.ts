@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { detectionFacts, type UnsealedDetection } from '../../src/cameras/detection-leaf.ts'
+import { gapFacts, type UnsealedGap } from '../../src/cameras/gap-leaf.ts'
 import { canonicalJson, leafHash, leafOf, sha256 } from '../../src/log/index.ts'
 
 const lost: UnsealedDetection = {
@@ -36,4 +37,26 @@ t.test('a leaf of a detection has the bytes and hashes that it has always had', 
     leafHash(Buffer.from(bytes)).toString('hex'),
     'e0ba2ae3e4714e0e3fa651c5bd54995b627295e48074980fbe915c4bde14bed9',
   )
+})
+
+t.test('a leaf of a gap has the bytes and hashes that it has always had', async (t) => {
+  const gap: UnsealedGap = {
+    id: 3,
+    event_id: '0190a5c4-3c01-7000-8000-000000000006',
+    cctv_id: 7,
+    from_ms: Date.parse('2026-03-02T08:00:00Z'),
+    to_ms: Date.parse('2026-03-02T08:04:09.250Z'),
+    cause: 'offline',
+    detail: 'Nothing answers at the address of the camera.',
+    recorded_at_ms: Date.parse('2026-03-02T08:04:10Z'),
+  }
+  const place = { logId: '0190a5c4-3c00-7000-8000-000000000001', siteId: 'dc-7', seq: 48 }
+  const bytes = canonicalJson(leafOf({ v: 2, kind: 'camera-gap', ...place }, gapFacts(gap)))
+  t.equal(bytes, readFileSync(new URL('../fixtures/leaves/camera-gap-v2.json', import.meta.url), 'utf8'))
+  t.equal(sha256(bytes).toString('hex'), 'ea8a691250303af516b292e8f22a48d5bc3b57a9534e4b448070da0edaf5febf')
+  t.equal(
+    leafHash(Buffer.from(bytes)).toString('hex'),
+    '8a75ce2fede81f1ef6c065b8b33151b2ad866bd020d872019ea0d9df9fe73288',
+  )
+  t.notOk('detail' in gapFacts({ ...gap, detail: null }))
 })

@@ -69,6 +69,11 @@ function copyAll(db: Database, count: number, { fromMs, toMs }: Span): void {
       scene_change, clip_status, reason, recorded_at_ms, evidence_hash)
     SELECT id, id, event_id, 1, id, 2, cctv_id, fired_at_ms, score, 0, 'lost', 'disk-full', fired_at_ms, hex(zeroblob(32))
     FROM detection_reservation`)
+  db.exec(`INSERT INTO camera_watch VALUES (${bulkCamera.id}, ${fromMs}, NULL, NULL, NULL)`)
+  db.exec(`INSERT INTO camera_gap (id, event_id, log_id, leaf_seq, leaf_version, cctv_id, from_ms, to_ms, cause, detail,
+      recorded_at_ms, evidence_hash)
+    SELECT id, event_id, 1, id, 2, cctv_id, fired_at_ms, fired_at_ms + 1, 'offline', 'gone', fired_at_ms, hex(zeroblob(32))
+    FROM detection_reservation`)
   db.exec(`INSERT INTO alert VALUES (1, 'webhook.failing', '17', 'It fails.', ${fromMs}, NULL)`)
   copies('alert', { id: 'o.id + n', created_at_ms: when })
   db.exec(`UPDATE webhook SET id = '17'`)

@@ -18,6 +18,7 @@ export function everyRead({ paths }: Description, span: Span): string[] {
     const filters = queries.flatMap((name) =>
       (values[name] ?? []).map((value) => `${name}=${encodeURIComponent(value)}`),
     )
+    if (template.endsWith('/watched')) return readsOfSpan(path, span)
     const limits = queries.includes('limit') ? ['limit=50', 'limit=500'] : []
     return [
       path,
@@ -27,6 +28,13 @@ export function everyRead({ paths }: Description, span: Span): string[] {
     ]
   })
 }
+
+/** What asks for a span needs both of its ends: a day of the history, and all of it. */
+const readsOfSpan = (path: string, { fromMs, toMs }: Span): string[] =>
+  [Math.max(fromMs, toMs - 86_400_000), fromMs].map(
+    (ms) =>
+      `${path}?from=${encodeURIComponent(new Date(ms).toISOString())}&to=${encodeURIComponent(new Date(toMs).toISOString())}`,
+  )
 
 const places: Record<string, string> = { id: '17', barcode: palletOf(17), code: palletOf(17), sha256: '0'.repeat(64) }
 

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import BetterSqlite3 from 'better-sqlite3'
 import { databaseFile } from '../../src/database/index.ts'
 import type { Example } from '../../src/http/index.ts'
-import type { FromCameras } from '../../src/video/index.ts'
+import { isoTime } from '../../src/platform/index.ts'
+import type { CameraState, FromCameras } from '../../src/video/index.ts'
+import { plainWords } from '../../src/video/problems.ts'
 import { type Answer, type Ask, people, type TestGateway, testGateway, tinyPng } from './gateway.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
@@ -63,6 +65,7 @@ export async function playDay(): Promise<Exchange[]> {
     await day.govern()
     await day.notify()
     await day.signIn()
+    await day.loseCamera()
     return day.exchanges
   } finally {
     gateway.end()
@@ -379,6 +382,28 @@ class Day {
     const bySession = { Cookie: cookie, 'X-CSRF-Token': signed.body.csrfToken }
     await this.#get('/api/session', { headers: { Cookie: cookie } })
     await this.#ask('DELETE', '/api/session', { headers: bySession })
+  }
+
+  /** A camera loses its power for four minutes. */
+  async loseCamera(): Promise<void> {
+    const span = `from=${isoTime(this.#gateway.clock.now())}`
+    await this.#hear({ state: 'live', problem: null, words: null, pictureAgoMs: 0 })
+    this.#gateway.clock.advance(60_000)
+    await this.#hear({
+      state: 'backing-off',
+      problem: 'unreachable',
+      words: plainWords('unreachable'),
+      pictureAgoMs: 0,
+    })
+    this.#gateway.clock.advance(240_000)
+    await this.#hear({ state: 'live', problem: null, words: null, pictureAgoMs: 0 })
+    await this.#get('/api/iot/cctv/7/gaps?limit=1')
+    await this.#get(`/api/iot/cctv/7/watched?${span}&to=${isoTime(this.#gateway.clock.now())}`)
+  }
+
+  async #hear(state: Omit<CameraState, 'type' | 'cameraId' | 'at'>): Promise<void> {
+    this.#gateway.cameras.heard({ ...state, type: 'state', cameraId: 7, at: this.#gateway.clock.now() })
+    for (const _ of [1, 2, 3]) await this.#gateway.audit('test.settled', {})
   }
 }
 

@@ -290,6 +290,28 @@ t.test('stop ends the stream and closes the clip; start counts anew; a viewer ke
   t.equal(cam.clients('door').mostAtOnce, 1)
 })
 
+t.test('a dead, a frozen and a flooding camera cost the others no frame', async (t) => {
+  const cam = await server(t, { streams: { hall: empty, frozen: empty, flood: empty } })
+  const b = await open(t)
+  b.camera(1, cam.url('hall'))
+  b.camera(2, 'rtsp://127.0.0.1:1/hall')
+  b.camera(3, cam.url('frozen'))
+  b.camera(4, cam.url('flood'))
+  await Promise.all([b.state(1, 'live'), b.state(3, 'live'), b.state(4, 'live')])
+  const [pid] = b.pids(1)
+  cam.fault('freeze', 'frozen')
+  cam.jump('flood', 3_600_000)
+  const knows = (cameraId: number, problem: string) =>
+    b.of('state', cameraId).some((state) => state.problem === problem)
+  await b.until(() => knows(3, 'frozen') && knows(4, 'time-jump') && knows(2, 'unreachable'), 'all three are noticed')
+  t.same(b.pids(1), [pid], 'the good one goes on')
+  t.strictSame(
+    b.of('state', 1).map(({ state }) => state),
+    ['connecting', 'live'],
+  )
+  t.match(b.of('status', 1).at(-1), { droppedFrames: 0, restarts: 0 })
+})
+
 t.test('another password, address or codec needs no restart of anything else', async (t) => {
   const cam = await server(t, { streams: { one: empty, two: empty, hall: crossing } })
   const b = await open(t)

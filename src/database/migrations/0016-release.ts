@@ -1,5 +1,6 @@
 import type { Migration } from '../migrate.ts'
 import { barcodesStatements } from './0016/barcodes.ts'
+import { cameraGapsStatements } from './0016/camera-gaps.ts'
 import { camerasStatements } from './0016/cameras.ts'
 import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
@@ -22,5 +23,6 @@ export const release: Migration = {
     ...healthStatements,
     ...repliesStatements,
     ...retentionStatements,
+    ...cameraGapsStatements,
   ],
 }

@@ -1,0 +1,118 @@
+import { built, integer, listings, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { statedSql } from '../log/index.ts'
+import type { Span } from './span.ts'
+import { type CameraGapRow, type CameraWatchRow, sql, tables } from './tables.ts'
+
+const newGap = built(tables.camera_gap, (row) => sql.insertInto('camera_gap').values(row))
+const gapById = built(pick(tables.camera_gap, 'id'), ({ id }) =>
+  sql.selectFrom('camera_gap').selectAll().where('id', '=', id),
+)
+const lastGap = statement({
+  columns: { id: integer, recorded_at_ms: integer },
+  sql: 'SELECT id, recorded_at_ms FROM main.camera_gap ORDER BY id DESC LIMIT 1',
+})
+/** The newest that begins at or before a time: the only one of those that can reach beyond it. */
+const gapBefore = statement({
+  columns: pick(tables.camera_gap, 'from_ms', 'to_ms'),
+  sql: `SELECT from_ms, to_ms FROM main.camera_gap WHERE cctv_id = +? AND from_ms <= +?
+    ORDER BY from_ms DESC, id DESC LIMIT 1`,
+})
+const gapsWithin = statement({
+  columns: tables.camera_gap,
+  sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND from_ms >= +? AND from_ms < +?
+    ORDER BY from_ms DESC, id DESC LIMIT 500`,
+})
+const watchOf = built(pick(tables.camera_watch, 'cctv_id'), ({ cctv_id }) =>
+  sql.selectFrom('camera_watch').selectAll().where('cctv_id', '=', cctv_id),
+)
+const watches = built({}, () => sql.selectFrom('camera_watch').selectAll().orderBy('cctv_id'))
+const keptWatch = built(tables.camera_watch, ({ cctv_id, ...facts }) =>
+  sql
+    .insertInto('camera_watch')
+    .values({ cctv_id, ...facts })
+    .onConflict((on) => on.column('cctv_id').doUpdateSet(facts)),
+)
+const lastBeat = built({}, () => sql.selectFrom('camera_heartbeat').select('at_ms'))
+const newBeat = built(pick(tables.camera_heartbeat, 'at_ms'), ({ at_ms }) =>
+  sql
+    .insertInto('camera_heartbeat')
+    .values({ one: 1, at_ms })
+    .onConflict((on) => on.column('one').doUpdateSet({ at_ms })),
+)
+
+const asked = statedSql('camera_gap', 'camera-gap')
+
+/** The rows that leaves state, for verification. */
+export const statedGaps = {
+  between: statement({ columns: tables.camera_gap, sql: asked.between }),
+  upTo: statement({ columns: { n: integer }, sql: asked.upTo }),
+  withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
+}
+
+/** The next id, and the newest time of recording, which never decreases. */
+export function endOfGaps(tx: ReadTx): { nextId: number; recordedAtMs: number } {
+  const last = tx.get(lastGap)
+  return { nextId: (last?.id ?? 0) + 1, recordedAtMs: last?.recorded_at_ms ?? 0 }
+}
+
+export function appendGap(tx: Tx, row: CameraGapRow): void {
+  tx.run(newGap, row)
+}
+
+export function findGap(tx: ReadTx, id: number): CameraGapRow | undefined {
+  return tx.get(gapById, { id })
+}
+
+/** The begin of the gap that lasts at a time, else that time: gaps that overlap a span from there on begin behind it. */
+export function beginOfOverlap(tx: ReadTx, cctvId: number, atMs: number): number {
+  const before = tx.get(gapBefore, [cctvId, atMs])
+  return before && before.to_ms > atMs ? before.from_ms : atMs
+}
+
+/** The newest 500 gaps of a camera that overlap a span, newest first. */
+export function gapsIn(tx: ReadTx, cctvId: number, { fromMs, toMs }: Span): CameraGapRow[] {
+  return tx.all(gapsWithin, [cctvId, beginOfOverlap(tx, cctvId, fromMs), toMs])
+}
+
+export type GapFilter = {
+  readonly cctvId: number
+  /** As `beginOfOverlap` returns it; undefined: from the first. */
+  readonly fromMs: number | undefined
+  readonly toMs: number | undefined
+}
+
+/** Newest first; the key is begin and id. */
+export const newestGaps = listings(
+  ({ cctvId, fromMs, toMs }: GapFilter) => ({
+    from: 'main.camera_gap',
+    key: ['from_ms', 'id'],
+    behind: toMs === undefined ? undefined : [toMs, 0],
+    within: [
+      { sql: 'cctv_id = +?', values: [cctvId] },
+      ...(fromMs === undefined ? [] : [{ sql: 'from_ms >= +?', values: [fromMs] }]),
+    ],
+    passing: [],
+  }),
+  [[{ cctvId: 1, fromMs: undefined, toMs: undefined }], [{ cctvId: 1, fromMs: 0, toMs: 1 }]],
+)
+
+export function findWatch(tx: ReadTx, cctvId: number): CameraWatchRow | undefined {
+  return tx.get(watchOf, { cctv_id: cctvId })
+}
+
+export function everyWatch(tx: ReadTx): CameraWatchRow[] {
+  return tx.all(watches)
+}
+
+export function keepWatch(tx: Tx, row: CameraWatchRow & { readonly cctv_id: number }): void {
+  tx.run(keptWatch, row)
+}
+
+/** When the gateway last noted that it lives; undefined before the first time. */
+export function heartbeat(tx: ReadTx): number | undefined {
+  return tx.get(lastBeat)?.at_ms
+}
+
+export function beat(tx: Tx, atMs: number): void {
+  tx.run(newBeat, { at_ms: atMs })
+}

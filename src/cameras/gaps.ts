@@ -1,0 +1,150 @@
+import type { UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type Caller, countLimit, type TimePlace, timeCursor } from '../http/index.ts'
+import { type Clock, isoTime } from '../platform/index.ts'
+import type { ConfiguredCameras } from './configured.ts'
+import { type CameraGap, presentGap, presentOpen } from './gap-schema.ts'
+import * as store from './gap-store.ts'
+import type { Span } from './span.ts'
+import { newestDetections, pendingIds } from './store.ts'
+import type { CameraGapRow } from './tables.ts'
+
+type Asked = { readonly from?: number | undefined; readonly to?: number | undefined }
+type Page = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
+
+/** What GET …/watched lists at most of each. */
+const mostListed = 10_000
+/** Rows that one turn of the event loop reads. */
+const sliceRows = 500
+
+type GapsNeeds = { readonly work: UnitOfWork; readonly clock: Clock; readonly cameras: ConfiguredCameras }
+
+/** Says when cameras watched, when they did not, and why. */
+export class Gaps {
+  readonly #needs: GapsNeeds
+
+  constructor(needs: GapsNeeds) {
+    this.#needs = needs
+  }
+
+  /** Lists gaps that overlap a time, newest first; the one that lasts comes first of all. Throws NOT_FOUND. */
+  async list(
+    id: number | undefined,
+    asked: Asked,
+    { limit, offset, before }: Page,
+    caller: Caller,
+    signal?: AbortSignal,
+  ) {
+    const cctvId = this.#visible(id, caller)
+    const { open, filter } = this.#needs.work.read((tx) => this.#asked(tx, cctvId, asked))
+    const first = open && before === undefined ? [open] : []
+    const rest = {
+      offset: Math.max(offset - first.length, 0),
+      limit: limit - first.slice(offset).slice(0, limit).length,
+    }
+    const page = { ...rest, before: before && [before.timestampMs, before.id] }
+    const found = await keysOfPage(this.#needs.work, store.newestGaps(filter), page, countLimit, signal)
+    const rows = this.#needs.work.read((tx) => found.keys.flatMap(([, id = 0]) => store.findGap(tx, id) ?? []))
+    const data = [...first.slice(offset).slice(0, limit), ...rows.map(presentGap)]
+    const total = found.total === null ? null : found.total + (open ? 1 : 0)
+    const last = data.at(-1)
+    const place = last && { timestampMs: Date.parse(last.from), id: last.id ?? 0 }
+    return { data, hasMore: found.hasMore, total, nextCursor: found.hasMore && place ? timeCursor(place) : null }
+  }
+
+  /**
+   * Returns the share of a time in which a camera watched, with gaps and detections. A time that ends in the future counts up
+   * to now. Throws NOT_FOUND; VALIDATION_ERROR for a time that is empty or has not begun.
+   */
+  async watched(
+    id: number | undefined,
+    { from, to }: { from: number; to: number },
+    caller: Caller,
+    signal?: AbortSignal,
+  ) {
+    const cctvId = this.#visible(id, caller)
+    const nowMs = this.#needs.clock.now()
+    if (to <= from) throw AppError.field('to', 'must be later than from')
+    if (from >= nowMs) throw AppError.field('from', 'is not in the past')
+    const span = { fromMs: from, toMs: Math.min(to, nowMs) }
+    const { open, knownSinceMs, filter } = this.#needs.work.read((tx) =>
+      this.#asked(tx, cctvId, { from, to: span.toMs }),
+    )
+    const rows = await this.#everyRow(filter, signal)
+    const detections = await this.#detectionIds(cctvId, span, signal)
+    const lasting = open ? [{ fromMs: Date.parse(open.from), toMs: span.toMs }] : []
+    const missed = rows.map(({ from_ms, to_ms }) => ({ fromMs: from_ms, toMs: to_ms }))
+    return {
+      cctvId,
+      from: isoTime(from),
+      to: isoTime(span.toMs),
+      watchedShare: watchedShare(span, knownSinceMs, [...missed, ...lasting]),
+      knownSince: knownSinceMs === null ? null : isoTime(knownSinceMs),
+      gaps: [...(open ? [open] : []), ...rows.slice(0, mostListed).map(presentGap)].slice(0, mostListed),
+      detections: detections.slice(0, mostListed),
+      complete: lasting.length + rows.length <= mostListed && detections.length <= mostListed,
+    }
+  }
+
+  /** Returns the newest 500 gaps of a camera that overlap a time, newest first. The caller must be allowed to see it. */
+  gapsIn(cctvId: number, span: Span): CameraGap[] {
+    return this.#needs.work.read((tx) => {
+      const { open } = this.#asked(tx, cctvId, { from: span.fromMs, to: span.toMs })
+      return [...(open ? [open] : []), ...store.gapsIn(tx, cctvId, span).map(presentGap)]
+    })
+  }
+
+  #visible(id: number | undefined, caller: Caller): number {
+    if (id === undefined) throw AppError.notFound('Camera')
+    return this.#needs.cameras.visible(id, caller).id
+  }
+
+  /** Reads the gap that lasts, if it overlaps the time, and makes the filter for those that have ended. */
+  #asked(tx: ReadTx, cctvId: number, { from, to }: Asked) {
+    const row = store.findWatch(tx, cctvId)
+    const lasting = row && presentOpen(row)
+    const open = lasting && (to === undefined || Date.parse(lasting.from) < to) ? lasting : undefined
+    const fromMs = from === undefined ? undefined : store.beginOfOverlap(tx, cctvId, from)
+    return { open, knownSinceMs: row?.known_since_ms ?? null, filter: { cctvId, fromMs, toMs: to } }
+  }
+
+  /** Reads gaps a slice at a time: a flickering camera has thousands a week. */
+  async #everyRow(filter: store.GapFilter, signal?: AbortSignal): Promise<CameraGapRow[]> {
+    const rows: CameraGapRow[] = []
+    let before: readonly number[] | undefined
+    for (;;) {
+      const page = { limit: sliceRows, offset: 0, before }
+      const { keys, hasMore } = await keysOfPage(this.#needs.work, store.newestGaps(filter), page, 0, signal)
+      rows.push(...this.#needs.work.read((tx) => keys.flatMap(([, id = 0]) => store.findGap(tx, id) ?? [])))
+      before = keys.at(-1)
+      if (!hasMore || signal?.aborted) return rows
+    }
+  }
+
+  async #detectionIds(cctvId: number, { fromMs, toMs }: Span, signal?: AbortSignal): Promise<number[]> {
+    const listing = newestDetections({ cameras: [cctvId], fromMs, toMs })
+    const page = { limit: mostListed + 1, offset: 0 }
+    const { keys } = await keysOfPage(this.#needs.work, listing, page, 0, signal)
+    const pending = this.#needs.work.read((tx) => pendingIds(tx, cctvId, { fromMs, toMs }))
+    return [...pending, ...keys.map(([, id = 0]) => id)]
+  }
+}
+
+/** Returns the share of a span in which a camera watched: that which neither gaps cover nor the time before it was known. */
+export function watchedShare(span: Span, knownSinceMs: number | null, gaps: readonly Span[]): number {
+  if (knownSinceMs === null) return 0
+  const unknown = { fromMs: Number.NEGATIVE_INFINITY, toMs: knownSinceMs }
+  const clipped = [unknown, ...gaps]
+    .map(({ fromMs, toMs }) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
+    .filter(({ fromMs, toMs }) => toMs > fromMs)
+    .toSorted((a, b) => a.fromMs - b.fromMs)
+  let missed = 0
+  let reachedMs = span.fromMs
+  for (const { fromMs, toMs } of clipped) {
+    missed += Math.max(toMs - Math.max(fromMs, reachedMs), 0)
+    reachedMs = Math.max(reachedMs, toMs)
+  }
+  const lengthMs = span.toMs - span.fromMs
+  return (lengthMs - missed) / lengthMs
+}

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { footage } from '../support/footage.ts'
+import { cheapHash } from '../support/gateway.ts'
+import { type Daemon, gatehouse, runToEnd, startDaemon } from '../support/process.ts'
+import { startRtspServer } from '../support/rtsp/server.ts'
+import { eventually } from '../support/waiting.ts'
+
+t.setTimeout(180_000)
+
+const site = 'http://127.0.0.1:8480'
+const headers = { Authorization: 'Bearer ada-secret', 'X-Storage-Instance': site, 'X-Storage-Username': 'ada' }
+
+type Gap = { id: number | null; cause: string; from: string; to: string | null }
+
+const get = async (daemon: Daemon, path: string) => (await fetch(`${daemon.url}${path}`, { headers })).json()
+
+/** Waits until the newest gap has ended and has this cause. */
+async function ended(daemon: Daemon, cause: string): Promise<Gap> {
+  const newest = async () => ((await get(daemon, '/api/iot/cctv/1/gaps')) as { data: Gap[] }).data[0]
+  return (await eventually(newest, (gap) => gap?.cause === cause && gap.to !== null)) as Gap
+}
+
+t.test('a pulled cable and a killed box are gaps with their causes, in the log of the box', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-gaps-'))
+  const rtsp = await startRtspServer({ streams: { hall: await footage('empty') } })
+  const file = join(folder, 'gatehouse.yaml')
+  writeFileSync(
+    file,
+    `site: { id: gap-test, url: ${site} }
+listen: [{ host: 127.0.0.1, port: 0 }]
+dataDir: state
+runtimeDir: run
+auth: { users: [{ username: ada, role: admin, secretHash: "${cheapHash('ada-secret')}" }] }
+rateLimit: { requestsPerMinute: 100000 }
+retention: { minFreeBytes: 1B, ledgerReserveBytes: 1B }
+cameras: [{ id: 1, url: "${rtsp.url('hall')}" }]
+`,
+  )
+  let daemon = await startDaemon(['--config', file], { cwd: folder })
+  t.teardown(async () => {
+    if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.end('SIGKILL')
+    await rtsp.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await ended(daemon, 'restarted')
+  const pulledAt = Date.now()
+  await rtsp.unplug()
+  await daemon.logged('Nothing answers at the address')
+  const backAt = Date.now()
+  await rtsp.plugIn()
+  const outage = await ended(daemon, 'offline')
+  // The last picture came up to one interval of the small pictures before the cable was pulled.
+  t.ok(Date.parse(outage.from) >= pulledAt - 1000 && Date.parse(outage.from) <= backAt, `${outage.from}`)
+  t.ok(Date.parse(outage.to ?? '') >= backAt, `${outage.to}`)
+
+  const killedAt = Date.now()
+  await daemon.end('SIGKILL')
+  daemon = await startDaemon(['--config', file], { cwd: folder })
+  const down = await ended(daemon, 'daemon_down')
+  t.ok(
+    Date.parse(down.from) <= killedAt && Date.parse(down.from) >= Date.parse(outage.to ?? ''),
+    'since its last heartbeat',
+  )
+  t.ok(Date.parse(down.to ?? '') > killedAt)
+  const between = `from=${outage.to}&to=${down.from}`
+  t.match(await get(daemon, `/api/iot/cctv/1/watched?${between}`), { watchedShare: 1, gaps: [], detections: [] })
+  const verified = await runToEnd(gatehouse, ['ledger', 'verify', '--config', file, '--json'], { cwd: folder })
+  t.match(JSON.parse(verified.stdout), { ok: true, cameraGaps: 3, mismatches: [] })
+})
