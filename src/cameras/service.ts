@@ -262,7 +262,7 @@ export class CamerasService {
   }
 
   #wanted(camera: CameraConfig): Wanted {
-    const { enabled, masks: _, ...fromConfig } = camera.motion
+    const { enabled, masks: _, zones: __, ...fromConfig } = camera.motion
     const said = this.#control(camera)
     const running = camera.enabled && (said ? said.action === 'start' : enabled)
     return {
@@ -307,7 +307,7 @@ export class CamerasService {
       passwordFile: camera.passwordFile,
       detecting: running,
       streaming: false,
-      motion: { ...motion, masks: camera.motion.masks },
+      motion: { ...motion, masks: camera.motion.masks, zones: camera.motion.zones },
     }
     this.#noteStart(camera.id, running)
     const text = JSON.stringify(message)
@@ -328,7 +328,10 @@ export class CamerasService {
 }
 
 function motionHash(camera: CameraConfig): string {
-  return sha256(JSON.stringify(camera.motion)).toString('hex')
+  const { zones, ...motion } = camera.motion
+  // Without zones as before there were any: a start through the API survives an update of gatehouse.
+  const hashed = zones.length === 0 ? motion : camera.motion
+  return sha256(JSON.stringify(hashed)).toString('hex')
 }
 
 function given(request: MotionAction): Partial<MotionSettings> {

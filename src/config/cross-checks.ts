@@ -35,6 +35,28 @@ export const distinctAddresses: CrossCheck = (listeners, context) => {
 
 export const allDifferent = (list: readonly string[]): boolean => new Set(list).size === list.length
 
+/** One cell of the motion detector: what happens in less cannot be told from noise. */
+const leastZone = 1 / 144
+
+export const zonesAreLarge: CrossCheck = (zones, context) => {
+  if (!Array.isArray(zones)) return
+  zones.forEach((zone, index) => {
+    if (areaOf(zone) < leastZone) tell(context, [index], 'expected a zone of at least 0.7 % of the picture')
+  })
+}
+
+/** Returns the area of a polygon by the shoelace formula; NaN when it is none. */
+function areaOf(polygon: unknown): number {
+  if (!Array.isArray(polygon)) return Number.NaN
+  const twice = polygon.reduce((sum: number, point, i) => {
+    const next = polygon[(i + 1) % polygon.length]
+    return (
+      sum + Number(field(point, 'x')) * Number(field(next, 'y')) - Number(field(next, 'x')) * Number(field(point, 'y'))
+    )
+  }, 0)
+  return Math.abs(twice) / 2
+}
+
 export const uploadIsKnown: CrossCheck = (storage, context) => {
   const wanted = field(storage, 'upload', 'instance')
   const instances = field(storage, 'instances')

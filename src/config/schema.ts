@@ -10,6 +10,7 @@ import {
   plainHttpIsMeant,
   siteIsNoInstance,
   uploadIsKnown,
+  zonesAreLarge,
 } from './cross-checks.ts'
 import { type Facts, facts } from './keys.ts'
 import {
@@ -223,6 +224,10 @@ const motion = {
   masks: key(
     z.array(polygon).prefault([]),
     'Parts of the picture in which motion does not count: polygons of points {x, y}, each 0 to 1 of width and height from the upper left.',
+  ),
+  zones: key(
+    z.array(polygon).superRefine(zonesAreLarge, always).prefault([]),
+    'Parts of the picture outside of which motion does not count, as polygons; empty: it counts everywhere. A mask wins over a zone.',
   ),
 }
 

@@ -48,7 +48,7 @@ export class Camera {
     this.#ring = new Ring({ keepMs: ringKeepMs(settings), onJump: () => this.#main.broken('time-jump') })
     this.#watch = new MotionWatch({
       clock,
-      masks: settings.motion.masks,
+      area: settings.motion,
       settings: () => detectorSettings(this.#settings),
       onOutcome: (outcome) => this.#take(outcome),
     })
@@ -75,7 +75,7 @@ export class Camera {
     const before = this.#settings
     this.#settings = settings
     this.#ring.keepMs = ringKeepMs(settings)
-    if (differ(before.motion.masks, settings.motion.masks)) this.#watch.setMasks(settings.motion.masks)
+    if (differ(areaOf(before), areaOf(settings))) this.#watch.setArea(settings.motion)
     if (before.detecting && !settings.detecting) this.#watch.interrupt('stopped')
     if (!before.detecting && settings.detecting) this.#watch.restartCounting()
     if (differ(mainPart(before), mainPart(settings))) this.#main.reconfigure(this.#mainPlan())
@@ -285,6 +285,10 @@ function detectorSettings({ motion }: CameraSettings): DetectorSettings {
     preRecordMs: motion.preRecordSeconds * 1000,
     postRecordMs: motion.postRecordSeconds * 1000,
   }
+}
+
+function areaOf({ motion }: CameraSettings): unknown {
+  return [motion.masks, motion.zones]
 }
 
 /** Returns the settings whose change replaces the process of the recorded stream. */

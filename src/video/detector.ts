@@ -15,17 +15,14 @@ export type DetectorSettings = {
 type Active = { readonly kind: 'active'; readonly motionMs: number; readonly lastMotionMs: number }
 /** No clip may begin yet. Holds time and score of the newest motion, at first that of the last clip. */
 type Cooling = { readonly kind: 'cooling'; readonly lastMotionMs: number; readonly lastScore: number }
+/** Frames change, since `sinceMs`; the next ones decide whether that is motion. */
+type Stirring = { readonly kind: 'stirring'; readonly sinceMs: number; readonly lastMs: number }
 /** The whole scene has changed: a step that settles is no motion, one that goes on is. */
 type Settling = { readonly kind: 'settling'; readonly sinceMs: number; readonly lastChangeMs: number }
 
 export type DetectorState =
   /** Nothing moves. */
-  | { readonly kind: 'quiet' }
-  /** Something has changed since `sinceMs`; the next frames decide whether it is motion. */
-  | { readonly kind: 'stirring'; readonly sinceMs: number }
-  | Settling
-  | Active
-  | Cooling
+  { readonly kind: 'quiet' } | Stirring | Settling | Active | Cooling
 
 export type Detector = {
   readonly state: DetectorState
@@ -70,6 +67,10 @@ export const longestClipMs = 5 * 60_000
 const settledMs = 1000
 /** A change of the scene that goes on for longer is motion. */
 const goesOnMs = 2000
+/** One frame without change does not end what stirs. */
+const stirringMs = 400
+/** What fires began at the earliest this long before. */
+const longestStirMs = 1600
 /** Motion this recent is still present. */
 const presentMs = 1000
 
@@ -134,13 +135,13 @@ function scored(detector: Detector, frame: FrameScore, nowMs: number, settings: 
   const isMotion = frame.score > settings.sensitivity
   switch (state.kind) {
     case 'quiet':
-      return watch(detector, nowMs, frame, nowMs, settings)
+      return watch(detector, { kind: 'stirring', sinceMs: nowMs, lastMs: -Infinity }, frame, nowMs, settings)
     case 'stirring':
-      return watch(detector, state.sinceMs, frame, nowMs, settings)
+      return watch(detector, state, frame, nowMs, settings)
     case 'settling':
       return settle(detector, state, frame, nowMs, settings)
     case 'active':
-      return isMotion || frame.scene ? become(detector, { ...state, lastMotionMs: nowMs }) : stay(detector)
+      return isMotion || frame.whole ? become(detector, { ...state, lastMotionMs: nowMs }) : stay(detector)
     case 'cooling':
       return isMotion ? duringCooldown(detector, state, frame.score, nowMs, settings) : stay(detector)
   }
@@ -148,31 +149,36 @@ function scored(detector: Detector, frame: FrameScore, nowMs: number, settings: 
 
 function watch(
   detector: Detector,
-  sinceMs: number,
-  { score, raw, scene }: FrameScore,
+  state: Stirring,
+  { score, raw, whole }: FrameScore,
   nowMs: number,
   settings: DetectorSettings,
 ): DetectorStep {
-  if (scene) return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
-  if (score > settings.sensitivity)
-    return fire(detector, { motionMs: sinceMs, score, sceneChange: false }, nowMs, settings)
-  return become(detector, raw > settings.sensitivity ? { kind: 'stirring', sinceMs } : { kind: 'quiet' })
+  if (whole) return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
+  if (score > settings.sensitivity) {
+    const motionMs = Math.max(state.sinceMs, nowMs - longestStirMs)
+    return fire(detector, { motionMs, score, sceneChange: false }, nowMs, settings)
+  }
+  if (raw > settings.sensitivity) return become(detector, { ...state, lastMs: nowMs })
+  return become(detector, nowMs - state.lastMs < stirringMs ? state : { kind: 'quiet' })
 }
 
+/** A change of light is never motion, however long it lasts; what moves while it settles is. */
 function settle(
   detector: Detector,
   state: Settling,
-  { raw, scene }: FrameScore,
+  { score, raw, whole }: FrameScore,
   nowMs: number,
   settings: DetectorSettings,
 ): DetectorStep {
-  const changes = scene || raw > settings.sensitivity
-  if (changes && nowMs - state.sinceMs > goesOnMs) {
+  const isMotion = whole === 'view' || score > settings.sensitivity
+  if (isMotion && nowMs - state.sinceMs > goesOnMs) {
     // A frame that has changed as a whole has no score; it counts as 1.
-    const motion = { motionMs: state.sinceMs, score: scene ? 1 : raw, sceneChange: true }
+    const motion = { motionMs: state.sinceMs, score: whole ? 1 : score, sceneChange: true }
     return fire(detector, motion, nowMs, settings)
   }
-  if (changes) return become(detector, { ...state, lastChangeMs: nowMs })
+  if (whole === 'light') return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
+  if (whole || raw > settings.sensitivity) return become(detector, { ...state, lastChangeMs: nowMs })
   if (nowMs - state.lastChangeMs < settledMs) return stay(detector)
   return become({ ...detector, suppressed: detector.suppressed + 1 }, { kind: 'quiet' })
 }

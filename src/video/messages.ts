@@ -2,6 +2,7 @@
  * Messages between the main thread and the cameras thread: plain data. Times named `…At` are milliseconds since the
  * epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
  */
+import type { Polygon } from './mask.ts'
 import type { PlainWords, Problem } from './problems.ts'
 import type { StreamState } from './stream.ts'
 
@@ -11,7 +12,9 @@ export type MotionOptions = {
   readonly preRecordSeconds: number
   readonly postRecordSeconds: number
   /** Polygons of points from 0 to 1; motion inside does not count. */
-  readonly masks: readonly (readonly { readonly x: number; readonly y: number }[])[]
+  readonly masks: readonly Polygon[]
+  /** Only motion inside one of these counts; empty: it counts everywhere. */
+  readonly zones: readonly Polygon[]
 }
 
 /** Settings of a camera, as the thread receives them. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/index.ts'
+import { Comparer } from './cells.ts'
 import {
   type Detector,
   type DetectorEvent,
@@ -11,13 +12,13 @@ import {
 } from './detector.ts'
 import { FrameCounter, type FrameCounts } from './frame-counter.ts'
 import { type Frame, FrameQueue, FrameSplitter, frameSize } from './frames.ts'
-import type { Polygon } from './mask.ts'
+import type { MotionArea } from './mask.ts'
 import { Scorer } from './score.ts'
 
 export type MotionWatchOptions = {
   readonly clock: Clock
   readonly settings: () => DetectorSettings
-  readonly masks: readonly Polygon[]
+  readonly area: MotionArea
   readonly onOutcome: (outcome: DetectorOutcome) => void
 }
 
@@ -31,12 +32,13 @@ export type WatchCounts = FrameCounts & {
 /** Without a frame for this long, the clock counts instead of frames. */
 const silenceMs = 2000
 
-/** From the bytes of small pictures to motion events: the loop around `score.ts` and `detector.ts`, which decide. */
+/** From the bytes of small pictures to motion events: the loop around `cells.ts`, `score.ts` and `detector.ts`, which decide. */
 export class MotionWatch {
   readonly #needs: MotionWatchOptions
   readonly #splitter = new FrameSplitter()
   readonly #queue = new FrameQueue()
-  #scorer: Scorer
+  readonly #comparer = new Comparer(frameSize)
+  readonly #scorer: Scorer
   #detector: Detector = newDetector
   #counter = new FrameCounter()
   #peakScore = 0
@@ -46,7 +48,7 @@ export class MotionWatch {
 
   constructor(options: MotionWatchOptions) {
     this.#needs = options
-    this.#scorer = new Scorer(frameSize, options.masks)
+    this.#scorer = new Scorer(options.area)
   }
 
   /** The largest score since the newest event fired. */
@@ -54,8 +56,8 @@ export class MotionWatch {
     return this.#peakScore
   }
 
-  setMasks(masks: readonly Polygon[]): void {
-    this.#scorer = new Scorer(frameSize, masks)
+  setArea(area: MotionArea): void {
+    this.#scorer.setArea(area)
   }
 
   /** Starts the counters at 0: detection was started. */
@@ -67,6 +69,7 @@ export class MotionWatch {
   reconnect(): void {
     this.#splitter.reset()
     this.#queue.clear()
+    this.#comparer.reset()
     this.#scorer.reset()
   }
 
@@ -111,7 +114,7 @@ export class MotionWatch {
   }
 
   #score(frame: Frame): void {
-    const score = this.#scorer.push(frame.pixels)
+    const score = this.#scorer.push(this.#comparer.push(frame.pixels))
     this.#newest = frame
     this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)
     this.#peakScore = Math.max(this.#peakScore, score.score)

@@ -1,114 +1,132 @@
-import pixelmatch from 'pixelmatch'
-import { countedPixels, type Polygon } from './mask.ts'
+/**
+ * The second half of motion detection: from cells to a score. It needs no pixels, no clock and no chance, so cells that
+ * were stored give the same scores again.
+ */
+import type { FrameCells, WholeChange } from './cells.ts'
+import { columns, rows } from './grid.ts'
+import { type MotionArea, openCells } from './mask.ts'
+import { RestlessWindows } from './restless-windows.ts'
 
 /** How much a frame has changed. */
 export type FrameScore = {
-  /** 0 to 1, compared with the sensitivity: the smaller of this frame's and the previous one's. */
+  /** 0 to 1, compared with the sensitivity: what four of the last five frames reach near one place. */
   readonly score: number
   /** Of this frame alone. */
   readonly raw: number
-  /** The picture has changed as a whole: light, a cover, a moved camera. The score is 0 then. */
-  readonly scene: boolean
+  /** The picture has changed as a whole. The score is 0 then. */
+  readonly whole: WholeChange | null
 }
 
-export type Picture = { readonly width: number; readonly height: number }
+/** A window is two by two cells; windows overlap. */
+export const windowColumns = columns - 1
+export const windowRows = rows - 1
+export const windowCount = windowColumns * windowRows
 
-/** The reference is the frame 0.6 s earlier, at five frames a second. */
-export const framesBack = 3
-
-const columns = 16
-const rows = 9
-/** includeAA turns the search for anti-aliasing off, which changes no score and is 15 times faster. */
-const comparison = { threshold: 0.08, includeAA: true, diffMask: true } as const
-/** A scene change has more than this share of its cells over half changed. */
-const sceneShare = 0.6
-/** A window that masks cover for more than three quarters counts as if a quarter were left. */
+/** A window of which less than a quarter is open counts as if a quarter were: a sliver is not more sensitive. */
 const leastOpenShare = 0.25
+/** Of this many frames, all but one must have changed. */
+const lastFrames = 5
+const everywhere: MotionArea = { masks: [], zones: [] }
 
-/** Share of the counted pixels of each cell that differ, and how many pixels count there. */
-export type Cells = { readonly changed: Uint32Array; readonly counted: Uint32Array }
+/** Scores the cells of one camera in order. */
+export class Scorer {
+  #open: Float64Array
+  readonly #restless = new RestlessWindows(windowCount)
+  /** What is active near each window, of the last five frames; the oldest is written over. */
+  readonly #near = Array.from({ length: lastFrames }, () => new Float64Array(windowCount))
+  readonly #shares = new Float64Array(windowCount)
+  readonly #across = new Float64Array(windowCount)
+  #frames = 0
+
+  constructor(area: MotionArea = everywhere) {
+    this.#open = openCells(area)
+  }
+
+  /** Counts motion in another area from now on. What moves all the time stays learned. */
+  setArea(area: MotionArea): void {
+    this.#open = openCells(area)
+  }
+
+  push({ changed, whole }: FrameCells): FrameScore {
+    if (whole) this.#shares.fill(0)
+    else {
+      fillShares(this.#shares, changed, this.#open)
+      this.#restless.subtract(this.#shares)
+    }
+    this.#fillNear(this.#near[this.#frames % lastFrames] ?? this.#shares)
+    this.#frames += 1
+    const raw = largest(this.#shares)
+    return { score: scoreOf(Math.min(this.#lasting(), raw)), raw: scoreOf(raw), whole }
+  }
+
+  /** Forgets the last frames: the next ones come from another connection. */
+  reset(): void {
+    for (const near of this.#near) near.fill(0)
+  }
+
+  /** For each window, takes the largest of it and its neighbours: what moves is soon in the next one. */
+  #fillNear(near: Float64Array): void {
+    for (let i = 0; i < windowCount; i += 1) {
+      const column = i % windowColumns
+      const left = column > 0 ? (this.#shares[i - 1] ?? 0) : 0
+      const right = column < windowColumns - 1 ? (this.#shares[i + 1] ?? 0) : 0
+      this.#across[i] = Math.max(this.#shares[i] ?? 0, left, right)
+    }
+    for (let i = 0; i < windowCount; i += 1) {
+      near[i] = Math.max(
+        this.#across[i] ?? 0,
+        this.#across[i - windowColumns] ?? 0,
+        this.#across[i + windowColumns] ?? 0,
+      )
+    }
+  }
+
+  /** Returns the largest share that all but one of the last frames reach near one window. */
+  #lasting(): number {
+    let most = 0
+    for (let i = 0; i < windowCount; i += 1) {
+      let [least, next] = [1, 1]
+      for (const near of this.#near) {
+        const share = near[i] ?? 0
+        if (share < least) [least, next] = [share, least]
+        else if (share < next) next = share
+      }
+      if (next > most) most = next
+    }
+    return most
+  }
+}
+
+/** The share of a window from which motion is found at the default sensitivity, 0.3. */
+const defaultShare = 0.2
 
 /**
- * Scores the frames of one camera in order. The same frames give the same scores, independent of time. Frames are RGBA
- * at offset 0 of separate buffers, and are kept for a while: do not write to them.
+ * Returns the score of a changed share, both 0 to 1: 0.3 for a fifth of a window, in proportion below, and in proportion
+ * from there to 1. So each sensitivity is a share of a window, and a higher one is a larger share.
  */
-export class Scorer {
-  readonly #picture: Picture
-  readonly #counted: Uint8Array
-  readonly #countedInCell: Uint32Array
-  readonly #difference: Uint8Array
-  #frames: Uint8Array[] = []
-  #rawBefore = 0
+export function scoreOf(share: number): number {
+  return share <= defaultShare
+    ? (share / defaultShare) * 0.3
+    : 0.3 + ((share - defaultShare) / (1 - defaultShare)) * 0.7
+}
 
-  constructor(picture: Picture, masks: readonly Polygon[] = []) {
-    this.#picture = picture
-    this.#counted = countedPixels(picture.width, picture.height, masks)
-    this.#countedInCell = sumInCells(picture, this.#counted)
-    this.#difference = new Uint8Array(picture.width * picture.height * 4)
-  }
-
-  push(frame: Uint8Array): FrameScore {
-    const reference = this.#frames.length === framesBack ? this.#frames.shift() : undefined
-    this.#frames.push(frame)
-    if (!reference) return { score: 0, raw: 0, scene: false }
-    const cells = this.#compare(reference, frame)
-    const scene = isSceneChange(cells)
-    const raw = scene ? 0 : busiestWindow(cells)
-    const score = Math.min(raw, this.#rawBefore)
-    this.#rawBefore = raw
-    return { score, raw, scene }
-  }
-
-  /** Forgets earlier frames: the next ones come from another connection, and a comparison would see a jump. */
-  reset(): void {
-    this.#frames = []
-    this.#rawBefore = 0
-  }
-
-  #compare(reference: Uint8Array, frame: Uint8Array): Cells {
-    const { width, height } = this.#picture
-    // pixelmatch marks differing pixels and leaves the others unchanged.
-    this.#difference.fill(0)
-    pixelmatch(reference, frame, this.#difference, width, height, comparison)
-    const marked = this.#counted.map((counts, i) => (counts && this.#difference[4 * i + 3] ? 1 : 0))
-    return { changed: sumInCells(this.#picture, marked), counted: this.#countedInCell }
+/** Writes the changed share of each window of two by two cells. */
+export function fillShares(shares: Float64Array, changed: Uint8Array, open: Float64Array): void {
+  for (let i = 0; i < windowCount; i += 1) {
+    const upper = Math.floor(i / windowColumns) * columns + (i % windowColumns)
+    const lower = upper + columns
+    const room = (open[upper] ?? 0) + (open[upper + 1] ?? 0) + (open[lower] ?? 0) + (open[lower + 1] ?? 0)
+    const sum =
+      (changed[upper] ?? 0) * (open[upper] ?? 0) +
+      (changed[upper + 1] ?? 0) * (open[upper + 1] ?? 0) +
+      (changed[lower] ?? 0) * (open[lower] ?? 0) +
+      (changed[lower + 1] ?? 0) * (open[lower + 1] ?? 0)
+    shares[i] = sum / 100 / Math.max(room, 4 * leastOpenShare)
   }
 }
 
-/** Returns the changed share of the busiest window of two by two cells. */
-export function busiestWindow({ changed, counted }: Cells): number {
-  const most = Math.max(...counted)
-  let busiest = 0
-  for (let row = 0; row + 1 < rows; row += 1) {
-    for (let column = 0; column + 1 < columns; column += 1) {
-      const open = Math.max(sumInWindow(counted, row, column), 4 * most * leastOpenShare)
-      if (open > 0) busiest = Math.max(busiest, sumInWindow(changed, row, column) / open)
-    }
-  }
-  return busiest
-}
-
-/** Says whether more than 60 % of the cells are over half changed; cells under a mask are left out. */
-export function isSceneChange({ changed, counted }: Cells): boolean {
-  const open = counted.filter((count) => count > 0).length
-  const busy = changed.filter((count, i) => 2 * count > (counted[i] ?? 0)).length
-  return open > 0 && busy > sceneShare * open
-}
-
-function sumInCells({ width, height }: Picture, marked: Uint8Array): Uint32Array {
-  const sums = new Uint32Array(columns * rows)
-  for (let y = 0; y < height; y += 1) {
-    const row = Math.floor((y * rows) / height) * columns
-    for (let x = 0; x < width; x += 1) {
-      const cell = row + Math.floor((x * columns) / width)
-      sums[cell] = (sums[cell] ?? 0) + (marked[y * width + x] ?? 0)
-    }
-  }
-  return sums
-}
-
-function sumInWindow(cells: Uint32Array, row: number, column: number): number {
-  const upper = row * columns + column
-  const lower = upper + columns
-  return (cells[upper] ?? 0) + (cells[upper + 1] ?? 0) + (cells[lower] ?? 0) + (cells[lower + 1] ?? 0)
+function largest(shares: Float64Array): number {
+  let most = 0
+  for (const share of shares) if (share > most) most = share
+  return most
 }

@@ -63,7 +63,14 @@ export class CameraBench {
   }
 
   camera(cameraId: number, url: string, more: Partial<CameraSettings> = {}): void {
-    const motion = { sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1, masks: [] }
+    const motion = {
+      sensitivity: 0.3,
+      cooldownSeconds: 1,
+      preRecordSeconds: 2,
+      postRecordSeconds: 1,
+      masks: [],
+      zones: [],
+    }
     const basics = { cameraId, url, detectUrl: null, username: null, passwordFile: null }
     this.#thread.receive({
       type: 'camera',

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { Comparer } from '../../src/video/cells.ts'
 import { FrameSplitter, frameSize } from '../../src/video/index.ts'
 import { Scorer } from '../../src/video/score.ts'
 import { footage } from '../support/footage.ts'
@@ -19,7 +20,7 @@ const [crossing, empty, light, passer, hevc] = await Promise.all([
   footage('passer'),
   footage('crossing-hevc'),
 ])
-const motion = { sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1, masks: [] }
+const motion = { sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1, masks: [], zones: [] }
 const system = locateFfmpeg().path
 
 async function server(t: Test, options: Parameters<typeof startRtspServer>[0]): Promise<RtspServer> {
@@ -52,8 +53,9 @@ function firstMotion(clip: string): number {
     'pipe:1',
   ]
   const raw = execFileSync(system, args, { maxBuffer: 64 << 20 })
-  const scorer = new Scorer(frameSize)
-  const scores = new FrameSplitter().push(raw, 0).map(({ pixels }) => scorer.push(pixels).raw)
+  const comparer = new Comparer(frameSize)
+  const scorer = new Scorer()
+  const scores = new FrameSplitter().push(raw, 0).map(({ pixels }) => scorer.push(comparer.push(pixels)).raw)
   return scores.findIndex((score) => score > 0.3) / 5
 }
 

@@ -24,7 +24,14 @@ const top = [
     { x: 0, y: 0.12 },
   ],
 ]
-const motion = { sensitivity: 0.3, cooldownSeconds: 0, preRecordSeconds: 2, postRecordSeconds: 1, masks: top }
+const motion = {
+  sensitivity: 0.3,
+  cooldownSeconds: 0,
+  preRecordSeconds: 2,
+  postRecordSeconds: 1,
+  masks: top,
+  zones: [],
+}
 
 type Hall = { readonly cam: RtspServer; readonly b: CameraBench; readonly clip: Footage }
 

@@ -1,0 +1,124 @@
+import { columns, type Picture, rows } from './grid.ts'
+
+/** Hundredths of an octave of each brightness. */
+const logs = Float32Array.from({ length: 256 }, (_, value) => 100 * Math.log2(Math.max(value, 1)))
+/** Below this, noise would decide. */
+const darkest = 16
+const zero = 512
+
+/** Returns by how much the middle one of all pixels has become brighter, as a factor; 1 when too few can be seen. */
+export function medianGain(reference: Uint8Array, frame: Uint8Array): number {
+  const counts = new Uint16Array(2 * zero)
+  let count = 0
+  // Every 13th pixel, by its green, so that no column is preferred.
+  for (let at = 1; at < frame.length; at += 52) {
+    const before = reference[at] ?? 0
+    if (before < darkest) continue
+    const ratio = Math.round((logs[frame[at] ?? 0] ?? 0) - (logs[before] ?? 0)) + zero
+    counts[ratio] = (counts[ratio] ?? 0) + 1
+    count += 1
+  }
+  let left = count / 2
+  const middle = counts.findIndex((one) => {
+    left -= one
+    return left <= 0
+  })
+  return count > 100 && Math.abs(middle - zero) > 1 ? 2 ** ((middle - zero) / 100) : 1
+}
+
+/** Returns a copy of a picture with all colors multiplied. */
+export function brightened(picture: Uint8Array, gain: number): Uint8Array {
+  const table = Uint8ClampedArray.from({ length: 256 }, (_, value) => value * gain)
+  const result = new Uint8Array(picture.length)
+  for (let i = 0; i < picture.length; i += 1) result[i] = (i & 3) === 3 ? 255 : (table[picture[i] ?? 0] ?? 0)
+  return result
+}
+
+/** A cell with fewer changes than this decides nothing, in percent. */
+const fewest = 5
+/** Somebody has this many pixels of an edge in a cell. */
+const edgePixels = 4
+
+type Verdict = 'unchanged' | 'light' | 'weak' | 'edges'
+
+/**
+ * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody
+ * who comes brings edges; light makes what is there brighter or darker, and fades at its border. Weak changes that touch
+ * such a cell are its border.
+ * @param tone the difference of brightness that counts as a change
+ */
+export function explainLight(
+  reference: Uint8Array,
+  frame: Uint8Array,
+  changed: Uint8Array,
+  { width, height }: Picture,
+  tone: number,
+): number {
+  const [wide, high] = [width / columns, height / rows]
+  const verdicts = Array.from(changed, (share, cell): Verdict => {
+    if (share < fewest) return 'unchanged'
+    const left = Math.ceil((cell % columns) * wide)
+    const top = Math.ceil(Math.floor(cell / columns) * high)
+    const box = { left, top, right: Math.floor(left + wide), bottom: Math.floor(top + high) }
+    return judge(reference, frame, width, box, tone)
+  })
+  const waiting = verdicts.flatMap((verdict, cell) => (verdict === 'light' ? [cell] : []))
+  let count = 0
+  for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
+    changed[cell] = 0
+    count += 1
+    for (const near of neighbours(cell)) {
+      if (verdicts[near] !== 'weak') continue
+      verdicts[near] = 'light'
+      waiting.push(near)
+    }
+  }
+  return count
+}
+
+function neighbours(cell: number): number[] {
+  const [column, row] = [cell % columns, Math.floor(cell / columns)]
+  const near: number[] = []
+  for (let r = Math.max(row - 1, 0); r <= Math.min(row + 1, rows - 1); r += 1) {
+    for (let c = Math.max(column - 1, 0); c <= Math.min(column + 1, columns - 1); c += 1) near.push(r * columns + c)
+  }
+  return near
+}
+
+type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number }
+
+/** Says whether a clear change of a box is one of light: the same everywhere but for soft slopes. */
+function judge(reference: Uint8Array, frame: Uint8Array, width: number, box: Box, tone: number): Verdict {
+  const { gain, most } = changeOf(reference, frame, width, box)
+  // A weak change cannot be told from noise.
+  if (most < Math.max(12, 4 * tone)) return 'weak'
+  const edge = Math.max(0.4 * most, 2 * tone)
+  let edges = 0
+  for (let y = box.top; y < box.bottom - 2; y += 1) {
+    for (let x = box.left; x < box.right - 2; x += 1) {
+      const at = 4 * (y * width + x) + 1
+      const below = at + 8 * width
+      const here = (frame[at] ?? 0) - gain * (reference[at] ?? 0)
+      const across = (frame[at + 8] ?? 0) - gain * (reference[at + 8] ?? 0) - here
+      const down = (frame[below] ?? 0) - gain * (reference[below] ?? 0) - here
+      if (across > edge || across < -edge || down > edge || down < -edge) edges += 1
+    }
+  }
+  return edges < edgePixels ? 'light' : 'edges'
+}
+
+/** Returns by what factor the green of a box has changed, and the largest difference. */
+function changeOf(reference: Uint8Array, frame: Uint8Array, width: number, box: Box): { gain: number; most: number } {
+  let [before, now, most] = [0, 0, 0]
+  for (let y = box.top; y < box.bottom; y += 1) {
+    for (let x = box.left; x < box.right; x += 1) {
+      const at = 4 * (y * width + x) + 1
+      const [a, b] = [reference[at] ?? 0, frame[at] ?? 0]
+      before += a
+      now += b
+      if (b - a > most) most = b - a
+      else if (a - b > most) most = a - b
+    }
+  }
+  return { gain: now / Math.max(before, 1), most }
+}

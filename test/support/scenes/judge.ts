@@ -1,0 +1,64 @@
+import { Comparer } from '../../../src/video/cells.ts'
+import { type Detector, type DetectorSettings, detect, newDetector } from '../../../src/video/detector.ts'
+import { frameSize } from '../../../src/video/index.ts'
+import { Scorer } from '../../../src/video/score.ts'
+import type { Scene } from './kinds.ts'
+import { frameMs, play } from './play.ts'
+
+/** What a detector found in a scene. */
+export type Verdict = {
+  readonly events: number
+  readonly found: number
+  /** Motion that fired while nothing moved, after what moves all the time was learned. */
+  readonly falseEvents: readonly number[]
+  /** From the begin of a found event to the frame that was over the sensitivity. */
+  readonly delaysMs: readonly number[]
+  readonly countedMs: number
+  /** For scoring alone, without making the frames. */
+  readonly scoreMs: number
+  readonly frames: number
+}
+
+const defaults: DetectorSettings = { sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }
+/** Motion that has just ended still shows, because the reference is older. */
+const afterglowMs = 1400
+
+/** Plays a scene to scorer and detector at the default settings, and compares with the truth. */
+export function judgeScene(scene: Scene, settings: DetectorSettings = defaults): Verdict {
+  const comparer = new Comparer(frameSize)
+  const scorer = new Scorer()
+  let detector: Detector = newDetector
+  const overMs: number[] = []
+  const firedMs: number[] = []
+  let [atMs, scoreMs, frames] = [0, 0, 0]
+  for (const frame of play(scene)) {
+    const startedMs = cpuMs()
+    const score = scorer.push(comparer.push(frame))
+    const step = detect(detector, { kind: 'scored', frame: score }, atMs, settings)
+    scoreMs += cpuMs() - startedMs
+    detector = step.detector
+    if (score.score > settings.sensitivity || (detector.state.kind === 'active' && score.whole)) overMs.push(atMs)
+    for (const outcome of step.outcomes)
+      if (outcome.kind === 'fired') firedMs.push(outcome.clipFromMs === null ? atMs : atMs)
+    atMs += frameMs
+    frames += 1
+  }
+  const isTrue = (ms: number) => scene.movers.some(({ fromMs, toMs }) => ms >= fromMs && ms <= toMs + afterglowMs)
+  const hits = scene.movers.flatMap(({ fromMs, toMs }) => {
+    const first = overMs.find((ms) => ms >= fromMs && ms <= toMs + 600)
+    return first === undefined ? [] : [first - fromMs]
+  })
+  return {
+    events: scene.movers.length,
+    found: hits.length,
+    falseEvents: firedMs.filter((ms) => ms >= scene.countFromMs && !isTrue(ms)),
+    delaysMs: hits,
+    countedMs: scene.durationMs - scene.countFromMs,
+    scoreMs,
+    frames,
+  }
+}
+
+function cpuMs(): number {
+  return process.threadCpuUsage().user / 1000
+}

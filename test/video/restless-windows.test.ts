@@ -1,0 +1,85 @@
+import t from 'tap'
+import { openCells } from '../../src/video/mask.ts'
+import { NoiseLevel, thresholdOf } from '../../src/video/noise-level.ts'
+import { RestlessWindows } from '../../src/video/restless-windows.ts'
+
+/** One window, which sees these shares one after the other; what is left of the last. */
+function leftOf(shares: readonly number[]): number {
+  const restless = new RestlessWindows(1)
+  let left = 0
+  for (const share of shares) {
+    const one = Float64Array.of(share)
+    restless.subtract(one)
+    left = one[0] ?? 0
+  }
+  return left
+}
+const frames = (count: number, share: (i: number) => number) => Array.from({ length: count }, (_, i) => share(i))
+
+t.test('what changes all the time is taken off within half a minute, and more than that is left', async (t) => {
+  const fan = frames(150, () => 0.5)
+  t.ok(leftOf([...fan, 0.5]) < 0.05)
+  const left = leftOf([...fan, 0.9])
+  t.ok(left > 0.3 && left < 0.5, 'somebody in front of the fan')
+})
+
+t.test('people who pass now and then are not learned', async (t) => {
+  // One second in ten.
+  const aisle = frames(600, (i) => (i % 50 < 5 ? 0.6 : 0))
+  t.ok(leftOf([...aisle, 0.6]) > 0.35)
+})
+
+t.test('a window that hardly changes is left as it is', async (t) => {
+  t.equal(leftOf([...frames(300, () => 0.02), 0.3]), 0.3)
+})
+
+t.test('a fan that was switched off is forgotten after some minutes', async (t) => {
+  const off = [...frames(300, () => 0.5), ...frames(900, () => 0)]
+  t.ok(leftOf([...off, 0.5]) > 0.45)
+})
+
+/** A grey picture with as much added to each pixel as `shift` says. */
+function grey(shift: (i: number) => number): Uint8Array {
+  return Uint8Array.from({ length: 160 * 90 * 4 }, (_, i) => (i % 4 === 3 ? 255 : 100 + shift(Math.floor(i / 4))))
+}
+
+t.test('the threshold follows the noise of the camera, between its bounds', async (t) => {
+  t.equal(thresholdOf(0), 0.012)
+  t.equal(thresholdOf(255), 0.08)
+  t.equal(thresholdOf(11), (1.2 * 11) / 264)
+  const noise = new NoiseLevel()
+  t.equal(noise.threshold, 0.08, 'nothing is known yet')
+  for (let i = 0; i < 10; i += 1)
+    noise.add(
+      grey(() => 0),
+      grey((pixel) => pixel % 20),
+    )
+  // Of 20 equally frequent differences, 90 % are up to 17: the quantile lies at the end of that step.
+  t.ok(Math.abs(noise.threshold - (1.2 * 18) / 264) < 0.004)
+})
+
+t.test('somebody who passes is no noise', async (t) => {
+  const noise = new NoiseLevel()
+  for (let i = 0; i < 100; i += 1)
+    noise.add(
+      grey(() => 0),
+      grey((pixel) => (i > 60 && pixel < 1200 ? 80 : pixel % 5)),
+    )
+  t.ok(noise.threshold < 0.03)
+})
+
+t.test('a polygon opens or closes each cell by the part that it covers', async (t) => {
+  const triangle = [
+    { x: 0, y: 0 },
+    { x: 1 / 16, y: 0 },
+    { x: 0, y: 1 / 9 },
+  ]
+  const masked = openCells({ masks: [triangle], zones: [] })
+  // The points on the diagonal may be on either side.
+  t.ok(Math.abs((masked[0] ?? 0) - 0.5) <= 0.05)
+  t.ok(masked.slice(1).every((share) => share === 1))
+  const zoned = openCells({ masks: [], zones: [triangle] })
+  t.ok(Math.abs((zoned[0] ?? 0) + (masked[0] ?? 0) - 1) < 1e-9)
+  t.ok(zoned.slice(1).every((share) => share === 0))
+  t.ok(openCells({ masks: [], zones: [] }).every((share) => share === 1))
+})

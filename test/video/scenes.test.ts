@@ -1,0 +1,34 @@
+/** A few short scenes of known truth, of odd seeds. `npm run bench -- --only detection` reports on many even ones. */
+import t from 'tap'
+import { judgeScene } from '../support/scenes/judge.ts'
+import { type KindName, makeScene } from '../support/scenes/kinds.ts'
+
+const minute = 60_000
+
+function judged(kind: KindName, seed: number, minutes: number) {
+  return judgeScene(makeScene(kind, seed, minutes * minute))
+}
+
+t.test('people of a percent of the picture, low contrast and vehicles are found', async (t) => {
+  for (const kind of ['person 1 %', 'person, low contrast', 'forklift'] as const) {
+    const { events, found, falseEvents } = judged(kind, 7, 1.6)
+    t.ok(events >= 2, kind)
+    t.equal(found, events, kind)
+    t.same(falseEvents, [], kind)
+  }
+})
+
+t.test('somebody in front of a fan is found', async (t) => {
+  const { events, found } = judged('person before a fan', 7, 1.5)
+  t.equal(found, events)
+})
+
+t.test('noise, flicker, rain, insects, a light that is switched and a shaking mast are no motion', async (t) => {
+  for (const kind of ['noise', 'flicker', 'rain', 'insects', 'switch', 'shake'] as const) {
+    t.same(judged(kind, 5, 1).falseEvents, [], kind)
+  }
+})
+
+t.test('a conveyor is no motion after it was learned', async (t) => {
+  t.same(judged('conveyor', 5, 3).falseEvents, [])
+})
