@@ -10,4 +10,5 @@ export {
 export { describeApi } from './description.ts'
 export { importer } from './import-command.ts'
 export { type Running, startGateway } from './lifecycle.ts'
+export { askDevices, type OnvifNeeds, searchDevices } from './onvif-thread.ts'
 export { type AddedWarehouse, warehouseAdder } from './warehouse-command.ts'

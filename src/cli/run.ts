@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT_USAGE, ExitError, nearestNames } from '../errors/index.ts'
+import { cameraCommand } from './camera.ts'
 import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
 import { importCommand } from './import.ts'
@@ -19,6 +20,7 @@ export function gatehouseCommand(): Command {
     .showHelpAfterError()
   for (const command of [
     serveCommand(),
+    cameraCommand(),
     configCommand(),
     credentialCommand(),
     importCommand(),

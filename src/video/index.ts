@@ -13,5 +13,12 @@ export type {
   StoredFile,
   ToCameras,
 } from './messages.ts'
-export type { Problem } from './problems.ts'
-export { Ring } from './ring.ts'
+export { onvifClient } from './onvif/client.ts'
+export { addressOf, cleanText, deviceOf, type OnvifChannel, type OnvifDevice } from './onvif/devices.ts'
+export type { OnvifAddress, OnvifCredentials, OnvifNews, OnvifProfile, OnvifTask, Sighting } from './onvif/messages.ts'
+export { type Problem, plainWords } from './problems.ts'
+export { Ring, ringBytes } from './ring.ts'
+export { askOptions } from './rtsp-options.ts'
+export { type Probed, probeStream } from './stream-probe.ts'
+export type { StreamSource } from './stream-source.ts'
+export { type ClockOffset, type Finding, judgeStream } from './stream-verdicts.ts'

@@ -25,6 +25,8 @@ export type IngestOptions = {
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly source: StreamSource
   readonly outputs: Outputs
+  /** For a probe: ffmpeg says what it finds, and passes on what comes before the first key frame. */
+  readonly talkative?: boolean
   /** Bytes of an MPEG transport stream. */
   readonly onVideo: (bytes: Buffer) => void
   /** Bytes of raw RGBA pictures, in pieces of any size. */
@@ -35,6 +37,7 @@ export type IngestOptions = {
 
 /** Characters of stderr that are kept, from its end. */
 const keptChars = 4000
+const talkativeChars = 20_000
 
 /**
  * Runs one ffmpeg with one connection to the camera. It starts with the object and never restarts: `connection.ts`
@@ -77,7 +80,7 @@ export class Ingest {
   }
 
   async #start(): Promise<void> {
-    const { ffmpeg, source, outputs } = this.#needs
+    const { ffmpeg, source, outputs, talkative = false } = this.#needs
     let list: string
     try {
       list = concatList(source, await resolveHost(source), ffmpeg.dialect)
@@ -86,7 +89,8 @@ export class Ingest {
       return
     }
     if (this.#asked) this.#end({ problem: 'closed', said: '', code: null, signal: null })
-    else this.#run(spawn(ffmpeg.path, ingestArgs(outputs), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] }), list)
+    else
+      this.#run(spawn(ffmpeg.path, ingestArgs(outputs, talkative), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] }), list)
   }
 
   #run(child: ChildProcess, list: string): void {
@@ -100,7 +104,7 @@ export class Ingest {
       this.#needs.onVideo(bytes)
     })
     stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#said = (this.#said + text).slice(-keptChars)
+      this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
     })
     child.on('error', (error) => {
       if (child.pid === undefined)
@@ -136,16 +140,17 @@ const beginsAtSeconds = 10
 /**
  * Returns ffmpeg's arguments. They name nothing of the camera: address, timeout and transport are in the list on stdin.
  */
-export function ingestArgs({ video, frames, reordered = false }: Outputs): string[] {
+export function ingestArgs({ video, frames, reordered = false }: Outputs, talkative = false): string[] {
   const size = `${frameSize.width}:${frameSize.height}`
   const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
   return [
-    ...['-nostdin', '-hide_banner', '-loglevel', 'error'],
+    ...['-nostdin', '-hide_banner', ...(talkative ? ['-nostats', '-loglevel', 'info'] : ['-loglevel', 'error'])],
     ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtsps,rtp,udp,tcp,tls'],
     // The loop filter takes a quarter of the decoder's time and is invisible in small pictures.
     ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1', '-skip_loop_filter', 'all'],
     ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0'],
     ...(video ? ['-map', '0:v:0', '-c', 'copy', ...(reordered ? ['-bsf:v', reorderedFilter] : [])] : []),
+    ...(video && talkative ? ['-copyinkf'] : []),
     ...(video ? ['-output_ts_offset', `${beginsAtSeconds}`, '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),
     ...(video ? ['-flush_packets', '1', 'pipe:3'] : []),
     // fps comes before scale: five pictures a second are scaled then, not all of them.

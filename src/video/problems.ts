@@ -6,8 +6,10 @@ export type Problem =
   | 'wrong-path'
   | 'busy'
   | 'no-video'
+  | 'udp-only'
   | 'not-a-stream'
   | 'no-picture'
+  | 'no-key-frame'
   | 'frozen'
   | 'time-jump'
   | 'reordered'
@@ -44,6 +46,10 @@ const words: Record<Problem, PlainWords> = {
     what: 'The stream has no video.',
     hint: 'Switch video on at the camera, or take the url of another stream.',
   },
+  'udp-only': {
+    what: 'The camera refuses to send its video inside the RTSP connection (TCP).',
+    hint: 'Allow RTP over RTSP in the camera; its settings may call it TCP or interleaved.',
+  },
   'not-a-stream': {
     what: 'What answers at this address does not speak RTSP, or sends video that can not be read.',
     hint: 'Check the port of the url, and the codec that the camera is set to: H.264 is the safest.',
@@ -51,6 +57,10 @@ const words: Record<Problem, PlainWords> = {
   'no-picture': {
     what: 'The camera was asked for its stream, but no picture came.',
     hint: 'Restart the camera; a very long key frame interval can be the cause too.',
+  },
+  'no-key-frame': {
+    what: 'The camera has sent no key frame for a minute. Clips begin at key frames, so there may be no video of a motion now.',
+    hint: 'Set the key frame interval (I-frame interval, GOP) of the camera to 1 or 2 seconds, and switch smart or dynamic intervals off.',
   },
   frozen: {
     what: 'The stream is frozen: it is open, but pictures have stopped.',
@@ -91,6 +101,7 @@ export function plainWords(problem: Problem): PlainWords {
 const signs: readonly (readonly [RegExp, Problem])[] = [
   [/\b(401 Unauthorized|403 Forbidden|authorization failed)\b/i, 'refused'],
   [/\b(404 Not Found|454 Session Not Found|410 Gone)\b/i, 'wrong-path'],
+  [/\b461 |Nonmatching transport/i, 'udp-only'],
   [/\b(453 |503 Service Unavailable|Server returned 5XX|failed: 5\d\d )/i, 'busy'],
   [/Failed to resolve hostname|Name or service not known|Temporary failure in name resolution/i, 'name-unknown'],
   [/Connection refused|No route to host|Network is unreachable|Host is unreachable|timed out/i, 'unreachable'],

@@ -28,7 +28,8 @@ export type RingOptions = {
   readonly onJump?: () => void
 }
 
-const defaultMaxBytes = 48 * 1024 * 1024
+/** Memory of a camera's ring. */
+export const ringBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** Reordering and early arrival stay below this; more is a jump. */
 const jumpMs = 1500
@@ -55,7 +56,7 @@ export class Ring {
 
   constructor(options: RingOptions) {
     this.#keepMs = options.keepMs
-    this.#maxBytes = options.maxBytes ?? defaultMaxBytes
+    this.#maxBytes = options.maxBytes ?? ringBytes
     this.#onJump = options.onJump ?? (() => {})
   }
 

@@ -12,6 +12,8 @@ export type Host = {
   readonly credentials: Credentials | undefined
   /** More connections to one stream than this are answered 453. */
   readonly mostClients: number
+  /** How far its clock is ahead, which it then tells; undefined: it tells no time. */
+  readonly clockAheadMs: number | undefined
   /** The stream at the path of this URL, or above it. */
   find(url: string): CameraStream | undefined
 }
@@ -72,9 +74,14 @@ export class Connection implements Client {
   }
 
   #answer(request: Request, stream: CameraStream | undefined): Response {
-    if (request.method === 'OPTIONS') return { status: 200, headers: { Public: methods.join(', ') } }
+    if (request.method === 'OPTIONS') return { status: 200, headers: { Public: methods.join(', '), ...this.#date() } }
     if (!stream) return { status: 404 }
     return this.#refusal(request, stream) ?? this.#serve(request, stream)
+  }
+
+  #date(): Record<string, string> {
+    const { clockAheadMs } = this.#host
+    return clockAheadMs === undefined ? {} : { Date: new Date(Date.now() + clockAheadMs).toUTCString() }
   }
 
   #refusal(request: Request, stream: CameraStream): Response | undefined {

@@ -26,6 +26,8 @@ export type RtspServerOptions = {
   readonly join?: Join
   /** How many connections a stream takes before it answers 453. Default: any number. */
   readonly mostClients?: number
+  /** It tells its time, which is this far ahead. Default: it tells none. */
+  readonly clockAheadMs?: number
 }
 
 export type RtspServer = {
@@ -86,14 +88,15 @@ class Camera {
   readonly #sockets = new Set<Socket>()
   readonly #watchers = new Set<() => void>()
 
-  constructor({ streams, auth, sound = false, join = 'keyframe', mostClients = Infinity }: RtspServerOptions) {
+  constructor(options: RtspServerOptions) {
+    const { streams, auth, sound = false, join = 'keyframe', mostClients = Infinity, clockAheadMs } = options
     const changed = () => {
       for (const look of this.#watchers) look()
     }
     const open = ([name, clip]: [string, Clip]) =>
       [name, new CameraStream(name, clip, { join, sound, changed })] as const
     this.#streams = new Map(Object.entries(streams).map(open))
-    const host = { credentials: auth, mostClients, find: (url: string) => this.#find(url) }
+    const host = { credentials: auth, mostClients, clockAheadMs, find: (url: string) => this.#find(url) }
     this.#server = createServer((socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))

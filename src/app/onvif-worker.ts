@@ -1,0 +1,8 @@
+/** The thread in which ONVIF is spoken: it may be ended at any moment, and what it said before is kept. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../platform/index.ts'
+import { type OnvifNews, type OnvifTask, onvifClient } from '../video/index.ts'
+
+const tell = (news: OnvifNews) => parentPort?.postMessage(news)
+
+void onvifClient(systemClock)(workerData as OnvifTask, tell).then(() => tell({ kind: 'done' }))

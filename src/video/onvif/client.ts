@@ -1,0 +1,223 @@
+import { type AgentOptions, Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Cam, CamProfile } from 'onvif'
+import type { Clock } from '../../platform/index.ts'
+import type { OnvifAddress, OnvifCredentials, OnvifFailure, OnvifNews, OnvifTask } from './messages.ts'
+
+/**
+ * Speaks ONVIF by the package `onvif`. Runs in a thread that is ended at a deadline and has little memory: the package
+ * parses what comes from the network in one go and bounds neither time nor size. This is the only file that knows it.
+ */
+export type OnvifClient = (task: OnvifTask, tell: (news: OnvifNews) => void) => Promise<void>
+
+/** Of one answer over HTTP; a recorder with 64 channels answers with about 300 kB. */
+export const mostAnswerBytes = 1_000_000
+const requestTimeoutMs = 4000
+const mostProfiles = 128
+
+/** Returns a client. `clock` measures the clock of the device. */
+export function onvifClient(clock: Clock): OnvifClient {
+  return async (task, tell) => {
+    switch (task.kind) {
+      case 'search':
+        return search(task.interfaceName, task.seconds, tell)
+      case 'ask':
+        return ask(task.device, task.credentials, clock, tell)
+    }
+  }
+}
+
+/** Sends a probe at once and after a third of the time: datagrams get lost. */
+async function search(interfaceName: string, seconds: number, tell: (news: OnvifNews) => void): Promise<void> {
+  const { Discovery } = await theirs()
+  // What cannot be read is no device; without a listener it would end the thread.
+  Discovery.on('error', () => {})
+  Discovery.on('device', (device, { address }) => {
+    const match = (device as ProbeAnswer).probeMatches?.probeMatch
+    const sighting = { from: address, xaddrs: String(match?.XAddrs ?? ''), scopes: textOf(match?.scopes) }
+    tell({ kind: 'sighting', sighting })
+  })
+  const probe = (ms: number) =>
+    new Promise<void>((resolve) => {
+      Discovery.probe({ device: interfaceName, timeout: ms, resolve: false }, () => resolve())
+    })
+  const later = (seconds * 1000) / 3
+  const again = new Promise<void>((resolve) => setTimeout(() => resolve(probe(seconds * 1000 - later)), later))
+  await Promise.all([probe(seconds * 1000), again])
+}
+
+type ProbeAnswer = {
+  readonly probeMatches?: { readonly probeMatch?: { readonly XAddrs?: unknown; readonly scopes?: unknown } }
+}
+
+async function ask(
+  device: OnvifAddress,
+  credentials: OnvifCredentials | null,
+  clock: Clock,
+  tell: (news: OnvifNews) => void,
+): Promise<void> {
+  const tooLarge = Promise.withResolvers<never>()
+  tooLarge.promise.catch(() => {})
+  const cam = await camOf(device, credentials, () => tooLarge.reject(new TooLarge()))
+  const call = <T>(method: (done: (error: unknown, data?: T, xml?: string) => void) => void) =>
+    Promise.race([answerOf(method), tooLarge.promise])
+  try {
+    await tellClock(call, cam, clock, tell)
+    const services = await call<unknown>((done) => cam.getServices(false, done)).catch(unlessFinal)
+    if (!services) await call<unknown>((done) => cam.getCapabilities(done))
+    await tellModel(call, cam, tell)
+    await tellProfiles(call, cam, tell)
+  } catch (error) {
+    tell({ kind: 'failed', failure: failureOf(error) })
+  }
+}
+
+type Answer<T> = { readonly data: T | undefined; readonly xml: string }
+type Call = <T>(method: (done: (error: unknown, data?: T, xml?: string) => void) => void) => Promise<Answer<T>>
+
+async function tellClock(call: Call, cam: Cam, clock: Clock, tell: (news: OnvifNews) => void): Promise<void> {
+  const sentAt = clock.now()
+  const { data, xml } = await call<Date>((done) => cam.getSystemDateAndTime(done))
+  const middle = (sentAt + clock.now()) / 2
+  // Without UTC the package takes the local time, or the time of this box.
+  const known = /UTCDateTime/.test(xml) && data && !Number.isNaN(data.getTime())
+  // The answer leaves the fraction of the second out: on average half a second.
+  tell({ kind: 'clock', aheadSeconds: known ? (data.getTime() + 500 - middle) / 1000 : null })
+}
+
+async function tellModel(call: Call, cam: Cam, tell: (news: OnvifNews) => void): Promise<void> {
+  const { data } = await call<Record<string, unknown>>((done) => cam.getDeviceInformation(done))
+  const { manufacturer, model, firmwareVersion } = data ?? {}
+  tell({ kind: 'model', manufacturer: textOf(manufacturer), model: textOf(model), firmware: textOf(firmwareVersion) })
+}
+
+async function tellProfiles(call: Call, cam: Cam, tell: (news: OnvifNews) => void): Promise<void> {
+  const { data } = await call<CamProfile[]>((done) => cam.getProfiles(done))
+  for (const profile of (data ?? []).slice(0, mostProfiles)) {
+    const encoder = profile.videoEncoderConfiguration
+    const profileToken = textOf(profile['$']?.token)
+    if (!encoder || profileToken === '') continue
+    const stream = await call<{ uri?: unknown }>((done) =>
+      cam.getStreamUri({ protocol: 'RTSP', profileToken }, done as never),
+    ).catch(unlessFinal)
+    const url = textOf(stream?.data?.uri)
+    if (url === '') continue
+    tell({
+      kind: 'profile',
+      profile: {
+        name: textOf(profile.name),
+        source: textOf(profile.videoSourceConfiguration?.sourceToken),
+        codec: textOf(encoder.encoding),
+        width: numberOf(encoder.resolution?.width) ?? 0,
+        height: numberOf(encoder.resolution?.height) ?? 0,
+        picturesPerSecond: numberOf(encoder.rateControl?.frameRateLimit),
+        url,
+      },
+    })
+  }
+}
+
+/** Loaded only where it is used: the daemon's threads go without it. */
+async function theirs(): Promise<typeof import('onvif')> {
+  return (await import('onvif')).default as unknown as typeof import('onvif')
+}
+
+async function camOf(
+  { host, port, path, secure }: OnvifAddress,
+  credentials: OnvifCredentials | null,
+  onTooLarge: () => void,
+): Promise<Cam> {
+  const { Cam } = await theirs()
+  return new Cam({
+    hostname: host,
+    port,
+    path,
+    useSecure: secure,
+    // Cameras make their certificates themselves; credentials are sent as digests only.
+    secureOpts: { rejectUnauthorized: false },
+    agent: secure ? new BoundHttpsAgent(onTooLarge) : new BoundHttpAgent(onTooLarge),
+    timeout: requestTimeoutMs,
+    autoconnect: false,
+    // What the device names as the address of a service may be any host: only its path is taken.
+    preserveAddress: true,
+    ...(credentials ?? {}),
+  })
+}
+
+function answerOf<T>(method: (done: (error: unknown, data?: T, xml?: string) => void) => void): Promise<Answer<T>> {
+  return new Promise((resolve, reject) => {
+    method((error, data, xml) => {
+      if (error) reject(error instanceof Error ? error : new Error(String(error)))
+      else resolve({ data, xml: xml ?? '' })
+    })
+  })
+}
+
+class TooLarge extends Error {}
+
+function failureOf(error: unknown): OnvifFailure {
+  if (error instanceof TooLarge) return 'too-large'
+  const message = error instanceof Error ? error.message : String(error)
+  if (/not ?authorized|unauthorized|authentication|\b401\b/i.test(message)) return 'refused'
+  return /ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|timeout|socket hang up/i.test(message) ? 'no-answer' : 'unreadable'
+}
+
+/** Passes over a failure of one operation that the device may not have. Others are rethrown. */
+function unlessFinal(error: unknown): undefined {
+  if (failureOf(error) !== 'unreadable') throw error
+  return undefined
+}
+
+/** The package gives numbers and dates for texts that look like one. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return value.map(textOf).join(' ')
+  return value !== null && typeof value === 'object' && '_' in value ? textOf(value._) : ''
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** Ends a connection that brings more than the limit. */
+function bound<S extends Duplex | null | undefined>(socket: S, onTooLarge: () => void): S {
+  let bytes = 0
+  socket?.on('data', (data: Buffer) => {
+    bytes += data.length
+    if (bytes <= mostAnswerBytes) return
+    onTooLarge()
+    socket.destroy()
+  })
+  return socket
+}
+
+type Created = (error: Error | null, socket: Duplex) => void
+
+class BoundHttpAgent extends HttpAgent {
+  readonly #onTooLarge: () => void
+
+  constructor(onTooLarge: () => void) {
+    super({ keepAlive: false } satisfies AgentOptions)
+    this.#onTooLarge = onTooLarge
+  }
+
+  override createConnection(options: object, callback?: Created): Duplex | null | undefined {
+    return bound(super.createConnection(options as never, callback as never) as Socket, this.#onTooLarge)
+  }
+}
+
+class BoundHttpsAgent extends HttpsAgent {
+  readonly #onTooLarge: () => void
+
+  constructor(onTooLarge: () => void) {
+    super({ keepAlive: false } satisfies AgentOptions)
+    this.#onTooLarge = onTooLarge
+  }
+
+  override createConnection(options: object, callback?: Created): Duplex | null | undefined {
+    return bound(super.createConnection(options as never, callback as never) as Socket, this.#onTooLarge)
+  }
+}

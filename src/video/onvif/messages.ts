@@ -1,0 +1,48 @@
+/** What the thread that speaks ONVIF is asked, and what it answers: plain data. Texts come from the network, unchecked. */
+
+/** Where a device's ONVIF service is. `host` is an address or a name, without brackets. */
+export type OnvifAddress = {
+  readonly host: string
+  readonly port: number
+  readonly path: string
+  readonly secure: boolean
+}
+
+export type OnvifCredentials = { readonly username: string; readonly password: string }
+
+export type OnvifTask =
+  /** Looks for devices on one network interface, until the thread is ended. */
+  | { readonly kind: 'search'; readonly interfaceName: string; readonly seconds: number }
+  /** Asks one device everything. */
+  | { readonly kind: 'ask'; readonly device: OnvifAddress; readonly credentials: OnvifCredentials | null }
+
+/** A device that answered a search. */
+export type Sighting = {
+  /** The address that the answer came from. */
+  readonly from: string
+  readonly xaddrs: string
+  readonly scopes: string
+}
+
+export type OnvifProfile = {
+  readonly name: string
+  /** Which picture it shows: a recorder has several. */
+  readonly source: string
+  readonly codec: string
+  readonly width: number
+  readonly height: number
+  readonly picturesPerSecond: number | null
+  readonly url: string
+}
+
+export type OnvifFailure = 'no-answer' | 'refused' | 'too-large' | 'unreadable'
+
+/** One piece of what a device told; each is sent as soon as it is known, so that a later failure keeps it. */
+export type OnvifNews =
+  | { readonly kind: 'sighting'; readonly sighting: Sighting }
+  /** Its clock against ours. Null: it names no UTC time. */
+  | { readonly kind: 'clock'; readonly aheadSeconds: number | null }
+  | { readonly kind: 'model'; readonly manufacturer: string; readonly model: string; readonly firmware: string }
+  | { readonly kind: 'profile'; readonly profile: OnvifProfile }
+  | { readonly kind: 'failed'; readonly failure: OnvifFailure }
+  | { readonly kind: 'done' }
