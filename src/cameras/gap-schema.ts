@@ -32,7 +32,8 @@ export const watchedShape = {
   gaps: z.array(CameraGap).openapi({ description: 'the gaps that overlap this time, newest first' }),
   detections: z.array(rowId()).openapi({ description: 'ids of the detections of this time, newest first' }),
   complete: z.boolean().openapi({
-    description: 'false: there are more than 10,000 gaps or detections, and only the newest 10,000 are listed',
+    description:
+      'false: only the newest are listed, because there are more than 1,000 gaps or 10,000 detections; the share counts all',
   }),
 }
 

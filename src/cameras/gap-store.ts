@@ -3,6 +3,9 @@ import { statedSql } from '../log/index.ts'
 import type { Span } from './span.ts'
 import { type CameraGapRow, type CameraWatchRow, sql, tables } from './tables.ts'
 
+/** Rows in one slice of a long read. */
+const sliceRows = 500
+
 const newGap = built(tables.camera_gap, (row) => sql.insertInto('camera_gap').values(row))
 const gapById = built(pick(tables.camera_gap, 'id'), ({ id }) =>
   sql.selectFrom('camera_gap').selectAll().where('id', '=', id),
@@ -21,6 +24,11 @@ const gapsWithin = statement({
   columns: tables.camera_gap,
   sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND from_ms >= +? AND from_ms < +?
     ORDER BY from_ms DESC, id DESC LIMIT 500`,
+})
+const gapsBehind = statement({
+  columns: tables.camera_gap,
+  sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND (from_ms, id) < (+?, +?) AND from_ms >= +?
+    ORDER BY from_ms DESC, id DESC LIMIT ${sliceRows}`,
 })
 const watchOf = built(pick(tables.camera_watch, 'cctv_id'), ({ cctv_id }) =>
   sql.selectFrom('camera_watch').selectAll().where('cctv_id', '=', cctv_id),
@@ -72,6 +80,17 @@ export function beginOfOverlap(tx: ReadTx, cctvId: number, atMs: number): number
 /** The newest 500 gaps of a camera that overlap a span, newest first. */
 export function gapsIn(tx: ReadTx, cctvId: number, { fromMs, toMs }: Span): CameraGapRow[] {
   return tx.all(gapsWithin, [cctvId, beginOfOverlap(tx, cctvId, fromMs), toMs])
+}
+
+/** A place in the gaps of a camera, newest first: begin and id. */
+export type GapPlace = readonly [fromMs: number, id: number]
+
+/** Returns the next slice of a camera's gaps that begin at `fromMs` or later, behind a place. */
+export function sliceOfGaps(tx: ReadTx, cctvId: number, fromMs: number, place: GapPlace) {
+  const found = tx.all(gapsBehind, [cctvId, ...place, fromMs])
+  const last = found.at(-1)
+  const next: GapPlace | undefined = last && found.length === sliceRows ? [last.from_ms, last.id] : undefined
+  return { found, next }
 }
 
 export type GapFilter = {

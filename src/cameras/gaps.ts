@@ -7,16 +7,15 @@ import type { ConfiguredCameras } from './configured.ts'
 import { type CameraGap, presentGap, presentOpen } from './gap-schema.ts'
 import * as store from './gap-store.ts'
 import type { Span } from './span.ts'
-import { newestDetections, pendingIds } from './store.ts'
+import { pendingIds, sliceOfIds } from './store.ts'
 import type { CameraGapRow } from './tables.ts'
 
 type Asked = { readonly from?: number | undefined; readonly to?: number | undefined }
 type Page = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
-/** What GET …/watched lists at most of each. */
-const mostListed = 10_000
-/** Rows that one turn of the event loop reads. */
-const sliceRows = 500
+/** What GET …/watched lists at most; the share counts all. */
+const mostGaps = 1000
+const mostDetections = 10_000
 
 type GapsNeeds = { readonly work: UnitOfWork; readonly clock: Clock; readonly cameras: ConfiguredCameras }
 
@@ -68,10 +67,8 @@ export class Gaps {
     if (to <= from) throw AppError.field('to', 'must be later than from')
     if (from >= nowMs) throw AppError.field('from', 'is not in the past')
     const span = { fromMs: from, toMs: Math.min(to, nowMs) }
-    const { open, knownSinceMs, filter } = this.#needs.work.read((tx) =>
-      this.#asked(tx, cctvId, { from, to: span.toMs }),
-    )
-    const rows = await this.#everyRow(filter, signal)
+    const { open, knownSinceMs } = this.#needs.work.read((tx) => this.#asked(tx, cctvId, { from, to: span.toMs }))
+    const rows = await this.#everyRow(cctvId, span, signal)
     const detections = await this.#detectionIds(cctvId, span, signal)
     const lasting = open ? [{ fromMs: Date.parse(open.from), toMs: span.toMs }] : []
     const missed = rows.map(({ from_ms, to_ms }) => ({ fromMs: from_ms, toMs: to_ms }))
@@ -81,9 +78,9 @@ export class Gaps {
       to: isoTime(span.toMs),
       watchedShare: watchedShare(span, knownSinceMs, [...missed, ...lasting]),
       knownSince: knownSinceMs === null ? null : isoTime(knownSinceMs),
-      gaps: [...(open ? [open] : []), ...rows.slice(0, mostListed).map(presentGap)].slice(0, mostListed),
-      detections: detections.slice(0, mostListed),
-      complete: lasting.length + rows.length <= mostListed && detections.length <= mostListed,
+      gaps: [...(open ? [open] : []), ...rows.slice(0, mostGaps).map(presentGap)].slice(0, mostGaps),
+      detections: detections.slice(0, mostDetections),
+      complete: lasting.length + rows.length <= mostGaps && detections.length <= mostDetections,
     }
   }
 
@@ -109,25 +106,28 @@ export class Gaps {
     return { open, knownSinceMs: row?.known_since_ms ?? null, filter: { cctvId, fromMs, toMs: to } }
   }
 
-  /** Reads gaps a slice at a time: a flickering camera has thousands a week. */
-  async #everyRow(filter: store.GapFilter, signal?: AbortSignal): Promise<CameraGapRow[]> {
+  /** Reads the gaps of a span a slice at a time: a camera that flickers has thousands a week. */
+  async #everyRow(cctvId: number, span: Span, signal?: AbortSignal): Promise<CameraGapRow[]> {
+    const { work } = this.#needs
     const rows: CameraGapRow[] = []
-    let before: readonly number[] | undefined
-    for (;;) {
-      const page = { limit: sliceRows, offset: 0, before }
-      const { keys, hasMore } = await keysOfPage(this.#needs.work, store.newestGaps(filter), page, 0, signal)
-      rows.push(...this.#needs.work.read((tx) => keys.flatMap(([, id = 0]) => store.findGap(tx, id) ?? [])))
-      before = keys.at(-1)
-      if (!hasMore || signal?.aborted) return rows
+    const fromMs = work.read((tx) => store.beginOfOverlap(tx, cctvId, span.fromMs))
+    const slice = (tx: ReadTx, place: store.GapPlace) => store.sliceOfGaps(tx, cctvId, fromMs, place)
+    for await (const found of work.readInSlices<CameraGapRow[], store.GapPlace>([span.toMs, 0], slice, signal)) {
+      rows.push(...found)
     }
+    return rows
   }
 
+  /** Lists those whose clip is still being recorded, too. Ends when there are more than can be listed. */
   async #detectionIds(cctvId: number, { fromMs, toMs }: Span, signal?: AbortSignal): Promise<number[]> {
-    const listing = newestDetections({ cameras: [cctvId], fromMs, toMs })
-    const page = { limit: mostListed + 1, offset: 0 }
-    const { keys } = await keysOfPage(this.#needs.work, listing, page, 0, signal)
-    const pending = this.#needs.work.read((tx) => pendingIds(tx, cctvId, { fromMs, toMs }))
-    return [...pending, ...keys.map(([, id = 0]) => id)]
+    const { work } = this.#needs
+    const ids = work.read((tx) => pendingIds(tx, cctvId, { fromMs, toMs }))
+    const slice = (tx: ReadTx, place: readonly [number, number]) => sliceOfIds(tx, cctvId, fromMs, place)
+    for await (const found of work.readInSlices<number[], readonly [number, number]>([toMs, 0], slice, signal)) {
+      ids.push(...found)
+      if (ids.length > mostDetections) break
+    }
+    return ids
   }
 }
 

@@ -56,6 +56,12 @@ const newestInSpan = statement({
   sql: `SELECT * FROM main.detection_event WHERE cctv_id = +? AND timestamp_ms >= +? AND timestamp_ms < +?
     ORDER BY timestamp_ms DESC, id DESC LIMIT 500`,
 })
+const idsSlice = 1000
+const idsBehind = statement({
+  columns: pick(tables.detection_event, 'timestamp_ms', 'id'),
+  sql: `SELECT timestamp_ms, id FROM main.detection_event WHERE cctv_id = +? AND (timestamp_ms, id) < (+?, +?)
+    AND timestamp_ms >= +? ORDER BY timestamp_ms DESC, id DESC LIMIT ${idsSlice}`,
+})
 const controlOf = built(pick(tables.motion_control, 'cctv_id'), ({ cctv_id }) =>
   sql
     .selectFrom('motion_control')
@@ -127,6 +133,15 @@ export function openReservations(tx: ReadTx): Reservation[] {
 /** Lists the ids of a camera's detections of a span, `toMs` excluded, whose clip is still being recorded; newest first. */
 export function pendingIds(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): number[] {
   return tx.all(pendingReservations, [cctvId, span.fromMs, span.toMs]).map(({ id }) => id)
+}
+
+/** Returns the next slice of the ids of a camera's detections from `fromMs` on, newest first, behind a time and an id. */
+export function sliceOfIds(tx: ReadTx, cctvId: number, fromMs: number, place: readonly [number, number]) {
+  const rows = tx.all(idsBehind, [cctvId, ...place, fromMs])
+  const last = rows.at(-1)
+  const next: readonly [number, number] | undefined =
+    last && rows.length === idsSlice ? [last.timestamp_ms, last.id] : undefined
+  return { found: rows.map(({ id }) => id), next }
 }
 
 export function append(tx: Tx, row: DetectionEventRow): void {
