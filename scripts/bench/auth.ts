@@ -145,5 +145,7 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     firstUses: new FirstUses({ work, audit, clock }),
     refusals: new Refusals({ tally: new Tally({ work, audit, clock }) }),
     isPublic: () => false,
+    isLive: () => false,
+    site: () => ({ instance: siteUrl }),
   })
 }

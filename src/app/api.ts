@@ -5,8 +5,19 @@ import {
   type FirstUses,
   type Refusals,
   type Sessions,
+  type Tally,
 } from '../auth/index.ts'
-import { type CamerasService, cameraRoutes, type Detections, type Gaps, gapRoutes } from '../cameras/index.ts'
+import {
+  type CamerasService,
+  cameraRoutes,
+  type Detections,
+  type Gaps,
+  gapRoutes,
+  type LiveViews,
+  livePaths,
+  liveRoutes,
+  type Snapshots,
+} from '../cameras/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
@@ -87,6 +98,9 @@ export type ApiParts = {
   readonly imports: ImportService
   readonly counts: CountsService
   readonly cameras: CamerasService
+  readonly liveViews: LiveViews
+  readonly snapshots: Snapshots
+  readonly tally: Tally
   readonly detections: Detections
   readonly notices: Notices
   readonly gaps: Gaps
@@ -113,7 +127,7 @@ export function buildApi(parts: ApiParts): Api {
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
   root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
-  root.use('/api/*', door({ ...parts, isPublic }))
+  root.use('/api/*', door({ ...parts, isPublic, isLive: (path) => livePaths.test(path) }))
   root.use(
     '/api/*',
     jsonBodies(
@@ -138,6 +152,7 @@ export function buildApi(parts: ApiParts): Api {
   scaleRoutes(root, parts.scales)
   importRoutes(root, parts.imports)
   countRoutes(root, parts.counts)
+  liveRoutes(root, parts)
   cameraRoutes(root, parts.cameras, parts.detections)
   privacyRoutes(root, parts)
   gapRoutes(root, parts.gaps)

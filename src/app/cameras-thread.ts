@@ -13,11 +13,11 @@ export type CamerasThreadData = {
 
 export type CamerasThreadListener = {
   /** Called when a new thread runs: it has no settings yet. */
-  threadStarted(): void
+  threadStarted?(): void
   /** Called when the thread has ended, or could not be started; the next one starts a second later. */
   threadEnded(): void
   /** Called before the thread is stopped for good. */
-  threadStopping(): void
+  threadStopping?(): void
   heard(message: FromCameras): void
 }
 
@@ -45,7 +45,7 @@ export class CamerasThread {
   readonly #needs: CamerasThreadNeeds
   readonly #configuredFfmpeg: string | null
   readonly #logFormat: LogFormat
-  #ear: CamerasThreadListener | undefined
+  readonly #ears: CamerasThreadListener[] = []
   #worker: Worker | undefined
   #starting: Promise<void> | undefined
   #stopping = false
@@ -68,8 +68,9 @@ export class CamerasThread {
     return this.#ffmpegOrigin
   }
 
+  /** Adds a listener. Listeners are called in the order in which they were added. */
   listen(ear: CamerasThreadListener): void {
-    this.#ear = ear
+    this.#ears.push(ear)
   }
 
   /** Starts the thread, once. A missing ffmpeg is logged and looked for again every second. */
@@ -90,7 +91,7 @@ export class CamerasThread {
   /** Ends streams and closes open clips; terminates the thread after 15 s. */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#ear?.threadStopping()
+    for (const ear of this.#ears) ear.threadStopping?.()
     await this.#starting?.catch(() => {})
     const worker = this.#worker
     if (!worker) return
@@ -120,23 +121,25 @@ export class CamerasThread {
       })
     } catch (err) {
       this.#needs.log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
-      this.#ear?.threadEnded()
+      for (const ear of this.#ears) ear.threadEnded?.()
       this.#again()
     }
   }
 
   #open(workerData: CamerasThreadData): void {
     const worker = new Worker(workerEntry('cameras'), { workerData })
-    worker.on('message', (message: FromCameras) => this.#ear?.heard(message))
+    worker.on('message', (message: FromCameras) => {
+      for (const ear of this.#ears) ear.heard(message)
+    })
     worker.on('error', (err) => this.#needs.log.error({ err }, 'the cameras thread failed'))
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
-      this.#ear?.threadEnded()
+      for (const ear of this.#ears) ear.threadEnded()
       this.#again()
     })
     this.#worker = worker
-    this.#ear?.threadStarted()
+    for (const ear of this.#ears) ear.threadStarted?.()
   }
 
   #again(): void {

@@ -20,6 +20,6 @@ const thread = new CameraSet({
   random: systemRandom,
   log: createLogger({ level: logLevel, format: logFormat, name: 'cameras' }),
   readSecret: (path) => readSecretFile(path),
-  post: (message) => parentPort?.postMessage(message),
+  post: (message, handOver = []) => parentPort?.postMessage(message, handOver),
 })
 parentPort?.on('message', (message) => thread.receive(message))

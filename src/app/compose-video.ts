@@ -8,6 +8,10 @@ import {
   GapKeeper,
   GapLedger,
   Gaps,
+  LiveViews,
+  Snapshots,
+  ViewBook,
+  Watched,
 } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
@@ -51,15 +55,20 @@ export function composeVideo(
     ...{ work, clock, logger: log, log: storage.logRoom, outbox, makeId, cameras: configured, link: camerasThread },
     gaps: gapLedger,
   })
+  const watched = new Watched({ clock })
   const cameras = new CamerasService({
-    ...{ work, clock, logger: log, audit, configured, recorder, link: camerasThread },
+    ...{ work, clock, logger: log, audit, configured, recorder, link: camerasThread, watched },
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })
   const gaps = new Gaps({ work, clock, cameras: configured })
-  camerasThread.listen(cameras)
+  const troubleOf = (cctvId: number) => cameras.troubleOf(cctvId)
+  const viewBook = new ViewBook({ work, audit, clock, log })
+  const liveViews = new LiveViews({ clock, log, configured, link: camerasThread, watched, book: viewBook, troubleOf })
+  const snapshots = new Snapshots({ clock, link: camerasThread, watched, troubleOf })
+  for (const ear of [cameras, liveViews, snapshots]) camerasThread.listen(ear)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const traces = new Traces({ work, warehouse, cameras: configured, detections })
   const notices = new Notices({ work, clock, cameras: configured, warehouse, config: () => live.config })
-  return { camerasThread, configured, detections, cameras, gaps, traces, notices }
+  return { camerasThread, configured, detections, cameras, liveViews, viewBook, snapshots, gaps, traces, notices }
 }

@@ -1,5 +1,5 @@
 import type { StorageUsers } from '../auth/index.ts'
-import type { CamerasService } from '../cameras/index.ts'
+import type { CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { compact } from '../database/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
@@ -18,7 +18,7 @@ import { composeLedger } from './compose-ledger.ts'
 import { type ComposedReporting, composeReporting } from './compose-reporting.ts'
 import { composeRetention } from './compose-retention.ts'
 import { type ComposedStorage, composeStorage } from './compose-storage.ts'
-import { composeVideo } from './compose-video.ts'
+import { type ComposedVideo, composeVideo } from './compose-video.ts'
 import type { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 
@@ -47,6 +47,9 @@ export type Gateway = {
   readonly camerasThread: CamerasThread
   readonly cameras: CamerasService
   readonly retention: Retention
+  readonly liveViews: LiveViews
+  readonly viewBook: ViewBook
+  readonly snapshots: Snapshots
   readonly webhooks: Webhooks
   readonly storageUsers: StorageUsers
   readonly printWorker: PrintWorker
@@ -84,18 +87,32 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const lower = { ...storage, ...callers, ...ledger, ...video, retention, metrics }
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
-  const { camerasThread, cameras } = video
+  const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { jobs, webhooks, health } = reporting
   const { clockSync, storageUsers, printWorker, imports, warehouse, makeId } = lower
   return {
-    ...{ live, jobs, camerasThread, cameras, retention, webhooks, storageUsers, printWorker, health, clockSync },
+    ...{ live, jobs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
+    ...{ storageUsers, printWorker, health, clockSync },
     ...{ imports, warehouse, makeId },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
-    workers: [jobs, cameras, camerasThread, storageUsers, webhooks.worker, printWorker, clockSync, retention, health],
-    reloadFollowers: [camerasThread, printWorker, cameras, metricsListener].filter((one) => one !== undefined),
-    ...atTheBox(live, { storage, callers, reporting }),
+    workers: [
+      jobs,
+      cameras,
+      camerasThread,
+      storageUsers,
+      webhooks.worker,
+      printWorker,
+      clockSync,
+      retention,
+      health,
+      liveViews,
+    ],
+    reloadFollowers: [camerasThread, printWorker, cameras, liveViews, metricsListener].filter(
+      (one) => one !== undefined,
+    ),
+    ...atTheBox(live, { storage, callers, video, reporting }),
   }
 }
 
@@ -107,10 +124,12 @@ function atTheBox(
   {
     storage,
     callers,
+    video,
     reporting,
   }: {
     storage: ComposedStorage
     callers: ComposedCallers
+    video: ComposedVideo
     reporting: ComposedReporting
   },
 ): AtTheBox {
@@ -126,6 +145,7 @@ function atTheBox(
       const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
       // What is still counted of the person is written first: written later, it would bring the name back.
       tally.flush()
+      await video.viewBook.flush()
       db.pragma('secure_delete = ON')
       const result = await governance
         .erase(request, { ...origin('command'), caller })

@@ -16,8 +16,14 @@ const publicPerMinute = 6000
 /** A page of pictures asks for many at once. */
 const signedPerMinute = 600
 
-/** How a caller was recognized: by the X-Storage headers, by the console's cookie, by a signed address. */
-export type Way = 'headers' | 'session' | 'signed'
+/** Opened live views and snapshots: a page of many cameras, with one that goes away and comes back. */
+const livePerMinute = 600
+
+/**
+ * How a caller was recognized: by the X-Storage headers, by the console's cookie, by a signed address. `live`: in one of
+ * the first two ways, for live pictures.
+ */
+export type Way = 'headers' | 'session' | 'signed' | 'live'
 
 /** Receives what a bucket allows and what is left in it, also when nothing is left. */
 export type TellRate = (rate: { bucket: string; limit: number; left: number; seconds: number }) => void
@@ -45,8 +51,8 @@ export class Admission {
   /** Counts one request of a verified caller. The console has a separate bucket beside the same user's scanner. */
   caller(caller: Caller, by: Way, tell?: TellRate): void {
     const identity = identityOf(caller)
-    if (by === 'signed') {
-      this.#take(`signed ${identity}`, signedPerMinute, 'signed', tell)
+    if (by === 'signed' || by === 'live') {
+      this.#take(`${by} ${identity}`, by === 'signed' ? signedPerMinute : livePerMinute, by, tell)
       return
     }
     const [key, bucket] = by === 'session' ? ['console user', 'console-user'] : ['user', 'user']

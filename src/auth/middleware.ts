@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '../errors/index.ts'
-import { type AppEnv, type Caller, noteKnown } from '../http/index.ts'
+import { type AppEnv, type Caller, isOpening, noteKnown } from '../http/index.ts'
 import type { Admission, TellRate, Way } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
@@ -16,6 +16,7 @@ type Keys = {
   readonly refusals: Refusals
   /** Returns the caller of a signed address; undefined when it is not one. */
   readonly signedUrls: { callerOf(method: string, url: string): Caller | undefined }
+  readonly site: () => { /** `site.url`. */ readonly instance: string }
 }
 
 type Recognised = { readonly caller: Caller; readonly by: Way }
@@ -25,9 +26,14 @@ type Recognised = { readonly caller: Caller; readonly by: Way }
  * caller does not learn which paths exist.
  */
 export function door(
-  options: Keys & { admission: Admission; isPublic: (path: string, method: string) => boolean },
+  options: Keys & {
+    admission: Admission
+    isPublic: (path: string, method: string) => boolean
+    /** Says whether the path shows live pictures, which have a rate bucket of their own. */
+    isLive: (path: string) => boolean
+  },
 ): MiddlewareHandler<AppEnv> {
-  const { admission, isPublic } = options
+  const { admission, isPublic, isLive } = options
   return async (c, next) => {
     if (isPublic(c.req.path, c.req.method)) {
       admission.anybody('public', c.get('address'), tellRate(c))
@@ -40,8 +46,10 @@ export function door(
       return refuse(c, error, options)
     }
     c.set('caller', known.caller)
+    c.set('callerNow', async () => (await whoAsks(c, options)).caller)
     noteKnown(c)
-    admission.caller(known.caller, known.by, tellRate(c))
+    const way = known.by !== 'signed' && isLive(c.req.path) ? 'live' : known.by
+    admission.caller(known.caller, way, tellRate(c))
     await next()
     // What a signed address shows must not outlive it in a browser.
     if (known.by === 'signed') c.header('Cache-Control', 'private, no-store')
@@ -73,13 +81,16 @@ function refuse(
 /** Finds the caller by the X-Storage headers or, without Authorization, by a signed address or the console's cookie. */
 async function whoAsks(
   c: Context<AppEnv>,
-  { authenticator, sessions, firstUses, signedUrls }: Keys,
+  { authenticator, sessions, firstUses, signedUrls, site }: Keys,
 ): Promise<Recognised> {
   const authorization = c.req.header('authorization')
   const signed = authorization === undefined ? signedUrls.callerOf(c.req.method, c.req.url) : undefined
   if (signed) return { caller: signed, by: 'signed' }
   const token = authorization === undefined ? sessionToken(c) : undefined
-  if (token !== undefined) return { caller: await bySession(c, token, sessions), by: 'session' }
+  if (token !== undefined) {
+    demandOwnPage(c, site().instance)
+    return { caller: await bySession(c, token, sessions), by: 'session' }
+  }
   const presented = readCredentials({
     authorization,
     instance: c.req.header('x-storage-instance'),
@@ -88,6 +99,18 @@ async function whoAsks(
   const { caller } = await authenticator.verify(presented, c.get('address'))
   firstUses.note({ caller, requestId: c.get('requestId'), address: c.get('address') })
   return { caller, by: 'headers' }
+}
+
+/**
+ * Throws AUTH_REQUIRED when a page of another origin opens a WebSocket with our cookie: browsers let every page open one,
+ * and the sign-in of a sibling host's visitor may come along. Programs send no Origin.
+ */
+function demandOwnPage(c: Context<AppEnv>, siteUrl: string): void {
+  const origin = c.req.header('origin')
+  if (!isOpening(c) || origin === undefined) return
+  const ours = [c.req.header('host')?.toLowerCase(), new URL(siteUrl).host]
+  if (URL.canParse(origin) && ours.includes(new URL(origin).host)) return
+  throw new AppError('AUTH_REQUIRED', 'The sign-in of the console is for its own pages only')
 }
 
 /**

@@ -21,7 +21,8 @@ type Known = {
 }
 
 const notYet = 'No picture has come yet since the camera was asked. Wait a few seconds.'
-const noThread = 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.'
+/** What is wrong with every camera while the cameras thread does not run. */
+export const noThread = 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.'
 
 /**
  * Remembers since when each wanted camera has given no pictures. Times passed in are monotonic milliseconds. A camera

@@ -6,7 +6,7 @@ import { canonicalJson, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
 import type { CameraSettings, FromCameras } from '../video/index.ts'
 import { demandControl } from './access.ts'
-import { type CameraHealth, CameraHealthBook } from './camera-health.ts'
+import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { CamerasLink, DetectionRecorder } from './detection-recorder.ts'
@@ -15,6 +15,7 @@ import { LatestReports } from './latest-reports.ts'
 import { isWithin, toNextMinute } from './recording-hours.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
+import type { Watched } from './watched.ts'
 
 /** A shorter outage does not count as one: cameras restart. */
 const downForMs = 60_000
@@ -32,6 +33,7 @@ type CamerasServiceNeeds = {
   readonly gaps: GapKeeper
   /** Time zone of a warehouse; UTC for one that is not there. */
   readonly zoneOf: (warehouseId: number) => string
+  readonly watched: Watched
 }
 
 /** Shows cameras to callers, starts and stops their detection, and takes the reports of the cameras thread. */
@@ -43,11 +45,13 @@ export class CamerasService {
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
+  #threadRuns = false
 
   constructor(needs: CamerasServiceNeeds) {
     this.#needs = needs
     this.#health = new CameraHealthBook(needs.clock.monotonic())
     this.#cameraLog = new CameraLog(needs.logger)
+    needs.watched.onChange((cctvId) => this.#watchedChanged(cctvId))
   }
 
   /**
@@ -105,11 +109,13 @@ export class CamerasService {
   threadStarted(): void {
     this.#sent.clear()
     this.#forgetReports()
+    this.#threadRuns = true
     this.#sendCameras()
   }
 
   /** Forgets all reports: the thread has ended, and with it every stream. */
   threadEnded(): void {
+    this.#threadRuns = false
     this.#forgetReports()
     this.#needs.gaps.threadEnded()
   }
@@ -150,9 +156,22 @@ export class CamerasService {
       case 'leftoversDone':
         void this.#needs.recorder.giveUp()
         break
+      // Heard by LiveViews and Snapshots.
+      case 'livePicture':
+      case 'liveEnded':
+      case 'snapshotTaken':
+      case 'snapshotFailed':
       case 'stopped':
         break
     }
+  }
+
+  /** Says why a connected camera gives no pictures; undefined while it gives some, or is being connected. */
+  troubleOf(cctvId: number): string | undefined {
+    if (!this.#threadRuns) return noThread
+    const known = this.#reports.state(cctvId)
+    if (known?.state !== 'backing-off' && known?.state !== 'stalled') return undefined
+    return known.words ? `${known.words.what} ${known.words.hint}` : 'The camera gives no pictures now.'
   }
 
   /** Says whether every wanted camera gives pictures, or has been without for less than a minute. */
@@ -306,7 +325,7 @@ export class CamerasService {
       username: camera.username,
       passwordFile: camera.passwordFile,
       detecting: running,
-      streaming: false,
+      streaming: camera.enabled && this.#needs.watched.has(camera.id),
       motion: { ...motion, masks: camera.motion.masks, zones: camera.motion.zones },
     }
     this.#noteStart(camera.id, running)
@@ -314,6 +333,11 @@ export class CamerasService {
     if (this.#sent.get(camera.id) === text) return
     this.#sent.set(camera.id, text)
     this.#needs.link.send({ type: 'camera', settings: message })
+  }
+
+  #watchedChanged(cctvId: number): void {
+    const camera = this.#needs.configured.site.cameras.find(({ id }) => id === cctvId)
+    if (camera) this.#tell(camera)
   }
 
   #noteStart(cctvId: number, running: boolean): void {

@@ -4,7 +4,7 @@
  */
 export type CatalogueEntry = {
   /** HTTP status of the answer. */
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 416 | 422 | 429 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 416 | 422 | 426 | 429 | 500 | 503
   /** Whether the same request may succeed later without a change. */
   readonly retry: boolean
   /** What the admin can do about it; not part of the answer. */
@@ -47,6 +47,7 @@ export const catalogue = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false, hint: 'Send the media type that the operation names.' },
   RANGE_NOT_SATISFIABLE: { status: 416, retry: false, hint: 'Content-Range names the size.' },
   IDEMPOTENCY_MISMATCH: { status: 422, retry: false, hint: 'The key was used with another body.' },
+  UPGRADE_REQUIRED: { status: 426, retry: false, hint: 'The address is a WebSocket: connect with ws:// or wss://.' },
   RATE_LIMITED: { status: 429, retry: true, hint: 'rateLimit in the config sets the rates.' },
   INTERNAL_ERROR: { status: 500, retry: true, hint: 'The log has the cause under the request id.' },
   AUTH_BACKEND_UNREACHABLE: {
@@ -60,6 +61,7 @@ export const catalogue = {
     hint: 'Too many wrong account passwords in half an hour: the storage server would lock the gateway out. Application passwords go on working.',
   },
   STORAGE_FULL: { status: 503, retry: true, hint: 'The disk is full; free space, nothing was lost.' },
+  NO_PICTURE: { status: 503, retry: true, hint: 'The camera gives no pictures now; details says why.' },
   CLIP_PENDING: { status: 503, retry: true, hint: 'The clip is still being recorded.' },
   NOT_READY: { status: 503, retry: true, hint: 'The gateway is starting or stopping.' },
 } as const satisfies Record<string, CatalogueEntry>

@@ -102,6 +102,7 @@ export function newRoot(options: RootOptions): Api {
 function answerRefusal(c: Context<AppEnv>, refusal: AppError) {
   if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
   if (refusal.status === 416) c.header('Content-Range', refusal.details)
+  if (refusal.status === 426) c.header('Upgrade', 'websocket')
   if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
   return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
 }

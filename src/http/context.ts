@@ -14,6 +14,8 @@ export type AppEnv = {
     /** Whether the client's connection is encrypted, up to here or up to a trusted proxy. */
     overTls: boolean
     caller: Caller
+    /** Verifies the request's credentials again, for what stays open. Rejects like the first time. */
+    callerNow: () => Promise<Caller>
     /** The JSON body as received, for idempotency; absent without one. */
     rawBody: Uint8Array
     /** The same, parsed; `{}` when the request had no body. */

@@ -41,6 +41,7 @@ export { ifMatchHeaders, versionOf } from './if-match.ts'
 export { type Ask, askOf, claimOf, claimOfBytes, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
 export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
+export { isOpening, type OutSocket, openSocket } from './out-socket.ts'
 export {
   allQuery,
   countLimit,

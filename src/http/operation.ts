@@ -32,7 +32,7 @@ type Success<S extends z.ZodType> = {
   ranges?: boolean
 }
 
-/** 204: done, without a body. */
+/** 101: a WebSocket opens. 204: done, without a body. */
 type Silence = { description: string }
 
 const onEveryRoute: readonly ErrorCode[] = ['RATE_LIMITED', 'INTERNAL_ERROR', 'NOT_READY']
@@ -60,7 +60,7 @@ export function operation<
   const Method extends 'get' | 'post' | 'put' | 'patch' | 'delete',
   const Path extends string,
   const In extends Input,
-  const Status extends 200 | 201 | 204,
+  const Status extends 101 | 200 | 201 | 204,
   S extends z.ZodType,
 >(spec: {
   /** The operationId: what generated clients call it. It never changes. */
@@ -72,7 +72,7 @@ export function operation<
   summary: string
   description?: string
   input: In
-  success: { [K in Status]: K extends 204 ? Silence : Success<S> }
+  success: { [K in Status]: K extends 101 | 204 ? Silence : Success<S> }
   /** Bodies that a status may have instead of the envelope of a refusal. */
   instead?: Readonly<Record<number, z.ZodType>>
   errors?: readonly ErrorCode[]
@@ -96,7 +96,9 @@ export function operation<
       ...(bytes && { body: { required: true, content: binary(bytes) } }),
     } as RequestOf<In>,
     responses: { ...successes(spec.success), ...refusals(codes, spec.instead) } as unknown as {
-      [K in Status]: K extends 204 ? Silence : { description: string; content: { 'application/json': { schema: S } } }
+      [K in Status]: K extends 101 | 204
+        ? Silence
+        : { description: string; content: { 'application/json': { schema: S } } }
     },
   })
 }

@@ -15,6 +15,7 @@ export const refusalNames: Readonly<Record<Status, string>> = {
   415: 'UnsupportedMediaType',
   416: 'RangeNotSatisfiable',
   422: 'UnprocessableContent',
+  426: 'UpgradeRequired',
   429: 'TooManyRequests',
   500: 'InternalServerError',
   503: 'ServiceUnavailable',

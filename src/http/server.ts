@@ -8,6 +8,7 @@ import type { Api } from './app.ts'
 import { readCertificate, type TlsFiles } from './certificate.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import { errorBody } from './envelope.ts'
+import { isHandshake, type SocketLimits, socketLimits, WebSockets } from './web-sockets.ts'
 
 export type ListenOptions = {
   readonly host: string
@@ -16,18 +17,20 @@ export type ListenOptions = {
 }
 
 /** What one client may take up, in milliseconds and connections. */
-export type WireLimits = ConnectionLimits & {
-  /** From the start of a request to the end of its headers. */
-  readonly headersMs: number
-  /** To the end of its body: a photo over bad Wi-Fi. */
-  readonly requestMs: number
-  /** Without a byte in either direction while a request is under way: a client that is gone, or takes no answer. */
-  readonly stalledMs: number
-  readonly keepAliveMs: number
-  readonly handshakeMs: number
-}
+export type WireLimits = ConnectionLimits &
+  SocketLimits & {
+    /** From the start of a request to the end of its headers. */
+    readonly headersMs: number
+    /** To the end of its body: a photo over bad Wi-Fi. */
+    readonly requestMs: number
+    /** Without a byte in either direction while a request is under way: a client that is gone, or takes no answer. */
+    readonly stalledMs: number
+    readonly keepAliveMs: number
+    readonly handshakeMs: number
+  }
 
 export const wireLimits: WireLimits = {
+  ...socketLimits,
   headersMs: 20_000,
   requestMs: 120_000,
   stalledMs: 60_000,
@@ -60,11 +63,13 @@ export class HttpListener {
   readonly #server: Server
   readonly #options: ListenOptions
   readonly #connections: Connections
+  readonly #sockets: WebSockets
 
   /** Throws ExitError when the certificate can't be used. */
   constructor(options: ListenOptions, api: Pick<Api, 'fetch'>, limits: WireLimits = wireLimits) {
     this.#options = options
     this.#connections = new Connections(limits)
+    this.#sockets = new WebSockets(api.fetch, limits)
     const answer = getRequestListener(api.fetch as Parameters<typeof getRequestListener>[0], {
       // Hono's own Response in place of the global one: it goes out without web streams.
       overrideGlobalObjects: true,
@@ -85,6 +90,8 @@ export class HttpListener {
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: Math.min(5000, limits.headersMs),
       maxHeaderSize: 16_384,
+      // Every other Upgrade header is ignored, as HTTP allows.
+      shouldUpgradeCallback: isHandshake,
     }
     const tls = { ...modernTls, handshakeTimeout: limits.handshakeMs, ALPNProtocols: ['http/1.1'] }
     this.#server = options.tls
@@ -95,6 +102,10 @@ export class HttpListener {
     this.#server.on('connection', (socket) => this.#connections.opened(socket))
     if (options.tls) this.#server.on('secureConnection', (socket: Socket) => this.#connections.opened(socket))
     this.#server.prependListener('request', (request, response) => this.#connections.busy(request, response))
+    this.#server.on('upgrade', (request: IncomingMessage, socket, head) => {
+      this.#connections.busy(request, socket)
+      void this.#sockets.open(request, socket, head)
+    })
     this.#server.on('clientError', answerBrokenRequest)
     this.#server.on('checkExpectation', (_request, response) =>
       answerNow(response, 'Send no Expect header but 100-continue'),
@@ -126,6 +137,7 @@ export class HttpListener {
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#connections.closeIdle()
+    await this.#sockets.stop()
     const giveUp = setTimeout(() => this.#connections.closeAll(), drainMs)
     await closed
     clearTimeout(giveUp)

@@ -16,11 +16,14 @@ export type CameraSetOptions = {
   readonly random: RandomBytes
   readonly log: Logger
   readonly readSecret: (path: string) => string
-  readonly post: (message: FromCameras) => void
+  /** Posts a message; the buffers of `handOver` belong to the receiver afterwards. */
+  readonly post: (message: FromCameras, handOver?: readonly ArrayBuffer[]) => void
 }
 
 /** Clips that are cut at once: cutting takes little processor time, but memory and disk. */
 const cutsAtOnce = 2
+/** Snapshots that are decoded at once. */
+const decodesAtOnce = 2
 
 /**
  * Runs all cameras of the gateway, controlled by messages: in the cameras thread, and in tests without a thread.
@@ -29,6 +32,7 @@ const cutsAtOnce = 2
 export class CameraSet {
   readonly #needs: CameraSetOptions
   readonly #tools: ClipTools
+  readonly #decodes = new TaskLimit(decodesAtOnce)
   readonly #ids: IdPool
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress of removed cameras. */
@@ -74,9 +78,20 @@ export class CameraSet {
       case 'reserve':
         this.#reserveBytes = message.bytes
         return undefined
+      case 'live':
+        return this.#cameras.get(message.cameraId)?.live(message.format, message.feed)
+      case 'snapshot':
+        void this.#snapshot(message.cameraId, message.ask)
+        return undefined
       case 'stop':
         return this.#stop()
     }
+  }
+
+  async #snapshot(cameraId: number, ask: number): Promise<void> {
+    const camera = this.#cameras.get(cameraId)
+    if (camera) await camera.snapshot(ask)
+    else this.#needs.post({ type: 'snapshotFailed', ask, why: 'no-picture' })
   }
 
   #set(settings: CameraSettings): void {
@@ -91,6 +106,7 @@ export class CameraSet {
       ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools },
       log: this.#needs.log.child({ cameraId: settings.cameraId }),
       reserveId: () => this.#ids.take(),
+      decodeInTurn: (task) => this.#decodes.run(task),
     })
     this.#cameras.set(settings.cameraId, camera)
     camera.start()

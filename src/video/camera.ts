@@ -1,10 +1,12 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { type ClipTools, Recording } from './clip.ts'
 import type { DetectorOutcome, DetectorSettings, Fired } from './detector.ts'
-import type { CameraSettings, FromCameras } from './messages.ts'
+import { LiveFeeds } from './live-feed.ts'
+import type { CameraSettings, FromCameras, LiveFormat } from './messages.ts'
 import { MotionWatch } from './motion-watch.ts'
 import { plainWords } from './problems.ts'
 import { Ring } from './ring.ts'
+import { ageMs, asPng, freshGroup, lastPicture } from './snapshot.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from './stream.ts'
 
 export type CameraOptions = {
@@ -18,10 +20,15 @@ export type CameraOptions = {
   readonly readSecret: (path: string) => string
   /** Resolves with an unused detection id. Rejects when the thread ends. */
   readonly reserveId: () => Promise<number>
-  readonly emit: (message: FromCameras) => void
+  /** Posts a message; the buffers of `handOver` belong to the receiver afterwards. */
+  readonly emit: (message: FromCameras, handOver?: readonly ArrayBuffer[]) => void
+  /** Runs a decoder in turn, so that snapshots of many cameras do not take all processors. */
+  readonly decodeInTurn: <T>(task: () => Promise<T>) => Promise<T>
 }
 
 const statusEveryMs = 1000
+/** A camera that was just connected needs this long for its first picture. */
+const snapshotWithinMs = 8000
 /** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip. */
 const ringSlackMs = 2000
 /** From bad to good; a camera's state is the worse of its two streams. */
@@ -33,6 +40,7 @@ export class Camera {
   readonly #ring: Ring
   readonly #watch: MotionWatch
   readonly #main: Stream
+  readonly #live: LiveFeeds
   readonly #finishing = new Set<Promise<void>>()
   #settings: CameraSettings
   #detect: Stream | undefined
@@ -52,6 +60,9 @@ export class Camera {
       settings: () => detectorSettings(this.#settings),
       onOutcome: (outcome) => this.#take(outcome),
     })
+    const { ffmpeg, log, emit } = options
+    const { cameraId } = settings
+    this.#live = new LiveFeeds({ ffmpeg: ffmpeg.path, cameraId, ring: this.#ring, clock, log, emit })
     this.#main = this.#mainStream()
   }
 
@@ -96,9 +107,30 @@ export class Camera {
     this.#detect?.recheckCredentials()
   }
 
+  /** Begins to send live pictures in a format, under the number of the feed; null: ends it. */
+  live(format: LiveFormat, feed: number | null): void {
+    this.#live.want(format, feed)
+  }
+
+  /** Sends the newest picture as PNG, or says that there is none. Never rejects. */
+  async snapshot(ask: number): Promise<void> {
+    const { clock, ffmpeg, emit, log, decodeInTurn } = this.#needs
+    try {
+      const group = await freshGroup(this.#ring, clock, snapshotWithinMs)
+      const takenAt = Math.round(clock.now() - ageMs(this.#ring, clock))
+      if (!group) return emit({ type: 'snapshotFailed', ask, why: 'no-picture' })
+      const png = await decodeInTurn(async () => asPng(await lastPicture(ffmpeg.path, group)))
+      emit({ type: 'snapshotTaken', ask, takenAt, png }, [png.buffer])
+    } catch (err) {
+      log.warn({ err }, 'no picture could be taken from a live camera')
+      emit({ type: 'snapshotFailed', ask, why: 'unreadable' })
+    }
+  }
+
   /** Closes an open clip and ends the streams; resolves when no ffmpeg of theirs is left. */
   async stop(): Promise<void> {
     this.#cancelStatus()
+    this.#live.stop()
     this.#settings = { ...this.#settings, detecting: false, streaming: false }
     this.#watch.interrupt('stopped')
     await Promise.all([this.#main.stop(), this.#detect?.stop()])

@@ -9,7 +9,12 @@ export type {
   ClipLost,
   DetectionFacts,
   FromCameras,
+  LiveEnded,
+  LiveFormat,
+  LivePicture,
   MotionFired,
+  SnapshotFailed,
+  SnapshotTaken,
   StoredFile,
   ToCameras,
 } from './messages.ts'
@@ -22,3 +27,4 @@ export { askOptions } from './rtsp-options.ts'
 export { type Probed, probeStream } from './stream-probe.ts'
 export type { StreamSource } from './stream-source.ts'
 export { type ClockOffset, type Finding, judgeStream } from './stream-verdicts.ts'
+export type { Codec } from './transport-stream.ts'

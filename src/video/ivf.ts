@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { payloadOf, type Unit, UnitSplitter } from './transport-stream.ts'
+import { type Codec, payloadOf, type Unit, UnitSplitter } from './transport-stream.ts'
 
 const headerBytes = 32
 const ticksPerSecond = 90_000
@@ -10,25 +10,28 @@ const ticksPerSecond = 90_000
  */
 export async function* asIvf(spool: FileHandle): AsyncGenerator<Buffer> {
   const splitter = new UnitSplitter()
-  yield header()
+  yield ivfHeader('mjpeg')
   for await (const bytes of spool.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
-    for (const unit of splitter.push(bytes, 0)) yield picture(unit)
+    for (const unit of splitter.push(bytes, 0)) yield ivfPicture(unit)
   }
-  for (const unit of splitter.flush()) yield picture(unit)
+  for (const unit of splitter.flush()) yield ivfPicture(unit)
 }
 
-/** ffmpeg takes width and height from the pictures. */
-function header(): Buffer {
+const fourCharacters: Readonly<Record<Exclude<Codec, 'other'>, string>> = { h264: 'H264', hevc: 'HEVC', mjpeg: 'MJPG' }
+
+/** Returns how an IVF file begins. ffmpeg takes width and height from the pictures. */
+export function ivfHeader(codec: Exclude<Codec, 'other'>): Buffer {
   const bytes = Buffer.alloc(headerBytes)
   bytes.write('DKIF', 0, 'latin1')
   bytes.writeUInt16LE(headerBytes, 6)
-  bytes.write('MJPG', 8, 'latin1')
+  bytes.write(fourCharacters[codec], 8, 'latin1')
   bytes.writeUInt32LE(ticksPerSecond, 16)
   bytes.writeUInt32LE(1, 20)
   return bytes
 }
 
-function picture(unit: Unit): Buffer {
+/** Returns a picture with its time, as it stands in an IVF file. */
+export function ivfPicture(unit: Unit): Buffer {
   const payload = payloadOf(unit)
   const bytes = Buffer.alloc(12)
   bytes.writeUInt32LE(payload.length, 0)

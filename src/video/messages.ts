@@ -5,6 +5,7 @@
 import type { Polygon } from './mask.ts'
 import type { PlainWords, Problem } from './problems.ts'
 import type { StreamState } from './stream.ts'
+import type { Codec } from './transport-stream.ts'
 
 export type MotionOptions = {
   readonly sensitivity: number
@@ -33,6 +34,9 @@ export type CameraSettings = {
   readonly motion: MotionOptions
 }
 
+/** How live pictures reach a viewer: the camera's own stream, or MPEG-1 for browsers that cannot play that. */
+export type LiveFormat = 'mpegts' | 'mpeg1'
+
 export type ToCameras =
   /** A camera that is new, or whose settings have changed: all of them, every time. */
   | { readonly type: 'camera'; readonly settings: CameraSettings }
@@ -48,6 +52,18 @@ export type ToCameras =
   | { readonly type: 'ids'; readonly ids: readonly number[] }
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
   | { readonly type: 'recorded'; readonly detectionId: number }
+  /**
+   * Live pictures of a camera in one format are wanted, from its newest key frame on; null: no longer. Pictures carry the
+   * number of the feed, so that late ones of an earlier feed can be told apart.
+   */
+  | {
+      readonly type: 'live'
+      readonly cameraId: number
+      readonly format: LiveFormat
+      readonly feed: number | null
+    }
+  /** Asks for the newest picture as PNG. Answered by `snapshotTaken` or `snapshotFailed` with the same number. */
+  | { readonly type: 'snapshot'; readonly cameraId: number; readonly ask: number }
   /** Ends every stream, closes every clip; `stopped` is the last message. */
   | { readonly type: 'stop' }
 
@@ -173,7 +189,48 @@ export type ClipLost = DetectionFacts & {
   readonly endedAt?: number | undefined
 }
 
+/** A piece of a live feed: whole packets of a transport stream, in a buffer that was handed over. */
+export type LivePicture = {
+  readonly type: 'livePicture'
+  readonly feed: number
+  readonly cameraId: number
+  /** Of the camera's stream, also when the feed is MPEG-1. */
+  readonly codec: Codec
+  /** Whether a decoder can begin here; it then begins with the program tables. */
+  readonly key: boolean
+  /** One picture; at the beginning of a feed all pictures from the newest key frame on. */
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** The feed does not continue: its stream has ended, or the conversion has failed. No more pictures of it follow. */
+export type LiveEnded = {
+  readonly type: 'liveEnded'
+  readonly feed: number
+  readonly cameraId: number
+  /** `interrupted`: the stream begins anew, or was stopped. `failed`: it cannot be converted. */
+  readonly why: 'interrupted' | 'failed'
+}
+
+export type SnapshotTaken = {
+  readonly type: 'snapshotTaken'
+  readonly ask: number
+  /** When the picture came from the camera. */
+  readonly takenAt: number
+  readonly png: Uint8Array<ArrayBuffer>
+}
+
+/** `no-picture`: none came in time. `unreadable`: it could not be decoded. */
+export type SnapshotFailed = {
+  readonly type: 'snapshotFailed'
+  readonly ask: number
+  readonly why: 'no-picture' | 'unreadable'
+}
+
 export type FromCameras =
+  | LivePicture
+  | LiveEnded
+  | SnapshotTaken
+  | SnapshotFailed
   /** Answered by `ids`. Without an id, motion that fires waits. */
   | { readonly type: 'idsWanted'; readonly count: number }
   | CameraState

@@ -72,6 +72,11 @@ export class Ring {
     return this.#splitter.codec
   }
 
+  /** Returns the program tables, which what begins with a key frame needs in front of it. */
+  get tables(): Buffer {
+    return this.#splitter.tables
+  }
+
   get newest(): Unit | undefined {
     return this.#units.at(-1)
   }

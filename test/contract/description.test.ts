@@ -30,7 +30,13 @@ async function lint(document: object): Promise<string[]> {
     ),
   })
   const found = await lintFromString({ source: JSON.stringify(document), config })
-  return found.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`)
+  // A WebSocket has no 2xx: it opens with 101.
+  const opens = /~1live\/get\/responses$/
+  const isOpening = (one: (typeof found)[number]) =>
+    one.ruleId === 'operation-2xx-response' && opens.test(one.location[0]?.pointer ?? '')
+  return found
+    .filter((one) => !isOpening(one))
+    .map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`)
 }
 
 t.test('an outside linter finds nothing to say about either description', async (t) => {
@@ -175,7 +181,13 @@ t.test('a day at the warehouse uses every operation, and every answer is as desc
 })
 
 /** Their answers are bytes of files that this day does not have; they are looked at where there are some. */
-const needsPictures = new Set(['getDetectionClip', 'getDetectionSnapshot', 'getOpeningList'])
+const needsPictures = new Set([
+  'getDetectionClip',
+  'getDetectionSnapshot',
+  'getCameraSnapshot',
+  'watchCamera',
+  'getOpeningList',
+])
 
 function problemOf(
   { answer }: Exchange,

@@ -77,7 +77,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   entity_id: ['event', 'photo', 'unit'],
   category: ['word'],
   ...Object.fromEntries(
-    'limit offset at known_at cursor after_seq from to by seconds format bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location kind size dpi symbology copies printer state acknowledged severity entity action version'
+    'limit offset at known_at cursor after_seq from to by seconds format codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location kind size dpi symbology copies printer state acknowledged severity entity action version'
       .split(' ')
       .map((name) => [name, null]),
   ),
