@@ -2,7 +2,7 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
- *                      deliveries, cameras, binary; or wall, ten minutes:
+ *                      deliveries, cameras, history, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
@@ -26,6 +26,7 @@ import { measureCommit } from './bench/commit.ts'
 import { measureDeliveries } from './bench/deliveries.ts'
 import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
+import { measureHistory } from './bench/history.ts'
 import { measureLists } from './bench/lists.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
 import { measureRequests } from './bench/requests.ts'
@@ -54,6 +55,7 @@ const parts = {
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   cameras: (workshop) => measureCameras(workshop),
+  history: (workshop) => measureHistory(workshop),
   wall: (workshop) => measureWall(workshop),
   binary: (workshop) => measureBinary(workshop),
 } satisfies Record<string, (workshop: Workshop, sizes: readonly number[], backlog: number) => Promise<Figure[]>>

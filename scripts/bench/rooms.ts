@@ -105,6 +105,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     clockIsTrusted: () => true,
     settings: () => ({ enforce: [], maxAgeMs: null }),
     names,
+    onRecorded: () => {},
   })
   const ledger = new LedgerService({ work, recorder, warehouse, idempotency })
   const floor = new FloorService({ work, warehouse, idempotency })

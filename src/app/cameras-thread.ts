@@ -6,6 +6,7 @@ import { type FfmpegDialect, type FromCameras, ffmpegDialect, type ToCameras } f
 
 export type CamerasThreadData = {
   readonly clipsFolder: string
+  readonly historyFolder: string
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly logLevel: string
   readonly logFormat: LogFormat
@@ -29,6 +30,7 @@ const stopWithinMs = 15_000
 
 type CamerasThreadNeeds = {
   readonly clipsFolder: string
+  readonly historyFolder: string
   readonly ffmpeg: string | null
   readonly log: Logger
   readonly logFormat?: LogFormat
@@ -115,6 +117,7 @@ export class CamerasThread {
       if (origin === 'bundled') this.#needs.log.warn({ path }, bundledWords)
       this.#open({
         clipsFolder: this.#needs.clipsFolder,
+        historyFolder: this.#needs.historyFolder,
         ffmpeg: { path, dialect },
         logLevel: this.#needs.log.level,
         logFormat: this.#logFormat,

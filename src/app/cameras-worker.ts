@@ -9,12 +9,13 @@ import { createLogger, freeSpace, systemClock, systemRandom } from '../platform/
 import { CameraSet } from '../video/index.ts'
 import type { CamerasThreadData } from './cameras-thread.ts'
 
-const { clipsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
+const { clipsFolder, historyFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
 
 mkdirSync(clipsFolder, { recursive: true, mode: 0o750 })
 const thread = new CameraSet({
   ffmpeg,
   clipsFolder,
+  historyFolder,
   freeBytes: () => freeSpace(clipsFolder).bytes,
   clock: systemClock,
   random: systemRandom,

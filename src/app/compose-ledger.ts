@@ -7,7 +7,7 @@ import { AssetList, Discrepancies, FloorService, Scanner } from '../floor/index.
 import { ImportService } from '../imports/index.ts'
 import { Idempotency } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
-import { Acts, assetIsSeen, Corrections, LedgerService, Recorder } from '../ledger/index.ts'
+import { Acts, assetIsSeen, Corrections, LedgerService, type OnRecorded, Recorder } from '../ledger/index.ts'
 import { clearUploads, Photos, photosFolder } from '../photos/index.ts'
 import { ScaleService } from '../scales/index.ts'
 import { photoUse, UnitService } from '../units/index.ts'
@@ -18,12 +18,13 @@ import type { Outside } from './outside.ts'
 
 export type ComposedLedger = ReturnType<typeof composeLedger>
 
-/** The rooms that record what happens in the warehouse, and those that say what is where. */
+/** The rooms that record what happens in the warehouse, and those that say what is where. `onRecorded` hears each event. */
 export function composeLedger(
   live: { config: Config },
   outside: Outside,
   storage: ComposedStorage,
   callers: ComposedCallers,
+  onRecorded: OnRecorded,
 ) {
   const { clock, random, log } = outside
   const { dataDir } = live.config
@@ -50,7 +51,7 @@ export function composeLedger(
     ...{ clock, log: storage.logRoom, openings, people, head: storage.head, warehouse, photos, outbox, audit, makeId },
     clockIsTrusted: (nowMs) => storage.clockSync.isTrusted(nowMs),
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
-    names,
+    ...{ names, onRecorded },
   })
   const ledger = new LedgerService({ work, recorder, warehouse, idempotency })
   const units = new UnitService({

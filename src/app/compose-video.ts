@@ -4,6 +4,7 @@ import {
   ConfiguredCameras,
   DetectionRecorder,
   Detections,
+  EventFilms,
   filmsAround,
   GapKeeper,
   GapLedger,
@@ -37,7 +38,7 @@ export function composeVideo(
   const { work, outbox, audit, makeId } = storage
   const clipsFolder = join(config.dataDir, 'clips')
   const camerasThread = new CamerasThread({
-    ...{ clipsFolder, ffmpeg: config.ffmpeg.path, log, clock },
+    ...{ clipsFolder, historyFolder: join(config.dataDir, 'history'), ffmpeg: config.ffmpeg.path, log, clock },
     logFormat: outside.logFormat ?? 'json',
     isWanted: () => live.config.cameras.length > 0,
   })
@@ -47,6 +48,7 @@ export function composeVideo(
     warehouseId: live.config.site.warehouseId,
     uploads: live.config.storage.upload !== null,
     reserveBytes: live.config.retention.ledgerReserveBytes,
+    minFreeBytes: live.config.retention.minFreeBytes,
   })
   const configured = new ConfiguredCameras({ site, names: callers.names })
   const detections = new Detections({ work, cameras: configured, clipsDir: clipsFolder })
@@ -56,8 +58,12 @@ export function composeVideo(
     gaps: gapLedger,
   })
   const watched = new Watched({ clock })
-  const cameras = new CamerasService({
-    ...{ work, clock, logger: log, audit, configured, recorder, link: camerasThread, watched },
+  const films = new EventFilms({
+    ...{ work, clock, logger: log, makeId, cameras: configured, link: camerasThread },
+    isOn: (cctvId) => cameras.isOn(cctvId),
+  })
+  const cameras: CamerasService = new CamerasService({
+    ...{ work, clock, logger: log, audit, configured, recorder, films, link: camerasThread, watched },
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })
@@ -68,7 +74,20 @@ export function composeVideo(
   const snapshots = new Snapshots({ clock, link: camerasThread, watched, troubleOf })
   for (const ear of [cameras, liveViews, snapshots]) camerasThread.listen(ear)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
-  const traces = new Traces({ work, warehouse, cameras: configured, detections })
+  const gapsIn = gaps.gapsIn.bind(gaps)
+  const traces = new Traces({ work, warehouse, cameras: configured, detections, gapsIn })
   const notices = new Notices({ work, clock, cameras: configured, warehouse, config: () => live.config })
-  return { camerasThread, configured, detections, cameras, liveViews, viewBook, snapshots, gaps, traces, notices }
+  return {
+    camerasThread,
+    configured,
+    detections,
+    films,
+    cameras,
+    liveViews,
+    viewBook,
+    snapshots,
+    gaps,
+    traces,
+    notices,
+  }
 }

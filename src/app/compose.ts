@@ -81,8 +81,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metrics = new Metrics()
   const storage = await composeStorage(live, outside, withFirstAdmin)
   const callers = composeCallers(live, outside, storage, metrics)
-  const ledger = composeLedger(live, outside, storage, callers)
-  const video = composeVideo(live, outside, storage, callers, ledger)
+  const ledger = composeLedger(live, outside, storage, callers, (tx, event) => video.films.reserve(tx, event))
+  const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger)
   const retention = composeRetention(live, outside, storage)
   const lower = { ...storage, ...callers, ...ledger, ...video, retention, metrics }
   const reporting = composeReporting(live, outside, lower)

@@ -15,8 +15,8 @@ type Told = Pick<
 /**
  * Returns what a viewer of a clip has to know that the clip does not show; null when it is complete and as asked for.
  */
-export function clipReason(clip: Told): string | null {
-  const parts = [ending(clip), beginning(clip), gap(clip), encoding(clip)].filter((part) => part !== null)
+export function clipReason(clip: Told, moment: 'motion' | 'event' = 'motion'): string | null {
+  const parts = [ending(clip), beginning(clip, moment), gap(clip), encoding(clip)].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('; ')
 }
 
@@ -34,11 +34,12 @@ function ending({ closedBy }: Told): string | null {
   return closedBy === 'post-roll' ? null : `closed by ${closedBy}`
 }
 
-function beginning({ motionAt, startedAt, preRollSeconds, askedPreRollSeconds }: Told): string | null {
+function beginning({ motionAt, startedAt, preRollSeconds, askedPreRollSeconds }: Told, moment: string): string | null {
   if (askedPreRollSeconds === null || preRollSeconds >= askedPreRollSeconds - exactSeconds) return null
   const lateSeconds = (startedAt - motionAt) / 1000
-  if (lateSeconds > exactSeconds) return `begins ${short(lateSeconds)} s after the motion did`
-  return `begins ${short(preRollSeconds)} s before the motion, not ${short(askedPreRollSeconds)} s`
+  if (lateSeconds > exactSeconds)
+    return `begins ${short(lateSeconds)} s after the ${moment === 'event' ? moment : 'motion did'}`
+  return `begins ${short(preRollSeconds)} s before the ${moment}, not ${short(askedPreRollSeconds)} s`
 }
 
 function gap({ longestGapSeconds }: Told): string | null {

@@ -11,6 +11,8 @@ export type CamerasSettings = {
   readonly uploads: boolean
   /** Bytes of the disk that clips leave for the ledger. */
   readonly reserveBytes: number
+  /** Bytes of the disk that continuous video leaves free. */
+  readonly minFreeBytes: number
 }
 
 type ConfiguredCamerasNeeds = { readonly site: () => CamerasSettings; readonly names: ConfigNames }

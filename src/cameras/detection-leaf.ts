@@ -28,6 +28,8 @@ export function detectionFacts(row: UnsealedDetection): LeafFacts {
     longestGapSeconds: row.longest_gap_seconds,
     original: row.clip_original === null ? null : row.clip_original === 1,
     closedBy: row.closed_by,
+    trigger: row.event_ids === null ? null : 'event',
+    eventIds: row.event_ids === null ? null : (JSON.parse(row.event_ids) as Json),
     recordedAt: isoTime(row.recorded_at_ms),
   }
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as LeafFacts

@@ -3,13 +3,22 @@ import { AppError } from '../errors/index.ts'
 import type { Outbox } from '../journal/index.ts'
 import { addMedia, holdClosedClip, type Log, type Media } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import type { ClipClosed, ClipLost, DetectionFacts, MotionFired, StoredFile, ToCameras } from '../video/index.ts'
+import type {
+  ClipClosed,
+  ClipLost,
+  DetectionFacts,
+  FilmCovered,
+  MotionFired,
+  StoredFile,
+  ToCameras,
+} from '../video/index.ts'
 import { type ClipFile, keepClipFile } from './clip-files.ts'
 import { clipReason } from './clip-words.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import { detectionFacts } from './detection-leaf.ts'
 import { presentDetection } from './detections.ts'
 import { detectionRecorded, motionDetected } from './events.ts'
+import * as films from './film-store.ts'
 import { causeOfLoss } from './gap-causes.ts'
 import type { GapLedger } from './gap-ledger.ts'
 import * as store from './store.ts'
@@ -59,6 +68,11 @@ export class DetectionRecorder {
     await this.#untilWritten(() => this.#close(message))
   }
 
+  /** Notes that no film of an event is made, because the clip of motion shows the same; holds on the film pass to it. */
+  async covered({ detectionId, by }: FilmCovered): Promise<void> {
+    await this.#untilWritten(() => this.#cover(detectionId, by))
+  }
+
   /**
    * Records as lost what fired and has no result. Called when a new thread has reported all clips that the last one
    * left open, and before any camera starts.
@@ -85,16 +99,33 @@ export class DetectionRecorder {
     await this.#needs.work.write((tx) => {
       const fired = this.#reserve(tx, message, true)
       if (store.findDetection(tx, fired.id)) return
+      const film = films.findFilm(tx, fired.id)
+      if (film) films.noteMade(tx, fired.id)
       if (message.type === 'clipLost') {
         this.#append(tx, fired, { clip_status: 'lost', reason: message.words }, null)
-        this.#noteLoss(tx, message)
+        if (!film) this.#noteLoss(tx, message)
         return
       }
       this.#keep(tx, message, 'clip', 'video/mp4')
       if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
-      this.#append(tx, fired, { clip_status: 'recorded', reason: clipReason(message) }, message)
+      this.#append(
+        tx,
+        fired,
+        { clip_status: 'recorded', reason: clipReason(message, film ? 'event' : 'motion') },
+        message,
+      )
     })
     this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
+  }
+
+  async #cover(detectionId: number, by: number): Promise<void> {
+    await this.#needs.work.write((tx) => {
+      const clip = store.findDetection(tx, by)
+      if (!clip) throw new Error(`detection ${by}, whose clip is the film ${detectionId}, is not recorded yet`)
+      films.noteCovered(tx, detectionId, by)
+      holdClosedClip(tx, detectionId, [clip.clip_sha256, clip.snapshot_sha256])
+    })
+    this.#needs.link.send({ type: 'recorded', detectionId })
   }
 
   async #writeLost(): Promise<void> {
@@ -157,6 +188,7 @@ export class DetectionRecorder {
     outcome: { clip_status: DetectionEventRow['clip_status']; reason: string | null },
     clip: ClipClosed | null,
   ): void {
+    const eventIds = films.eventsOf(tx, fired.id)
     const unsealed = {
       row: store.nextRow(tx),
       id: fired.id,
@@ -177,6 +209,7 @@ export class DetectionRecorder {
       longest_gap_seconds: clip?.longestGapSeconds ?? null,
       clip_original: clip ? Number(clip.original) : null,
       closed_by: clip?.closedBy ?? null,
+      event_ids: eventIds.length === 0 ? null : JSON.stringify(eventIds),
       recorded_at_ms: this.#needs.clock.now(),
     }
     const leaf = this.#needs.log.append(tx, 'detection', String(unsealed.row), detectionFacts(unsealed))
@@ -184,6 +217,8 @@ export class DetectionRecorder {
     store.append(tx, row)
     if (clip) keepClipFile(tx, clipFileOf(row, clip))
     holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
+    // A film is no motion; its event was announced when it was recorded.
+    if (row.event_ids !== null) return
     this.#needs.outbox.created(
       tx,
       detectionRecorded(

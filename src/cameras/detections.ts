@@ -6,6 +6,7 @@ import { findMedia, type MediaRemovalRow } from '../log/index.ts'
 import { expiryOf, fileOf } from './clip-files.ts'
 import { expiryWords } from './clip-words.ts'
 import type { CamerasSettings, ConfiguredCameras } from './configured.ts'
+import { filmsOf } from './film-store.ts'
 import type { DetectionEvent } from './schema.ts'
 import * as store from './store.ts'
 import type { DetectionEventRow } from './tables.ts'
@@ -97,6 +98,15 @@ export class Detections {
     return this.#needs.work.read((tx) => store.firedWithoutRow(tx, cctvId, fromMs, toMs))
   }
 
+  /** Returns the films of an event that are not there yet; their addresses answer CLIP_PENDING until then. */
+  filmsToCome(eventId: number): { detectionId: number; cctvId: number; url: string }[] {
+    const { siteUrl } = this.#needs.cameras.site
+    return this.#needs.work
+      .read((tx) => filmsOf(tx, eventId))
+      .filter(({ state }) => state === 'wanted')
+      .map(({ id, cctv_id }) => ({ detectionId: id, cctvId: cctv_id, url: `${siteUrl}${store.clipPath(id)}` }))
+  }
+
   /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
   one(id: number | undefined, caller: Caller): DetectionEvent {
     const row = this.#row(id, caller)
@@ -122,7 +132,7 @@ export class Detections {
 
   #row(id: number | undefined, caller: Caller): DetectionEventRow {
     const { row, fired } = this.#needs.work.read((tx) => ({
-      row: id === undefined ? undefined : store.findDetection(tx, id),
+      row: id === undefined ? undefined : store.findShown(tx, id),
       fired: id === undefined ? undefined : store.findReservation(tx, id),
     }))
     const cctvId = row?.cctv_id ?? fired?.cctv_id
@@ -147,7 +157,7 @@ export class Detections {
   evidenceOf(tx: ReadTx, id: number, caller: Caller): DetectionEvidence | undefined {
     const fired = store.findReservation(tx, id)
     if (!fired || !this.#needs.cameras.isVisible(fired.cctv_id, caller)) return undefined
-    const row = store.findDetection(tx, id)
+    const row = store.findShown(tx, id)
     const files = [row?.clip_sha256, row?.snapshot_sha256].filter((sha256) => typeof sha256 === 'string')
     return { warehouseId: this.#needs.cameras.warehouseOf(fired.cctv_id), files, isClosed: row !== undefined }
   }

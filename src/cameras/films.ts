@@ -2,7 +2,8 @@ import type { ReadTx } from '../database/index.ts'
 import { clipToCome } from '../log/index.ts'
 import { clipsIn } from './clip-files.ts'
 import type { CamerasSettings } from './configured.ts'
-import { clipPath, findDetection, findReservation } from './store.ts'
+import { wantedAround } from './film-store.ts'
+import { clipPath, findDetection, findReservation, openReservations } from './store.ts'
 
 type Moment = { readonly slotCode: string; readonly timestampMs: number; readonly clipUrl: string | null }
 
@@ -13,7 +14,7 @@ const longestClipMs = 10 * 60_000
 
 /**
  * Returns the hashes of the clips and snapshots that the cameras of a slot have of a moment, and of the clip that a client
- * named. Who asks is not looked at: use it to hold files, not to show them.
+ * named; of clips and films that are still made, what `clipToCome` says. Who asks is not looked at: use it to hold files, not to show them.
  */
 export function filmsAround(tx: ReadTx, { cameras, siteUrl }: CamerasSettings, moment: Moment): string[] {
   const { slotCode, timestampMs, clipUrl } = moment
@@ -21,7 +22,15 @@ export function filmsAround(tx: ReadTx, { cameras, siteUrl }: CamerasSettings, m
   const span = { fromMs: timestampMs - nearMs - longestClipMs, toMs: timestampMs + nearMs }
   const near = clipsIn(tx, watching, span).filter((id) => shows(tx, id, timestampMs))
   const named = clipUrl === null ? undefined : detectionOf(clipUrl, siteUrl)
-  return [...near, ...(named === undefined ? [] : [named])].flatMap((id) => filesOf(tx, id))
+  const toCome = watching.flatMap((cctvId) => clipsToCome(tx, cctvId, span, timestampMs))
+  return [...near, ...toCome, ...(named === undefined ? [] : [named])].flatMap((id) => filesOf(tx, id))
+}
+
+/** Returns the detections whose clips will show the moment: open clips of motion, and films that are wanted. */
+function clipsToCome(tx: ReadTx, cctvId: number, { fromMs, toMs }: { fromMs: number; toMs: number }, atMs: number) {
+  const open = openReservations(tx).filter((one) => one.cctv_id === cctvId)
+  const fired = open.filter(({ fired_at_ms: ms }) => ms >= fromMs && ms <= toMs)
+  return [...fired, ...wantedAround(tx, cctvId, { fromMs: atMs, toMs: atMs })].map(({ id }) => id)
 }
 
 function shows(tx: ReadTx, id: number, atMs: number): boolean {

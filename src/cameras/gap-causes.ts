@@ -33,6 +33,8 @@ const lostCauses: Readonly<Record<ClipLost['reason'], GapCause>> = {
   'disk-too-slow': 'disk_full',
   'disk-failed': 'disk_full',
   'nothing-left': 'restarted',
+  // Only films are lost so, and they make no gap.
+  'nothing-kept': 'offline',
 }
 
 /** Returns the cause of a gap from the reason why a clip was lost. */

@@ -85,6 +85,10 @@ export const detectionShape = {
   duration: z.number().nullable().openapi({ description: 'seconds from the first to the last picture of the clip' }),
   score: z.number(),
   sceneChange: z.boolean(),
+  trigger: z.enum(['motion', 'event']).openapi({
+    description:
+      'motion: the camera saw motion · event: a film that was made of an event in a slot of the camera; score 0',
+  }),
   clipStatus: z.enum(['recorded', 'cooldown', 'lost', 'expired']).openapi({
     description: 'recorded · cooldown: no clip, so soon after the last one · lost · expired: removed by retention',
   }),

@@ -10,6 +10,8 @@ import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.t
 import { CameraLog } from './camera-log.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { CamerasLink, DetectionRecorder } from './detection-recorder.ts'
+import type { EventFilms } from './event-films.ts'
+import { filmSeconds } from './film-plan.ts'
 import type { Duty, GapKeeper } from './gap-keeper.ts'
 import { LatestReports } from './latest-reports.ts'
 import { isWithin, toNextMinute } from './recording-hours.ts'
@@ -29,6 +31,7 @@ type CamerasServiceNeeds = {
   readonly audit: AuditTrail
   readonly configured: ConfiguredCameras
   readonly recorder: DetectionRecorder
+  readonly films: EventFilms
   readonly link: CamerasLink
   readonly gaps: GapKeeper
   /** Time zone of a warehouse; UTC for one that is not there. */
@@ -46,6 +49,8 @@ export class CamerasService {
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
   #threadRuns = false
+  /** Cameras of which a stream is wanted, for detection or for continuous video. */
+  readonly #on = new Set<number>()
 
   constructor(needs: CamerasServiceNeeds) {
     this.#needs = needs
@@ -63,11 +68,12 @@ export class CamerasService {
   }
 
   #sendCameras(): void {
-    const { cameras, reserveBytes } = this.#needs.configured.site
-    this.#needs.link.send({ type: 'reserve', bytes: reserveBytes })
+    const { cameras, reserveBytes, minFreeBytes } = this.#needs.configured.site
+    this.#needs.link.send({ type: 'reserve', bytes: reserveBytes, minFreeBytes })
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
+      this.#on.delete(id)
       this.#health.unwant(id)
       this.#needs.link.send({ type: 'remove', cameraId: id })
     }
@@ -118,6 +124,7 @@ export class CamerasService {
     this.#threadRuns = false
     this.#forgetReports()
     this.#needs.gaps.threadEnded()
+    this.#needs.films.threadEnded()
   }
 
   #forgetReports(): void {
@@ -151,10 +158,13 @@ export class CamerasService {
         break
       case 'clipClosed':
       case 'clipLost':
-        void this.#needs.recorder.closed(message)
+        void this.#needs.recorder.closed(message).then(() => this.#needs.films.done(message.detectionId))
+        break
+      case 'filmCovered':
+        void this.#needs.recorder.covered(message).then(() => this.#needs.films.done(message.detectionId))
         break
       case 'leftoversDone':
-        void this.#needs.recorder.giveUp()
+        void this.#needs.recorder.giveUp().then(() => this.#needs.films.threadReady())
         break
       // Heard by LiveViews and Snapshots.
       case 'livePicture':
@@ -174,6 +184,11 @@ export class CamerasService {
     return known.words ? `${known.words.what} ${known.words.hint}` : 'The camera gives no pictures now.'
   }
 
+  /** Says whether a stream of the camera is wanted now. */
+  isOn(cctvId: number): boolean {
+    return this.#on.has(cctvId)
+  }
+
   /** Says whether every wanted camera gives pictures, or has been without for less than a minute. */
   areWell(): boolean {
     const now = this.#needs.clock.now()
@@ -186,7 +201,7 @@ export class CamerasService {
    */
   cameraHealth(): CameraHealth[] {
     return this.#needs.configured.site.cameras
-      .filter((camera) => this.#duty(camera).watches)
+      .filter((camera) => this.#duty(camera).watches || this.#keepsHistory(camera))
       .map(({ id, name }) => {
         const bad = this.#health.badness(id, this.#needs.clock.monotonic())
         return { id, name, badSinceMs: bad ? this.#needs.clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
@@ -267,7 +282,9 @@ export class CamerasService {
   #stateOf(camera: CameraConfig) {
     const known = this.#reports.state(camera.id)
     const duty = this.#duty(camera)
-    if (!duty.watches) return { state: 'off' as const, problem: duty.cause === 'outside_hours' ? duty.detail : null }
+    if (!duty.watches && !this.#keepsHistory(camera)) {
+      return { state: 'off' as const, problem: duty.cause === 'outside_hours' ? duty.detail : null }
+    }
     return {
       state: known?.state ?? ('offline' as const),
       problem: known?.words ? `${known.words.what} ${known.words.hint}` : null,
@@ -299,23 +316,34 @@ export class CamerasService {
       const detail = isStopped ? 'Detection was stopped through the API.' : 'Detection is switched off in the config.'
       return { watches: false, cause: 'disarmed', detail }
     }
+    const detail = this.#outsideHours(camera)
+    return detail === undefined ? { watches: true } : { watches: false, cause: 'outside_hours', detail }
+  }
+
+  /** Says that it is outside the camera's recording hours, in words; undefined within them. */
+  #outsideHours(camera: CameraConfig): string | undefined {
     const { recordingHours } = camera
-    if (recordingHours === null) return { watches: true }
+    if (recordingHours === null) return undefined
     const zone = this.#needs.zoneOf(this.#needs.configured.warehouseOf(camera.id))
     const hours = recordingHours.map(parseRecordingHours).filter((one) => one !== undefined)
-    if (isWithin(hours, zone, this.#needs.clock.now())) return { watches: true }
-    const detail = `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
-    return { watches: false, cause: 'outside_hours', detail }
+    if (isWithin(hours, zone, this.#needs.clock.now())) return undefined
+    return `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
   }
 
   #isTold({ id }: CameraConfig): boolean {
     return this.#sent.has(id)
   }
 
+  /** Says whether continuous video is kept now: also while detection is stopped, but not outside the recording hours. */
+  #keepsHistory(camera: CameraConfig): boolean {
+    return camera.enabled && camera.history.hours > 0 && this.#outsideHours(camera) === undefined
+  }
+
   #tell(camera: CameraConfig): void {
     const { settings } = this.#wanted(camera)
     const duty = this.#duty(camera)
     const running = duty.watches
+    const keepsHistory = this.#keepsHistory(camera)
     this.#needs.gaps.setDuty(camera.id, duty)
     const { uploadToStorage: _, ...motion } = settings
     const message: CameraSettings = {
@@ -326,9 +354,11 @@ export class CamerasService {
       passwordFile: camera.passwordFile,
       detecting: running,
       streaming: camera.enabled && this.#needs.watched.has(camera.id),
+      history: { ...camera.history, isOn: keepsHistory },
+      filmSeconds: camera.slots.length > 0 ? filmSeconds.before : 0,
       motion: { ...motion, masks: camera.motion.masks, zones: camera.motion.zones },
     }
-    this.#noteStart(camera.id, running)
+    this.#noteStart(camera.id, running, running || keepsHistory)
     const text = JSON.stringify(message)
     if (this.#sent.get(camera.id) === text) return
     this.#sent.set(camera.id, text)
@@ -340,9 +370,11 @@ export class CamerasService {
     if (camera) this.#tell(camera)
   }
 
-  #noteStart(cctvId: number, running: boolean): void {
-    if (running) this.#health.want(cctvId, this.#needs.clock.monotonic())
+  #noteStart(cctvId: number, running: boolean, isNeeded: boolean): void {
+    if (isNeeded) this.#health.want(cctvId, this.#needs.clock.monotonic())
     else this.#health.unwant(cctvId)
+    if (isNeeded) this.#on.add(cctvId)
+    else this.#on.delete(cctvId)
     if (!running) this.#startedAtMs.delete(cctvId)
     else if (!this.#startedAtMs.has(cctvId)) {
       this.#startedAtMs.set(cctvId, this.#needs.clock.now())

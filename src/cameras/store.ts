@@ -3,6 +3,7 @@ import {
   type Condition,
   integer,
   listings,
+  maybe,
   pick,
   type ReadTx,
   type RowOf,
@@ -25,7 +26,8 @@ const reservationById = built(pick(tables.detection_reservation, 'id'), ({ id })
 const reservationsWithoutRow = statement({
   columns: tables.detection_reservation,
   sql: `SELECT * FROM detection_reservation r
-    WHERE NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id) ORDER BY id`,
+    WHERE NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
+      AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id) ORDER BY id`,
 })
 /** A clip is open for minutes at most, so what has no row yet is among the newest. */
 const pendingReservations = statement({
@@ -46,6 +48,10 @@ const detectionById = built(pick(tables.detection_event, 'id'), ({ id }) =>
 const detectionByRow = built(pick(tables.detection_event, 'row'), ({ row }) =>
   sql.selectFrom('detection_event').selectAll().where('row', '=', row),
 )
+const filmCovered = statement({
+  columns: { by: maybe(integer) },
+  sql: 'SELECT covered_by AS by FROM main.event_film WHERE id = +?',
+})
 const rowUpToLeaf = statement({
   columns: { n: integer },
   sql: `SELECT row AS n FROM main.detection_event WHERE (log_id, leaf_seq) <= (+?, +?)
@@ -83,7 +89,7 @@ const clips = built({}, () =>
 const countedByStatus = statement({
   columns: { status: word<DetectionEventRow['clip_status']>(), n: integer },
   sql: `SELECT clip_status AS status, count(*) AS n FROM main.detection_event
-    WHERE timestamp_ms >= +? AND timestamp_ms < +? AND (log_id, leaf_seq) <= (?, ?) GROUP BY clip_status ORDER BY clip_status`,
+    WHERE timestamp_ms >= +? AND timestamp_ms < +? AND (log_id, leaf_seq) <= (?, ?) AND event_ids IS NULL GROUP BY clip_status ORDER BY clip_status`,
 })
 
 const asked = statedSql('detection_event', 'detection')
@@ -125,7 +131,7 @@ export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs
   return openReservations(tx).some((r) => r.cctv_id === cctvId && r.fired_at_ms >= fromMs && r.fired_at_ms < toMs)
 }
 
-/** Lists reservations without a row. */
+/** Lists motion that fired and has no row. Films of events are none: they are ordered again. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.all(reservationsWithoutRow)
 }
@@ -154,6 +160,12 @@ export function nextRow(tx: ReadTx): number {
 
 export function findDetection(tx: ReadTx, id: number): DetectionEventRow | undefined {
   return tx.get(detectionById, { id })
+}
+
+/** Returns a detection; for a film that was not made, the one whose clip shows the same. */
+export function findShown(tx: ReadTx, id: number): DetectionEventRow | undefined {
+  const film = tx.get(filmCovered, [id])
+  return findDetection(tx, film?.by ?? id)
 }
 
 export function detectionInRow(tx: ReadTx, row: number): DetectionEventRow | undefined {
@@ -238,6 +250,7 @@ export function toDetectionEvent(
     duration: row.duration_seconds,
     score: row.score,
     sceneChange: row.scene_change === 1,
+    trigger: row.event_ids === null ? 'motion' : 'event',
     clipStatus: row.clip_status,
     reason: row.reason,
     clipUrls: {
@@ -281,7 +294,7 @@ export function everyClip(tx: ReadTx): Pick<DetectionEventRow, 'id' | 'clip_sha2
   return tx.all(clips)
 }
 
-/** Detections within a span of time and the first `logSize` leaves of a log, by what became of their clips. */
+/** Detections of motion within a span of time and the first `logSize` leaves of a log, by what became of their clips. */
 export function countByClipStatus(tx: ReadTx, span: { fromMs: number; toMs: number; log: number; logSize: number }) {
   return tx.all(countedByStatus, [span.fromMs, span.toMs, span.log, span.logSize])
 }

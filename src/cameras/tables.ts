@@ -37,6 +37,7 @@ export const tables = {
     clip_pictures: maybe(integer),
     longest_gap_seconds: maybe(real),
     clip_original: maybe(integer),
+    event_ids: maybe(text),
     closed_by: maybe(word<'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'>()),
   },
   clip_file: {
@@ -44,6 +45,20 @@ export const tables = {
     cctv_id: integer,
     timestamp_ms: integer,
     size_bytes: integer,
+  },
+  event_film: {
+    id: integer,
+    cctv_id: integer,
+    moment_ms: integer,
+    from_ms: integer,
+    to_ms: integer,
+    events: integer,
+    state: word<'wanted' | 'made' | 'covered'>(),
+    covered_by: maybe(integer),
+  },
+  event_film_event: {
+    event_id: integer,
+    film_id: integer,
   },
   motion_control: {
     cctv_id: defaulted(integer),

@@ -234,12 +234,9 @@ const motion = {
 const history = {
   hours: key(
     number(0, 8760, 'hours').prefault(0),
-    'How much continuous video is kept for late scans, in hours; 0 is none.',
-    { obeyed: false },
+    'How much continuous video is kept for late scans, in hours; 0 is none. It is removed before clips when the disk is short of room.',
   ),
-  stream: key(oneOf(['main', 'sub']).prefault('sub'), 'Which stream is kept: url or, where there is one, detectUrl.', {
-    obeyed: false,
-  }),
+  stream: key(oneOf(['main', 'sub']).prefault('sub'), 'Which stream is kept: url or, where there is one, detectUrl.'),
 }
 
 const camera = {

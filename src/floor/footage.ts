@@ -1,6 +1,6 @@
-import type { ConfiguredCameras, DetectionEvent, Detections } from '../cameras/index.ts'
+import type { CameraGap, ConfiguredCameras, DetectionEvent, Detections } from '../cameras/index.ts'
 import type { Caller } from '../http/index.ts'
-import type { Footage, FootageReason } from './trace-schema.ts'
+import type { EventFootage, Footage, FootageReason } from './trace-schema.ts'
 
 export const footageWindowSeconds = 60
 /** A clip that began this long ago can still be running: longest pre-roll, motion and post-roll. */
@@ -11,8 +11,14 @@ type Moment = { readonly timestampMs: number; readonly slotCode: string; readonl
 /** Which cameras look at a slot, and what they recorded. */
 export type Watching = {
   readonly cameras: Pick<ConfiguredCameras, 'watching'>
-  readonly detections: Pick<Detections, 'during' | 'isRecording'>
+  readonly detections: Pick<Detections, 'during' | 'isRecording' | 'filmsToCome'>
+  /** Lists when a camera did not watch; for a camera that the caller may see. */
+  readonly gapsIn: (cctvId: number, span: { readonly fromMs: number; readonly toMs: number }) => CameraGap[]
 }
+
+type CameraFootage = Footage['cameras'][number]
+/** The film of an event shows this much before and after it. */
+const filmMs = 10_000
 
 /** Returns the clips of a slot's cameras around a time that the caller may see, or the reason why there are none. */
 export function footageOf(watching: Watching, moment: Moment, windowSeconds: number, caller: Caller): Footage {
@@ -29,6 +35,65 @@ export function footageOf(watching: Watching, moment: Moment, windowSeconds: num
     cameras,
     reason: cameras.length === 0 ? none : strongest(cameras.map((camera) => camera.reason)),
   }
+}
+
+/** Returns the films that show an event's own moment, or why there is none, for this caller. */
+export function filmsOfEvent(
+  watching: Watching,
+  event: Moment & { readonly id: number },
+  windowSeconds: number,
+  caller: Caller,
+): Omit<EventFootage, 'eventId' | 'timestamp' | 'slot_code'> {
+  const { cameras, reason, ...rest } = footageOf(watching, event, windowSeconds, caller)
+  const clips = cameras.flatMap(({ clips: near }) => near.flatMap(filmOf))
+  const ids = cameras.map(({ cctvId }) => cctvId)
+  const pending = watching.detections.filmsToCome(event.id).filter(({ cctvId }) => ids.includes(cctvId))
+  const span = { fromMs: event.timestampMs - filmMs, toMs: event.timestampMs + filmMs }
+  return {
+    ...rest,
+    cameras: ids,
+    clips,
+    pending,
+    gaps: cameras.flatMap(({ cctvId }) => watching.gapsIn(cctvId, span)),
+    reason:
+      clips.length > 0
+        ? null
+        : whyNone(watching.detections, cameras, event, { near: reason, isWanted: pending.length > 0 }),
+    detail: clips.length > 0 ? null : lossOf(cameras),
+    watching: cameras,
+  }
+}
+
+/** Returns the film of a clip that shows the moment; nothing of any other. */
+function filmOf({ detection, offsetSeconds }: CameraFootage['clips'][number]): EventFootage['clips'] {
+  const { id, cctvId, clipStart, clipEnd, clipSha256, clipUrls } = detection
+  if (offsetSeconds === null || clipUrls.playback === null) return []
+  if (clipStart === null || clipEnd === null || clipSha256 === null) return []
+  return [{ detectionId: id, cctvId, from: clipStart, to: clipEnd, url: clipUrls.playback, sha256: clipSha256 }]
+}
+
+function whyNone(
+  detections: Watching['detections'],
+  cameras: readonly CameraFootage[],
+  { timestampMs }: Moment,
+  { near, isWanted }: { readonly near: FootageReason | null; readonly isWanted: boolean },
+): EventFootage['reason'] {
+  if (cameras.length === 0) return near === 'camera_not_visible' ? near : 'no_camera'
+  const isComing = ({ cctvId }: CameraFootage) =>
+    detections.isRecording(cctvId, timestampMs - longestClipMs, timestampMs + filmMs)
+  if (isWanted || cameras.some(isComing)) return 'pending'
+  const isExpired = ({ detection, offsetSeconds }: CameraFootage['clips'][number]) =>
+    offsetSeconds !== null && (detection.clipStatus as string) === 'expired'
+  return cameras.some(({ clips }) => clips.some(isExpired)) ? 'expired' : 'gap'
+}
+
+/** Returns why the film of an event was lost; null when none was. */
+function lossOf(cameras: readonly CameraFootage[]): string | null {
+  const near = cameras.flatMap(({ clips }) => clips)
+  return (
+    near.find(({ detection }) => detection.trigger === 'event' && detection.clipStatus === 'lost')?.detection.reason ??
+    null
+  )
 }
 
 function ofCamera(

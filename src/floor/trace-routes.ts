@@ -57,8 +57,9 @@ const eventFootage = operation({
   ...reading,
   path: '/api/whms/events/{id}/footage',
   tag: 'Ledger',
-  summary: 'The clips of the cameras of the slot around an event',
-  description: 'Clips that overlap the time of the event. `reason` says why there is none.',
+  summary: 'The film of an event, from the cameras that watch its slot',
+  description:
+    'Films that show the moment of the event: of its own, or of motion. `reason` says why there is none. `watching` lists what each camera recorded around it.',
   input: {
     params: z.object({ id: z.string() }),
     query: z.object({
@@ -67,7 +68,7 @@ const eventFootage = operation({
         .openapi({ description: `seconds before and after; ${footageWindowSeconds} unless sent` }),
     }),
   },
-  success: { 200: { description: 'The clips, nearest first', schema: FootageResource } },
+  success: { 200: { description: 'The films, and what else was recorded', schema: FootageResource } },
 })
 
 export function traceRoutes(api: Api, traces: Traces): void {

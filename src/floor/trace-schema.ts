@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { DetectionEvent } from '../cameras/index.ts'
+import { CameraGap, DetectionEvent } from '../cameras/index.ts'
 import { historyQuery, listOf, resource, rowId, sha256Hex, timeOut } from '../http/index.ts'
 import { PlacementEvent } from '../ledger/index.ts'
 import { slotNameShape } from './discrepancy-schema.ts'
@@ -84,12 +84,48 @@ const footageShape = {
 }
 const Footage = z.object(footageShape).openapi('Footage')
 export type Footage = z.infer<typeof Footage>
-export const FootageResource = resource({
+
+const Film = z
+  .object({
+    detectionId: rowId(),
+    cctvId: rowId(),
+    from: timeOut().openapi({ description: 'time of the first picture' }),
+    to: timeOut().openapi({ description: 'time of the last picture' }),
+    url: z.string(),
+    sha256: sha256Hex(),
+  })
+  .openapi('EventFilm')
+
+export const eventFootageReasons = ['no_camera', 'camera_not_visible', 'gap', 'expired', 'pending'] as const
+
+const eventFootageShape = {
   eventId: rowId(),
   timestamp: timeOut(),
   slot_code: z.string(),
-  ...footageShape,
-})
+  cctv_clip_url: footageShape.cctv_clip_url,
+  cameras: z.array(rowId()).openapi({ description: 'ids of the cameras that watch the slot' }),
+  clips: z.array(Film).openapi({ description: 'films that show the moment of the event' }),
+  pending: z.array(z.object({ detectionId: rowId(), cctvId: rowId(), url: z.string() })).openapi({
+    description: 'films that are being made, under the addresses that they will have; 503 CLIP_PENDING until then',
+  }),
+  gaps: z.array(CameraGap).openapi({ description: 'when these cameras did not watch, around the event' }),
+  reason: z
+    .enum(eventFootageReasons)
+    .nullable()
+    .openapi({
+      description:
+        'why there is no film; null: there is one. no_camera: no camera watches the slot · camera_not_visible: one does, but ' +
+        'the caller may not see it · gap: nothing was recorded at that moment · expired: removed by retention · pending: it ' +
+        'is being made',
+    }),
+  detail: z.string().nullable().openapi({ description: 'why the film of the event was lost, in words' }),
+  windowSeconds: footageShape.windowSeconds,
+  watching: z
+    .array(CameraFootage)
+    .openapi({ description: 'all that each camera recorded in this window, nearest first' }),
+}
+export type EventFootage = z.infer<z.ZodObject<typeof eventFootageShape>>
+export const FootageResource = resource(eventFootageShape)
 
 const StoryStep = z
   .object({

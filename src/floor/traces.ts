@@ -19,7 +19,7 @@ import {
 import { isoTime } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { nameOf } from './discrepancies.ts'
-import { footageOf, footageWindowSeconds, type Watching } from './footage.ts'
+import { filmsOfEvent, footageOf, footageWindowSeconds, type Watching } from './footage.ts'
 import type { endings, Stay, StoryStep } from './trace-schema.ts'
 
 export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
@@ -73,7 +73,7 @@ export class Traces {
     return { data, ...rest }
   }
 
-  /** Returns what the slot's cameras recorded around an event. Throws NOT_FOUND. */
+  /** Returns the films of an event's own moment, and what the slot's cameras recorded around it. Throws NOT_FOUND. */
   footage(id: number | undefined, windowSeconds: number, caller: Caller) {
     const event = this.#needs.work.read((tx) => {
       const row = id === undefined ? undefined : findEvent(tx, id)
@@ -81,8 +81,8 @@ export class Traces {
       return toPlacementEvent(row)
     })
     const { timestamp, slot_code, cctv_clip_url } = event
-    const moment = { timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
-    return { eventId: event.id, timestamp, slot_code, ...footageOf(this.#needs, moment, windowSeconds, caller) }
+    const moment = { id: event.id, timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
+    return { eventId: event.id, timestamp, slot_code, ...filmsOfEvent(this.#needs, moment, windowSeconds, caller) }
   }
 
   #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {

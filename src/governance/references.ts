@@ -1,4 +1,4 @@
-import type { ConfiguredCameras, Detections } from '../cameras/index.ts'
+import { type ConfiguredCameras, type Detections, filmsAround } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
@@ -116,7 +116,10 @@ export class References {
     const photos = [row.photo_sha256].filter((sha256) => sha256 !== null && findMedia(tx, sha256) !== undefined)
     const clip = row.cctv_clip_url === null ? undefined : this.#read(row.cctv_clip_url)
     const footage = clip?.type === 'detection_event' ? this.#detection(tx, clip.id, caller) : undefined
-    const media = [...(photos as string[]), ...(footage?.media ?? [])]
+    // Of all cameras: an incident holds what a camera saw, also for somebody who may not see it.
+    const moment = { slotCode: row.slot_code, timestampMs: row.timestamp_ms, clipUrl: null }
+    const films = filmsAround(tx, this.#needs.cameras.site, moment)
+    const media = [...(photos as string[]), ...(footage?.media ?? []), ...films]
     return { type: 'event', id, warehouseId: slot.warehouseId, media }
   }
 

@@ -34,7 +34,7 @@ export { deviceTimeHeaders, deviceTimeOf } from './record/device-time.ts'
 export { LedgerHead } from './record/head.ts'
 export { eventOfOpeningLine, holdsOpeningIn, uncountedOpenings } from './record/opening.ts'
 export { placementFacts } from './record/placement-leaf.ts'
-export { type EventOrigin, Recorder, requestHash } from './record/recorder.ts'
+export { type EventOrigin, type OnRecorded, Recorder, requestHash } from './record/recorder.ts'
 export { type TimedAsk, timedAskOf } from './record/timed-ask.ts'
 export { ledgerRoutes } from './routes.ts'
 export {

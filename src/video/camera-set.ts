@@ -1,6 +1,8 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { type ClipTools, finishLeftovers, forget } from './clip.ts'
+import { Films } from './films.ts'
+import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
 import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
 import type { StreamOptions } from './stream.ts'
@@ -10,6 +12,8 @@ export type CameraSetOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
   /** Folder of the clips; made if it does not exist. */
   readonly clipsFolder: string
+  /** Folder of continuous video; made with the first segment. */
+  readonly historyFolder: string
   /** Free bytes of the disk that holds it. Throws when the disk does not answer. */
   readonly freeBytes: () => number
   readonly clock: Clock
@@ -34,6 +38,8 @@ export class CameraSet {
   readonly #tools: ClipTools
   readonly #decodes = new TaskLimit(decodesAtOnce)
   readonly #ids: IdPool
+  readonly #history: History
+  readonly #films: Films
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress of removed cameras. */
   readonly #settling = new Set<Promise<void>>()
@@ -41,13 +47,18 @@ export class CameraSet {
   #reserveBytes = 0
 
   constructor(options: CameraSetOptions) {
-    const { ffmpeg, clipsFolder, freeBytes, log, post } = options
+    const { ffmpeg, clipsFolder, historyFolder, freeBytes, clock, log, post } = options
     const turns = new TaskLimit(cutsAtOnce)
     this.#needs = options
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
       hasRoom: () => freeBytes() >= this.#reserveBytes,
     }
+    this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
+    this.#films = new Films({
+      ...{ tools: this.#tools, clock, log, history: this.#history, emit: post },
+      camera: (cameraId) => this.#cameras.get(cameraId),
+    })
     this.#ids = new IdPool((count) => post({ type: 'idsWanted', count }))
     this.#work = this.#finishLeftovers()
   }
@@ -69,7 +80,8 @@ export class CameraSet {
       case 'camera':
         return this.#set(message.settings)
       case 'remove':
-        return this.#remove(message.cameraId)
+        await this.#remove(message.cameraId)
+        return this.#history.keep(message.cameraId, 0, undefined)
       case 'retry':
         return this.#cameras.get(message.cameraId)?.retry()
       case 'secrets':
@@ -77,12 +89,15 @@ export class CameraSet {
         return undefined
       case 'reserve':
         this.#reserveBytes = message.bytes
+        this.#history.minFreeBytes = Math.max(message.bytes, message.minFreeBytes)
         return undefined
       case 'live':
         return this.#cameras.get(message.cameraId)?.live(message.format, message.feed)
       case 'snapshot':
         void this.#snapshot(message.cameraId, message.ask)
         return undefined
+      case 'film':
+        return this.#films.order(message)
       case 'stop':
         return this.#stop()
     }
@@ -103,7 +118,7 @@ export class CameraSet {
   #add(settings: CameraSettings): void {
     const { ffmpeg, clock, random, readSecret, post } = this.#needs
     const camera = new Camera({
-      ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools },
+      ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools, history: this.#history },
       log: this.#needs.log.child({ cameraId: settings.cameraId }),
       reserveId: () => this.#ids.take(),
       decodeInTurn: (task) => this.#decodes.run(task),
@@ -117,14 +132,18 @@ export class CameraSet {
     const camera = this.#cameras.get(cameraId)
     if (!camera) return
     this.#cameras.delete(cameraId)
+    const filmed = this.#films.stop(cameraId)
     await camera.stop()
-    const settled = camera.settled().finally(() => this.#settling.delete(settled))
+    const settled = Promise.all([camera.settled(), filmed])
+      .then(() => {})
+      .finally(() => this.#settling.delete(settled))
     this.#settling.add(settled)
   }
 
   async #stop(): Promise<void> {
     await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
     await Promise.all(this.#settling)
+    await Promise.all([this.#films.stop(), this.#history.stop()])
     this.#ids.end()
     this.#needs.post({ type: 'stopped' })
   }
@@ -143,6 +162,7 @@ export class CameraSet {
   }
 
   async #forget(detectionId: number): Promise<void> {
+    this.#films.recorded(detectionId)
     await forget(this.#tools.folder, detectionId).catch((err: unknown) => this.#failed(err))
   }
 

@@ -1,6 +1,7 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
-import { type ClipTools, Recording } from './clip.ts'
+import { type ClipResult, type ClipTools, Recording } from './clip.ts'
 import type { DetectorOutcome, DetectorSettings, Fired } from './detector.ts'
+import type { History } from './history.ts'
 import { LiveFeeds } from './live-feed.ts'
 import type { CameraSettings, FromCameras, LiveFormat } from './messages.ts'
 import { MotionWatch } from './motion-watch.ts'
@@ -13,6 +14,7 @@ export type CameraOptions = {
   readonly settings: CameraSettings
   readonly ffmpeg: StreamOptions['ffmpeg']
   readonly tools: ClipTools
+  readonly history: Pick<History, 'keep'>
   readonly clock: Clock
   readonly random: RandomBytes
   readonly log: Logger
@@ -31,6 +33,8 @@ const statusEveryMs = 1000
 const snapshotWithinMs = 8000
 /** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip. */
 const ringSlackMs = 2000
+/** The same for the film of an event: a scanner sends it some seconds late. */
+const filmSlackMs = 5000
 /** From bad to good; a camera's state is the worse of its two streams. */
 const fromBadToGood: readonly StreamState[] = ['backing-off', 'stalled', 'connecting', 'live', 'offline']
 
@@ -38,6 +42,8 @@ const fromBadToGood: readonly StreamState[] = ['backing-off', 'stalled', 'connec
 export class Camera {
   readonly #needs: CameraOptions
   readonly #ring: Ring
+  /** Of the detection stream, while its video is kept. */
+  readonly #detectRing: Ring
   readonly #watch: MotionWatch
   readonly #main: Stream
   readonly #live: LiveFeeds
@@ -46,6 +52,8 @@ export class Camera {
   #detect: Stream | undefined
   /** The newest clip; its id may still be on its way. */
   #recording: Promise<Recording | undefined> = Promise.resolve(undefined)
+  /** The newest clip until it was reported: when it begins, and its result. */
+  #clip: (PromiseWithResolvers<ClipResult | undefined> & { readonly fromMs: number }) | undefined
   #told: StreamView = { state: 'offline', problem: null }
   #cancelStatus = () => {}
 
@@ -54,6 +62,7 @@ export class Camera {
     this.#needs = options
     this.#settings = settings
     this.#ring = new Ring({ keepMs: ringKeepMs(settings), onJump: () => this.#main.broken('time-jump') })
+    this.#detectRing = new Ring({ keepMs: 0, onJump: () => this.#detect?.broken('time-jump') })
     this.#watch = new MotionWatch({
       clock,
       area: settings.motion,
@@ -74,6 +83,14 @@ export class Camera {
   /** Returns the ring of the recorded stream. */
   get ring(): Ring {
     return this.#ring
+  }
+
+  /**
+   * Resolves with the open clip of motion once it was reported, if it was to begin by this time (monotonic). Undefined when
+   * there is none.
+   */
+  openClip(fromMs: number): Promise<ClipResult | undefined> | undefined {
+    return this.#clip && this.#clip.fromMs <= fromMs ? this.#clip.promise : undefined
   }
 
   start(): void {
@@ -132,6 +149,7 @@ export class Camera {
     this.#cancelStatus()
     this.#live.stop()
     this.#settings = { ...this.#settings, detecting: false, streaming: false }
+    this.#needs.history.keep(this.#settings.cameraId, this.#settings.history.hours, undefined)
     this.#watch.interrupt('stopped')
     await Promise.all([this.#main.stop(), this.#detect?.stop()])
     this.#watch.stop()
@@ -143,18 +161,22 @@ export class Camera {
   }
 
   #run(): void {
-    const { detecting, streaming, detectUrl } = this.#settings
-    if (detecting || streaming) this.#main.start()
+    const { cameraId, detecting, streaming, detectUrl, history } = this.#settings
+    const kept = keptStream(this.#settings)
+    if (detecting || streaming || kept === 'main') this.#main.start()
     else void this.#main.stop()
-    if (detecting && detectUrl !== null) {
+    if ((detecting && detectUrl !== null) || kept === 'sub') {
       this.#detect ??= this.#detectStream()
       this.#detect.start()
     } else void this.#detect?.stop()
+    const ring = kept === 'sub' ? this.#detectRing : kept === 'main' ? this.#ring : undefined
+    this.#needs.history.keep(cameraId, history.hours, ring)
   }
 
   #mainStream(): Stream {
     return new Stream({
       ...this.#streamOptions(this.#mainPlan()),
+      onVideo: (bytes) => this.#video(bytes),
       onBegin: () => {
         if (this.#settings.detectUrl === null) this.#watch.reconnect()
       },
@@ -169,17 +191,17 @@ export class Camera {
   #detectStream(): Stream {
     return new Stream({
       ...this.#streamOptions(this.#detectPlan()),
+      onVideo: (bytes) => this.#detectRing.push(bytes, this.#needs.clock.monotonic()),
       onBegin: () => this.#watch.reconnect(),
       // An open clip gets its post-roll from the other stream.
-      onEnd: () => {},
+      onEnd: () => this.#detectRing.restart(),
     })
   }
 
-  #streamOptions(plan: StreamPlan): Omit<StreamOptions, 'onBegin' | 'onEnd'> {
+  #streamOptions(plan: StreamPlan): Omit<StreamOptions, 'onBegin' | 'onEnd' | 'onVideo'> {
     const { ffmpeg, clock, random, log } = this.#needs
     return {
       ...{ plan, ffmpeg, clock, random, log },
-      onVideo: (bytes) => this.#video(bytes),
       onFrames: (bytes) => this.#frames(bytes),
       onView: () => this.#tellState(),
     }
@@ -191,7 +213,10 @@ export class Camera {
   }
 
   #detectPlan(): StreamPlan {
-    return this.#plan(this.#settings.detectUrl ?? this.#settings.url, { video: false, frames: true })
+    return this.#plan(this.#settings.detectUrl ?? this.#settings.url, {
+      video: keptStream(this.#settings) === 'sub',
+      frames: this.#settings.detecting,
+    })
   }
 
   #plan(url: string, outputs: StreamPlan['outputs']): StreamPlan {
@@ -213,11 +238,20 @@ export class Camera {
   #take(outcome: DetectorOutcome): void {
     if (outcome.kind === 'fired') {
       const recording = this.#fire(outcome)
-      if (outcome.clipFromMs !== null) this.#recording = recording
+      if (outcome.clipFromMs !== null) {
+        this.#recording = recording
+        this.#clip = { ...Promise.withResolvers<ClipResult | undefined>(), fromMs: outcome.clipFromMs }
+      }
       return
     }
     const { endMs, by } = outcome
-    const done = this.#close(this.#recording, endMs, { closedBy: by, peakScore: this.#watch.peakScore })
+    const clip = this.#clip
+    const done = this.#close(this.#recording, endMs, { closedBy: by, peakScore: this.#watch.peakScore }).then(
+      (result) => {
+        clip?.resolve(result)
+        if (this.#clip === clip) this.#clip = undefined
+      },
+    )
     this.#finishing.add(done)
     void done.finally(() => this.#finishing.delete(done))
   }
@@ -246,14 +280,17 @@ export class Camera {
     opened: Promise<Recording | undefined>,
     endMs: number,
     ending: Parameters<Recording['close']>[1],
-  ): Promise<void> {
+  ): Promise<ClipResult | undefined> {
     const recording = await opened
-    if (recording) this.#needs.emit(await recording.close(endMs, ending))
+    const result = await recording?.close(endMs, ending)
+    if (result) this.#needs.emit(result)
+    return result
   }
 
   #beat(): void {
     this.#cancelStatus = this.#needs.clock.after(statusEveryMs, () => {
-      if (this.#settings.detecting || this.#settings.streaming) this.#tellStatus()
+      const { detecting, streaming } = this.#settings
+      if (detecting || streaming || keptStream(this.#settings)) this.#tellStatus()
       this.#beat()
     })
   }
@@ -306,8 +343,15 @@ export class Camera {
   }
 }
 
-function ringKeepMs({ motion }: CameraSettings): number {
-  return motion.preRecordSeconds * 1000 + ringSlackMs
+function ringKeepMs({ motion, filmSeconds }: CameraSettings): number {
+  const filmMs = filmSeconds === 0 ? 0 : filmSeconds * 1000 + filmSlackMs
+  return Math.max(motion.preRecordSeconds * 1000 + ringSlackMs, filmMs)
+}
+
+/** Returns the stream whose video is kept continuously; undefined: none is. */
+function keptStream({ history, detectUrl }: CameraSettings): 'main' | 'sub' | undefined {
+  if (!history.isOn) return undefined
+  return history.stream === 'sub' && detectUrl !== null ? 'sub' : 'main'
 }
 
 function detectorSettings({ motion }: CameraSettings): DetectorSettings {
@@ -328,8 +372,10 @@ function mainPart({ url, username, passwordFile, detecting, detectUrl }: CameraS
   return [url, username, passwordFile, detecting && detectUrl === null]
 }
 
-function detectPart({ detectUrl, username, passwordFile }: CameraSettings): unknown {
-  return [detectUrl, username, passwordFile]
+function detectPart(settings: CameraSettings): unknown {
+  const { detectUrl, username, passwordFile, detecting } = settings
+  const isKept = keptStream(settings) === 'sub'
+  return [detectUrl, username, passwordFile, isKept, isKept && detecting]
 }
 
 function differ(a: unknown, b: unknown): boolean {

@@ -75,6 +75,8 @@ const lostWords: Record<ClipLostReason, string> = {
   'disk-failed': 'The disk refused to write or to read the clip.',
   unreadable: 'What was recorded could not be made into a clip.',
   'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
+  'nothing-kept':
+    'Nothing was kept of this time: the camera gave no pictures then, or its history does not reach back so far.',
 }
 
 /** Records one clip, from the moment motion fires to the file on disk. */
@@ -99,15 +101,31 @@ export class Recording {
     })
   }
 
+  /** Resolves when everything that was taken so far is in the spool, or when the spool has failed. */
+  get drained(): Promise<void> {
+    return this.#spool.drained
+  }
+
   /** Ends the clip at `endMs` (monotonic), or earlier if the video does. Never rejects. */
   async close(endMs: number, ending: Ending): Promise<ClipResult> {
+    return (await this.end(endMs))(ending)
+  }
+
+  /** Takes no more video. Returns the function that makes the clip. Neither rejects. */
+  async end(endMs: number): Promise<(ending: Ending) => Promise<ClipResult>> {
     const { facts, wallOffsetMs } = this.#request
     try {
-      const beginning = this.#beginnings(await this.#spool.close(endMs))
-      return await finish(this.#tools, facts, { ...beginning, endAt: endMs + wallOffsetMs }, ending)
+      const bounds = { ...this.#beginnings(await this.#spool.close(endMs)), endAt: endMs + wallOffsetMs }
+      return (ending) => finish(this.#tools, facts, bounds, ending).catch((error) => lost(this.#tools, facts, error))
     } catch (error) {
-      return { ...(await lost(this.#tools, facts, error)), endedAt: Math.round(endMs + wallOffsetMs) }
+      return async () => ({ ...(await lost(this.#tools, facts, error)), endedAt: Math.round(endMs + wallOffsetMs) })
     }
+  }
+
+  /** Removes the spool, because another clip shows the same. After `end`. */
+  async drop(): Promise<void> {
+    const { detectionId } = this.#request.facts
+    for (const path of [spoolPath, sidecarPath]) await rm(path(this.#tools, detectionId), { force: true })
   }
 
   /** Writes the facts before the first byte of video, so that no video is without them. */
@@ -230,7 +248,8 @@ async function lost(tools: ClipTools, facts: DetectionFacts, error: unknown): Pr
   return lostBecause(facts, reasonOf(error))
 }
 
-function lostBecause(facts: DetectionFacts, reason: ClipLostReason): ClipLost {
+/** Returns the loss of a clip of which nothing is on disk. */
+export function lostBecause(facts: DetectionFacts, reason: ClipLostReason): ClipLost {
   return { type: 'clipLost', ...facts, reason, words: lostWords[reason] }
 }
 

@@ -8,6 +8,8 @@ export type {
   ClipClosed,
   ClipLost,
   DetectionFacts,
+  FilmCovered,
+  FilmOrder,
   FromCameras,
   LiveEnded,
   LiveFormat,

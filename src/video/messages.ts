@@ -31,6 +31,10 @@ export type CameraSettings = {
   readonly detecting: boolean
   /** Whether the stream is needed without detection too. */
   readonly streaming: boolean
+  /** Continuous video: whether it is recorded now, how long it is kept, and of which stream. */
+  readonly history: { readonly isOn: boolean; readonly hours: number; readonly stream: 'main' | 'sub' }
+  /** Seconds before an event that its film shows; the ring reaches back so far. 0: no event is filmed. */
+  readonly filmSeconds: number
   readonly motion: MotionOptions
 }
 
@@ -46,8 +50,10 @@ export type ToCameras =
   | { readonly type: 'retry'; readonly cameraId: number }
   /** Password files may have changed. A camera that waits with an old password is tried at once. */
   | { readonly type: 'secrets' }
-  /** Bytes of the disk that clips leave for the ledger. Sent before the first camera. */
-  | { readonly type: 'reserve'; readonly bytes: number }
+  /** Bytes of the disk that clips leave for the ledger, and history for clips. Sent before the first camera. */
+  | { readonly type: 'reserve'; readonly bytes: number; readonly minFreeBytes: number }
+  /** A film of an event is wanted. Sent again with a later end when it should show a later event too. */
+  | ({ readonly type: 'film' } & FilmOrder)
   /** The answer to `idsWanted`: unused detection ids. Those left over are lost with the thread. */
   | { readonly type: 'ids'; readonly ids: readonly number[] }
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
@@ -66,6 +72,24 @@ export type ToCameras =
   | { readonly type: 'snapshot'; readonly cameraId: number; readonly ask: number }
   /** Ends every stream, closes every clip; `stopped` is the last message. */
   | { readonly type: 'stop' }
+
+/** The film of an event, under a detection id that was given to it when the event was recorded. */
+export type FilmOrder = {
+  readonly detectionId: number
+  readonly cameraId: number
+  /** The moment of the event; a clip's motion. */
+  readonly momentAt: number
+  readonly fromAt: number
+  readonly toAt: number
+}
+
+/** No film is made of an event: a clip of motion shows all of its time. The clip was reported before. */
+export type FilmCovered = {
+  readonly type: 'filmCovered'
+  readonly detectionId: number
+  /** The detection whose clip it is. */
+  readonly by: number
+}
 
 export type CameraState = {
   readonly type: 'state'
@@ -178,7 +202,14 @@ export type ClipClosed = DetectionFacts &
     readonly closedBy: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'
   }
 
-export type ClipLostReason = 'no-video' | 'disk-full' | 'disk-too-slow' | 'disk-failed' | 'unreadable' | 'nothing-left'
+export type ClipLostReason =
+  | 'no-video'
+  | 'disk-full'
+  | 'disk-too-slow'
+  | 'disk-failed'
+  | 'unreadable'
+  | 'nothing-left'
+  | 'nothing-kept'
 
 /** There will be no clip of this detection; `words` says why. */
 export type ClipLost = DetectionFacts & {
@@ -238,6 +269,7 @@ export type FromCameras =
   | MotionFired
   | ClipClosed
   | ClipLost
+  | FilmCovered
   /** All clips of earlier runs have been reported. */
   | { readonly type: 'leftoversDone'; readonly count: number }
   | { readonly type: 'stopped' }

@@ -26,6 +26,8 @@ export type RingOptions = {
   readonly maxBytes?: number
   /** Called when the clock of the stream has jumped, after the ring was emptied and its listeners were ended. */
   readonly onJump?: () => void
+  /** Whether `replay` fills it. */
+  readonly isReplay?: boolean
 }
 
 /** Memory of a camera's ring. */
@@ -53,11 +55,13 @@ export class Ring {
   #groupMs: number | undefined
   #reordered = false
   readonly #onJump: () => void
+  #replayOffsetMs: number | undefined
 
   constructor(options: RingOptions) {
     this.#keepMs = options.keepMs
     this.#maxBytes = options.maxBytes ?? ringBytes
     this.#onJump = options.onJump ?? (() => {})
+    if (options.isReplay) this.#splitter = new UnitSplitter({ timesAreKnown: true })
   }
 
   set keepMs(ms: number) {
@@ -79,6 +83,17 @@ export class Ring {
 
   get newest(): Unit | undefined {
     return this.#units.at(-1)
+  }
+
+  /** Returns the estimated monotonic time of the oldest picture that a cut can begin with. */
+  get oldestMs(): number | undefined {
+    const oldest = this.#units.find((unit) => unit.key)
+    return oldest && this.arrivalOf(oldest.ptsMs)
+  }
+
+  /** Returns the estimated monotonic time at which a picture of this presentation time came from the camera. */
+  arrivalOf(ptsMs: number): number {
+    return ptsMs + (this.#offset.ms ?? 0)
   }
 
   /** Returns the estimated monotonic time at which the newest picture came from the camera. */
@@ -106,6 +121,19 @@ export class Ring {
     for (const unit of units) this.#append(unit)
     this.#evict()
     return units.length
+  }
+
+  /**
+   * Takes bytes of a recorded stream, as if each picture arrived when it is shown; the first of all at `startMs`. Their
+   * times are right from the first picture on: they were corrected before they were recorded.
+   */
+  replay(bytes: Buffer, startMs: number): void {
+    this.#reordered = true
+    for (const unit of this.#splitter.push(bytes, 0)) {
+      this.#replayOffsetMs ??= startMs - unit.ptsMs
+      this.#append({ ...unit, arrivedMs: unit.ptsMs + this.#replayOffsetMs })
+    }
+    this.#evict()
   }
 
   /** Empties the ring: another process begins, whose video does not continue this one. */

@@ -74,6 +74,11 @@ export class Spool {
     this.#unsubscribe = ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#unsubscribe() })
   }
 
+  /** Resolves when everything that was taken so far is in the file, or when writing has failed. */
+  get drained(): Promise<void> {
+    return this.#writing.catch(() => {})
+  }
+
   /**
    * Ends the spool and cuts off what was taken after `endMs` (monotonic). Resolves when all is in the file. Rejects
    * with SpoolError or the disk's error.

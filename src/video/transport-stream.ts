@@ -37,7 +37,12 @@ export class UnitSplitter {
   #videoPid = -1
   #codec: Codec = 'other'
   /** The first pictures, while their times are not known; undefined once they are. */
-  #uncertain: Unit[] | undefined = []
+  #uncertain: Unit[] | undefined
+
+  /** @param options.timesAreKnown the stream was recorded from one whose first times have been corrected */
+  constructor({ timesAreKnown = false }: { readonly timesAreKnown?: boolean } = {}) {
+    this.#uncertain = timesAreKnown ? undefined : []
+  }
 
   /** Returns the newest program tables; a file that begins with them and a key unit can be played. */
   get tables(): Buffer {

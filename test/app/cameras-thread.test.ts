@@ -10,6 +10,7 @@ t.test('a cameras thread that dies is started again, and told everything anew', 
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cameras-'))
   const cameras = new CamerasThread({
     isWanted: () => true,
+    historyFolder: join(folder, 'history'),
     clipsFolder: join(folder, 'clips'),
     ffmpeg: null,
     log: silentLogger(),

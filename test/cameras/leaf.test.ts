@@ -25,6 +25,7 @@ const lost: UnsealedDetection = {
   longest_gap_seconds: null,
   clip_original: null,
   closed_by: null,
+  event_ids: null,
   recorded_at_ms: Date.parse('2026-03-02T08:00:09Z'),
 }
 
@@ -59,4 +60,12 @@ t.test('a leaf of a gap has the bytes and hashes that it has always had', async 
     '8a75ce2fede81f1ef6c065b8b33151b2ad866bd020d872019ea0d9df9fe73288',
   )
   t.notOk('detail' in gapFacts({ ...gap, detail: null }))
+})
+
+t.test('the leaf of a film names the events that it was made for; that of motion has no such key', async (t) => {
+  const place = { logId: '0190a5c4-3c00-7000-8000-000000000001', siteId: 'dc-7', seq: 47 }
+  const film = { ...lost, score: 0, event_ids: '[12,13]' }
+  const bytes = canonicalJson(leafOf({ v: 2, kind: 'detection', ...place }, detectionFacts(film)))
+  t.equal(bytes, readFileSync(new URL('../fixtures/leaves/detection-film-v2.json', import.meta.url), 'utf8'))
+  t.equal(sha256(bytes).toString('hex'), '42907d3be5e118d27894dc882343cdbb9e907ae3cd6f2225fda498b76ce81a92')
 })

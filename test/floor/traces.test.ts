@@ -271,7 +271,10 @@ t.test('the footage of an event: the clips of its slot around its time, nearest 
         slot_code: 'A',
         windowSeconds: 60,
         reason: null,
-        cameras: [
+        cameras: [7],
+        clips: [{ detectionId: 2, cctvId: 7, from: at(95), to: at(110), url: /\/2\/clip$/, sha256: '2'.repeat(64) }],
+        gaps: [],
+        watching: [
           {
             cctvId: 7,
             name: 'Aisle A',
@@ -285,13 +288,13 @@ t.test('the footage of an event: the clips of its slot around its time, nearest 
       },
     },
   )
-  t.equal(body.cameras[0].clips.length, 2)
+  t.equal(body.watching[0].clips.length, 2)
   const wide = (await get(gateway, `events/${id}/footage?seconds=600`)).body
   t.same(
-    wide.cameras[0].clips.map((c: { detection: { id: number } }) => c.detection.id),
+    wide.watching[0].clips.map((c: { detection: { id: number } }) => c.detection.id),
     [2, 3, 1, 4],
   )
-  t.match((await get(gateway, `events/${id}/footage?seconds=0`)).body.cameras[0].clips, [{ detection: { id: 2 } }])
+  t.match((await get(gateway, `events/${id}/footage?seconds=0`)).body.watching[0].clips, [{ detection: { id: 2 } }])
   for (const seconds of ['601', '-1', 'x'])
     t.equal((await get(gateway, `events/${id}/footage?seconds=${seconds}`)).status, 400)
   for (const unknown of ['99', 'x']) t.equal((await get(gateway, `events/${unknown}/footage`)).status, 404)
@@ -308,13 +311,16 @@ t.test('why there is no footage is said', async (t) => {
     (await get(gateway, `events/${event.id}/footage`, by)).body
   t.match(await footage(nowhere), { cameras: [], reason: 'no_camera' })
   t.match(await footage(inB), { cameras: [], reason: 'camera_not_visible' }, 'and nothing of whose it is')
-  t.match(await footage(inB, people.olga), { cameras: [{ cctvId: 8, reason: 'no_motion' }], reason: 'no_motion' })
+  t.match(await footage(inB, people.olga), { cameras: [8], watching: [{ reason: 'no_motion' }], reason: 'gap' })
   const fired = (detectionId: number, withClip: boolean): FromCameras => {
     const { motionAt, score, sceneChange } = clip(detectionId, 1, 2) as Extract<FromCameras, { type: 'clipClosed' }>
     return { type: 'motionFired', cameraId: 7, detectionId, motionAt, score, sceneChange, clip: withClip }
   }
   await hear(gateway, fired(1, false))
-  t.match(await footage(inA), { cameras: [{ reason: 'cooldown', clips: [{ detection: { clipStatus: 'cooldown' } }] }] })
+  t.match(await footage(inA), {
+    reason: 'gap',
+    watching: [{ reason: 'cooldown', clips: [{ detection: { clipStatus: 'cooldown' } }] }],
+  })
   await hear(gateway, fired(2, true))
   t.match(await footage(inA), { reason: 'pending' })
   await hear(gateway, {
@@ -323,7 +329,7 @@ t.test('why there is no footage is said', async (t) => {
     reason: 'disk-full',
     words: 'The disk was full.',
   } as FromCameras)
-  t.match(await footage(inA), { reason: 'lost' })
+  t.match(await footage(inA), { reason: 'gap', watching: [{ reason: 'lost' }] })
   await hear(gateway, clip(3, 0, 5))
   t.match(await footage(inA), { reason: null })
 })

@@ -7,6 +7,7 @@ import {
   CameraSet,
   type CameraSettings,
   type FfmpegDialect,
+  type FilmOrder,
   type FromCameras,
   ffmpegDialect,
 } from '../../src/video/index.ts'
@@ -44,6 +45,7 @@ export class CameraBench {
       freeBytes: () => Number.POSITIVE_INFINITY,
       ffmpeg: { path: program, dialect },
       clipsFolder: join(this.folder, 'clips'),
+      historyFolder: join(this.folder, 'history'),
       clock: systemClock,
       random: systemRandom,
       log: createLogger({ level: 'debug', fd: this.#logFd }),
@@ -71,11 +73,16 @@ export class CameraBench {
       masks: [],
       zones: [],
     }
-    const basics = { cameraId, url, detectUrl: null, username: null, passwordFile: null }
+    const none = { history: { isOn: false, hours: 0, stream: 'main' }, filmSeconds: 0 } as const
+    const basics = { cameraId, url, detectUrl: null, username: null, passwordFile: null, ...none }
     this.#thread.receive({
       type: 'camera',
       settings: { ...basics, detecting: true, streaming: false, motion, ...more },
     })
+  }
+
+  film(order: FilmOrder): void {
+    this.#thread.receive({ type: 'film', ...order })
   }
 
   retry(cameraId: number): void {

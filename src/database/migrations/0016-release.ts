@@ -2,6 +2,7 @@ import type { Migration } from '../migrate.ts'
 import { barcodesStatements } from './0016/barcodes.ts'
 import { cameraGapsStatements } from './0016/camera-gaps.ts'
 import { camerasStatements } from './0016/cameras.ts'
+import { eventFilmsStatements } from './0016/event-films.ts'
 import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
 import { peopleStatements } from './0016/people.ts'
@@ -24,5 +25,6 @@ export const release: Migration = {
     ...repliesStatements,
     ...retentionStatements,
     ...cameraGapsStatements,
+    ...eventFilmsStatements,
   ],
 }

@@ -90,6 +90,15 @@ export type Grounds =
       readonly counter: Identity | undefined
     }
 
+/**
+ * Hears each event that happened in a slot, in its transaction; not those of opening stock, which nobody saw happen. What
+ * it throws undoes the event.
+ */
+export type OnRecorded = (
+  tx: Tx,
+  event: { readonly id: number; readonly slotCode: string; readonly timestampMs: number },
+) => void
+
 type RecorderNeeds = {
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
@@ -104,6 +113,7 @@ type RecorderNeeds = {
   readonly clockIsTrusted: (nowMs: number) => boolean
   readonly settings: () => LedgerSettings
   readonly names: Pick<ConfigNames, 'ownsBareName'>
+  readonly onRecorded: OnRecorded
 }
 
 /**
@@ -316,6 +326,9 @@ export class Recorder {
     if (request.client_event_id !== undefined && within.isKeyed !== false) {
       const hash = within.requestSha256 ?? requestHash(request)
       store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)
+    }
+    if (within.grounds?.kind !== 'opening') {
+      this.#needs.onRecorded(tx, { id: row.id, slotCode: row.slot_code, timestampMs: row.timestamp_ms })
     }
     this.#needs.outbox.publish(tx, placementRecorded(event, slot.warehouseId))
     this.#needs.audit.write(tx, by, {

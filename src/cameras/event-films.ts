@@ -1,0 +1,137 @@
+import type { CameraConfig } from '../config/index.ts'
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
+import type { ConfiguredCameras } from './configured.ts'
+import type { CamerasLink } from './detection-recorder.ts'
+import { filmSpan, joined, type Span } from './film-plan.ts'
+import * as films from './film-store.ts'
+import { reserve, takeIds } from './store.ts'
+
+/** An event of the ledger, as its film needs it. */
+export type FilmedEvent = { readonly id: number; readonly slotCode: string; readonly timestampMs: number }
+
+type EventFilmsNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly cameras: ConfiguredCameras
+  readonly link: CamerasLink
+  readonly makeId: () => string
+  /** Says whether a stream of the camera is wanted now. */
+  readonly isOn: (cctvId: number) => boolean
+}
+
+/** The ring of a camera reaches back this far behind the end of a film; later ones are made of continuous video. */
+const liveMs = 15_000
+/** Films of the past that are made at once. The rest waits in the table, the oldest first. */
+const mostPast = 2
+const hourMs = 3_600_000
+
+/**
+ * Gives each event in a watched slot its film: chooses the id in the event's transaction, and has the cameras thread make
+ * the film afterwards. Films that were wanted when the gateway ended are ordered again.
+ */
+export class EventFilms {
+  readonly #needs: EventFilmsNeeds
+  /** Films that the thread has, with the end that it knows. */
+  readonly #sent = new Map<number, { toMs: number; isPast: boolean }>()
+  #isReady = false
+  #isAwaited = false
+
+  constructor(needs: EventFilmsNeeds) {
+    this.#needs = needs
+    needs.work.onCommit(() => {
+      if (this.#isAwaited) this.#pass()
+    })
+  }
+
+  /** Chooses the films of a new event, in the event's transaction. Its cameras are those of the config as of now. */
+  reserve(tx: Tx, event: FilmedEvent): void {
+    const { site } = this.#needs.cameras
+    for (const camera of site.cameras) {
+      if (camera.enabled && camera.slots.includes(event.slotCode)) this.#reserveAt(tx, camera, event)
+    }
+  }
+
+  /** Begins to order films: the thread has reported what it had of the time before. */
+  threadReady(): void {
+    this.#isReady = true
+    this.#pass()
+  }
+
+  /** Forgets what the thread had. */
+  threadEnded(): void {
+    this.#isReady = false
+    this.#sent.clear()
+  }
+
+  /** Orders the next film of the past. */
+  done(filmId: number): void {
+    if (this.#sent.delete(filmId)) this.#pass()
+  }
+
+  #reserveAt(tx: Tx, camera: CameraConfig, event: FilmedEvent): void {
+    const nowMs = this.#needs.clock.now()
+    const span = filmSpan(event.timestampMs)
+    if (!this.#mayHave(camera, span, nowMs)) return
+    if (span.toMs < nowMs && films.isShown(tx, camera.id, span)) return
+    this.#isAwaited = true
+    for (const film of films.wantedAround(tx, camera.id, span)) {
+      const wanted = { fromMs: film.from_ms, toMs: film.to_ms, events: film.events, isBegun: this.#sent.has(film.id) }
+      const both = joined(wanted, span, nowMs)
+      if (both) {
+        films.joinFilm(tx, film.id, both, event.id)
+        return
+      }
+    }
+    this.#add(tx, camera.id, span, event)
+  }
+
+  /** Says whether anything of the span can be there: the camera is on, and it is now or within the hours of history. */
+  #mayHave({ id, history }: CameraConfig, { toMs }: Span, nowMs: number): boolean {
+    const ageMs = nowMs - toMs
+    return this.#needs.isOn(id) && ageMs <= Math.max(liveMs, history.hours * hourMs)
+  }
+
+  #add(tx: Tx, cctvId: number, { fromMs, toMs }: Span, { id: eventId, timestampMs }: FilmedEvent): void {
+    const [id = 0] = takeIds(tx, 1)
+    reserve(tx, {
+      id,
+      event_id: this.#needs.makeId(),
+      cctv_id: cctvId,
+      fired_at_ms: timestampMs,
+      score: 0,
+      scene_change: 0,
+    })
+    const row = { id, cctv_id: cctvId, moment_ms: timestampMs, from_ms: fromMs, to_ms: toMs, events: 1 }
+    films.addFilm(tx, { ...row, state: 'wanted', covered_by: null }, eventId)
+  }
+
+  #pass(): void {
+    if (!this.#isReady) return
+    this.#isAwaited = false
+    try {
+      const { later, earlier } = this.#needs.work.read((tx) => films.wantedFilms(tx, this.#needs.clock.now() - liveMs))
+      for (const film of later) this.#order(film, false)
+      for (const film of earlier) {
+        if ([...this.#sent.values()].filter(({ isPast }) => isPast).length < mostPast) this.#order(film, true)
+      }
+    } catch (err) {
+      this.#isAwaited = true
+      this.#needs.logger.error({ err }, 'films of events could not be ordered; the next event tries again')
+    }
+  }
+
+  #order(film: films.FilmRow, isPast: boolean): void {
+    if (this.#sent.get(film.id)?.toMs === film.to_ms) return
+    this.#sent.set(film.id, { toMs: film.to_ms, isPast })
+    this.#needs.link.send({
+      type: 'film',
+      detectionId: film.id,
+      cameraId: film.cctv_id,
+      momentAt: film.moment_ms,
+      fromAt: film.from_ms,
+      toAt: film.to_ms,
+    })
+  }
+}

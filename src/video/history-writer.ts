@@ -1,0 +1,193 @@
+import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Clock, type Logger, ownFile } from '../platform/index.ts'
+import { type Segment, segmentName } from './history-index.ts'
+import type { Ring } from './ring.ts'
+import type { Unit } from './transport-stream.ts'
+
+/** Where the segments go. */
+export type SegmentShelf = {
+  readonly folder: string
+  /** Says whether the disk has room for history. */
+  readonly hasRoom: () => boolean
+  readonly add: (segment: Segment, endMs: number) => void
+  readonly extend: (segment: Segment, endMs: number) => void
+  readonly rename: (segment: Segment, as: Segment) => void
+}
+
+type HistoryWriterNeeds = {
+  readonly cameraId: number
+  readonly ring: Ring
+  readonly shelf: SegmentShelf
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A segment begins with the first key frame after this. Short ones lose little at a crash and are removed in small steps. */
+const segmentMs = 120_000
+/** Video is written this often. What a crash loses is at most this much, and the picture that had not ended. */
+const writeEveryMs = 1000
+/** Bytes waiting for the disk at which a run is given up; it begins again when they are written. */
+const mostPendingBytes = 16 * 1024 * 1024
+/** Time until the disk is tried again after it refused a segment. */
+const tryAgainMs = 10_000
+
+/** The start of a run is known better after some seconds; corrections below and above this are none. */
+const correctionMs = { least: 50, most: 5000 } as const
+
+/** The segment being written. `startPtsMs` is the stream's time of its first picture. */
+type Open = {
+  segment: Segment
+  readonly startPtsMs: number
+  file?: FileHandle
+  hasHole?: boolean
+}
+
+/**
+ * Writes what comes into a ring to segments on disk, each from a key frame on and with the program tables before it. It
+ * takes the bytes as they are, so it costs no decoding and no second connection. Taking never waits for the disk.
+ */
+export class HistoryWriter {
+  readonly #needs: HistoryWriterNeeds
+  readonly #unsubscribe: () => void
+  #open: Open | undefined
+  #runMs: number | undefined
+  #batch: Buffer[] = []
+  #lastWriteMs = 0
+  /** From the stream's time to the wall clock, and the newest picture: kept, because the ring forgets them at a break. */
+  #wallOffsetMs = 0
+  #newestPtsMs = 0
+  #pendingBytes = 0
+  #notBeforeMs = -Infinity
+  #isRefused = false
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(needs: HistoryWriterNeeds) {
+    this.#needs = needs
+    this.#unsubscribe = needs.ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#endRun() })
+  }
+
+  /** Returns the segment that is being written. */
+  get segment(): Segment | undefined {
+    return this.#open?.segment
+  }
+
+  /** Writes what has come so far; resolves when it is in the file. */
+  async flush(): Promise<void> {
+    this.#write()
+    await this.#writing
+  }
+
+  /** Ends the segment. Resolves when everything is in its file. */
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.#endRun()
+    await this.#writing
+  }
+
+  #take(unit: Unit): void {
+    const { clock, ring } = this.#needs
+    const nowMs = clock.monotonic()
+    this.#wallOffsetMs = ring.arrivalOf(0) + clock.now() - nowMs
+    this.#newestPtsMs = unit.ptsMs
+    if (unit.key && (!this.#open || unit.ptsMs - this.#open.startPtsMs >= segmentMs)) this.#begin(unit, nowMs)
+    if (!this.#open) return
+    this.#batch.push(unit.bytes)
+    if (nowMs - this.#lastWriteMs >= writeEveryMs) this.#write()
+  }
+
+  #begin(unit: Unit, nowMs: number): void {
+    this.#close()
+    if (this.#pendingBytes > 0 && this.#runMs === undefined) return
+    if (nowMs < this.#notBeforeMs) return
+    const { cameraId, ring, shelf } = this.#needs
+    const startMs = Math.round(unit.ptsMs + this.#wallOffsetMs)
+    this.#runMs ??= startMs
+    const segment = { cameraId, runMs: this.#runMs, startMs }
+    this.#open = { segment, startPtsMs: unit.ptsMs }
+    this.#batch = [ring.tables]
+    this.#lastWriteMs = nowMs
+    shelf.add(segment, startMs)
+  }
+
+  #endRun(): void {
+    this.#close()
+    this.#runMs = undefined
+  }
+
+  #close(): void {
+    const open = this.#open
+    if (!open) return
+    this.#write()
+    this.#open = undefined
+    this.#writing = this.#writing.then(() => open.file?.close()).catch((err: unknown) => this.#refuse(err))
+  }
+
+  #write(): void {
+    const open = this.#open
+    if (!open || this.#batch.length === 0) return
+    const { shelf, clock } = this.#needs
+    const bytes = Buffer.concat(this.#batch)
+    this.#batch = []
+    this.#lastWriteMs = clock.monotonic()
+    this.#pendingBytes += bytes.length
+    const startMs = Math.round(open.startPtsMs + this.#wallOffsetMs)
+    const endMs = this.#newestPtsMs + this.#wallOffsetMs
+    this.#writing = this.#writing
+      .then(() => this.#append(open, bytes))
+      .then(() => this.#correct(open, startMs))
+      .then(() => shelf.extend(open.segment, endMs))
+      .catch((err: unknown) => this.#refuse(err))
+      .finally(() => {
+        this.#pendingBytes -= bytes.length
+      })
+    if (this.#pendingBytes > mostPendingBytes) this.#giveUp('the disk is slower than the camera')
+  }
+
+  async #append(open: Open, bytes: Buffer): Promise<void> {
+    // A later part without an earlier one could not be played.
+    if (open.hasHole) return
+    open.hasHole = true
+    if (!this.#needs.shelf.hasRoom()) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' })
+    open.file ??= await openSegment(this.#pathOf(open.segment))
+    for (let at = 0; at < bytes.length; ) at += (await open.file.write(bytes, at)).bytesWritten
+    open.hasHole = false
+    this.#isRefused = false
+  }
+
+  /** Gives a segment an earlier start: the first pictures of a connection come late, which shows only afterwards. */
+  async #correct(open: Open, startMs: number): Promise<void> {
+    const early = open.segment.startMs - startMs
+    if (early < correctionMs.least || early > correctionMs.most || open.hasHole) return
+    const before = open.segment
+    open.segment = { ...before, startMs }
+    await rename(this.#pathOf(before), this.#pathOf(open.segment))
+    this.#needs.shelf.rename(before, open.segment)
+  }
+
+  #pathOf(segment: Segment): string {
+    return join(this.#needs.shelf.folder, segmentName(segment))
+  }
+
+  #refuse(err: unknown): void {
+    this.#notBeforeMs = this.#needs.clock.monotonic() + tryAgainMs
+    this.#giveUp('the disk refused it', err)
+  }
+
+  /** Ends the run: a part of the video will be missing, and no film may run over the break. */
+  #giveUp(why: string, err?: unknown): void {
+    if (!this.#isRefused) this.#needs.log.warn({ err, why }, 'continuous video has a gap')
+    this.#isRefused = true
+    const open = this.#open
+    this.#open = undefined
+    this.#runMs = undefined
+    this.#batch = []
+    if (open) this.#writing = this.#writing.then(() => open.file?.close()).catch(() => {})
+  }
+}
+
+/** Opens a new file; one of the same name is of the same millisecond and is replaced. */
+async function openSegment(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o750 })
+  return open(path, ownFile.write, 0o640)
+}

@@ -1,0 +1,151 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Logger } from '../platform/index.ts'
+import { type FilmSpan, HistoryIndex, readSegmentName, type Segment, segmentName } from './history-index.ts'
+import { HistoryWriter } from './history-writer.ts'
+import type { Ring } from './ring.ts'
+
+export type HistoryOptions = {
+  /** Folder of the segments; made with the first one. */
+  readonly folder: string
+  readonly clock: Clock
+  readonly log: Logger
+  /** Free bytes of the disk. Throws when the disk does not answer. */
+  readonly freeBytes: () => number
+}
+
+const tidyEveryMs = 60_000
+/** Segments that one tidying removes, so that a long list is no long work. */
+const mostRemoved = 64
+const hourMs = 3_600_000
+/** No segment lasts longer, also of a camera with few key frames. */
+const longestMs = 600_000
+/** History is removed this much before clips are: it is kept in case, they are evidence. */
+const beforeClips = 1.125
+
+/**
+ * Keeps continuous video of cameras in segments on disk, and removes what is older than its hours or what the disk has no
+ * room for, oldest first. It reads the names in its folder at the start and needs no database.
+ */
+export class History {
+  readonly #needs: HistoryOptions
+  readonly #index = new HistoryIndex()
+  readonly #writers = new Map<number, { readonly ring: Ring; readonly writer: HistoryWriter }>()
+  readonly #hours = new Map<number, number>()
+  /** Writers of streams that are kept no longer, until their last bytes are in the file. */
+  readonly #ending = new Set<Promise<void>>()
+  #minFreeBytes = 0
+  #cancelTidying = () => {}
+  readonly #loaded: Promise<void>
+
+  constructor(needs: HistoryOptions) {
+    this.#needs = needs
+    this.#loaded = this.#load().catch((err: unknown) =>
+      needs.log.error({ err }, 'continuous video could not be listed'),
+    )
+  }
+
+  /** Free disk space that history leaves for everything else. */
+  set minFreeBytes(bytes: number) {
+    this.#minFreeBytes = bytes
+  }
+
+  /**
+   * Keeps what comes into a ring from now on; undefined: nothing comes. Segments older than `hours` are removed, so 0
+   * removes all of them.
+   */
+  keep(cameraId: number, hours: number, ring: Ring | undefined): void {
+    this.#hours.set(cameraId, hours)
+    const known = this.#writers.get(cameraId)
+    if (known?.ring === ring) return
+    this.#writers.delete(cameraId)
+    if (known) this.#end(known.writer)
+    if (ring) this.#writers.set(cameraId, { ring, writer: this.#writer(cameraId, ring) })
+  }
+
+  #writer(cameraId: number, ring: Ring): HistoryWriter {
+    const { folder, clock, log } = this.#needs
+    const shelf = {
+      folder,
+      hasRoom: () => this.#hasRoom(),
+      add: (segment: Segment, endMs: number) => this.#index.add(segment, endMs),
+      rename: (segment: Segment, as: Segment) => this.#index.rename(segment, as),
+      extend: (segment: Segment, endMs: number) => this.#index.extend(segment, endMs),
+    }
+    return new HistoryWriter({ cameraId, ring, shelf, clock, log: log.child({ cameraId }) })
+  }
+
+  /** Returns the files that show the moment, oldest first, with all that has come so far; empty when none does. */
+  async find(cameraId: number, span: FilmSpan): Promise<{ path: string; startMs: number }[]> {
+    await this.#loaded
+    await this.#writers.get(cameraId)?.writer.flush()
+    const segments = this.#index.choose(cameraId, span)
+    return segments.map((one) => ({ path: join(this.#needs.folder, segmentName(one)), startMs: one.startMs }))
+  }
+
+  /** Ends all segments. Resolves when they are in their files. */
+  async stop(): Promise<void> {
+    this.#cancelTidying()
+    for (const { writer } of this.#writers.values()) this.#end(writer)
+    this.#writers.clear()
+    await Promise.all(this.#ending)
+  }
+
+  #end(writer: HistoryWriter): void {
+    const ended = writer.stop().finally(() => this.#ending.delete(ended))
+    this.#ending.add(ended)
+  }
+
+  async #load(): Promise<void> {
+    const { folder } = this.#needs
+    // The folder is made with the first segment.
+    const names = await readdir(folder).catch((err: NodeJS.ErrnoException) =>
+      err.code === 'ENOENT' ? [] : throwIt(err),
+    )
+    const segments = names.flatMap((name) => readSegmentName(name) ?? [])
+    segments.sort((a, b) => a.startMs - b.startMs)
+    // Only the last file of a run does not know its end from the next one's start.
+    const lasts = new Map(segments.map((one) => [`${one.cameraId} ${one.runMs}`, one]))
+    for (const segment of segments) this.#index.add(segment, segment.startMs)
+    for (const last of lasts.values()) {
+      const written = await stat(join(folder, segmentName(last))).catch(() => undefined)
+      // A copied file has a later time.
+      if (written) this.#index.extend(last, Math.min(Math.round(written.mtimeMs), last.startMs + longestMs))
+    }
+    this.#tidyLater()
+  }
+
+  #tidyLater(): void {
+    this.#cancelTidying = this.#needs.clock.after(tidyEveryMs, () => {
+      this.tidy()
+        .catch((err: unknown) => this.#needs.log.error({ err }, 'old continuous video could not be removed'))
+        .finally(() => this.#tidyLater())
+    })
+  }
+
+  /** Removes what is too old and, while the disk is short of room, the oldest: a bounded number each time. */
+  async tidy(): Promise<void> {
+    await this.#loaded
+    const nowMs = this.#needs.clock.now()
+    const olderThanMs = (cameraId: number) => nowMs - (this.#hours.get(cameraId) ?? 0) * hourMs
+    const expired = this.#index.expired(olderThanMs, mostRemoved)
+    for (const segment of expired) await this.#remove(segment)
+    for (const segment of this.#index.oldest(mostRemoved - expired.length)) {
+      if (this.#needs.freeBytes() >= this.#minFreeBytes * beforeClips) return
+      if (this.#writers.get(segment.cameraId)?.writer.segment?.startMs !== segment.startMs) await this.#remove(segment)
+    }
+  }
+
+  async #remove(segment: Segment): Promise<void> {
+    await rm(join(this.#needs.folder, segmentName(segment)), { force: true })
+    this.#index.remove(segment)
+  }
+
+  #hasRoom(): boolean {
+    return this.#needs.freeBytes() >= this.#minFreeBytes
+  }
+}
+
+function throwIt(err: unknown): never {
+  throw err
+}

@@ -1,0 +1,166 @@
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { databaseFile } from '../../src/database/index.ts'
+import type { ClipClosed, FilmOrder, FromCameras, ToCameras } from '../../src/video/index.ts'
+import { people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+type Hall = { gateway: TestGateway; readonly orders: FilmOrder[] }
+
+const config = {
+  cameras: [{ id: 7, url: 'rtsp://192.0.2.7/main', slots: ['A'], viewers: ['olga'], history: { hours: 2 } }],
+}
+
+/** A gateway whose cameras thread is ready, and what films it was ordered to make. */
+async function hall(t: Test): Promise<Hall> {
+  const gateway = await testGateway({ config })
+  const made: Hall = { gateway, orders: [] }
+  t.teardown(() => made.gateway.end())
+  const polygon = [0, 1, 2].map((x) => ({ x, y: x * x }))
+  const post = (path: string, body: object) => gateway.ask('POST', `/api/whms/${path}`, { by: people.ada, body })
+  await post('warehouses', { name: 'Hall', timezone: 'UTC', location: { lat: 0, lng: 0 } })
+  await post('zones', { name: 'A', zone_type: 'storage', color: '#112233', warehouseId: 1 })
+  for (const slot_id of ['A', 'B']) await post('slots', { slot_id, zone: 'A', floor_plan_polygon: polygon })
+  await begin(made)
+  return made
+}
+
+/** The thread has begun, and has nothing of the time before. */
+async function begin({ gateway, orders }: Hall): Promise<void> {
+  gateway.camerasThread.send = (message: ToCameras) => {
+    if (message.type === 'film') orders.push(message)
+  }
+  gateway.cameras.threadStarted()
+  await hear(gateway, { type: 'leftoversDone', count: 0 })
+}
+
+async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {
+  for (const message of messages) gateway.cameras.heard(message)
+  // Everything that they led to is committed when the next write is.
+  for (let i = 0; i < 3; i += 1) await gateway.audit('test.settled', {})
+}
+
+async function remove({ gateway }: Hall, slot: string, agoMs = 0): Promise<number> {
+  const timestamp = agoMs === 0 ? {} : { timestamp: new Date(gateway.clock.now() - agoMs).toISOString() }
+  const body = { event_type: 'REMOVED', slot_code: slot, asset_barcode: 'P-1', ...timestamp }
+  const answer = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
+  return answer.body.id
+}
+
+const footage = async ({ gateway }: Hall, id: number) =>
+  (await gateway.ask('GET', `/api/whms/events/${id}/footage`, { by: people.olga })).body
+
+function closed({ detectionId, cameraId, momentAt, fromAt, toAt }: FilmOrder): ClipClosed {
+  return {
+    ...{ type: 'clipClosed', detectionId, cameraId, motionAt: momentAt, score: 0, sceneChange: false },
+    ...{ file: `${detectionId}.mp4`, sha256: String(detectionId % 10).repeat(64), sizeBytes: 1000 },
+    ...{ startedAt: fromAt, endedAt: toAt, preRollSeconds: 10, askedPreRollSeconds: 10 },
+    ...{ durationSeconds: (toAt - fromAt) / 1000, pictures: 300, longestGapSeconds: 0.07, original: true },
+    ...{ width: 640, height: 360, peakScore: null, snapshot: null, closedBy: 'post-roll' },
+  }
+}
+
+function inTheFile<T>({ gateway }: Hall, sql: string): T[] {
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
+  const rows = db.prepare(sql).pluck().all() as T[]
+  db.close()
+  return rows
+}
+
+const newest = (orders: readonly FilmOrder[]) => [...new Map(orders.map((one) => [one.detectionId, one])).values()]
+
+t.test('a hundred events a minute in one slot share their films', async (t) => {
+  const made = await hall(t)
+  const ids: number[] = []
+  for (let i = 0; i < 100; i += 1) {
+    ids.push(await remove(made, 'A'))
+    made.gateway.clock.advance(600)
+  }
+  const films = newest(made.orders)
+  t.ok(films.length <= 3, `${films.length} films`)
+  t.ok(films.every(({ fromAt, toAt }) => toAt - fromAt <= 60_000))
+  t.match(await footage(made, ids[50] ?? 0), { cameras: [7], clips: [], reason: 'pending' })
+  await hear(made.gateway, ...films.map(closed))
+  for (const id of ids) t.match(await footage(made, id), { reason: null, clips: [{ cctvId: 7 }] })
+  t.equal(
+    inTheFile(made, 'SELECT event_ids FROM detection_event').flatMap((text) => JSON.parse(text as string)).length,
+    100,
+  )
+  t.equal(
+    inTheFile<string>(made, 'SELECT body FROM outbox').filter((body) => `${body}`.includes('motion.detected')).length,
+    0,
+  )
+})
+
+t.test('a slot that no camera watches costs no film', async (t) => {
+  const made = await hall(t)
+  t.match(await footage(made, await remove(made, 'B')), { cameras: [], reason: 'no_camera' })
+  t.strictSame(made.orders, [])
+})
+
+t.test(
+  'films of the past are made two at a time, the oldest first; what no history reaches is not tried',
+  async (t) => {
+    const made = await hall(t)
+    const minute = 60_000
+    for (const ago of [40, 90, 60, 300, 50]) await remove(made, 'A', ago * minute)
+    const agoOf = ({ momentAt }: FilmOrder) => Math.round((made.gateway.clock.now() - momentAt) / minute)
+    t.strictSame(made.orders.map(agoOf).slice(0, 2).length, 2)
+    for (let i = 0; i < 4; i += 1) await hear(made.gateway, closed(made.orders[i] as FilmOrder))
+    t.strictSame(made.orders.map(agoOf), [40, 90, 60, 50], 'what came first was ordered at once')
+  },
+)
+
+t.test('a film that was wanted when the gateway ended is ordered again', async (t) => {
+  const made = await hall(t)
+  const id = await remove(made, 'A')
+  const [order] = made.orders.splice(0)
+  made.gateway = await made.gateway.restart()
+  t.match(await footage(made, id), { reason: 'pending' })
+  const early = await made.gateway.ask('GET', `/api/iot/detection-events/${order?.detectionId}/clip`, {
+    by: people.olga,
+  })
+  t.match(early, { status: 503, body: { error: { code: 'CLIP_PENDING' } } })
+  await begin(made)
+  t.strictSame(made.orders, [order])
+  await hear(made.gateway, closed(order as FilmOrder))
+  t.match(await footage(made, id), { reason: null, clips: [{ detectionId: order?.detectionId }] })
+})
+
+t.test('a film that could not be made says why, and its row is in the log', async (t) => {
+  const made = await hall(t)
+  const id = await remove(made, 'A')
+  const [order] = made.orders as [FilmOrder]
+  const { detectionId, cameraId, momentAt } = order
+  const facts = { detectionId, cameraId, motionAt: momentAt, score: 0, sceneChange: false }
+  await hear(made.gateway, { ...facts, type: 'clipLost', reason: 'no-video', words: 'The camera sent no video.' })
+  t.match(await footage(made, id), { clips: [], reason: 'gap', detail: 'The camera sent no video.' })
+  const row = await made.gateway.ask('GET', `/api/iot/detection-events/${detectionId}`, { by: people.olga })
+  t.match(row.body, { trigger: 'event', clipStatus: 'lost', seq: Number })
+})
+
+t.test('an incident on an event holds its film, also while that is to come', async (t) => {
+  const made = await hall(t)
+  const id = await remove(made, 'A')
+  made.gateway.clock.advance(120_000)
+  const other = await remove(made, 'A')
+  const [film, covered] = newest(made.orders) as [FilmOrder, FilmOrder]
+  const body = {
+    severity: 'high',
+    category: 'damage',
+    evidenceReferences: [id, other].map((one) => ({ type: 'event', id: one })),
+  }
+  t.equal((await made.gateway.ask('POST', '/api/governance/incidents', { by: people.sven, body })).status, 201)
+  const motion = { ...closed({ ...covered, detectionId: 90 }), score: 0.5 }
+  await hear(made.gateway, closed(film), motion, { type: 'filmCovered', detectionId: covered.detectionId, by: 90 })
+  t.strictSame(inTheFile(made, `SELECT sha256 FROM media_hold WHERE reason = 'incident' ORDER BY sha256`), [
+    '0'.repeat(64),
+    String(film.detectionId % 10).repeat(64),
+  ])
+  t.match(await footage(made, other), { reason: null, clips: [{ detectionId: 90 }] }, 'the clip of motion shows it')
+  const alias = await made.gateway.ask('GET', `/api/iot/detection-events/${covered.detectionId}`, { by: people.olga })
+  t.match(
+    alias,
+    { status: 200, body: { id: 90, trigger: 'motion' } },
+    'under the address that was given to the film too',
+  )
+})

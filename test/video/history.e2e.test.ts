@@ -1,0 +1,110 @@
+/** Continuous video and the films of events, with a real camera: what they show is read back picture by picture. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import type { CameraSettings } from '../../src/video/index.ts'
+import { countersIn } from '../support/footage/counter.ts'
+import { type Footage, footage } from '../support/footage.ts'
+import { type RtspServer, startRtspServer } from '../support/rtsp/server.ts'
+import { CameraBench, type MessageOf } from './camera-bench.ts'
+
+/** Far from the ids of motion. */
+const filmId = 1000
+const ffmpeg = locateFfmpeg().path
+const hall = await footage('counted-uneven')
+const reordered = await footage('counted-reordered')
+/** A ring that has forgotten what is some seconds old. */
+const short = { sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 0, postRecordSeconds: 1, masks: [], zones: [] }
+const kept = { detecting: false, history: { isOn: true, hours: 1, stream: 'main' } } as const
+
+type Hall = { readonly cam: RtspServer; readonly b: CameraBench; readonly clip: Footage; readonly liveAt: number }
+
+async function watch(t: Test, more: Partial<CameraSettings>, clip = hall): Promise<Hall> {
+  const cam = await startRtspServer({ streams: { hall: clip } })
+  t.teardown(() => cam.stop())
+  const b = await CameraBench.open()
+  t.teardown(() => b.close())
+  b.camera(1, cam.url('hall'), more)
+  await b.state(1, 'live')
+  return { cam, b, clip, liveAt: Date.now() }
+}
+
+/** The result of a film that shows a second before and after a moment. */
+async function film({ b }: Hall, momentAt: number, seconds = 1): Promise<MessageOf<'clipClosed' | 'clipLost'>> {
+  b.film({
+    detectionId: filmId,
+    cameraId: 1,
+    momentAt,
+    fromAt: momentAt - seconds * 1000,
+    toAt: momentAt + seconds * 1000,
+  })
+  const results = () => [...b.of('clipClosed'), ...b.of('clipLost')].filter((one) => one.detectionId === filmId)
+  await b.until(() => results().length > 0, 'the film is made or lost')
+  return results()[0] as MessageOf<'clipClosed' | 'clipLost'>
+}
+
+/** Compares the numbers in the pictures with what the camera sent at that time. */
+async function compare(t: Test, { cam, b, clip }: Hall, made: MessageOf<'clipClosed' | 'clipLost'>, momentAt: number) {
+  if (made.type !== 'clipClosed') return t.fail(JSON.stringify(made))
+  const shown = await countersIn(join(b.folder, 'clips', made.file), ffmpeg)
+  t.equal(made.pictures, shown.length)
+  t.ok(made.startedAt <= momentAt - 990 && made.endedAt >= momentAt + 500, `${made.startedAt} to ${made.endedAt}`)
+  const times = [...clip.timesMs].sort((x, y) => x - y)
+  t.same(
+    shown,
+    shown.map((_, i) => ((shown[0] ?? 0) + i) % times.length),
+    'all pictures are there, in order',
+  )
+  const offMs = cam.takenAt('hall', times[shown.at(-1) ?? 0] ?? -1).map((ms) => Math.abs(made.endedAt - ms))
+  // Some milliseconds on an idle machine; a busy one sees pictures late.
+  t.ok(Math.min(...offMs) <= 700, `its end is off by ${Math.min(...offMs)} ms`)
+}
+
+const until = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.max(ms - Date.now(), 0)))
+
+// Most of the time of these tests is a camera's; they wait side by side.
+t.jobs = 6
+
+t.test('the film of an event that happens now is made of what the camera shows, from before it on', async (t) => {
+  const seen = await watch(t, { detecting: false, streaming: true, filmSeconds: 10 })
+  await until(seen.liveAt + 2500)
+  const momentAt = Date.now()
+  await compare(t, seen, await film(seen, momentAt), momentAt)
+})
+
+for (const [name, clip] of [
+  ['a camera', hall],
+  ['a camera with B-frames', reordered],
+] as const) {
+  t.test(`${name}: the film of a late event is made of continuous video, without detection`, async (t) => {
+    const seen = await watch(t, { ...kept, motion: short }, clip)
+    await until(seen.liveAt + 9000)
+    const momentAt = seen.liveAt + 3000
+    await compare(t, seen, await film(seen, momentAt), momentAt)
+    t.equal(seen.cam.clients('hall').mostAtOnce, 1, 'one connection')
+  })
+}
+
+t.test('a moment of which nothing was kept has no film, and that is said', async (t) => {
+  const seen = await watch(t, { detecting: true })
+  t.match(await film(seen, seen.liveAt - 60_000), {
+    type: 'clipLost',
+    reason: 'nothing-kept',
+    words: /Nothing was kept/,
+  })
+})
+
+t.test('an event in the middle of motion gets no second clip: the one of the motion shows it', async (t) => {
+  const seen = await watch(t, { detecting: true, filmSeconds: 10 })
+  seen.cam.seek('hall', 0)
+  await seen.b.until(() => seen.b.of('motionFired').some(({ clip }) => clip), 'motion')
+  const [fired] = seen.b.of('motionFired').filter(({ clip }) => clip)
+  const momentAt = (fired?.motionAt ?? 0) + 700
+  const order = { detectionId: filmId, cameraId: 1, momentAt, fromAt: momentAt - 1000, toAt: momentAt + 300 }
+  seen.b.film(order)
+  await seen.b.until(() => seen.b.of('filmCovered').length > 0, 'the film is there')
+  t.match(seen.b.of('filmCovered'), [{ detectionId: filmId, by: fired?.detectionId }])
+  const clips = readdirSync(join(seen.b.folder, 'clips')).filter((name) => name.startsWith(String(filmId)))
+  t.same(clips, [], 'nothing of it is left on the disk')
+})
