@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Role } from '../../src/config/index.ts'
+import { type Role, roleNames } from '../../src/config/index.ts'
 import { descriptionOf, operationsOf } from '../support/description.ts'
 import { people, testGateway } from '../support/gateway.ts'
 
@@ -40,6 +40,11 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^GET \/api\/governance\/reports/, leadsAndAuditor],
   [/^POST \/api\/governance\/reports$/, leads],
 ]
+
+t.test('every role is decided, from the least to the most', (t) => {
+  t.strictSame(roleNames, roles)
+  t.end()
+})
 
 t.test('each role may do what is decided for it, and nothing else', async (t) => {
   const gateway = await testGateway({ people: [...Object.values(people), ...roles.map(asker)] })
