@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,12 +25,16 @@ export class Workbench {
     this.#git('init', '-q')
   }
 
-  /** Whether the mutant's test or check fails with its words; it is ended as soon as it has. */
+  /**
+   * Whether the mutant's test or check fails with its words; it is ended as soon as it has. Of a test file, what has
+   * these words in its title is tried first and alone.
+   */
   async run(mutant: Mutant): Promise<Observed> {
     const patch = resolve(mutant.file)
     this.#git('apply', patch)
     try {
-      return await this.#observe(mutant)
+      const first = isInTitles(mutant) ? await this.#observe(mutant, patternOf(mutant.says)) : undefined
+      return first?.isCaught ? first : await this.#observe(mutant)
     } finally {
       this.#git('apply', '-R', patch)
     }
@@ -52,14 +56,21 @@ export class Workbench {
     execFileSync('git', args, { cwd: this.#tree, stdio: 'pipe' })
   }
 
-  async #observe({ caughtBy, says }: Mutant): Promise<Observed> {
+  /** @param only pattern of the titles to run; without it all of them run */
+  async #observe({ caughtBy, says }: Mutant, only?: string): Promise<Observed> {
     const check = caughtBy.match(/^check (.+)$/)?.[1]
     const program = spawn(process.execPath, check ? ['scripts/check.ts', check] : [caughtBy], {
       cwd: this.#tree,
       // A group of its own, so that the daemons and browsers of an ended test end with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TMPDIR: this.#temporary, TAP_TIMEOUT: '100' },
+      env: {
+        ...process.env,
+        TMPDIR: this.#temporary,
+        TAP_TIMEOUT: '100',
+        NODE_COMPILE_CACHE: resolve('.cache', 'mutants'),
+        ...(only === undefined ? {} : { TAP_GREP: `/${only}/` }),
+      },
     })
     const end = () => {
       try {
@@ -88,6 +99,14 @@ export class Workbench {
     return { isCaught: isCaught || (status !== 0 && status !== null && failures(output).includes(says)), output }
   }
 }
+
+/** Whether the file of the test names the words, as in a title. */
+function isInTitles({ caughtBy, says }: Mutant): boolean {
+  return existsSync(caughtBy) && readFileSync(caughtBy, 'utf8').includes(says)
+}
+
+/** A pattern for exactly these words. */
+const patternOf = (words: string): string => words.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 /** The output without the lines of what went well. */
 const failures = (output: string): string => output.replace(/^\s*ok .*$/gm, '').replace(/^\s*# Subtest: .*$/gm, '')
