@@ -50,7 +50,7 @@ import {
 } from '../ledger/index.ts'
 import { type Photos, photoRoutes, photosPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import { type Notices, privacyRoutes } from '../privacy/index.ts'
+import { type Exports, type Notices, privacyRoutes, type Redactions } from '../privacy/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
@@ -104,6 +104,8 @@ export type ApiParts = {
   readonly detections: Detections
   readonly notices: Notices
   readonly gaps: Gaps
+  readonly redactions: Redactions
+  readonly clipExports: Exports
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
 }

@@ -16,7 +16,7 @@ export type CamerasThreadListener = {
   /** Called when a new thread runs: it has no settings yet. */
   threadStarted?(): void
   /** Called when the thread has ended, or could not be started; the next one starts a second later. */
-  threadEnded(): void
+  threadEnded?(): void
   /** Called before the thread is stopped for good. */
   threadStopping?(): void
   heard(message: FromCameras): void
@@ -68,6 +68,11 @@ export class CamerasThread {
   /** Which ffmpeg reads the cameras; undefined while none was found. */
   get ffmpegOrigin(): FfmpegOrigin | undefined {
     return this.#ffmpegOrigin
+  }
+
+  /** Whether the thread runs now. */
+  get isRunning(): boolean {
+    return this.#worker !== undefined
   }
 
   /** Adds a listener. Listeners are called in the order in which they were added. */
@@ -138,7 +143,7 @@ export class CamerasThread {
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
-      for (const ear of this.#ears) ear.threadEnded()
+      for (const ear of this.#ears) ear.threadEnded?.()
       this.#again()
     })
     this.#worker = worker

@@ -7,6 +7,7 @@ import { buildApi } from './api.ts'
 import { asOf } from './as-of.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
+import type { ComposedPrivacy } from './compose-privacy.ts'
 import type { ComposedReporting } from './compose-reporting.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { ComposedVideo } from './compose-video.ts'
@@ -22,6 +23,7 @@ export function composeApi(
     ComposedCallers &
     ComposedLedger &
     ComposedVideo &
+    ComposedPrivacy &
     ComposedReporting & { readonly metrics: Metrics },
 ): Api {
   const startedMs = clock.monotonic()

@@ -16,7 +16,6 @@ import {
 } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
-import { Notices } from '../privacy/index.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
@@ -49,6 +48,7 @@ export function composeVideo(
     uploads: live.config.storage.upload !== null,
     reserveBytes: live.config.retention.ledgerReserveBytes,
     minFreeBytes: live.config.retention.minFreeBytes,
+    fourEyesForExport: live.config.privacy.fourEyesForExport,
   })
   const configured = new ConfiguredCameras({ site, names: callers.names })
   const detections = new Detections({ work, cameras: configured, clipsDir: clipsFolder })
@@ -76,7 +76,6 @@ export function composeVideo(
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const gapsIn = gaps.gapsIn.bind(gaps)
   const traces = new Traces({ work, warehouse, cameras: configured, detections, gapsIn })
-  const notices = new Notices({ work, clock, cameras: configured, warehouse, config: () => live.config })
   return {
     camerasThread,
     configured,
@@ -88,6 +87,5 @@ export function composeVideo(
     snapshots,
     gaps,
     traces,
-    notices,
   }
 }

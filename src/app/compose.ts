@@ -8,6 +8,7 @@ import type { Api } from '../http/index.ts'
 import type { ImportService } from '../imports/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
 import type { ClockSync } from '../platform/index.ts'
+import type { Exports } from '../privacy/index.ts'
 import type { Retention } from '../retention/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
@@ -15,6 +16,7 @@ import type { CamerasThread } from './cameras-thread.ts'
 import { composeApi, composeMetricsApi } from './compose-api.ts'
 import { type ComposedCallers, composeCallers } from './compose-callers.ts'
 import { composeLedger } from './compose-ledger.ts'
+import { composePrivacy } from './compose-privacy.ts'
 import { type ComposedReporting, composeReporting } from './compose-reporting.ts'
 import { composeRetention } from './compose-retention.ts'
 import { type ComposedStorage, composeStorage } from './compose-storage.ts'
@@ -57,6 +59,7 @@ export type Gateway = {
   readonly clockSync: ClockSync
   readonly imports: ImportService
   readonly warehouse: WarehouseService
+  readonly clipExports: Exports
   readonly makeId: () => string
   /** Writes into the audit trail what was done to the config at the box. */
   readonly audit: (action: string, changes: Record<string, unknown>) => Promise<void>
@@ -83,8 +86,9 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const callers = composeCallers(live, outside, storage, metrics)
   const ledger = composeLedger(live, outside, storage, callers, (tx, event) => video.films.reserve(tx, event))
   const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger)
+  const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
-  const lower = { ...storage, ...callers, ...ledger, ...video, retention, metrics }
+  const lower = { ...storage, ...callers, ...ledger, ...video, ...privacy, retention, metrics }
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
@@ -93,7 +97,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   return {
     ...{ live, jobs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync },
-    ...{ imports, warehouse, makeId },
+    ...{ imports, warehouse, makeId, clipExports: privacy.clipExports },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
@@ -106,6 +110,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       printWorker,
       clockSync,
       retention,
+      privacy.clipExports,
       health,
       liveViews,
     ],

@@ -1,11 +1,24 @@
 import type { ConfigNames } from '../auth/index.ts'
-import type { CameraConfig } from '../config/index.ts'
+import { type CameraConfig, permissionsOf } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 
 /** Says whether the caller sees a camera: its owner, its viewers (users or groups) and admins do. */
 export function maySee(names: ConfigNames, caller: Caller, { owner, viewers }: CameraConfig): boolean {
   return caller.role === 'admin' || names.meanUser(owner, caller) || names.mean(viewers, caller)
+}
+
+/** Says whether the caller may hand out clips of a camera: its owner, and who has cameras:export. Ask `maySee` first. */
+export function mayExport(names: ConfigNames, caller: Caller, camera: CameraConfig): boolean {
+  return names.meanUser(camera.owner, caller) || permissionsOf(caller.role).has('cameras:export')
+}
+
+/** Throws PERMISSION_DENIED unless the caller owns the camera or has cameras:export. */
+export function demandExport(names: ConfigNames, caller: Caller, camera: CameraConfig): void {
+  if (names.meanUser(camera.owner, caller) || caller.permissions.has('cameras:export')) return
+  throw new AppError('PERMISSION_DENIED', 'Clips of this camera are not yours to hand out', {
+    details: `role ${caller.role} lacks cameras:export`,
+  })
 }
 
 /** Throws PERMISSION_DENIED unless the caller owns the camera or has cameras:control. */

@@ -2,7 +2,7 @@ import type { ConfigNames } from '../auth/index.ts'
 import type { CameraConfig } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import { maySee } from './access.ts'
+import { mayExport, maySee } from './access.ts'
 
 export type CamerasSettings = {
   readonly cameras: readonly CameraConfig[]
@@ -13,6 +13,8 @@ export type CamerasSettings = {
   readonly reserveBytes: number
   /** Bytes of the disk that continuous video leaves free. */
   readonly minFreeBytes: number
+  /** Whether a second person has to approve an export. */
+  readonly fourEyesForExport: boolean
 }
 
 type ConfiguredCamerasNeeds = { readonly site: () => CamerasSettings; readonly names: ConfigNames }
@@ -52,6 +54,17 @@ export class ConfiguredCameras {
     const camera = this.visibleTo(caller).find(({ id }) => id === cctvId)
     if (!camera) throw AppError.notFound('Camera')
     return camera
+  }
+
+  /**
+   * Throws SECOND_PERSON_NEEDED when exports need four eyes and the caller may not export: who plays a clip can save it.
+   */
+  demandPlay(cctvId: number, caller: Caller): void {
+    const camera = this.visible(cctvId, caller)
+    if (!this.site.fourEyesForExport || mayExport(this.#needs.names, caller, camera)) return
+    throw new AppError('SECOND_PERSON_NEEDED', 'Clips leave this gateway with the agreement of two people only', {
+      details: 'privacy.fourEyesForExport is on: its owner, supervisors and admins play clips; ask one of them.',
+    })
   }
 
   /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */

@@ -117,9 +117,20 @@ export class Detections {
     )
   }
 
+  /** Returns the clip to play it. Throws as `clip`, and SECOND_PERSON_NEEDED. */
+  play(id: number | undefined, caller: Caller): FileAnswer {
+    this.#needs.cameras.demandPlay(this.#row(id, caller).cctv_id, caller)
+    return this.clip(id, caller)
+  }
+
   /** Returns the clip of a detection. Throws NOT_FOUND, or CLIP_PENDING while it is being recorded. */
   clip(id: number | undefined, caller: Caller): FileAnswer {
     return this.#file(this.#row(id, caller), 'clip')
+  }
+
+  /** Seconds from the first picture of a clip to the motion; 0 when there is no clip. */
+  preRollSeconds(tx: ReadTx, id: number): number {
+    return store.findDetection(tx, id)?.pre_roll_seconds ?? 0
   }
 
   snapshot(id: number | undefined, caller: Caller): FileAnswer {

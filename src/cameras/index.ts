@@ -1,3 +1,4 @@
+export { demandExport } from './access.ts'
 export {
   type ClipFile,
   type ClipPlace,

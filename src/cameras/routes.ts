@@ -111,7 +111,7 @@ const getClip = operation({
   description: 'Supports Range and If-None-Match, so that players can seek.',
   input: { params: idParam },
   success: { 200: { description: 'MP4', schema: binary, mediaType: 'video/mp4', ranges: true } },
-  errors: ['CLIP_PENDING'],
+  errors: ['CLIP_PENDING', 'SECOND_PERSON_NEEDED'],
 })
 
 const getSnapshot = operation({
@@ -140,7 +140,7 @@ export function cameraRoutes(api: Api, cameras: CamerasService, detections: Dete
   api.openapi(getDetection, (c) =>
     c.json({ success: true as const, ...detections.one(numericPath(c.req.valid('param').id), c.get('caller')) }, 200),
   )
-  api.openapi(getClip, (c) => sendFile(c, detections.clip(numericPath(c.req.valid('param').id), c.get('caller'))))
+  api.openapi(getClip, (c) => sendFile(c, detections.play(numericPath(c.req.valid('param').id), c.get('caller'))))
   api.openapi(getSnapshot, (c) =>
     sendFile(c, detections.snapshot(numericPath(c.req.valid('param').id), c.get('caller'))),
   )

@@ -171,6 +171,8 @@ export class CamerasService {
       case 'liveEnded':
       case 'snapshotTaken':
       case 'snapshotFailed':
+      case 'redacted':
+      case 'redactionFailed':
       case 'stopped':
         break
     }

@@ -16,6 +16,7 @@ export const permissions = [
   'incidents:resolve',
   'reports:create',
   'cameras:control',
+  'cameras:export',
   'whms:write',
   'webhooks:manage',
   'alerts:manage',
@@ -42,6 +43,7 @@ const supervisor = [
   'reports:create',
   'audit:read',
   'cameras:control',
+  'cameras:export',
 ] as const
 
 /**

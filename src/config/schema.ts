@@ -439,6 +439,10 @@ const retention = {
 }
 
 const privacy = {
+  fourEyesForExport: key(
+    flag().prefault(false),
+    'Whether a second person has to approve each export of a clip. Callers who may not export then play no clips.',
+  ),
   controller: key(
     text(500).nullable().prefault(null),
     'Who is responsible for the video (name and address); the notice at the door shows it.',

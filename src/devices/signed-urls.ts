@@ -8,6 +8,8 @@ import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 const signable = [
   /^\/api\/iot\/detection-events\/[^/?]+\/(clip|snapshot)$/,
   /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot|notice)$/,
+  /^\/api\/iot\/redactions\/[^/?]+\/(clip|snapshot)$/,
+  /^\/api\/iot\/exports\/[^/?]+\/file$/,
   /^\/api\/whms\/evidence\/photos\/[^/?]+$/,
   /^\/api\/whms\/(slots|assets)\/[^/?]+\/label$/,
 ]

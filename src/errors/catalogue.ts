@@ -38,6 +38,11 @@ export const catalogue = {
     hint: 'The secret is right, for another user name; details says which to send.',
   },
   PERMISSION_DENIED: { status: 403, retry: false, hint: 'The role of this caller lacks the permission.' },
+  SECOND_PERSON_NEEDED: {
+    status: 403,
+    retry: false,
+    hint: 'privacy.fourEyesForExport: another supervisor or admin approves the export.',
+  },
   CSRF_TOKEN_WRONG: { status: 403, retry: false, hint: 'With the session cookie send X-CSRF-Token.' },
   NOT_FOUND: { status: 404, retry: false, hint: 'No such thing, or not for this caller.' },
   METHOD_NOT_ALLOWED: { status: 405, retry: false, hint: 'See the Allow header.' },
@@ -63,6 +68,7 @@ export const catalogue = {
   STORAGE_FULL: { status: 503, retry: true, hint: 'The disk is full; free space, nothing was lost.' },
   NO_PICTURE: { status: 503, retry: true, hint: 'The camera gives no pictures now; details says why.' },
   CLIP_PENDING: { status: 503, retry: true, hint: 'The clip is still being recorded.' },
+  REDACTIONS_WAITING: { status: 503, retry: true, hint: 'Redacted copies are made one at a time; some are waiting.' },
   NOT_READY: { status: 503, retry: true, hint: 'The gateway is starting or stopping.' },
 } as const satisfies Record<string, CatalogueEntry>
 

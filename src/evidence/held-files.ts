@@ -8,6 +8,7 @@ import { everyListHash, listFile } from '../imports/index.ts'
 import { heldPhotos, removalOf, removalsOfDetection } from '../log/index.ts'
 import { photoFile } from '../photos/index.ts'
 import { ownFile } from '../platform/index.ts'
+import { everyRedactedFile } from '../privacy/index.ts'
 import type { Findings } from './findings.ts'
 
 type HeldFile = {
@@ -20,7 +21,13 @@ type HeldFile = {
 
 /** Compares the hash of every file that a row names. @returns the number of files that rows name */
 export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
-  const files = [...photos(tx, dataDir), ...clips(tx, dataDir), ...reports(tx, dataDir), ...openingLists(tx, dataDir)]
+  const files = [
+    ...photos(tx, dataDir),
+    ...clips(tx, dataDir),
+    ...redactedCopies(tx, dataDir),
+    ...reports(tx, dataDir),
+    ...openingLists(tx, dataDir),
+  ]
   for (const { what, path, sha256, isRemoved } of files) {
     const found = hashOfFile(path)
     if (found === undefined && isRemoved) continue
@@ -49,6 +56,15 @@ function clips(tx: ReadTx, dataDir: string): HeldFile[] {
       return sha256 === null ? [] : [{ what: `${kind} of detection ${row.id}`, path, sha256, isRemoved }]
     })
   })
+}
+
+function redactedCopies(tx: ReadTx, dataDir: string): HeldFile[] {
+  return everyRedactedFile(tx).map(({ detectionId, redactionId, media_kind: kind, sha256, file }) => ({
+    what: `${kind} of redacted copy ${redactionId}`,
+    path: join(dataDir, 'clips', file),
+    sha256,
+    isRemoved: removalsOfDetection(tx, detectionId).some((removal) => removal.sha256 === sha256),
+  }))
 }
 
 function reports(tx: ReadTx, dataDir: string): HeldFile[] {

@@ -6,6 +6,7 @@ import { linksOfEntries } from '../journal/index.ts'
 import { linksOfJobs } from '../labels/index.ts'
 import { linksOfEvents } from '../ledger/index.ts'
 import { everyPerson, knownLogs, leafPath, linksOfMedia, Person, rowPath } from '../log/index.ts'
+import { linksOfDecisions, linksOfExports, linksOfRedactions } from '../privacy/index.ts'
 import { linksOfReadings } from '../scales/index.ts'
 import { linksOfSteps } from '../units/index.ts'
 import type { Findings } from './findings.ts'
@@ -32,6 +33,9 @@ const shared: readonly { subject: string; noun: string; links: readonly Statemen
   { subject: 'scale_reading', noun: 'scale reading', links: [linksOfReadings] },
   { subject: 'opening_list', noun: 'list of opening stock', links: [linksOfLists] },
   { subject: 'print_job', noun: 'print job', links: [linksOfJobs] },
+  { subject: 'clip_redaction', noun: 'redacted copy', links: [linksOfRedactions] },
+  { subject: 'clip_export', noun: 'export of a clip', links: [linksOfExports] },
+  { subject: 'clip_export_decision', noun: 'decision on an export', links: [linksOfDecisions] },
   { subject: 'count_scan', noun: 'scan', links: [linksOfScans] },
   { subject: 'count_recount', noun: 'recount', links: [linksOfRecounts] },
   { subject: 'count_session', noun: 'count', links: [linksOfCounts.createdBy, linksOfCounts.closedBy] },

@@ -5,6 +5,7 @@ import { type Caller, numericPath } from '../http/index.ts'
 import { findEvent } from '../ledger/index.ts'
 import { clipToCome, findMedia } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
+import { redactedFilesOf } from '../privacy/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 
 /** What an incident can refer to, by the API's names. */
@@ -127,7 +128,8 @@ export class References {
     const number = numericPath(id)
     const evidence = number === undefined ? undefined : this.#needs.detections.evidenceOf(tx, number, caller)
     if (number === undefined || !evidence) return undefined
-    const media = evidence.isClosed ? evidence.files : [clipToCome(number)]
+    const copies = redactedFilesOf(tx, number).map(({ sha256 }) => sha256)
+    const media = evidence.isClosed ? [...evidence.files, ...copies] : [clipToCome(number)]
     return { type: 'detection_event', id, warehouseId: evidence.warehouseId, media }
   }
 

@@ -19,6 +19,9 @@ const withoutReason = built(pick(tables.media_hold, 'reason', 'ref'), ({ reason,
 const withoutFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
   sql.deleteFrom('media_hold').where('sha256', '=', sha256),
 )
+const refsOfReason = built(pick(tables.media_hold, 'reason'), ({ reason }) =>
+  sql.selectFrom('media_hold').select('ref').where('reason', '=', reason).distinct(),
+)
 const holdsOnFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
   sql
     .selectFrom('media_hold')
@@ -53,6 +56,16 @@ export function holdClosedClip(tx: Tx, detectionId: number, files: readonly (str
     tx.run(alsoHeld, [sha256, toCome])
   }
   tx.run(withoutFile, { sha256: toCome })
+}
+
+/** Holds a file for the same reasons as another: a copy of evidence is evidence. */
+export function holdLike(tx: Tx, sha256: string, likeSha256: string): void {
+  tx.run(alsoHeld, [sha256, likeSha256])
+}
+
+/** Returns the references of all holds with this reason. */
+export function refsHeldFor(tx: ReadTx, reason: string): string[] {
+  return tx.all(refsOfReason, { reason }).map(({ ref }) => ref)
 }
 
 /** Returns the holds on a file. Code that removes media calls it in the same transaction and keeps files with a hold. */

@@ -1,6 +1,15 @@
 export { canonicalJson, type Json } from './canonical.ts'
 export { erasedBefore, keepErasedIdentity, keepErasedName } from './erased.ts'
-export { clipToCome, type Hold, holdClosedClip, holdMedia, holdsOn, releaseMedia } from './holds.ts'
+export {
+  clipToCome,
+  type Hold,
+  holdClosedClip,
+  holdLike,
+  holdMedia,
+  holdsOn,
+  refsHeldFor,
+  releaseMedia,
+} from './holds.ts'
 export { type LeafFacts, type LeafKind, type LeafVersion, leafOf } from './leaf.ts'
 export {
   endOfLeaves,

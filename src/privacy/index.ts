@@ -1,2 +1,6 @@
+export { linksOfDecisions, linksOfExports } from './export-store.ts'
+export { Exports } from './exports.ts'
 export { Notices } from './notices.ts'
+export { everyRedactedFile, isRedactedCopyHeld, linksOfRedactions, redactedFilesOf } from './redaction-store.ts'
+export { Redactions } from './redactions.ts'
 export { privacyRoutes } from './routes.ts'

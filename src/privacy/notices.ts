@@ -37,7 +37,7 @@ export class Notices {
       contact: privacy.contact,
       legalBasis: privacy.legalBasis,
       purpose: camera.purpose,
-      hours: [],
+      hours: camera.recordingHours ?? [],
       timezone: work.read((tx) => warehouse.timezoneOf(tx, cameras.warehouseOf(cctvId))),
       retentionDays: camera.retentionDays ?? retention.clips.maxAgeDays,
       continuousHours: camera.history.hours,

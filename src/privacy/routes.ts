@@ -1,8 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { type Api, numericPath, operation, rawAnswer, resource, sendResource } from '../http/index.ts'
+import { exportRoutes, redactionRoutes } from './clip-routes.ts'
+import type { Exports } from './exports.ts'
 import { noticePage, noticePolicy } from './notice-page.ts'
 import { noticeShape } from './notice-schema.ts'
 import type { Notices } from './notices.ts'
+import type { Redactions } from './redactions.ts'
 
 const tag = 'Cameras'
 const idParam = z.object({ id: z.string() })
@@ -26,7 +29,11 @@ const getNotice = operation({
   },
 })
 
-export function privacyRoutes(api: Api, { notices }: { readonly notices: Notices }): void {
+type PrivacyParts = { readonly notices: Notices; readonly redactions: Redactions; readonly clipExports: Exports }
+
+export function privacyRoutes(api: Api, { notices, redactions, clipExports }: PrivacyParts): void {
+  redactionRoutes(api, redactions)
+  exportRoutes(api, clipExports)
   api.openapi(getNotice, (c) => {
     const notice = notices.notice(numericPath(c.req.valid('param').id), c.get('caller'))
     c.header('Vary', 'Accept')

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type ClipFile,
@@ -13,6 +14,7 @@ import type { AuditTrail } from '../journal/index.ts'
 import { holdsOn, type Log, type PhotoFile, photosAfter, type Removal, removalOf, removeMedia } from '../log/index.ts'
 import { photoPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
+import { isRedactedCopyHeld, redactedFilesOf } from '../privacy/index.ts'
 import { type Choice, type KeptFile, sizeOf, whatToRemove } from './policy.ts'
 import { Unlinker } from './unlinker.ts'
 
@@ -52,6 +54,13 @@ const atOnce = 20
 const photoSlices = 20
 
 const beginning: ClipPlace = { timestamp_ms: Number.MIN_SAFE_INTEGER, detection_id: 0 }
+
+/** A hold on a redacted copy keeps the clip as well, and the other way round. */
+const isClipHeld = (tx: ReadTx, id: number) => holdsOnClip(tx, id).length > 0 || isRedactedCopyHeld(tx, id)
+
+/** The redacted copies of a clip go with it: they show the same people. */
+const copiesOf = (tx: ReadTx, id: number) =>
+  redactedFilesOf(tx, id).map(({ media_kind, sha256, file }) => ({ media_kind, sha256, path: join('clips', file) }))
 
 /** Removes clips and photos from the disk once a minute, by age and by free space, a few at a time. */
 export class Retention {
@@ -163,7 +172,7 @@ export class Retention {
       takenAtMs: timestamp_ms,
       sizeBytes: size_bytes,
       maxAgeMs: this.#needs.settings().clipDays(cctv_id).days * dayMs,
-      isHeld: holdsOnClip(tx, detection_id).length > 0,
+      isHeld: isClipHeld(tx, detection_id),
     }
   }
 
@@ -179,8 +188,9 @@ export class Retention {
   }
 
   #removeClip(tx: Tx, { file: { id }, cause }: Choice): void {
-    if (holdsOnClip(tx, id).length > 0) return
-    const { cctvId, files } = takeClipOff(tx, id)
+    if (isClipHeld(tx, id)) return
+    const { cctvId, files: own } = takeClipOff(tx, id)
+    const files = own.length === 0 ? [] : [...own, ...copiesOf(tx, id)]
     const policy = this.#policyOf(cause, cctvId)
     for (const file of files) this.#append(tx, { ...file, detection_id: id, cause, policy })
     if (files.length === 0) return

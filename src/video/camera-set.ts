@@ -5,6 +5,7 @@ import { Films } from './films.ts'
 import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
 import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
+import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
 import { TaskLimit } from './task-limit.ts'
 
@@ -40,6 +41,7 @@ export class CameraSet {
   readonly #ids: IdPool
   readonly #history: History
   readonly #films: Films
+  readonly #redactor: Redactor
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress of removed cameras. */
   readonly #settling = new Set<Promise<void>>()
@@ -60,6 +62,7 @@ export class CameraSet {
       camera: (cameraId) => this.#cameras.get(cameraId),
     })
     this.#ids = new IdPool((count) => post({ type: 'idsWanted', count }))
+    this.#redactor = new Redactor({ tools: this.#tools, post })
     this.#work = this.#finishLeftovers()
   }
 
@@ -98,6 +101,8 @@ export class CameraSet {
         return undefined
       case 'film':
         return this.#films.order(message)
+      case 'redact':
+        return this.#redactor.take(message.job)
       case 'stop':
         return this.#stop()
     }
@@ -141,6 +146,7 @@ export class CameraSet {
   }
 
   async #stop(): Promise<void> {
+    this.#redactor.stop()
     await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
     await Promise.all(this.#settling)
     await Promise.all([this.#films.stop(), this.#history.stop()])

@@ -154,7 +154,8 @@ export async function forget(folder: string, detectionId: number): Promise<void>
 export async function* finishLeftovers(tools: ClipTools): AsyncGenerator<ClipResult> {
   await mkdir(tools.folder, { recursive: true })
   const names = await readdir(tools.folder)
-  for (const name of names.filter((n) => /^\d+\.(mp4|png|json)\.part$/.test(n))) await rm(join(tools.folder, name))
+  for (const name of names.filter((n) => /^\d+(\.redacted-\d+)?\.(mp4|png|json)\.part$/.test(n)))
+    await rm(join(tools.folder, name))
   for (const name of names) {
     const id = /^(\d+)\.json$/.exec(name)?.[1]
     if (id) yield await finishLeftover(tools, Number(id), names)

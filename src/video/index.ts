@@ -15,6 +15,7 @@ export type {
   LiveFormat,
   LivePicture,
   MotionFired,
+  RedactionJob,
   SnapshotFailed,
   SnapshotTaken,
   StoredFile,
@@ -24,6 +25,7 @@ export { onvifClient } from './onvif/client.ts'
 export { addressOf, cleanText, deviceOf, type OnvifChannel, type OnvifDevice } from './onvif/devices.ts'
 export type { OnvifAddress, OnvifCredentials, OnvifNews, OnvifProfile, OnvifTask, Sighting } from './onvif/messages.ts'
 export { type Problem, plainWords } from './problems.ts'
+export { redactedFile } from './redaction.ts'
 export { Ring, ringBytes } from './ring.ts'
 export { askOptions } from './rtsp-options.ts'
 export { type Probed, probeStream } from './stream-probe.ts'

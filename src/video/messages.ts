@@ -70,6 +70,8 @@ export type ToCameras =
     }
   /** Asks for the newest picture as PNG. Answered by `snapshotTaken` or `snapshotFailed` with the same number. */
   | { readonly type: 'snapshot'; readonly cameraId: number; readonly ask: number }
+  /** Make a redacted copy; answered by `redacted` or `redactionFailed`. A repeat of one that waits changes nothing. */
+  | { readonly type: 'redact'; readonly job: RedactionJob }
   /** Ends every stream, closes every clip; `stopped` is the last message. */
   | { readonly type: 'stop' }
 
@@ -89,6 +91,22 @@ export type FilmCovered = {
   readonly detectionId: number
   /** The detection whose clip it is. */
   readonly by: number
+}
+
+/** A redacted copy to be made of a clip on the disk. */
+export type RedactionJob = {
+  readonly redactionId: number
+  readonly detectionId: number
+  /** The clip must have these bytes. */
+  readonly originalSha256: string
+  /** Polygons of points from 0 to 1; `from` and `to` are seconds from the first picture. */
+  readonly regions: readonly {
+    readonly polygon: readonly { readonly x: number; readonly y: number }[]
+    readonly from: number | null
+    readonly to: number | null
+  }[]
+  /** When in the clip the snapshot is taken. */
+  readonly snapshotMs: number
 }
 
 export type CameraState = {
@@ -270,6 +288,15 @@ export type FromCameras =
   | ClipClosed
   | ClipLost
   | FilmCovered
+  /** A redacted copy is on disk, with its snapshot. */
+  | {
+      readonly type: 'redacted'
+      readonly redactionId: number
+      readonly clip: StoredFile
+      readonly snapshot: StoredFile
+    }
+  /** There will be no copy; `words` says why and what to do. */
+  | { readonly type: 'redactionFailed'; readonly redactionId: number; readonly words: string }
   /** All clips of earlier runs have been reported. */
   | { readonly type: 'leftoversDone'; readonly count: number }
   | { readonly type: 'stopped' }

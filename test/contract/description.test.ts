@@ -187,6 +187,9 @@ const needsPictures = new Set([
   'getCameraSnapshot',
   'watchCamera',
   'getOpeningList',
+  'getRedactedClip',
+  'getRedactedSnapshot',
+  'getClipExportFile',
 ])
 
 function problemOf(

@@ -27,7 +27,11 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^POST \/api\/whms\/transport-units\/\{id\}\/cancel$/, leads],
   [/^POST \/api\/whms\/(events|moves|evidence|transport-units|labels|sscc|counts)\b/, floor],
   [/^POST \/api\/iot\/scale-readings$/, floor],
+  [/^GET \/api\/iot\/exports$/, leadsAndAuditor],
   [/^GET \/api\/iot\//, everyone],
+  // Owners may, as with motion detection.
+  [/^POST \/api\/iot\/detection-events\/\{id\}\/(redact|export)$/, everyone],
+  [/^POST \/api\/iot\/exports\/\{id\}\/(approve|refuse)$/, leads],
   // Owners may, whatever their role; of a camera that is not there the answer is 404 for all.
   [/^POST \/api\/iot\/detection\/motion-stream$/, everyone],
   [/^\w+ \/api\/webhooks\b/, admins],

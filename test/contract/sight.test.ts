@@ -46,6 +46,8 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/whms\/labels\/jobs\/$/, ['printJob']],
   [/^\/api\/iot\/detection-events\/$/, ['detection']],
   [/^\/api\/iot\/cctv\/$/, ['camera']],
+  // By number, like detections.
+  [/^\/api\/iot\/(redactions|exports)\/$/, ['detection']],
   [/^\/api\/governance\/incidents\/$/, ['incident']],
   [/^\/api\/governance\/reports\/$/, ['report']],
   // For admins alone, who see every hall.
@@ -87,6 +89,11 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
 type Act = (of: Hidden, at: string) => { path?: Record<string, string>; body: object }
 
 const photo_url = 'https://photos.example/of-the-crawl.jpg'
+const corner = [
+  { x: 0, y: 0 },
+  { x: 1, y: 0 },
+  { x: 0, y: 1 },
+]
 const photo = (at: string) => `${photo_url}?${at}`
 
 /** Every operation that changes something. A new one must be named here: with what it can refer to, or as `apart`. */
@@ -162,6 +169,14 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/whms/counts/{id}/recount': [({ count }) => ({ path: { id: count }, body: { reason: 'r' } })],
   'POST /api/whms/counts/{id}/approve': [({ count }) => ({ path: { id: count }, body: {} })],
   'POST /api/whms/counts/{id}/cancel': [({ count }) => ({ path: { id: count }, body: { reason: 'r' } })],
+  'POST /api/iot/detection-events/{id}/redact': [
+    ({ detection }) => ({ path: { id: detection }, body: { regions: [{ polygon: corner }] } }),
+  ],
+  'POST /api/iot/detection-events/{id}/export': [
+    ({ detection }) => ({ path: { id: detection }, body: { reason: 'r' } }),
+  ],
+  'POST /api/iot/exports/{id}/approve': [({ detection }) => ({ path: { id: detection }, body: {} })],
+  'POST /api/iot/exports/{id}/refuse': [({ detection }) => ({ path: { id: detection }, body: {} })],
   'POST /api/iot/detection/motion-stream': [({ camera }) => ({ body: { cctvId: Number(camera), action: 'start' } })],
   'POST /api/governance/incidents': [
     ({ event }) => ({ body: { severity: 'low', category: 'c', evidenceReferences: [{ type: 'event', id: event }] } }),

@@ -36,6 +36,14 @@ t.test('the notice says who, why, when, how long, whom to ask, and that no sound
   t.match(listed.data, [{ id: 7, purpose: 'To show "how" pallets were <received>.' }])
 })
 
+t.test('the notice says during which hours a camera records', async (t) => {
+  const cameras = [{ ...camera, recordingHours: ['Mo-Fr 06:00-22:00'], retentionDays: 1 }]
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  const { body } = await gateway.ask('GET', address, asJson)
+  t.match(body, { when: /^Mo-Fr 06:00-22:00 \(UTC\); pictures/, howLong: /after 1 day at the latest/ })
+})
+
 t.test('the page to print shows every value as text, runs nothing and fetches nothing', async (t) => {
   const gateway = await testGateway({ config: full })
   t.teardown(() => gateway.end())

@@ -47,11 +47,16 @@ export async function playDay(): Promise<Exchange[]> {
           name: 'Dock door 1',
           url: 'rtsp://192.0.2.7/main',
           owner: 'ada',
+          viewers: ['sven'],
           slots: ['A-01-01'],
           purpose: 'To show in what condition pallets are received.',
         },
       ],
-      privacy: { controller: 'Example Logistics GmbH, Hamburg', contact: 'privacy@example.com' },
+      privacy: {
+        controller: 'Example Logistics GmbH, Hamburg',
+        contact: 'privacy@example.com',
+        fourEyesForExport: true,
+      },
     },
   })
   try {
@@ -287,6 +292,26 @@ class Day {
     await this.#get('/api/iot/detection/motion-stream?cctvId=7')
     await this.#get('/api/iot/detection-events')
     await this.#get('/api/iot/detection-events/1')
+    await this.#handOut()
+  }
+
+  async #handOut(): Promise<void> {
+    const clip = '/api/iot/detection-events/1'
+    const polygon = [
+      { x: 0.1, y: 0.1 },
+      { x: 0.4, y: 0.1 },
+      { x: 0.4, y: 0.9 },
+    ]
+    await this.#post(`${clip}/redact`, { regions: [{ polygon, from: 1, to: 4.5 }] })
+    await this.#get(`${clip}/redactions`)
+    await this.#get('/api/iot/redactions/1')
+    const request = { reason: 'Police report 4711/26', recipient: 'Police station 12', cameraClockOffsetMs: -90_000 }
+    await this.#post(`${clip}/export`, request)
+    await this.#post('/api/iot/exports/1/approve', { note: 'The report is in the file.' }, { by: sven })
+    await this.#post(`${clip}/export`, request)
+    await this.#post('/api/iot/exports/2/refuse', { note: 'It was handed out already.' }, { by: sven })
+    await this.#get('/api/iot/exports')
+    await this.#get('/api/iot/exports/1')
   }
 
   async govern(): Promise<void> {

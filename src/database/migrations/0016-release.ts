@@ -6,6 +6,7 @@ import { eventFilmsStatements } from './0016/event-films.ts'
 import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
 import { peopleStatements } from './0016/people.ts'
+import { privacyStatements } from './0016/privacy.ts'
 import { repliesStatements } from './0016/replies.ts'
 import { retentionStatements } from './0016/retention.ts'
 import { signInStatements } from './0016/sign-in.ts'
@@ -23,6 +24,7 @@ export const release: Migration = {
     ...signInStatements,
     ...healthStatements,
     ...repliesStatements,
+    ...privacyStatements,
     ...retentionStatements,
     ...cameraGapsStatements,
     ...eventFilmsStatements,

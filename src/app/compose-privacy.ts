@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import type { Config } from '../config/index.ts'
+import { Exports, Notices, Redactions } from '../privacy/index.ts'
+import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedLedger } from './compose-ledger.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { ComposedVideo } from './compose-video.ts'
+import type { Outside } from './outside.ts'
+
+export type ComposedPrivacy = ReturnType<typeof composePrivacy>
+
+/** What people in front of the cameras are told, and what leaves the gateway of them. */
+export function composePrivacy(
+  live: { config: Config },
+  { clock, log: logger }: Outside,
+  { work, people, openings, audit, clockSync }: ComposedStorage,
+  { signedUrls }: ComposedCallers,
+  { warehouse }: ComposedLedger,
+  { camerasThread, configured: cameras, detections }: ComposedVideo,
+) {
+  const notices = new Notices({ work, clock, cameras, warehouse, config: () => live.config })
+  const redactions = new Redactions({
+    ...{ work, clock, logger, people, audit, cameras, detections, link: camerasThread },
+    clipsDir: join(live.config.dataDir, 'clips'),
+  })
+  camerasThread.listen(redactions)
+  const clipExports = new Exports({
+    ...{ work, clock, logger, people, openings, audit, cameras, detections, redactions, signedUrls },
+    clockIsTrusted: () => clockSync.isTrusted(),
+    fourEyes: () => live.config.privacy.fourEyesForExport,
+  })
+  return { notices, redactions, clipExports }
+}
