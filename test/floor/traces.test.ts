@@ -288,6 +288,7 @@ t.test('the footage of an event: the clips of its slot around its time, nearest 
       },
     },
   )
+  t.equal(body.clips.length, 1, 'only what shows the moment is its film')
   t.equal(body.watching[0].clips.length, 2)
   const wide = (await get(gateway, `events/${id}/footage?seconds=600`)).body
   t.same(
