@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BuildOptions, build, formatMessages } from 'esbuild'
+import { type BuildOptions, build, formatMessages, type Plugin } from 'esbuild'
 import { assets } from '../../src/platform/bundle.ts'
 import { writeFileDurably } from '../../src/platform/files.ts'
 import { refuseForeignPackages } from './foreign-packages.ts'
@@ -17,12 +17,32 @@ const page = join(root, 'src/console/page')
 const output = join(root, assets['console.json']())
 const stampFile = `${output}.stamp`
 
+/**
+ * Leaves out the style sheets that jsmpeg's package adds for controls of its own, which the page does not use: the content
+ * security policy would block them, with an error in the browser's log.
+ */
+const withoutInlineStyles: Plugin = {
+  name: 'without inline styles',
+  setup(to) {
+    to.onLoad({ filter: /jsmpeg-player\.esm\.js$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      const contents = source.replaceAll(/^styleInject\(\w+\);$/gm, '')
+      if (contents === source) throw new Error('jsmpeg-player adds its style sheets in another way: look again')
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
 const settings: BuildOptions = {
   absWorkingDir: root,
   entryPoints: [join(page, 'main.tsx'), join(page, 'style.css')],
   bundle: true,
+  plugins: [withoutInlineStyles],
   minify: true,
   format: 'esm',
+  // The players of live pictures are large, and loaded when one is looked at.
+  splitting: true,
+  chunkNames: '[name]-[hash]',
   // What runs on tablets that have not been updated for some years.
   target: ['chrome111', 'firefox115', 'safari16.4'],
   jsx: 'automatic',

@@ -122,7 +122,8 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
-  "media-src 'self'",
+  // Live pictures: the page passes them to its video element under a blob: address that it makes itself.
+  "media-src 'self' blob:",
   "connect-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -144,7 +145,7 @@ function addPage(api: Api, admission: Admission): void {
     c.header('Cache-Control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
     return sendText(c, file)
   }
-  api.get('/', (c) => serve(c, 'index.html'))
+  for (const path of ['/', '/cameras', '/cameras/:id']) api.get(path, (c) => serve(c, 'index.html'))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
 }
 

@@ -17,10 +17,13 @@ export async function* asIvf(spool: FileHandle): AsyncGenerator<Buffer> {
   for (const unit of splitter.flush()) yield ivfPicture(unit)
 }
 
-const fourCharacters: Readonly<Record<Exclude<Codec, 'other'>, string>> = { h264: 'H264', hevc: 'HEVC', mjpeg: 'MJPG' }
+/** Codecs that ffmpeg knows in IVF. */
+type IvfCodec = Exclude<Codec, 'other' | 'hevc'>
+
+const fourCharacters: Readonly<Record<IvfCodec, string>> = { h264: 'H264', mjpeg: 'MJPG' }
 
 /** Returns how an IVF file begins. ffmpeg takes width and height from the pictures. */
-export function ivfHeader(codec: Exclude<Codec, 'other'>): Buffer {
+export function ivfHeader(codec: IvfCodec): Buffer {
   const bytes = Buffer.alloc(headerBytes)
   bytes.write('DKIF', 0, 'latin1')
   bytes.writeUInt16LE(headerBytes, 6)

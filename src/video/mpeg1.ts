@@ -31,12 +31,15 @@ const encoding = {
 }
 /** ffmpeg looks at 20 pictures before it encodes the first one, so it gets those of the past at once. */
 const picturesToProbe = 25
+/** Of a transport stream it looks at 5 s. */
+const streamToProbeMs = 6000
 /** An ffmpeg that is this far behind skips to a key frame. */
 const mostWaitingBytes = 4 * 1024 * 1024
 
 /**
  * Converts the pictures of a ring to MPEG-1, with node-rtsp-stream's muxer. It is fed with IVF: of a transport stream,
- * ffmpeg would read 5 s before the first picture, and the muxer takes no argument that changes that.
+ * ffmpeg would read 5 s before the first picture, and the muxer takes no argument that changes that. ffmpeg does not
+ * know H.265 in IVF, so that comes as a transport stream, with as much of the past as the ring has.
  */
 export class Mpeg1 {
   readonly #needs: Mpeg1Needs
@@ -69,7 +72,8 @@ export class Mpeg1 {
 
   #feedPast(): void {
     const { ring, clock } = this.#needs
-    const pastMs = (picturesToProbe * 1000) / (ring.picturesPerSecond ?? picturesToProbe)
+    const picturesMs = (picturesToProbe * 1000) / (ring.picturesPerSecond ?? picturesToProbe)
+    const pastMs = ring.codec === 'hevc' ? streamToProbeMs : picturesMs
     const cut = ring.since(clock.monotonic() - pastMs)
     for (const unit of cut?.units ?? []) this.#feed(unit)
   }
@@ -81,9 +85,10 @@ export class Mpeg1 {
     if (stdin.writableLength > mostWaitingBytes) this.#skipping = true
     if ((this.#skipping || !this.#fed) && !(unit.key && stdin.writableLength < mostWaitingBytes)) return
     this.#skipping = false
-    if (!this.#fed) stdin.write(ivfHeader(codec))
+    const isIvf = codec !== 'hevc'
+    if (!this.#fed) stdin.write(isIvf ? ivfHeader(codec) : this.#needs.ring.tables)
     this.#fed = true
-    stdin.write(ivfPicture(unit))
+    stdin.write(isIvf ? ivfPicture(unit) : unit.bytes)
   }
 
   #take(bytes: Buffer): void {

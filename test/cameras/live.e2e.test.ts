@@ -57,6 +57,9 @@ t.test('H.265 is handed through to who plays it, and others are told what to ask
   t.equal(seen(await plays.received(20)), 'hevc 320x180')
   const words = 'The camera sends H.265, which this viewer cannot play. Ask with format=mpeg1.'
   t.same(await cannot.end(), { code: 4503, reason: words })
+  const converted = live(2, 'format=mpeg1')
+  t.equal(seen(await converted.received(20)), 'mpeg1video 320x180')
+  await converted.close()
   await plays.close()
 })
 

@@ -16,6 +16,7 @@ export const Cameras = ({ cameras, detections = [], isAbsent, timeZone }: Props)
     <h2 id="cameras-title">
       <Icon name="camera" /> Cameras
     </h2>
+    {cameras && cameras.length > 0 ? <a href="/cameras">Live view</a> : null}
     {isAbsent || cameras?.length === 0 ? <p class="blank">No cameras here yet.</p> : null}
     {cameras === undefined && !isAbsent ? <p class="blank">Loading …</p> : null}
     {cameras && cameras.length > 0 ? (

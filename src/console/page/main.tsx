@@ -1,6 +1,7 @@
 import { render, useEffect, useState } from 'hono/jsx/dom'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Unreachable } from './ask.ts'
+import { CameraPage } from './camera-page.tsx'
 import { Console } from './console.tsx'
 import { Icon } from './icons.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -45,6 +46,7 @@ const App = () => {
       />
     )
   }
+  if (/^\/cameras(\/|$)/.test(location.pathname)) return <CameraPage siteId={session.siteId} onLeft={leave} />
   return <Console siteId={session.siteId} caller={session.caller} onLeft={leave} />
 }
 
