@@ -2,10 +2,11 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
- *                      deliveries, cameras, history, binary; or wall, ten minutes:
+ *                      deliveries, cameras, history, detection, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
+ *   --hours N          hours of scenes of each kind in which nothing happens, when detection is measured (default: 0.5)
  *   --backlog N        deliveries that wait when the drain is measured (default: 20000)
  *   --no-binary        leaves out the single binary, which may have to be built first
  *   --folder PATH      the disk to measure (default: var)
@@ -24,6 +25,7 @@ import { measureBlocks } from './bench/blocks.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
 import { measureDeliveries } from './bench/deliveries.ts'
+import { measureDetection } from './bench/detection.ts'
 import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureHistory } from './bench/history.ts'
@@ -56,9 +58,13 @@ const parts = {
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   cameras: (workshop) => measureCameras(workshop),
   history: (workshop) => measureHistory(workshop),
+  detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),
   wall: (workshop) => measureWall(workshop),
   binary: (workshop) => measureBinary(workshop),
-} satisfies Record<string, (workshop: Workshop, sizes: readonly number[], backlog: number) => Promise<Figure[]>>
+} satisfies Record<
+  string,
+  (workshop: Workshop, sizes: readonly number[], backlog: number, hours: number) => Promise<Figure[]>
+>
 
 type Part = keyof typeof parts
 
@@ -69,6 +75,7 @@ type TimedAsk = {
   readonly parts: readonly Part[]
   readonly sizes: readonly number[]
   readonly backlog: number
+  readonly hours: number
   readonly folder: string
   readonly save: string | undefined
 }
@@ -84,6 +91,7 @@ function readOptions(args: string[]): TimedAsk {
       only: { type: 'string', default: usual.join(',') },
       events: { type: 'string', default: '10000,100000' },
       backlog: { type: 'string', default: '20000' },
+      hours: { type: 'string', default: '0.5' },
       binary: { type: 'boolean', default: true },
       folder: { type: 'string', default: join(root, 'var') },
       save: { type: 'string' },
@@ -95,11 +103,13 @@ function readOptions(args: string[]): TimedAsk {
   const backlog = Number(values.backlog)
   if (!Number.isInteger(backlog) || backlog < 1 || backlog > mostEvents)
     throw new Error(`--backlog takes a whole number up to ${mostEvents}, not ${values.backlog}`)
+  const hours = Number(values.hours)
+  if (!(hours >= 0.1 && hours <= 240)) throw new Error(`--hours takes a number from 0.1 to 240, not ${values.hours}`)
   const unknown = values.only.split(',').filter((name) => !Object.hasOwn(parts, name))
   if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(parts).join(', ')}, not ${unknown.join(', ')}`)
   if (values.save !== undefined && !/^[\w.-]+$/.test(values.save)) throw new Error('--save takes the name of a file')
   const chosen = (values.only.split(',') as Part[]).filter((name) => name !== 'binary' || values.binary)
-  return { parts: chosen, sizes, backlog, folder: resolve(values.folder), save: values.save }
+  return { parts: chosen, sizes, backlog, hours, folder: resolve(values.folder), save: values.save }
 }
 
 async function run(asked: TimedAsk): Promise<void> {
@@ -113,7 +123,7 @@ async function run(asked: TimedAsk): Promise<void> {
     const figures: Figure[] = []
     for (const part of asked.parts) {
       const startedMs = performance.now()
-      figures.push(...(await parts[part](workshop, asked.sizes, asked.backlog)))
+      figures.push(...(await parts[part](workshop, asked.sizes, asked.backlog, asked.hours)))
       say(`${part} took ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
     }
     const made = { date: new Date().toISOString().slice(0, 10), commit: commitOf(), loadAtStart: load, machine }

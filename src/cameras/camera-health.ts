@@ -1,4 +1,4 @@
-import type { CameraState } from '../video/index.ts'
+import type { CameraState, CameraStatus } from '../video/index.ts'
 
 /** State of a camera that should give pictures. */
 export type CameraHealth = {
@@ -11,6 +11,8 @@ export type CameraHealth = {
   readonly badSinceMs: number | null
   /** What is wrong and what to do, for the admin; null while it gives pictures. */
   readonly problem: string | null
+  /** What it shows as a whole, while it gives pictures. */
+  readonly scene: CameraStatus['scene'] | null
 }
 
 type Known = {

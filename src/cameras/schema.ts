@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { motionRanges } from '../config/index.ts'
 import { optional, rowId, timeOut } from '../http/index.ts'
+import { sceneStates } from '../video/index.ts'
 
 const within = (name: keyof typeof motionRanges) => z.number().min(motionRanges[name].min).max(motionRanges[name].max)
 
@@ -38,6 +39,17 @@ export const motionResultShape = {
 
 const State = z.enum(['off', 'offline', 'connecting', 'live', 'stalled', 'backing-off', 'refused'])
 
+const Scene = z
+  .object({
+    state: z.enum(sceneStates).openapi({
+      description:
+        'light: the light has just changed; covered: the picture has lost its detail (a cover, dirt, darkness); turned: it shows another place; still: all pictures are the same. A start action accepts the picture as it is.',
+    }),
+    forSeconds: z.int(),
+  })
+  .nullable()
+  .openapi({ description: 'what the camera shows as a whole; null while no pictures are scored' })
+
 export const motionStatusShape = {
   cctvId: rowId(),
   running: z.boolean(),
@@ -53,6 +65,7 @@ export const motionStatusShape = {
   }),
   lastFrameAt: timeOut().nullable(),
   fps: z.number(),
+  scene: Scene,
   restarts: z.int(),
   settings: Settings,
   pendingUploads: z.int(),
@@ -70,6 +83,7 @@ export const Camera = z
     state: State,
     problem: z.string().nullable(),
     online: z.boolean(),
+    scene: Scene,
     lastFrameAt: timeOut().nullable(),
     owner: z.string().nullable(),
     motion: z.object({ running: z.boolean(), settings: Settings }),

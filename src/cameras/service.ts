@@ -206,7 +206,8 @@ export class CamerasService {
       .filter((camera) => this.#duty(camera).watches || this.#keepsHistory(camera))
       .map(({ id, name }) => {
         const bad = this.#health.badness(id, this.#needs.clock.monotonic())
-        return { id, name, badSinceMs: bad ? this.#needs.clock.now() - bad.forMs : null, problem: bad?.problem ?? null }
+        const badSinceMs = bad ? this.#needs.clock.now() - bad.forMs : null
+        return { id, name, badSinceMs, problem: bad?.problem ?? null, scene: this.#reports.status(id)?.scene ?? null }
       })
   }
 
@@ -229,6 +230,7 @@ export class CamerasService {
       motionFrames: { count, percentage, lastScore, maxScore },
       lastFrameAt: timeOf(status?.lastFrameAt),
       fps: status?.fps ?? 0,
+      scene: this.#sceneOf(camera),
       restarts: status?.restarts ?? 0,
       settings,
       pendingUploads: 0,
@@ -275,10 +277,16 @@ export class CamerasService {
       enabled: camera.enabled,
       ...state,
       online: state.state === 'live',
+      scene: this.#sceneOf(camera),
       lastFrameAt: timeOf(this.#reports.status(camera.id)?.lastFrameAt),
       owner: camera.owner,
       motion: this.#wanted(camera),
     }
+  }
+
+  #sceneOf(camera: CameraConfig) {
+    const isLive = this.#stateOf(camera).state === 'live'
+    return (isLive && this.#reports.status(camera.id)?.scene) || null
   }
 
   #stateOf(camera: CameraConfig) {

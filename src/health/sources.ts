@@ -11,16 +11,40 @@ type CameraSeen = {
   readonly badSinceMs: number | null
   /** What is wrong and what to do, in words. */
   readonly problem: string | null
+  /** What it shows as a whole; null while that is not known. */
+  readonly scene: { readonly state: string; readonly forSeconds: number } | null
 }
 
 export function cameraObservations(cameras: readonly CameraSeen[], nowMs: number): Observation[] {
-  return cameras.map(({ id, name: own, badSinceMs, problem }) => {
+  return cameras.map(({ id, name: own, badSinceMs, problem, scene }) => {
     const name = own === `Camera ${id}` ? own : `Camera ${id} (${own})`
     const forMs = badSinceMs === null ? 0 : nowMs - badSinceMs
     const message = `${name} has given no pictures for ${durationWords(forMs)}. ${problem ?? ''}`.trim()
-    const wrong = badSinceMs === null ? null : { kind: 'camera.offline' as const, forMs, message }
+    const wrong = badSinceMs === null ? sceneTrouble(name, scene) : { kind: 'camera.offline' as const, forMs, message }
     return { component: 'cameras', subject: String(id), name, wrong }
   })
+}
+
+const acceptWords = 'Starting its motion detection through the API accepts the picture as it is.'
+const sceneWords = {
+  covered: [
+    'camera.covered',
+    'has shown no detail',
+    `Is something in front of the lens, is it dirty, or is it dark? ${acceptWords}`,
+  ],
+  turned: [
+    'camera.turned',
+    'has shown another place',
+    `Turn it back. A new view is accepted after half an hour. ${acceptWords}`,
+  ],
+  still: ['camera.still', 'has sent the same picture', 'Restart the camera.'],
+} as const
+
+function sceneTrouble(name: string, scene: CameraSeen['scene']): Observation['wrong'] {
+  if (scene?.state !== 'covered' && scene?.state !== 'turned' && scene?.state !== 'still') return null
+  const [kind, what, hint] = sceneWords[scene.state]
+  const forMs = scene.forSeconds * 1000
+  return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
 }
 
 /**

@@ -25,6 +25,27 @@ export const kinds = {
     over: 'ffmpeg.replaced',
     reason: 'The cameras are read by the ffmpeg that came with gatehouse, which is only a fallback.',
   },
+  'camera.still': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'camera.seeing',
+    reason: 'A camera sends the same picture all the time.',
+  },
+  'camera.turned': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 30_000,
+    over: 'camera.seeing',
+    reason: 'A camera shows another place than before.',
+  },
+  'camera.covered': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 30_000,
+    over: 'camera.seeing',
+    reason: 'A camera is covered, out of focus or in the dark.',
+  },
   'camera.offline': {
     component: 'cameras',
     status: 'degraded',

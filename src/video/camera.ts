@@ -112,8 +112,9 @@ export class Camera {
     this.#tellStatus()
   }
 
-  /** Ends a wait: the next attempt starts now. */
+  /** Ends a wait, so that the next attempt starts now, and accepts what the camera shows. */
   retry(): void {
+    this.#watch.acceptView()
     this.#main.retry()
     this.#detect?.retry()
   }

@@ -94,12 +94,16 @@ export class Comparer {
     const now = wordsOf(frame)
     // Red, green and blue that differ by no more than this are never over the threshold of pixelmatch.
     const alike = Math.floor(175 * this.threshold)
+    const result = this.#reference
     for (let i = 0; i < now.length; i += 1) {
-      const [a, b] = [now[i] ?? 0, before[i] ?? 0]
-      const red = Math.abs((a & 255) - (b & 255))
-      const green = Math.abs(((a >> 8) & 255) - ((b >> 8) & 255))
-      const blue = Math.abs(((a >> 16) & 255) - ((b >> 16) & 255))
-      this.#reference[i] = red <= alike && green <= alike && blue <= alike ? a : b
+      const a = now[i] ?? 0
+      const b = before[i] ?? 0
+      const red = (a & 255) - (b & 255)
+      const green = ((a >> 8) & 255) - ((b >> 8) & 255)
+      const blue = ((a >> 16) & 255) - ((b >> 16) & 255)
+      const isRedAlike = red <= alike && red >= -alike
+      const isGreenAlike = green <= alike && green >= -alike
+      result[i] = isRedAlike && isGreenAlike && blue <= alike && blue >= -alike ? a : b
     }
     return this.#match(frame)
   }
@@ -111,10 +115,11 @@ export class Comparer {
   #tolerate(reference: Uint8Array, frame: Uint8Array, shift: Shift): void {
     const before = wordsOf(reference)
     const now = wordsOf(frame)
+    const result = this.#reference
+    const marks = this.#difference
     for (let i = 0; i < now.length; i += 1) {
       const color = now[i] ?? 0
-      this.#reference[i] =
-        this.#difference[i] === 0 ? color : closest(before, color, this.#place(i, shift), this.#picture)
+      result[i] = marks[i] === 0 ? color : closest(before, color, this.#place(i, shift), this.#picture)
     }
     this.#match(frame)
   }
@@ -137,9 +142,11 @@ export class Comparer {
 
   #shares(): Uint8Array {
     const sums = this.#sums.fill(0)
-    for (let i = 0; i < this.#cellOf.length; i += 1) {
-      if (this.#difference[i] === 0) continue
-      const cell = this.#cellOf[i] ?? 0
+    const marks = this.#difference
+    const cellOf = this.#cellOf
+    for (let i = 0; i < cellOf.length; i += 1) {
+      if (marks[i] === 0) continue
+      const cell = cellOf[i] ?? 0
       sums[cell] = (sums[cell] ?? 0) + 1
     }
     const percent = (100 * cellCount) / this.#cellOf.length
@@ -158,7 +165,12 @@ function countOver(changed: Uint8Array, percent: number): number {
 
 /** Returns the color between the darkest and the brightest of nine pixels that is closest to `color`. */
 function closest(before: Uint32Array, color: number, place: number, { width }: Picture): number {
-  let [red0, red1, green0, green1, blue0, blue1] = [255, 0, 255, 0, 255, 0]
+  let red0 = 255
+  let red1 = 0
+  let green0 = 255
+  let green1 = 0
+  let blue0 = 255
+  let blue1 = 0
   for (let row = place - width - 1; row <= place + width; row += width) {
     for (let i = row; i < row + 3; i += 1) {
       const pixel = before[i] ?? 0

@@ -109,11 +109,14 @@ function judge(reference: Uint8Array, frame: Uint8Array, width: number, box: Box
 
 /** Returns by what factor the green of a box has changed, and the largest difference. */
 function changeOf(reference: Uint8Array, frame: Uint8Array, width: number, box: Box): { gain: number; most: number } {
-  let [before, now, most] = [0, 0, 0]
+  let before = 0
+  let now = 0
+  let most = 0
   for (let y = box.top; y < box.bottom; y += 1) {
     for (let x = box.left; x < box.right; x += 1) {
       const at = 4 * (y * width + x) + 1
-      const [a, b] = [reference[at] ?? 0, frame[at] ?? 0]
+      const a = reference[at] ?? 0
+      const b = frame[at] ?? 0
       before += a
       now += b
       if (b - a > most) most = b - a

@@ -6,6 +6,7 @@ import type { Polygon } from './mask.ts'
 import type { PlainWords, Problem } from './problems.ts'
 import type { StreamState } from './stream.ts'
 import type { Codec } from './transport-stream.ts'
+import type { SceneState } from './view-watch.ts'
 
 export type MotionOptions = {
   readonly sensitivity: number
@@ -46,7 +47,7 @@ export type ToCameras =
   | { readonly type: 'camera'; readonly settings: CameraSettings }
   /** The camera was removed from the config. Open clips are closed. */
   | { readonly type: 'remove'; readonly cameraId: number }
-  /** Detection was started through the API: the next attempt is now, also after refused credentials. */
+  /** Detection was started through the API: the next attempt is now, also after refused credentials; a new view is accepted. */
   | { readonly type: 'retry'; readonly cameraId: number }
   /** Password files may have changed. A camera that waits with an old password is tried at once. */
   | { readonly type: 'secrets' }
@@ -154,6 +155,8 @@ export type CameraStatus = {
   readonly suppressedSceneChanges: number
   /** How long all frames have been identical, bit by bit: the camera is then probably broken. */
   readonly stillSeconds: number
+  /** What the camera shows as a whole, and for how long. */
+  readonly scene: { readonly state: SceneState; readonly forSeconds: number }
   /** Bytes held in memory. */
   readonly ringBytes: number
   /** Interval of the key frames; null before it is known. It should be below preRecordSeconds. */

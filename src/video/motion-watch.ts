@@ -14,6 +14,7 @@ import { FrameCounter, type FrameCounts } from './frame-counter.ts'
 import { type Frame, FrameQueue, FrameSplitter, frameSize } from './frames.ts'
 import type { MotionArea } from './mask.ts'
 import { Scorer } from './score.ts'
+import { type SceneState, ViewWatch } from './view-watch.ts'
 
 export type MotionWatchOptions = {
   readonly clock: Clock
@@ -27,10 +28,15 @@ export type WatchCounts = FrameCounts & {
   readonly lastFrameMs: number | undefined
   readonly dropped: number
   readonly suppressed: number
+  readonly scene: { readonly state: SceneState; readonly forSeconds: number }
 }
 
 /** Without a frame for this long, the clock counts instead of frames. */
 const silenceMs = 2000
+/** For this long after a change, the light has just changed. */
+const lightMs = 5000
+/** Frames that have been identical for this long are a still picture. */
+const stillSeconds = 60
 
 /** From the bytes of small pictures to motion events: the loop around `cells.ts`, `score.ts` and `detector.ts`, which decide. */
 export class MotionWatch {
@@ -39,6 +45,9 @@ export class MotionWatch {
   readonly #queue = new FrameQueue()
   readonly #comparer = new Comparer(frameSize)
   readonly #scorer: Scorer
+  readonly #view = new ViewWatch()
+  #scene: { state: SceneState; sinceMs: number } = { state: 'normal', sinceMs: 0 }
+  #lightAtMs = -Infinity
   #detector: Detector = newDetector
   #counter = new FrameCounter()
   #peakScore = 0
@@ -58,6 +67,11 @@ export class MotionWatch {
 
   setArea(area: MotionArea): void {
     this.#scorer.setArea(area)
+  }
+
+  /** Accepts what the camera shows from now on. */
+  acceptView(): void {
+    this.#view.accept()
   }
 
   /** Starts the counters at 0: detection was started. */
@@ -96,7 +110,21 @@ export class MotionWatch {
       lastFrameMs,
       dropped,
       suppressed: this.#detector.suppressed,
+      scene: this.#sceneNow(),
     }
+  }
+
+  #sceneNow(): WatchCounts['scene'] {
+    const nowMs = this.#needs.clock.monotonic()
+    const state = this.#sceneState(nowMs)
+    if (state !== this.#scene.state) this.#scene = { state, sinceMs: nowMs }
+    return { state, forSeconds: Math.floor((nowMs - this.#scene.sinceMs) / 1000) }
+  }
+
+  #sceneState(nowMs: number): SceneState {
+    if (this.#counter.counts(nowMs).stillSeconds >= stillSeconds) return 'still'
+    if (this.#view.state !== 'normal') return this.#view.state
+    return nowMs - this.#lightAtMs < lightMs ? 'light' : 'normal'
   }
 
   stop(): void {
@@ -115,6 +143,8 @@ export class MotionWatch {
 
   #score(frame: Frame): void {
     const score = this.#scorer.push(this.#comparer.push(frame.pixels))
+    this.#view.push(frame.pixels)
+    if (score.whole === 'light') this.#lightAtMs = frame.arrivedMs
     this.#newest = frame
     this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)
     this.#peakScore = Math.max(this.#peakScore, score.score)

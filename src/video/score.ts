@@ -85,11 +85,14 @@ export class Scorer {
   #lasting(): number {
     let most = 0
     for (let i = 0; i < windowCount; i += 1) {
-      let [least, next] = [1, 1]
+      let least = 1
+      let next = 1
       for (const near of this.#near) {
         const share = near[i] ?? 0
-        if (share < least) [least, next] = [share, least]
-        else if (share < next) next = share
+        if (share < least) {
+          next = least
+          least = share
+        } else if (share < next) next = share
       }
       if (next > most) most = next
     }

@@ -24,24 +24,24 @@ const defaults: DetectorSettings = { sensitivity: 0.3, cooldownMs: 5000, preReco
 const afterglowMs = 1400
 
 /** Plays a scene to scorer and detector at the default settings, and compares with the truth. */
-export function judgeScene(scene: Scene, settings: DetectorSettings = defaults): Verdict {
+export function judgeScene(scene: Scene, frames: Iterable<Uint8Array> = play(scene)): Verdict {
+  const settings = defaults
   const comparer = new Comparer(frameSize)
   const scorer = new Scorer()
   let detector: Detector = newDetector
   const overMs: number[] = []
   const firedMs: number[] = []
-  let [atMs, scoreMs, frames] = [0, 0, 0]
-  for (const frame of play(scene)) {
+  let [atMs, scoreMs, count] = [0, 0, 0]
+  for (const frame of frames) {
     const startedMs = cpuMs()
     const score = scorer.push(comparer.push(frame))
     const step = detect(detector, { kind: 'scored', frame: score }, atMs, settings)
     scoreMs += cpuMs() - startedMs
     detector = step.detector
     if (score.score > settings.sensitivity || (detector.state.kind === 'active' && score.whole)) overMs.push(atMs)
-    for (const outcome of step.outcomes)
-      if (outcome.kind === 'fired') firedMs.push(outcome.clipFromMs === null ? atMs : atMs)
+    if (step.outcomes.some(({ kind }) => kind === 'fired')) firedMs.push(atMs)
     atMs += frameMs
-    frames += 1
+    count += 1
   }
   const isTrue = (ms: number) => scene.movers.some(({ fromMs, toMs }) => ms >= fromMs && ms <= toMs + afterglowMs)
   const hits = scene.movers.flatMap(({ fromMs, toMs }) => {
@@ -55,7 +55,7 @@ export function judgeScene(scene: Scene, settings: DetectorSettings = defaults):
     delaysMs: hits,
     countedMs: scene.durationMs - scene.countFromMs,
     scoreMs,
-    frames,
+    frames: count,
   }
 }
 

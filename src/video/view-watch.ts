@@ -1,0 +1,146 @@
+import { frameSize, framesPerSecond } from './frames.ts'
+
+/**
+ * What a camera shows as a whole. `light`: its light has just changed. `covered`: the picture has lost its detail: a cover,
+ * dirt, no focus, or darkness. `turned`: it shows another place. `still`: every frame is the same, bit by bit.
+ */
+export const sceneStates = ['normal', 'light', 'covered', 'turned', 'still'] as const
+export type SceneState = (typeof sceneStates)[number]
+
+/** Frames between two looks at the view: one second. */
+const lookEvery = framesPerSecond
+/** Looks that the view is learned from before it is compared. */
+const learnLooks = 20
+/** A view must look wrong, or right again, for this many looks in a row. */
+const wrongLooks = 10
+const rightLooks = 5
+/** Share of the usual detail below which a picture is covered. */
+const leastDetail = 0.08
+/** How alike two views are, from -1 to 1: below the first a camera is turned, above the second it looks the same. */
+const turnedBelow = 0.3
+const sameAbove = 0.4
+/** A new view is accepted when it has stayed this long, in looks: half an hour. */
+export const acceptLooks = 1800
+/** The view follows slow changes, such as goods that come and go: this much with each look. */
+const following = 1 / 600
+
+const width = frameSize.width / 2
+const height = frameSize.height / 2
+/** Differences of brightness that may be noise, and from which on all count alike. */
+const [noiseTone, mostTone] = [5, 40]
+
+type View = { readonly edges: Float32Array; looks: number }
+
+/**
+ * Watches whether a camera still shows what it showed: by edges, which stay where they are when the light changes. Time is
+ * counted in frames. Learning lasts 20 s; a turned camera is accepted after half an hour of the new view, or at once by
+ * `accept`. A covered one never is by time.
+ */
+export class ViewWatch {
+  #frames = 0
+  #learned: View = { edges: new Float32Array(2 * width * height), looks: 0 }
+  #candidate: View | undefined
+  #state: 'normal' | 'covered' | 'turned' = 'normal'
+  #wrong = 0
+  #right = 0
+
+  get state(): 'normal' | 'covered' | 'turned' {
+    return this.#state
+  }
+
+  /** Forgets the view: the present one is learned and accepted. */
+  accept(): void {
+    this.#learned = { edges: new Float32Array(2 * width * height), looks: 0 }
+    this.#become('normal')
+  }
+
+  push(frame: Uint8Array): void {
+    this.#frames += 1
+    if (this.#frames % lookEvery === 0) this.#look(edgesOf(frame))
+  }
+
+  #look(edges: Float32Array): void {
+    if (this.#learned.looks < learnLooks) follow(this.#learned, edges)
+    else this.#compare(edges)
+  }
+
+  #compare(edges: Float32Array): void {
+    const alike = likeness(edges, this.#learned.edges)
+    const seen = this.#judge(edges, alike)
+    if (seen === 'normal' && alike > 0.5) follow(this.#learned, edges)
+    this.#right = seen === 'normal' ? this.#right + 1 : 0
+    this.#wrong = seen === 'normal' ? 0 : this.#wrong + 1
+    if (this.#state !== 'normal' && this.#right >= rightLooks) this.#become('normal')
+    if (this.#wrong >= wrongLooks && seen !== 'normal') this.#become(seen)
+    if (this.#state === 'turned') this.#learnNew(edges)
+  }
+
+  #judge(edges: Float32Array, alike: number): 'normal' | 'covered' | 'turned' {
+    if (energy(edges) < leastDetail * energy(this.#learned.edges)) return 'covered'
+    const limit = this.#state === 'normal' ? turnedBelow : sameAbove
+    return alike < limit ? 'turned' : 'normal'
+  }
+
+  /** Learns the view of a turned camera beside the old one, as long as it stays the same. */
+  #learnNew(edges: Float32Array): void {
+    const isSame = this.#candidate && likeness(edges, this.#candidate.edges) > sameAbove
+    if (!this.#candidate || !isSame) this.#candidate = { edges: Float32Array.from(edges), looks: 1 }
+    else follow(this.#candidate, edges)
+    if (this.#candidate.looks < acceptLooks) return
+    this.#learned = this.#candidate
+    this.#become('normal')
+  }
+
+  #become(state: 'normal' | 'covered' | 'turned'): void {
+    this.#state = state
+    this.#wrong = 0
+    this.#right = 0
+    if (state !== 'turned') this.#candidate = undefined
+  }
+}
+
+function follow(view: View, edges: Float32Array): void {
+  view.looks += 1
+  const weight = Math.max(following, 1 / view.looks)
+  for (let i = 0; i < edges.length; i += 1) {
+    view.edges[i] = (view.edges[i] ?? 0) + weight * ((edges[i] ?? 0) - (view.edges[i] ?? 0))
+  }
+}
+
+/** Returns the slopes to the right and downward at each point of half the size, in proportion to the brightness there. */
+function edgesOf(frame: Uint8Array): Float32Array {
+  const tones = new Float32Array(width * height)
+  const row = 4 * frameSize.width
+  for (let i = 0; i < tones.length; i += 1) {
+    const at = 2 * row * Math.floor(i / width) + 8 * (i % width) + 1
+    tones[i] = ((frame[at] ?? 0) + (frame[at + 4] ?? 0) + (frame[at + row] ?? 0) + (frame[at + row + 4] ?? 0)) / 4
+  }
+  const edges = new Float32Array(2 * tones.length)
+  for (let y = 1; y < height - 1; y += 1) {
+    for (let x = 1; x < width - 1; x += 1) {
+      const at = y * width + x
+      const tone = tones[at] ?? 0
+      edges[2 * at] = slope((tones[at + 1] ?? 0) - (tones[at - 1] ?? 0), tone)
+      edges[2 * at + 1] = slope((tones[at + width] ?? 0) - (tones[at - width] ?? 0), tone)
+    }
+  }
+  return edges
+}
+
+function slope(difference: number, tone: number): number {
+  if (Math.abs(difference) < noiseTone) return 0
+  const relative = (128 * difference) / (tone + 16)
+  return Math.max(-mostTone, Math.min(mostTone, relative))
+}
+
+function energy(edges: Float32Array): number {
+  let sum = 0
+  for (const edge of edges) sum += edge * edge
+  return sum
+}
+
+function likeness(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i += 1) sum += (a[i] ?? 0) * (b[i] ?? 0)
+  return sum / (Math.sqrt(energy(a) * energy(b)) || 1)
+}

@@ -1,0 +1,61 @@
+import t from 'tap'
+import { frameSize } from '../../src/video/index.ts'
+import { acceptLooks, ViewWatch } from '../../src/video/view-watch.ts'
+import { makeScene, type Scene } from '../support/scenes/kinds.ts'
+import { play } from '../support/scenes/play.ts'
+
+const perSecond = 5
+const place = (seed: number, changes: Partial<Scene> = {}): Uint8Array[] => [
+  ...play({ ...makeScene('noise', seed, 40_000), disturbance: { grain: 1.5 }, ...changes }),
+]
+const [here, there] = [place(1), place(3)]
+const dim = place(1, { disturbance: { grain: 1.5, light: 0.25 } })
+const grey = here.map((_, i) => new Uint8Array(frameSize.bytes).fill(60 + (i % 3)))
+
+/** Shows frames again and again for so long. */
+function show(watch: ViewWatch, frames: readonly Uint8Array[], seconds: number): ViewWatch {
+  for (let i = 0; i < seconds * perSecond; i += 1) watch.push(frames[i % frames.length] ?? new Uint8Array())
+  return watch
+}
+const watching = () => show(new ViewWatch(), here, 40)
+
+t.test('a camera whose light is switched shows what it showed', async (t) => {
+  t.equal(show(watching(), dim, 60).state, 'normal')
+})
+
+t.test('people and a lorry that stays leave the view as it is', async (t) => {
+  for (const kind of ['busy aisle', 'lorry', 'forklift'] as const) {
+    const watch = new ViewWatch()
+    for (const frame of play(makeScene(kind, 3, 120_000))) {
+      watch.push(frame)
+      if (watch.state !== 'normal') t.fail(kind)
+    }
+  }
+})
+
+t.test('a covered lens is noticed after ten seconds, and is well when the cover is gone', async (t) => {
+  const watch = watching()
+  t.equal(show(watch, grey, 8).state, 'normal', 'somebody may stand before it for a moment')
+  t.equal(show(watch, grey, 4).state, 'covered')
+  t.equal(show(watch, grey, 2 * acceptLooks).state, 'covered', 'a cover is never accepted by time')
+  t.equal(show(watch, here, 6).state, 'normal')
+})
+
+t.test('a turned camera is noticed, and is well when it is turned back', async (t) => {
+  const watch = watching()
+  t.equal(show(watch, there, 12).state, 'turned')
+  t.equal(show(watch, here, 6).state, 'normal')
+})
+
+t.test('a new view is accepted after half an hour, and the old one is then another place', async (t) => {
+  const watch = watching()
+  t.equal(show(watch, there, acceptLooks - 10).state, 'turned')
+  t.equal(show(watch, there, 30).state, 'normal')
+  t.equal(show(watch, here, 12).state, 'turned')
+})
+
+t.test('a start through the API accepts the picture as it is', async (t) => {
+  const watch = show(watching(), there, 12)
+  watch.accept()
+  t.equal(show(watch, there, 60).state, 'normal')
+})
