@@ -13,6 +13,8 @@ const causes: Readonly<Record<Problem, GapCause>> = {
   'no-picture': 'stalled',
   'no-key-frame': 'no_keyframe',
   frozen: 'stalled',
+  'few-pictures': 'stalled',
+  'size-changed': 'restarted',
   'time-jump': 'stalled',
   reordered: 'restarted',
   'motion-jpeg': 'restarted',

@@ -5,7 +5,8 @@ import type { History } from './history.ts'
 import { LiveFeeds } from './live-feed.ts'
 import type { CameraSettings, FromCameras, LiveFormat } from './messages.ts'
 import { MotionWatch } from './motion-watch.ts'
-import { plainWords } from './problems.ts'
+import { PicturePace } from './picture-pace.ts'
+import { type Problem, plainWords } from './problems.ts'
 import { Ring } from './ring.ts'
 import { ageMs, asPng, freshGroup, lastPicture } from './snapshot.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from './stream.ts'
@@ -31,6 +32,7 @@ export type CameraOptions = {
 const statusEveryMs = 1000
 /** A camera that was just connected needs this long for its first picture. */
 const snapshotWithinMs = 8000
+const longestKeylessMs = 60_000
 /** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip. */
 const ringSlackMs = 2000
 /** The same for the film of an event: a scanner sends it some seconds late. */
@@ -44,6 +46,7 @@ export class Camera {
   readonly #ring: Ring
   /** Of the detection stream, while its video is kept. */
   readonly #detectRing: Ring
+  readonly #pace = new PicturePace()
   readonly #watch: MotionWatch
   readonly #main: Stream
   readonly #live: LiveFeeds
@@ -61,8 +64,16 @@ export class Camera {
     const { settings, clock } = options
     this.#needs = options
     this.#settings = settings
-    this.#ring = new Ring({ keepMs: ringKeepMs(settings), onJump: () => this.#main.broken('time-jump') })
-    this.#detectRing = new Ring({ keepMs: 0, onJump: () => this.#detect?.broken('time-jump') })
+    this.#ring = new Ring({
+      keepMs: ringKeepMs(settings),
+      onJump: () => this.#main.broken('time-jump'),
+      onSizeChange: () => this.#main.broken('size-changed'),
+    })
+    this.#detectRing = new Ring({
+      keepMs: 0,
+      onJump: () => this.#detect?.broken('time-jump'),
+      onSizeChange: () => this.#detect?.broken('size-changed'),
+    })
     this.#watch = new MotionWatch({
       clock,
       area: settings.motion,
@@ -185,6 +196,7 @@ export class Camera {
       onEnd: () => {
         this.#watch.interrupt('stream-ended', this.#ring.newestMs)
         this.#ring.restart()
+        this.#pace.restart()
       },
     })
   }
@@ -228,7 +240,14 @@ export class Camera {
 
   #video(bytes: Buffer): void {
     this.#ring.push(bytes, this.#needs.clock.monotonic())
-    if (this.#ring.codec === 'mjpeg') this.#main.remark('motion-jpeg')
+    this.#main.remark(this.#remark())
+  }
+
+  /** Returns what an admin should know of a stream that gives pictures. */
+  #remark(): Problem | null {
+    if (this.#ring.codec === 'mjpeg') return 'motion-jpeg'
+    if (this.#ring.keylessMs > longestKeylessMs) return 'no-key-frame'
+    return this.#pace.isSlow(this.#ring.picturesPerSecond, this.#ring.heldMs) ? 'few-pictures' : null
   }
 
   /** Takes frames. Drops late output of a process that is being replaced. */

@@ -11,6 +11,8 @@ export type Outputs = {
   readonly frames: boolean
   /** Pictures arrive in another order than they are shown: decoding times are set, so that ffmpeg can write them. */
   readonly reordered?: boolean
+  /** Passes on what comes before the first key frame. */
+  readonly fromAnywhere?: boolean
 }
 
 export type Ended = {
@@ -25,7 +27,7 @@ export type IngestOptions = {
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly source: StreamSource
   readonly outputs: Outputs
-  /** For a probe: ffmpeg says what it finds, and passes on what comes before the first key frame. */
+  /** For a probe: ffmpeg says what it finds. */
   readonly talkative?: boolean
   /** Bytes of an MPEG transport stream. */
   readonly onVideo: (bytes: Buffer) => void
@@ -140,7 +142,8 @@ const beginsAtSeconds = 10
 /**
  * Returns ffmpeg's arguments. They name nothing of the camera: address, timeout and transport are in the list on stdin.
  */
-export function ingestArgs({ video, frames, reordered = false }: Outputs, talkative = false): string[] {
+export function ingestArgs(outputs: Outputs, talkative = false): string[] {
+  const { video, frames, reordered = false, fromAnywhere = false } = outputs
   const size = `${frameSize.width}:${frameSize.height}`
   const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
   return [
@@ -150,7 +153,7 @@ export function ingestArgs({ video, frames, reordered = false }: Outputs, talkat
     ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1', '-skip_loop_filter', 'all'],
     ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0'],
     ...(video ? ['-map', '0:v:0', '-c', 'copy', ...(reordered ? ['-bsf:v', reorderedFilter] : [])] : []),
-    ...(video && talkative ? ['-copyinkf'] : []),
+    ...(video && fromAnywhere ? ['-copyinkf'] : []),
     ...(video ? ['-output_ts_offset', `${beginsAtSeconds}`, '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),
     ...(video ? ['-flush_packets', '1', 'pipe:3'] : []),
     // fps comes before scale: five pictures a second are scaled then, not all of them.

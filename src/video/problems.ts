@@ -10,6 +10,8 @@ export type Problem =
   | 'not-a-stream'
   | 'no-picture'
   | 'no-key-frame'
+  | 'few-pictures'
+  | 'size-changed'
   | 'frozen'
   | 'time-jump'
   | 'reordered'
@@ -59,8 +61,16 @@ const words: Record<Problem, PlainWords> = {
     hint: 'Restart the camera; a very long key frame interval can be the cause too.',
   },
   'no-key-frame': {
-    what: 'The camera has sent no key frame for a minute. Clips begin at key frames, so there may be no video of a motion now.',
+    what: 'The camera has sent no key frame for a long time. Clips begin at key frames, so a motion now may have no video.',
     hint: 'Set the key frame interval (I-frame interval, GOP) of the camera to 1 or 2 seconds, and switch smart or dynamic intervals off.',
+  },
+  'few-pictures': {
+    what: 'The camera sends fewer than 3 pictures a second, so fast motion is missed.',
+    hint: 'Set its frame rate to 10 or more, and look for a night mode or a bandwidth limit that lowers it.',
+  },
+  'size-changed': {
+    what: 'The camera changed the size of its picture.',
+    hint: 'The stream is opened anew, and an open clip ends. If this goes on, set one fixed size in the camera.',
   },
   frozen: {
     what: 'The stream is frozen: it is open, but pictures have stopped.',

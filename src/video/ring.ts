@@ -1,3 +1,4 @@
+import { type PictureSize, pictureSize } from './picture-size.ts'
 import { SmallestOffset } from './smallest-offset.ts'
 import { type Codec, type Unit, UnitSplitter } from './transport-stream.ts'
 
@@ -28,6 +29,8 @@ export type RingOptions = {
   readonly onJump?: () => void
   /** Whether `replay` fills it. */
   readonly isReplay?: boolean
+  /** Called when the size of the pictures has changed, after the ring was emptied and its listeners were ended. */
+  readonly onSizeChange?: () => void
 }
 
 /** Memory of a camera's ring. */
@@ -52,16 +55,21 @@ export class Ring {
   #sizeBytes = 0
   readonly #offset = new SmallestOffset()
   #newestKey: Unit | undefined
+  /** The first one since the ring was emptied. */
+  #firstUnit: Unit | undefined
   #groupMs: number | undefined
   #reordered = false
+  #size: PictureSize | undefined
   readonly #onJump: () => void
   #replayOffsetMs: number | undefined
+  readonly #onSizeChange: () => void
 
   constructor(options: RingOptions) {
     this.#keepMs = options.keepMs
     this.#maxBytes = options.maxBytes ?? ringBytes
     this.#onJump = options.onJump ?? (() => {})
     if (options.isReplay) this.#splitter = new UnitSplitter({ timesAreKnown: true })
+    this.#onSizeChange = options.onSizeChange ?? (() => {})
   }
 
   set keepMs(ms: number) {
@@ -108,6 +116,19 @@ export class Ring {
     return this.#groupMs
   }
 
+  /** Returns the milliseconds of video since the newest key frame, also of video that is no longer held. */
+  get keylessMs(): number {
+    const { newest } = this
+    const from = this.#newestKey ?? this.#firstUnit
+    return newest && from ? newest.ptsMs - from.ptsMs : 0
+  }
+
+  /** Returns the milliseconds of video that are held. */
+  get heldMs(): number {
+    const [first, last] = [this.#units[0], this.#units.at(-1)]
+    return first && last ? last.ptsMs - first.ptsMs : 0
+  }
+
   /** Returns pictures a second over what is held; undefined before there are two. */
   get picturesPerSecond(): number | undefined {
     const [first, last] = [this.#units[0], this.#units.at(-1)]
@@ -140,6 +161,7 @@ export class Ring {
   restart(): void {
     this.#splitter = new UnitSplitter()
     this.#reordered = false
+    this.#size = undefined
     this.#forget()
   }
 
@@ -205,13 +227,24 @@ export class Ring {
 
   #append(unit: Unit): void {
     const jumped = this.#isJump(unit)
-    if (jumped || this.#beginsReordering(unit)) this.#forget()
+    const resized = this.#isResized(unit)
+    if (jumped || resized || this.#beginsReordering(unit)) this.#forget()
+    this.#firstUnit ??= unit
     this.#units.push(unit)
     this.#sizeBytes += unit.bytes.length
     this.#offset.note(unit.ptsMs, unit.arrivedMs)
     if (unit.key) this.#noteKey(unit)
     for (const listener of [...this.#listeners]) listener.unit(unit)
     if (jumped) this.#onJump()
+    if (resized) this.#onSizeChange()
+  }
+
+  /** Says whether a key frame has another size than the one before. A clip has one size. */
+  #isResized(unit: Unit): boolean {
+    if (!unit.key) return false
+    const [before, size] = [this.#size, pictureSize(unit, this.codec)]
+    this.#size = size ?? before
+    return before !== undefined && size !== undefined && (size.width !== before.width || size.height !== before.height)
   }
 
   /** Says whether the stream's time ran back, or a picture came before it can have been taken. A gap is no jump. */
@@ -241,6 +274,7 @@ export class Ring {
 
   #forget(): void {
     this.#newestKey = undefined
+    this.#firstUnit = undefined
     this.#units = []
     this.#sizeBytes = 0
     this.#offset.reset()

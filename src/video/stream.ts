@@ -61,6 +61,8 @@ export class Stream {
   /** How this stream's video can be written, as found out so far. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
+  /** Video comes, and no frame can be made of it before its first key frame. */
+  #waitsForKeyFrame = false
   #idle: (() => void)[] = []
   readonly #knock = new Knock((answered) => this.#step({ kind: 'knocked', answered }))
   /** Source of the newest attempt; undefined before the first, and when its password could not be read. */
@@ -120,11 +122,17 @@ export class Stream {
     this.#step({ kind: 'reconfigured' })
   }
 
-  /** Notes a problem that an admin should know although the stream is live, until the process ends. */
-  remark(problem: Problem): void {
-    if (this.#remark === problem) return
-    this.#remark = problem
+  /** Notes a problem that an admin should know although the stream is live, or that there is none; until the process ends. */
+  remark(problem: Problem | null): void {
+    const noted = problem ?? this.#ownRemark
+    if (this.#remark === noted) return
+    this.#remark = noted
     this.#publish()
+  }
+
+  get #ownRemark(): Problem | null {
+    if (this.#order === 'not-recorded') return 'reordered'
+    return this.#waitsForKeyFrame ? 'no-key-frame' : null
   }
 
   /** Opens the stream anew, because its pictures are unusable. */
@@ -181,7 +189,8 @@ export class Stream {
     this.#tried = source
     if (!source) return
     const outputs = this.#outputs()
-    this.#remark = this.#order === 'not-recorded' ? 'reordered' : null
+    this.#waitsForKeyFrame = outputs.fromAnywhere === true
+    this.#remark = this.#ownRemark
     this.#spawned += 1
     this.#rate = new PictureRate()
     this.#needs.onBegin()
@@ -191,7 +200,7 @@ export class Stream {
       outputs,
       onVideo: (bytes) => {
         if (!this.#isBroken) this.#needs.onVideo(bytes)
-        if (!outputs.frames) this.#step({ kind: 'picture' })
+        if (!outputs.frames || this.#waitsForKeyFrame) this.#step({ kind: 'picture' })
       },
       onFrames: (bytes) => this.#frames(bytes),
       onEnded: (ended) => this.#ended(ended),
@@ -200,7 +209,10 @@ export class Stream {
 
   #outputs(): Outputs {
     const { video, frames } = this.#plan.outputs
-    return { video: video && this.#order !== 'not-recorded', frames, reordered: this.#order === 'reordered' }
+    const recorded = video && this.#order !== 'not-recorded'
+    // After an attempt without a picture: is there video, and only its key frame is missing?
+    const fromAnywhere = recorded && frames && this.#problem === 'no-picture'
+    return { video: recorded, frames, reordered: this.#order === 'reordered', fromAnywhere }
   }
 
   /** Chooses the next way of writing, after ffmpeg could not write pictures that come out of order. */
@@ -218,6 +230,7 @@ export class Stream {
       return
     }
     this.#needs.onFrames(bytes)
+    this.#waitsForKeyFrame = false
     this.#step({ kind: 'picture' })
   }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { pictureSize } from '../../src/video/picture-size.ts'
 import { type Cut, Ring } from '../../src/video/ring.ts'
 import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
 import { footage } from '../support/footage.ts'
@@ -50,6 +51,24 @@ function filledRing(options: ConstructorParameters<typeof Ring>[0], rounds = 1):
 function bytesOf(cut: Cut | undefined): Buffer {
   return cut ? Buffer.concat([cut.tables, ...cut.units.map((unit) => unit.bytes)]) : Buffer.alloc(0)
 }
+
+t.test('a key frame states its size, in every codec, up to 4K', async (t) => {
+  for (const name of ['passer', 'passer-hevc', 'counted-8mbit', 'counted-4k', 'counted-mjpeg'] as const) {
+    const { width, height, ...clip } = await footage(name)
+    const splitter = new UnitSplitter()
+    const [first] = splitter.push(transportStream(clip).subarray(0, 4 << 20), 0)
+    t.same(first && pictureSize(first, splitter.codec), { width, height }, name)
+  }
+})
+
+t.test('the video since the newest key frame is counted, also when it is no longer held', async (t) => {
+  const ring = new Ring({ keepMs: 1000, maxBytes: 20_000 })
+  const splitter = new UnitSplitter()
+  const units = splitter.push(stream, 0)
+  ring.push(splitter.tables, 0)
+  for (const [i, unit] of units.entries()) if (i === 0 || !unit.key) ring.push(unit.bytes, i * 67)
+  t.equal(Math.round(ring.keylessMs / 1000), Math.round(passer.durationMs / 1000))
+})
 
 t.test('a transport stream is cut into its pictures, and key frames are known', async (t) => {
   const splitter = new UnitSplitter()

@@ -5,7 +5,7 @@ import type { Track } from './track.ts'
 
 /**
  * What can be wrong with a stream. Of those that play: `freeze` (nothing comes, the connection stays), `garbage` (noise
- * in place of packets), `corrupt` (packets with wrong bits). Of those that come: `refuse` (401 whatever they know),
+ * in place of packets), `corrupt` (packets with wrong bits), `keyless` (no key frames). Of those that come: `refuse` (401 whatever they know),
  * `silent` (accepted and never answered), `no-video` (sound alone), `full` (453), `unavailable` (503).
  */
 export type Fault = Damage | 'refuse' | 'silent' | 'no-video' | 'full' | 'unavailable'
@@ -110,5 +110,5 @@ export class CameraStream {
 }
 
 function isDamage(fault: Fault | undefined): fault is Damage {
-  return fault === 'freeze' || fault === 'garbage' || fault === 'corrupt'
+  return fault === 'freeze' || fault === 'garbage' || fault === 'corrupt' || fault === 'keyless'
 }

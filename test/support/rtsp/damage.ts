@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 
 /**
  * What can be wrong with a picture that is on its way. `freeze`: nothing comes. `garbage`: noise in place of packets,
- * which breaks the framing. `corrupt`: whole packets with wrong bits inside.
+ * which breaks the framing. `corrupt`: whole packets with wrong bits inside. `keyless`: all pictures but the key frames.
  */
-export type Damage = 'freeze' | 'garbage' | 'corrupt'
+export type Damage = 'freeze' | 'garbage' | 'corrupt' | 'keyless'
 
 /** As many bytes, the same for the same seed, any value as likely as another. */
 export function noise(bytes: number, seed: number): Buffer {

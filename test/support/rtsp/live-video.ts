@@ -150,7 +150,7 @@ export class LiveVideo implements Track {
   }
 
   #show(picture: Picture, viewer: Viewer): void {
-    if (this.#damage === 'freeze') return
+    if (this.#damage === 'freeze' || (this.#damage === 'keyless' && picture.keyframe)) return
     if (viewer.isClogged()) this.#waiting.add(viewer)
     else if (picture.keyframe) this.#waiting.delete(viewer)
     if (this.#waiting.has(viewer)) return
