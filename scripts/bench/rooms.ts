@@ -89,6 +89,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     dataDir,
     sightOf: (caller) => warehouse.sightOf(caller),
     siteUrl: () => siteUrl,
+    onKept: () => {},
     useOf: photoUse,
   })
   const recorder = new Recorder({

@@ -10,6 +10,7 @@ export const rooms = [
   'evidence',
   'governance',
   'webhooks',
+  'upload',
   'floor',
   'retention',
   'exchange',

@@ -53,6 +53,7 @@ import type { Clock, Logger } from '../platform/index.ts'
 import { type Exports, type Notices, privacyRoutes, type Redactions } from '../privacy/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
+import { type UploadService, uploadRoutes } from '../upload/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import { descriptionRoutes } from './description.ts'
 
@@ -108,6 +109,7 @@ export type ApiParts = {
   readonly clipExports: Exports
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
+  readonly uploads: UploadService
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -160,6 +162,7 @@ export function buildApi(parts: ApiParts): Api {
   gapRoutes(root, parts.gaps)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
+  uploadRoutes(root, parts.uploads)
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root

@@ -11,6 +11,7 @@ import { Acts, assetIsSeen, Corrections, LedgerService, type OnRecorded, Recorde
 import { clearUploads, Photos, photosFolder } from '../photos/index.ts'
 import { ScaleService } from '../scales/index.ts'
 import { photoUse, UnitService } from '../units/index.ts'
+import { photoUpload, type UploadQueue } from '../upload/index.ts'
 import { WarehouseService, WarehouseSight } from '../warehouse/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedStorage } from './compose-storage.ts'
@@ -25,6 +26,7 @@ export function composeLedger(
   storage: ComposedStorage,
   callers: ComposedCallers,
   onRecorded: OnRecorded,
+  uploadQueue: UploadQueue,
 ) {
   const { clock, random, log } = outside
   const { dataDir } = live.config
@@ -46,6 +48,7 @@ export function composeLedger(
     sightOf: (caller) => sight.sightOf(caller),
     useOf: photoUse,
     siteUrl: () => live.config.site.url,
+    onKept: (tx, photo) => uploadQueue.enqueue(tx, photoUpload(tx, live.config.site.id, photo)),
   })
   const recorder = new Recorder({
     ...{ clock, log: storage.logRoom, openings, people, head: storage.head, warehouse, photos, outbox, audit, makeId },

@@ -3,15 +3,19 @@ import { createGovernance } from '../governance/index.ts'
 import { boxSampler, type Metrics } from '../health/index.ts'
 import { numericPath } from '../http/index.ts'
 import type { Retention } from '../retention/index.ts'
+import type { UploadQueue } from '../upload/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
+import { composeUploads, reportToUpload } from './compose-upload.ts'
 import type { ComposedVideo } from './compose-video.ts'
 import { composeHealth } from './health.ts'
 import { Jobs } from './jobs.ts'
 import { notifications } from './notifications.ts'
 import type { Outside } from './outside.ts'
+
+type Lower = ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo & { readonly uploadQueue: UploadQueue }
 
 export type ComposedReporting = ReturnType<typeof composeReporting>
 
@@ -19,19 +23,18 @@ export type ComposedReporting = ReturnType<typeof composeReporting>
 export function composeReporting(
   live: { config: Config },
   outside: Outside,
-  parts: ComposedStorage &
-    ComposedCallers &
-    ComposedLedger &
-    ComposedVideo & { readonly retention: Retention; readonly metrics: Metrics },
+  parts: Lower & { readonly retention: Retention; readonly metrics: Metrics },
 ) {
   const { clock, log, version } = outside
   const { work, outbox, metrics, storageUsers, cameras, configured, room, clockSync } = parts
   const webhooks = webhooksOf(live, outside, parts)
+  const copying = composeUploads(live, outside, { ...parts, webhooks })
   const health = composeHealth({
     ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
     ...{ webhooks, outbox, clockSync },
     retention: parts.retention,
     metrics,
+    uploads: copying.uploadWellness,
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
   })
   webhooks.alsoList(() => health.unwritten)
@@ -40,12 +43,14 @@ export function composeReporting(
     webhooks: () => webhooks.status(),
     storageServers: () => storageUsers.status(),
     freeBytes: () => room.free().bytes,
+    uploads: copying.uploadWellness,
+    nowMs: () => clock.now(),
     health: () => health.figures(),
     box: boxSampler(clock),
     version,
   })
   const jobs = new Jobs({ log })
-  return { webhooks, health, jobs, governance: governanceOf(live, outside, parts, jobs) }
+  return { ...copying, webhooks, health, jobs, governance: governanceOf(live, outside, parts, jobs) }
 }
 
 function webhooksOf(
@@ -76,14 +81,9 @@ function webhookSettings({ webhooks, uplink }: Config) {
   }
 }
 
-function governanceOf(
-  live: { config: Config },
-  { clock }: Outside,
-  parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
-  jobs: Jobs,
-) {
+function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower, jobs: Jobs) {
   const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room } = parts
-  const { configured: cameras, detections, units, scales, recorder, siteUrl } = parts
+  const { configured: cameras, detections, units, scales, recorder, siteUrl, uploadQueue } = parts
   const { dataDir } = live.config
   return createGovernance({
     ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room, dataDir },
@@ -96,6 +96,8 @@ function governanceOf(
       warehouseId: live.config.site.warehouseId,
     }),
     compose: (spec) => jobs.report(dataDir, spec),
+    onHeld: (tx, sha256) => uploadQueue.hurry(tx, sha256),
+    onReport: (tx, report) => uploadQueue.enqueue(tx, reportToUpload(live.config.site.id, report)),
     transportUnit: (read, id, caller) => {
       const held = units.holdings(read, id)
       return held && warehouse.isVisible(caller, held.warehouseId) ? held : undefined

@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { Retention, type RetentionSettings } from '../retention/index.ts'
+import { uploadedAt } from '../upload/index.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
 
@@ -13,8 +14,7 @@ export function composeRetention(live: { config: Config }, outside: Outside, sto
     dataDir: live.config.dataDir,
     freeBytes: () => room.free().bytes,
     settings: () => retentionSettings(live.config),
-    // No room uploads anything yet, so every photo here is the only one.
-    uploadedAtMs: null,
+    uploadedAtMs: uploadedAt,
   })
 }
 

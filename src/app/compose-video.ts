@@ -16,6 +16,7 @@ import {
 } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
+import { ClipCopies, type UploadQueue } from '../upload/index.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
@@ -31,6 +32,7 @@ export function composeVideo(
   storage: ComposedStorage,
   callers: ComposedCallers,
   { warehouse, recorder: ledger }: ComposedLedger,
+  uploadQueue: UploadQueue,
 ) {
   const { config } = live
   const { log, clock } = outside
@@ -45,17 +47,18 @@ export function composeVideo(
     cameras: live.config.cameras,
     siteUrl: live.config.site.url,
     warehouseId: live.config.site.warehouseId,
-    uploads: live.config.storage.upload !== null,
     reserveBytes: live.config.retention.ledgerReserveBytes,
     minFreeBytes: live.config.retention.minFreeBytes,
     fourEyesForExport: live.config.privacy.fourEyesForExport,
   })
   const configured = new ConfiguredCameras({ site, names: callers.names })
-  const detections = new Detections({ work, cameras: configured, clipsDir: clipsFolder })
+  const isWanted = (cctvId: number): boolean => cameras.uploadsClips(cctvId)
+  const copies = new ClipCopies({ queue: uploadQueue, siteId: config.site.id, isWanted })
+  const detections = new Detections({ work, cameras: configured, copies, clipsDir: clipsFolder })
   const gapLedger = new GapLedger({ clock, log: storage.logRoom, outbox, makeId, cameras: configured })
   const recorder = new DetectionRecorder({
     ...{ work, clock, logger: log, log: storage.logRoom, outbox, makeId, cameras: configured, link: camerasThread },
-    gaps: gapLedger,
+    ...{ gaps: gapLedger, copies },
   })
   const watched = new Watched({ clock })
   const films = new EventFilms({
@@ -63,7 +66,7 @@ export function composeVideo(
     isOn: (cctvId) => cameras.isOn(cctvId),
   })
   const cameras: CamerasService = new CamerasService({
-    ...{ work, clock, logger: log, audit, configured, recorder, films, link: camerasThread, watched },
+    ...{ work, clock, logger: log, audit, configured, recorder, copies, films, link: camerasThread, watched },
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })

@@ -7,9 +7,11 @@ import { type HealthWatch, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import type { ImportService } from '../imports/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
+import type { OnRecorded } from '../ledger/index.ts'
 import type { ClockSync } from '../platform/index.ts'
 import type { Exports } from '../privacy/index.ts'
 import type { Retention } from '../retention/index.ts'
+import type { UploadWorker } from '../upload/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { CamerasThread } from './cameras-thread.ts'
@@ -20,6 +22,7 @@ import { composePrivacy } from './compose-privacy.ts'
 import { type ComposedReporting, composeReporting } from './compose-reporting.ts'
 import { composeRetention } from './compose-retention.ts'
 import { type ComposedStorage, composeStorage } from './compose-storage.ts'
+import { composeUploadQueue } from './compose-upload.ts'
 import { type ComposedVideo, composeVideo } from './compose-video.ts'
 import type { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
@@ -55,6 +58,7 @@ export type Gateway = {
   readonly webhooks: Webhooks
   readonly storageUsers: StorageUsers
   readonly printWorker: PrintWorker
+  readonly uploadWorker: UploadWorker
   readonly health: HealthWatch
   readonly clockSync: ClockSync
   readonly imports: ImportService
@@ -84,20 +88,22 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metrics = new Metrics()
   const storage = await composeStorage(live, outside, withFirstAdmin)
   const callers = composeCallers(live, outside, storage, metrics)
-  const ledger = composeLedger(live, outside, storage, callers, (tx, event) => video.films.reserve(tx, event))
-  const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger)
+  const uploadQueue = composeUploadQueue(live, outside)
+  const reserve: OnRecorded = (tx, event) => video.films.reserve(tx, event)
+  const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
+  const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
-  const lower = { ...storage, ...callers, ...ledger, ...video, ...privacy, retention, metrics }
+  const lower = { ...storage, ...callers, ...ledger, ...video, ...privacy, uploadQueue, retention, metrics }
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
-  const { jobs, webhooks, health } = reporting
+  const { jobs, webhooks, health, uploadWorker } = reporting
   const { clockSync, storageUsers, printWorker, imports, warehouse, makeId } = lower
   return {
     ...{ live, jobs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync },
-    ...{ imports, warehouse, makeId, clipExports: privacy.clipExports },
+    ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
@@ -107,6 +113,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       camerasThread,
       storageUsers,
       webhooks.worker,
+      uploadWorker,
       printWorker,
       clockSync,
       retention,
@@ -114,7 +121,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       health,
       liveViews,
     ],
-    reloadFollowers: [camerasThread, printWorker, cameras, liveViews, metricsListener].filter(
+    reloadFollowers: [camerasThread, printWorker, cameras, uploadWorker, liveViews, metricsListener].filter(
       (one) => one !== undefined,
     ),
     ...atTheBox(live, { storage, callers, video, reporting }),

@@ -12,12 +12,14 @@ import {
   type Metrics,
   notificationOf,
   storageObservations,
+  uploadObservations,
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
+import type { Wellness } from '../upload/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 
 /** Builds the health watch: what it observes, and who receives its changes. */
@@ -35,6 +37,7 @@ export function composeHealth(needs: {
   outbox: Outbox
   metrics: Pick<Metrics, 'healthChanged'>
   clockSync: ClockSync
+  uploads: () => Wellness
   ffmpegOrigin: () => FfmpegOrigin | undefined
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
@@ -60,7 +63,10 @@ export function composeHealth(needs: {
         ),
       ],
       clock: () => [clockObservation(clockSync.isTrusted())],
-      storage: () => storageObservations(storageUsers.wellness()),
+      storage: () => [
+        ...storageObservations(storageUsers.wellness()),
+        ...uploadObservations(needs.uploads(), clock.now()),
+      ],
       cameras: (before) => {
         const seen = cameraObservations(cameras.cameraHealth(), clock.now())
         return seen.length === 0 ? [] : [...seen, ffmpegObservation(ffmpegOrigin(), before)]

@@ -17,6 +17,7 @@ export { csrfTokenOf, giveSessionCookie, sessionToken, takeSessionCookie } from 
 export { longestSessionMs, Sessions } from './sessions.ts'
 export { SlidingWindow } from './sliding-window.ts'
 export { Slowing } from './slowing.ts'
+export { StorageAgents, type StorageInstance } from './storage-agents.ts'
 export { StorageClient } from './storage-client.ts'
 export { StorageUsers, type VerificationOutcome } from './storage-users.ts'
 export { Tally } from './tally.ts'

@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs'
-import { Agent as PlainAgent } from 'node:http'
-import { Agent } from 'node:https'
 import { z } from '@hono/zod-openapi'
 import got, { type Request } from 'got'
-import { type Clock, readFileIfThere } from '../platform/index.ts'
+import type { Clock } from '../platform/index.ts'
+import { StorageAgents, type StorageInstance } from './storage-agents.ts'
 
 /** What the storage server says of a credential. */
 export type StorageAnswer =
@@ -28,14 +26,10 @@ export type StorageAnswer =
       readonly mayCount: boolean
     }
 
-export type StorageInstance = { readonly url: string; readonly caFile: string | null }
-
 /** From the first byte out to the last byte in; a wrong password takes the server a second. */
 const timeoutMs = 5000
 const bodyLimitBytes = 256 * 1024
 const path = '/ocs/v2.php/cloud/user?format=json'
-
-const plainAgent = new PlainAgent({ keepAlive: false })
 
 type NoAnswer = { readonly why: string; readonly mayCount: boolean }
 type Raw = { status: number; retryAfter: string | undefined; body: Buffer }
@@ -48,7 +42,7 @@ type StorageClientNeeds = { clock: Pick<Clock, 'after'>; instances: () => readon
  */
 export class StorageClient {
   readonly #needs: StorageClientNeeds
-  readonly #agents = new Map<string, { readonly key: string; readonly agent: Agent }>()
+  readonly #agents = new StorageAgents()
 
   constructor(needs: StorageClientNeeds) {
     this.#needs = needs
@@ -69,7 +63,7 @@ export class StorageClient {
           accept: 'application/json',
           'user-agent': `gatehouse/${this.#needs.version}`,
         },
-        agent: instance.url.startsWith('https:') ? { https: this.#agentOf(instance) } : { http: plainAgent },
+        agent: this.#agents.of(instance),
         retry: { limit: 0 },
         followRedirect: false,
         throwHttpErrors: false,
@@ -80,21 +74,6 @@ export class StorageClient {
     } catch (error) {
       return unclear(describe(error))
     }
-  }
-
-  /**
-   * Returns an agent with a new connection for each request: verifications are minutes apart. Throws when `caFile`
-   * cannot be read.
-   */
-  #agentOf({ url, caFile }: StorageInstance): Agent {
-    const key = JSON.stringify([caFile, caFile && statSync(caFile, { throwIfNoEntry: false })?.ctimeMs])
-    const known = this.#agents.get(url)
-    if (known?.key === key) return known.agent
-    const ca = caFile === null ? undefined : readFileIfThere(caFile)
-    if (caFile !== null && !ca) throw new Error(`${caFile} does not exist`)
-    const agent = new Agent({ keepAlive: false, rejectUnauthorized: true, ...(ca && { ca }) })
-    this.#agents.set(url, { key, agent })
-    return agent
   }
 }
 

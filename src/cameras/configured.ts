@@ -8,7 +8,6 @@ export type CamerasSettings = {
   readonly cameras: readonly CameraConfig[]
   readonly siteUrl: string
   readonly warehouseId: number
-  readonly uploads: boolean
   /** Bytes of the disk that clips leave for the ledger. */
   readonly reserveBytes: number
   /** Bytes of the disk that continuous video leaves free. */

@@ -15,6 +15,7 @@ import type {
 import { type ClipFile, keepClipFile } from './clip-files.ts'
 import { clipReason } from './clip-words.ts'
 import type { ConfiguredCameras } from './configured.ts'
+import type { DetectionCopies } from './copies.ts'
 import { detectionFacts } from './detection-leaf.ts'
 import { presentDetection } from './detections.ts'
 import { detectionRecorded, motionDetected } from './events.ts'
@@ -40,6 +41,7 @@ type DetectionRecorderNeeds = {
   readonly link: CamerasLink
   readonly cameras: ConfiguredCameras
   readonly gaps: GapLedger
+  readonly copies: DetectionCopies
 }
 
 /** Turns what the cameras thread reports of motion and clips into rows of the ledger, each exactly once. */
@@ -217,12 +219,13 @@ export class DetectionRecorder {
     store.append(tx, row)
     if (clip) keepClipFile(tx, clipFileOf(row, clip))
     holdClosedClip(tx, row.id, [row.clip_sha256, row.snapshot_sha256])
+    this.#needs.copies.recorded(tx, row)
     // A film is no motion; its event was announced when it was recorded.
     if (row.event_ids !== null) return
     this.#needs.outbox.created(
       tx,
       detectionRecorded(
-        presentDetection(row, this.#needs.cameras.site),
+        presentDetection(row, this.#needs.cameras.site.siteUrl, this.#needs.copies.stateOf(tx, row)),
         this.#needs.clock.now(),
         this.#needs.cameras.warehouseOf(row.cctv_id),
       ),

@@ -5,7 +5,8 @@ import { type Caller, countLimit, type FileAnswer, type TimePlace, timeCursor } 
 import { findMedia, type MediaRemovalRow } from '../log/index.ts'
 import { expiryOf, fileOf } from './clip-files.ts'
 import { expiryWords } from './clip-words.ts'
-import type { CamerasSettings, ConfiguredCameras } from './configured.ts'
+import type { ConfiguredCameras } from './configured.ts'
+import type { CopyState, DetectionCopies } from './copies.ts'
 import { filmsOf } from './film-store.ts'
 import type { DetectionEvent } from './schema.ts'
 import * as store from './store.ts'
@@ -30,6 +31,7 @@ export type DetectionEvidence = {
 type DetectionsNeeds = {
   readonly work: UnitOfWork
   readonly cameras: ConfiguredCameras
+  readonly copies: DetectionCopies
   readonly clipsDir: string
 }
 
@@ -110,10 +112,13 @@ export class Detections {
   /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
   one(id: number | undefined, caller: Caller): DetectionEvent {
     const row = this.#row(id, caller)
-    return presentDetection(
-      row,
-      this.#needs.cameras.site,
-      this.#needs.work.read((tx) => expiryOf(tx, row.id)),
+    return this.#needs.work.read((tx) =>
+      presentDetection(
+        row,
+        this.#needs.cameras.site.siteUrl,
+        this.#needs.copies.stateOf(tx, row),
+        expiryOf(tx, row.id),
+      ),
     )
   }
 
@@ -138,7 +143,9 @@ export class Detections {
   }
 
   #present(tx: ReadTx, row: DetectionEventRow | undefined): DetectionEvent | undefined {
-    return row && presentDetection(row, this.#needs.cameras.site, expiryOf(tx, row.id))
+    if (!row) return undefined
+    const { cameras, copies } = this.#needs
+    return presentDetection(row, cameras.site.siteUrl, copies.stateOf(tx, row), expiryOf(tx, row.id))
   }
 
   #row(id: number | undefined, caller: Caller): DetectionEventRow {
@@ -174,17 +181,16 @@ export class Detections {
   }
 }
 
-/** Returns a detection as the API and notifications show it. `expiry`: the removal of its clip. */
+/** Returns a detection as the API and notifications show it. `expiry`: the removal of its clip from this box. */
 export function presentDetection(
   row: DetectionEventRow,
-  { siteUrl, uploads }: CamerasSettings,
+  siteUrl: string,
+  copy: CopyState,
   expiry?: MediaRemovalRow,
 ): DetectionEvent {
-  const detection = store.toDetectionEvent(row, {
-    siteUrl,
-    uploadStatus: uploads && row.clip_sha256 !== null ? 'pending' : 'not_configured',
-  })
+  const detection = store.toDetectionEvent(row, { siteUrl, copy })
   if (!expiry) return detection
   const reason = [detection.reason, expiryWords(expiry)].filter((part) => part !== null).join('; ')
-  return { ...detection, clipStatus: 'expired', reason, clipUrls: { playback: null, storage: null, snapshot: null } }
+  const clipUrls = { playback: null, storage: copy.url, snapshot: null }
+  return { ...detection, clipStatus: 'expired', reason, clipUrls }
 }

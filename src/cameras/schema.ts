@@ -68,7 +68,7 @@ export const motionStatusShape = {
   scene: Scene,
   restarts: z.int(),
   settings: Settings,
-  pendingUploads: z.int(),
+  pendingUploads: z.int().openapi({ description: 'clips that are not on the storage server yet, parked ones too' }),
 }
 
 export const Camera = z
@@ -109,14 +109,17 @@ export const detectionShape = {
   reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
   clipUrls: z.object({
     playback: z.string().nullable(),
-    storage: z.string().nullable(),
+    storage: z.string().nullable().openapi({ description: 'on the storage server; null: not uploaded yet' }),
     snapshot: z.string().nullable(),
   }),
   clipSha256: z.string().nullable(),
   snapshotSha256: z.string().nullable(),
   evidenceHash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
   anchor: z.enum(['hashed']).openapi({ description: 'hashed: only in the log of this gateway so far' }),
-  uploadStatus: z.enum(['not_configured', 'pending']),
+  uploadStatus: z.enum(['not_configured', 'pending', 'uploading', 'uploaded', 'parked']).openapi({
+    description:
+      'of the copy on the storage server. uploaded: it was compared. parked: not tried again until somebody asks for it',
+  }),
   clipStart: timeOut().nullable().openapi({ description: 'time of the first picture in the file' }),
   clipEnd: timeOut().nullable().openapi({ description: 'time of the last picture in the file' }),
   preRollSeconds: z

@@ -9,6 +9,7 @@ import { demandControl } from './access.ts'
 import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
 import type { ConfiguredCameras } from './configured.ts'
+import type { DetectionCopies } from './copies.ts'
 import type { CamerasLink, DetectionRecorder } from './detection-recorder.ts'
 import type { EventFilms } from './event-films.ts'
 import { filmSeconds } from './film-plan.ts'
@@ -37,6 +38,7 @@ type CamerasServiceNeeds = {
   /** Time zone of a warehouse; UTC for one that is not there. */
   readonly zoneOf: (warehouseId: number) => string
   readonly watched: Watched
+  readonly copies: DetectionCopies
 }
 
 /** Shows cameras to callers, starts and stops their detection, and takes the reports of the cameras thread. */
@@ -191,6 +193,12 @@ export class CamerasService {
     return this.#on.has(cctvId)
   }
 
+  /** Says whether clips of the camera are to be uploaded. A camera that is not in the config any more had its clips so. */
+  uploadsClips(cctvId: number): boolean {
+    const camera = this.#needs.configured.site.cameras.find(({ id }) => id === cctvId)
+    return camera === undefined || this.#wanted(camera).settings.uploadToStorage
+  }
+
   /** Says whether every wanted camera gives pictures, or has been without for less than a minute. */
   areWell(): boolean {
     const now = this.#needs.clock.now()
@@ -233,7 +241,7 @@ export class CamerasService {
       scene: this.#sceneOf(camera),
       restarts: status?.restarts ?? 0,
       settings,
-      pendingUploads: 0,
+      pendingUploads: this.#needs.work.read((tx) => this.#needs.copies.pendingOf(tx, cctvId)),
     }
   }
 

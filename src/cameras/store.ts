@@ -68,6 +68,10 @@ const idsBehind = statement({
   sql: `SELECT timestamp_ms, id FROM main.detection_event WHERE cctv_id = +? AND (timestamp_ms, id) < (+?, +?)
     AND timestamp_ms >= +? ORDER BY timestamp_ms DESC, id DESC LIMIT ${idsSlice}`,
 })
+const nextDetections = statement({
+  columns: tables.detection_event,
+  sql: 'SELECT * FROM main.detection_event WHERE row > +? ORDER BY row LIMIT ?',
+})
 const controlOf = built(pick(tables.motion_control, 'cctv_id'), ({ cctv_id }) =>
   sql
     .selectFrom('motion_control')
@@ -232,12 +236,17 @@ export function detectionsIn(tx: ReadTx, cctvId: number, span: { fromMs: number;
   return tx.all(newestInSpan, [cctvId, span.fromMs, span.toMs])
 }
 
+/** The next `limit` detections behind a row, in the order of the ledger. */
+export function detectionsAfter(tx: ReadTx, row: number, limit: number): DetectionEventRow[] {
+  return tx.all(nextDetections, [row, limit])
+}
+
 export const clipPath = (id: number): string => `/api/iot/detection-events/${id}/clip`
 export const snapshotPath = (id: number): string => `/api/iot/detection-events/${id}/snapshot`
 
 export function toDetectionEvent(
   row: DetectionEventRow,
-  at: { siteUrl: string; uploadStatus: DetectionEvent['uploadStatus'] },
+  at: { siteUrl: string; copy: { status: DetectionEvent['uploadStatus']; url: string | null } },
 ): DetectionEvent {
   const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
   const url = (path: string, sha256: string | null) => (sha256 === null ? null : `${at.siteUrl}${path}`)
@@ -255,14 +264,14 @@ export function toDetectionEvent(
     reason: row.reason,
     clipUrls: {
       playback: url(clipPath(row.id), row.clip_sha256),
-      storage: null,
+      storage: at.copy.url,
       snapshot: url(snapshotPath(row.id), row.snapshot_sha256),
     },
     clipSha256: row.clip_sha256,
     snapshotSha256: row.snapshot_sha256,
     evidenceHash: row.evidence_hash,
     anchor: 'hashed',
-    uploadStatus: at.uploadStatus,
+    uploadStatus: at.copy.status,
     clipStart: time(row.clip_start_ms),
     clipEnd: time(row.clip_end_ms),
     preRollSeconds: row.pre_roll_seconds,

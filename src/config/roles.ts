@@ -20,6 +20,7 @@ export const permissions = [
   'whms:write',
   'webhooks:manage',
   'alerts:manage',
+  'storage:manage',
 ] as const
 
 export type Permission = (typeof permissions)[number]

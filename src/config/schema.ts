@@ -178,6 +178,11 @@ const upload = {
   username: key(username(), 'The account to upload as.', { example: 'gatehouse-dc7' }),
   passwordFile: key(secretFile(), 'File with the application password of that account.', { example: 'secrets/cloud' }),
   root: key(remoteFolder().prefault('/gatehouse'), 'Folder of that account under which evidence is stored.'),
+  maxBytesPerSecond: key(
+    size().nullable().prefault(null),
+    'Most bytes a second of all uploads together, such as 128KiB; null: as fast as the line is.',
+    { example: '128KiB' },
+  ),
 }
 
 const storage = {
@@ -187,8 +192,7 @@ const storage = {
   ),
   upload: key(
     z.strictObject(upload).nullable().prefault(null),
-    'Where evidence is copied to; null: it stays on this box.',
-    { obeyed: false },
+    'Where clips, photos and reports are copied to; null: they stay on this box.',
   ),
 }
 

@@ -36,6 +36,8 @@ export type IncidentsOptions = {
   readonly warehouseId: () => number
   readonly references: References
   readonly sight: Sight
+  /** Called for each file that an incident needs, in its transaction; for a clip to come with the name of `clipToCome`. */
+  readonly onHeld: (tx: Tx, sha256: string) => void
 }
 
 /** Records incidents: opened, investigated, resolved. An incident is the sequence of its changes. */
@@ -124,6 +126,7 @@ export class Incidents {
     })
     for (const sha256 of new Set(resolved.flatMap(({ media }) => media))) {
       holdMedia(tx, { sha256, reason: holdReason, ref: String(row.incident_id) }, row.timestamp_ms)
+      this.#needs.onHeld(tx, sha256)
     }
     const { severity, category } = request
     const changes = { severity, category, references: claimed.length }

@@ -1,5 +1,5 @@
 import type { ConfiguredCameras, Detections } from '../cameras/index.ts'
-import type { DiskRoom, UnitOfWork } from '../database/index.ts'
+import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Log, Openings, People } from '../log/index.ts'
@@ -12,6 +12,7 @@ import type { ComposedReport, ReportSpec } from './compliance.ts'
 import { Erasure, type ErasureRequest, type ErasureResult } from './erasure.ts'
 import { Incidents } from './incidents.ts'
 import { type FindElsewhere, References } from './references.ts'
+import type { ReportFacts } from './report-store.ts'
 import { Reports } from './reports.ts'
 import { governanceRoutes } from './routes.ts'
 import { Sight, type SightOptions } from './sight.ts'
@@ -22,7 +23,7 @@ export { governanceNotifications } from './events.ts'
 export { incidentFacts, type UnsealedIncidentChange } from './incident-leaf.ts'
 export { linksOfIncidents, statedIncidentChanges } from './incident-store.ts'
 export { reportFacts, reportFile, type UnsealedReport } from './report-leaf.ts'
-export { everyReportFile, linksOfReports, statedReports } from './report-store.ts'
+export { everyReportFile, linksOfReports, type ReportFacts, reportsAfter, statedReports } from './report-store.ts'
 export type { IncidentChangeRow, ReportRow } from './tables.ts'
 
 export type GovernanceOptions = {
@@ -47,6 +48,10 @@ export type GovernanceOptions = {
   readonly site: () => { readonly siteUrl: string; readonly instance: string; readonly warehouseId: number }
   /** `composeReport`, in the jobs thread. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
+  /** Called for each file that an incident needs, in its transaction. */
+  readonly onHeld: (tx: Tx, sha256: string) => void
+  /** Called in the transaction of a report's row. */
+  readonly onReport: (tx: Tx, report: ReportFacts) => void
   /** Finds transport units, whose room this one does not import. */
   readonly transportUnit?: FindElsewhere
   readonly elsewhere?: SightOptions['elsewhere']

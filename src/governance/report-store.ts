@@ -22,6 +22,10 @@ const lastReport = built({}, () =>
 const fileNamed = built(pick(tables.report, 'sha256'), ({ sha256 }) =>
   sql.selectFrom('report').select('id').where('sha256', '=', sha256).limit(1),
 )
+const nextReports = statement({
+  columns: pick(tables.report, 'id', 'sha256', 'size_bytes', 'created_at_ms'),
+  sql: 'SELECT id, sha256, size_bytes, created_at_ms FROM main.report WHERE id > +? ORDER BY id LIMIT ?',
+})
 const everyFile = built({}, () => sql.selectFrom('report').select(['id', 'sha256']))
 const newPerson = built(tables.report_person, (row) => sql.insertInto('report_person').values(row))
 const peopleIn = built(pick(tables.report_person, 'report_id'), ({ report_id }) =>
@@ -80,6 +84,14 @@ export function isReportFile(tx: ReadTx, sha256: string): boolean {
 export function everyReportFile(tx: ReadTx): Pick<ReportRow, 'id' | 'sha256'>[] {
   return tx.all(everyFile)
 }
+
+/** The next `limit` reports behind an id, oldest first. */
+export function reportsAfter(tx: ReadTx, id: number, limit: number): ReportFacts[] {
+  return tx.all(nextReports, [id, limit])
+}
+
+/** What says where the file of a report is. */
+export type ReportFacts = Pick<ReportRow, 'id' | 'sha256' | 'size_bytes' | 'created_at_ms'>
 
 /** The reports that cover no hidden warehouse; the key is the id. */
 export const reportsOf = listings(

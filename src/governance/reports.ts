@@ -54,6 +54,8 @@ export type ReportsOptions = {
   readonly siteUrl: () => string
   /** `composeReport`, in the jobs thread. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
+  /** Called in the transaction of a report's row. */
+  readonly onReport: (tx: Tx, report: store.ReportFacts) => void
 }
 
 /** Makes reports: from the log at one size, stored as a file under its hash, stated by a leaf. */
@@ -175,6 +177,7 @@ export class Reports {
     const leaf = log.append(tx, 'report', String(unsealed.id), reportFacts(unsealed))
     const row = { ...unsealed, ...leaf }
     store.append(tx, row)
+    this.#needs.onReport(tx, row)
     people.link(tx, actor, { subject: 'report', row: row.id, field: 'actor' })
     const changes = { type: row.type, from: isoTime(row.from_ms), to: isoTime(row.to_ms), sha256: row.sha256 }
     audit.write(tx, by, { action: 'report.generated', entity: 'report', entityId: row.id, changes })

@@ -9,5 +9,6 @@ export {
   diskObservation,
   ffmpegObservation,
   storageObservations,
+  uploadObservations,
 } from './sources.ts'
 export { HealthWatch } from './watch.ts'

@@ -7,6 +7,14 @@ export type MetricSources = {
   readonly storageServers: () => { open: number; down: number }
   readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
   readonly freeBytes: () => number
+  /** Files that are not on the storage server yet. */
+  readonly uploads: () => {
+    readonly pending: number
+    readonly parked: number
+    readonly pendingBytes: number
+    readonly oldestMs: number | null
+  }
+  readonly nowMs: () => number
   /** The level of each component, and the number of troubles by kind. */
   readonly health: () => {
     readonly levels: Readonly<Record<string, number>>
@@ -23,6 +31,8 @@ export class Metrics {
   readonly #attempts: Counter<'outcome'>
   readonly #verifications: Counter<'outcome'>
   readonly #healthChanges: Counter<'kind'>
+  readonly #uploaded: Counter<'kind'>
+  readonly #uploadedBytes: Counter<'kind'>
   readonly #outcomes = new Map<string, Counter.Internal>()
 
   constructor() {
@@ -45,6 +55,18 @@ export class Metrics {
       name: 'gatehouse_storage_verifications_total',
       help: 'Credentials of storage users decided upon: by the server (verified, wrong), by what is remembered of it (fresh, remembered_wrong, stale), or not at all (unknown)',
       labelNames: ['outcome'],
+      registers,
+    })
+    this.#uploaded = new Counter({
+      name: 'gatehouse_uploads_total',
+      help: 'Files whose copies on the storage server were compared, by kind',
+      labelNames: ['kind'],
+      registers,
+    })
+    this.#uploadedBytes = new Counter({
+      name: 'gatehouse_upload_bytes_total',
+      help: 'Bytes of these files, by kind',
+      labelNames: ['kind'],
       registers,
     })
     this.#healthChanges = new Counter({
@@ -71,6 +93,12 @@ export class Metrics {
     )
     gauge('gatehouse_log_leaves', 'Leaves in the log', () => sources.logSize())
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
+    gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)
+    gauge('gatehouse_uploads_pending_bytes', 'Bytes that wait for their upload', () => sources.uploads().pendingBytes)
+    gauge('gatehouse_uploads_parked', 'Files that are not tried again by themselves', () => sources.uploads().parked)
+    gauge('gatehouse_uploads_oldest_seconds', 'Age of the oldest file that waits for its upload; 0 without one', () =>
+      Math.max((sources.nowMs() - (sources.uploads().oldestMs ?? sources.nowMs())) / 1000, 0),
+    )
     gauge('gatehouse_webhook_deliveries_pending', 'Deliveries not yet done', () => sources.webhooks().pending)
     gauge(
       'gatehouse_storage_breakers_open',
@@ -140,6 +168,11 @@ export class Metrics {
 
   attempted(outcome: string): void {
     this.#attempts.inc({ outcome })
+  }
+
+  uploaded(kind: string, bytes: number): void {
+    this.#uploaded.inc({ kind })
+    this.#uploadedBytes.inc({ kind }, bytes)
   }
 
   healthChanged(kind: string): void {

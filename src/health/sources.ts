@@ -82,6 +82,53 @@ export function storageObservations(servers: readonly ServerSeen[]): Observation
   })
 }
 
+/** The queue of uploads, as its room counts it. */
+type UploadsSeen = {
+  readonly isConfigured: boolean
+  readonly parked: number
+  readonly parkedError: string | null
+  readonly pending: number
+  readonly oldestMs: number | null
+  readonly refusal: string | null
+}
+
+/** Evidence that has waited for this long is a trouble. */
+const lateMs = 24 * 3_600_000
+
+export function uploadObservations(seen: UploadsSeen, nowMs: number): Observation[] {
+  if (!seen.isConfigured) return []
+  const { parked, parkedError, pending, oldestMs, refusal } = seen
+  const ageMs = oldestMs === null ? 0 : nowMs - oldestMs
+  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
+    const wrong = isWrong ? { kind, forMs: 0, message } : null
+    return { component: 'storage', subject, name, wrong }
+  }
+  const files = parked === 1 ? '1 file is' : `${parked} files are`
+  return [
+    one(
+      'uploads.late',
+      'uploads: queue',
+      'The queue of uploads',
+      ageMs > lateMs,
+      `${pending} files wait for their upload, the oldest for ${durationWords(ageMs)}. They are kept on this box; look at the line to the storage server, and at GET /api/uploads for the last errors.`,
+    ),
+    one(
+      'uploads.parked',
+      'uploads: parked',
+      'The parked uploads',
+      parked > 0,
+      `${files} not uploaded and not tried again. The newest: ${parkedError ?? 'unknown'}. Look at GET /api/uploads?status=parked, and retry them when the cause is gone.`,
+    ),
+    one(
+      'uploads.refused',
+      'uploads: account',
+      'The account that uploads',
+      refusal !== null,
+      `The storage server takes no uploads: ${refusal ?? ''}. Make a new application password, put it into the file of storage.upload.passwordFile, and reload.`,
+    ),
+  ]
+}
+
 export type DiskSeen = {
   /** Undefined: the file system did not answer. */
   readonly free: FreeSpace | undefined

@@ -67,6 +67,27 @@ export const kinds = {
     over: 'storage.recovered',
     reason: 'A storage server has not answered for over a minute.',
   },
+  'uploads.late': {
+    component: 'storage',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'uploads.recovered',
+    reason: 'Evidence has waited for its upload for over a day.',
+  },
+  'uploads.parked': {
+    component: 'storage',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'uploads.recovered',
+    reason: 'Evidence could not be uploaded and waits for somebody to look at it.',
+  },
+  'uploads.refused': {
+    component: 'storage',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'uploads.recovered',
+    reason: 'The storage server refuses the account that uploads evidence.',
+  },
   'disk.low': {
     component: 'disk',
     status: 'degraded',

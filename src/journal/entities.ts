@@ -16,6 +16,7 @@ export type AuditEntity =
   | 'caller'
   | 'config'
   | 'photo'
+  | 'upload'
   | 'print_job'
   | 'opening_list'
   | 'count'

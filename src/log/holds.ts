@@ -16,6 +16,9 @@ const alsoHeld = change(
 const withoutReason = built(pick(tables.media_hold, 'reason', 'ref'), ({ reason, ref }) =>
   sql.deleteFrom('media_hold').where('reason', '=', reason).where('ref', '=', ref),
 )
+const withoutAny = built(pick(tables.media_hold, 'reason'), ({ reason }) =>
+  sql.deleteFrom('media_hold').where('reason', '=', reason),
+)
 const withoutFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
   sql.deleteFrom('media_hold').where('sha256', '=', sha256),
 )
@@ -46,6 +49,11 @@ export function holdMedia(
 /** Ends all holds with this reason and reference; other holds on the same files remain. */
 export function releaseMedia(tx: Tx, reason: string, ref: string): void {
   tx.run(withoutReason, { reason, ref })
+}
+
+/** Ends all holds with this reason. */
+export function releaseEvery(tx: Tx, reason: string): void {
+  tx.run(withoutAny, { reason })
 }
 
 /** Moves the holds on a detection to its files, or drops them when it has none. In the transaction of its row. */

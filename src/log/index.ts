@@ -8,6 +8,7 @@ export {
   holdMedia,
   holdsOn,
   refsHeldFor,
+  releaseEvery,
   releaseMedia,
 } from './holds.ts'
 export { type LeafFacts, type LeafKind, type LeafVersion, leafOf } from './leaf.ts'
@@ -47,7 +48,16 @@ export {
   newestLogNumber,
   numberOfLog,
 } from './log.ts'
-export { addMedia, findMedia, heldPhotos, linksOfMedia, type Media, type PhotoFile, photosAfter } from './media.ts'
+export {
+  addMedia,
+  findMedia,
+  heldPhotos,
+  linksOfMedia,
+  type Media,
+  type PhotoFile,
+  photosAfter,
+  photosBehind,
+} from './media.ts'
 export { leafHash, MerkleFrontier, sha256 } from './merkle.ts'
 export {
   commitmentOf,

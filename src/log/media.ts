@@ -37,6 +37,11 @@ const nextPhotos = statement({
 /** What names the file of a photo. */
 export type PhotoFile = Pick<Media, 'sha256' | 'mediaType'>
 
+const nextFiles = statement({
+  columns: pick(tables.media, 'id', 'sha256', 'kind', 'media_type', 'size_bytes', 'received_at_ms'),
+  sql: `SELECT id, sha256, kind, media_type, size_bytes, received_at_ms FROM main.media WHERE id > +? ORDER BY id LIMIT ?`,
+})
+
 /** Returns the row of a stored file, or undefined. */
 export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
   const row = tx.get(fileOf, { sha256 })
@@ -49,6 +54,19 @@ export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
       receivedAtMs: row.received_at_ms,
     }
   )
+}
+
+/** Looks at the next `limit` files behind a row: the last row, and the photos among them; undefined at the end. */
+export function photosBehind(tx: ReadTx, row: number, limit: number): { upTo: number; photos: Media[] } | undefined {
+  const rows = tx.all(nextFiles, [row, limit])
+  const upTo = rows.at(-1)?.id
+  if (upTo === undefined) return undefined
+  const photos = rows
+    .filter(({ kind }) => kind === 'photo')
+    .map(({ sha256, kind, media_type: mediaType, size_bytes: sizeBytes, received_at_ms: receivedAtMs }) => ({
+      ...{ sha256, kind, mediaType, sizeBytes, receivedAtMs },
+    }))
+  return { upTo, photos }
 }
 
 /**

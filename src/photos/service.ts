@@ -61,6 +61,8 @@ type PhotosNeeds = {
   readonly sightOf: (caller: Caller) => Sight
   readonly siteUrl: () => string
   readonly useOf: UseOf
+  /** Called in the transaction of a new photo's row. */
+  readonly onKept: (tx: Tx, photo: Media) => void
 }
 
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
@@ -118,6 +120,7 @@ export class Photos {
     const person = this.#needs.people.ofCaller(tx, by.caller)
     if (addMedia(tx, media, { people: this.#needs.people, person })) {
       this.#needs.audit.write(tx, by, { action: 'photo.stored', entity: 'photo', entityId: sha256 })
+      this.#needs.onKept(tx, media)
     }
     const removal = removalOf(tx, sha256)
     if (removal) this.#takeBack(tx, media, removal)

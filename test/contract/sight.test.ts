@@ -51,7 +51,7 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/governance\/incidents\/$/, ['incident']],
   [/^\/api\/governance\/reports\/$/, ['report']],
   // For admins alone, who see every hall.
-  [/^\/api\/(devices|operators|webhooks|alerts)\/.*$/, ['word']],
+  [/^\/api\/(devices|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
 ]
 
 /** What the parameter of a query, or a field of a body, refers to. Null: nothing that stands in a hall. */
@@ -213,7 +213,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
 
 /** For admins alone, who see every hall: nobody else gets past the door, whatever they ask for. */
 const ofAdmins =
-  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$/
+  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$/
 
 /** What differs between any two answers, whatever they are about. */
 const changing = new Set(

@@ -76,6 +76,12 @@ function copyAll(db: Database, count: number, { fromMs, toMs }: Span): void {
     FROM detection_reservation`)
   db.exec(`INSERT INTO alert VALUES (1, 'webhook.failing', '17', 'It fails.', ${fromMs}, NULL)`)
   copies('alert', { id: 'o.id + n', created_at_ms: when })
+  db.exec(`INSERT INTO upload (id, kind, ref, root, path, file, sha256, size_bytes, urgent, status, next_attempt_at_ms, queued_at_ms)
+    VALUES (1, 'clip', '0', '/gatehouse', 'a.mp4', 'clips/0.mp4', '${'0'.repeat(64)}', 1000, 0, 'pending', 0, ${fromMs})`)
+  copies('upload', {
+    ...{ id: 'o.id + n', ref: 'n', queued_at_ms: when },
+    status: `CASE n % 3 WHEN 0 THEN 'parked' ELSE 'uploaded' END`,
+  })
   db.exec(`UPDATE webhook SET id = '17'`)
   copies('outbox', { seq: 'o.seq + n', event_id: uuid('7'), timestamp_ms: when })
   db.exec(`INSERT INTO delivery (id, webhook_id, outbox_seq, state, attempts, next_attempt_at_ms, created_at_ms, delivered_at_ms)

@@ -71,7 +71,7 @@ function valuesOf({ fromMs, toMs, events }: Span): Record<string, readonly strin
     entity: ['event', 'slot', 'permission'],
     entity_id: ['17'],
     action: ['placement.recorded', 'permission.denied', 'nothing.done'],
-    status: ['active', 'completed', 'open', 'resolved'],
+    status: ['active', 'completed', 'open', 'resolved', 'uploaded', 'parked', 'pending'],
     stage: ['nowhere'],
     direction: ['inbound', 'outbound'],
     reference: ['T-17', 'nobody'],
@@ -84,7 +84,7 @@ function valuesOf({ fromMs, toMs, events }: Span): Record<string, readonly strin
     acknowledged: ['true', 'false'],
     severity: ['low', 'high'],
     category: ['damage', 'nobody'],
-    kind: ['asset_in_two_slots'],
+    kind: ['asset_in_two_slots', 'clip', 'report'],
     format: ['csv', 'epcis', 'ndjson'],
   }
 }

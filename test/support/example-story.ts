@@ -333,6 +333,9 @@ class Day {
     await this.#get(`${governance}/audit?limit=2`)
     await this.#get('/api/whms/evidence/opening-lists')
     await this.#get('/api/metrics')
+    this.#queueUpload()
+    await this.#get('/api/uploads')
+    await this.#post('/api/uploads/1/retry')
   }
 
   async notify(): Promise<void> {
@@ -370,6 +373,16 @@ class Day {
     await this.#get('/api/alerts')
     await this.#post('/api/alerts/1/acknowledge')
     await this.#ask('DELETE', one)
+  }
+
+  #queueUpload(): void {
+    const db = new BetterSqlite3(databaseFile(this.#gateway.live.config.dataDir))
+    db.exec(`INSERT INTO upload (kind, ref, root, path, file, sha256, size_bytes, urgent, status, attempts, next_attempt_at_ms,
+        last_error, parked_for, queued_at_ms)
+      VALUES ('clip', '1', '/gatehouse', 'dc-7/clips/1/2026/03/02/2026-03-02T08-00-00.000Z_17s_1.mp4', 'clips/1.mp4',
+        '${'4b'.repeat(32)}', 5242880, 0, 'parked', 1, 0, 'HTTP 507 to sending the file: the storage server has no room',
+        'quota', ${this.#gateway.clock.now()})`)
+    db.close()
   }
 
   #raiseAlert(webhookId: string): void {

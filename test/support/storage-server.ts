@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -9,6 +8,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { certificate } from './receiver.ts'
+import { DavFiles } from './storage-dav.ts'
 
 /** A user of the server, by its canonical name. */
 export type StorageUser = {
@@ -44,6 +44,16 @@ export type Misbehaviour =
   | 'huge'
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
 
+/**
+ * `lost answer`: done, and the connection is cut instead of the answer. `cut`: the connection is cut, nothing is done.
+ * `hang`: no answer.
+ */
+export type Fate =
+  | 'lost answer'
+  | 'cut'
+  | 'hang'
+  | { readonly status: number; readonly headers?: Record<string, string> }
+
 export type StorageRequest = {
   readonly method: string
   readonly path: string
@@ -77,8 +87,9 @@ export class StorageServer {
   readonly requests: StorageRequest[] = []
   /** The authority to trust, PEM; empty without TLS. */
   readonly caPem: string
-  /** Files and folders by their path below /remote.php/dav/files. */
-  readonly files = new Map<string, Buffer | 'folder'>()
+  readonly dav = new DavFiles()
+  /** What happens to single requests, by method and path below /remote.php/dav; undefined: what should. */
+  fate: ((method: string, path: string) => Fate | undefined) | undefined
   readonly #server: Server
   readonly #options: StorageServerOptions
   readonly #sockets = new Set<Socket>()
@@ -189,13 +200,18 @@ export class StorageServer {
     isCounted = false,
   ): unknown {
     if (path === '/ocs/v2.php/cloud/user') return this.#describeUser(headers, response, isCounted)
-    const [, file] = path.match(/^\/remote\.php\/dav\/files\/(.+?)\/?$/) ?? []
-    if (file === undefined) return response.writeHead(404).end()
+    const [, own] = path.match(/^\/remote\.php\/dav\/(.+?)\/?$/) ?? []
+    if (own === undefined) return response.writeHead(404).end()
     const user = this.#userBy(headers)
+    if (schemeOf(headers) === 'basic' && this.isLockedOut) return response.writeHead(429).end()
     if (!user) return response.writeHead(401).end()
     if (user.disabled) return response.writeHead(503).end()
-    if (!`${file}/`.startsWith(`${user.id}/`)) return response.writeHead(404).end()
-    this.#dav(method, file, headers, body, response)
+    const request = { method, path: own, user: user.id, headers, body }
+    const fate = this.fate?.(method, own)
+    if (fate === undefined) return this.dav.answer(request, response)
+    if (fate === 'lost answer') this.dav.answer(request, { writeHead: () => ({ end: () => {} }) })
+    if (typeof fate === 'object') return response.writeHead(fate.status, fate.headers).end()
+    if (fate !== 'hang') response.socket?.destroy()
   }
 
   #counted(): number {
@@ -239,35 +255,6 @@ export class StorageServer {
         [u.id, u.email, ...(u.logins ?? [])].some((login) => login?.toLowerCase() === name.toLowerCase()) &&
         (u.password === secret || u.appPasswords?.includes(secret) === true),
     )
-  }
-
-  #dav(method: string, file: string, headers: IncomingHttpHeaders, body: Buffer, response: ServerResponse): unknown {
-    const parent = file.slice(0, file.lastIndexOf('/'))
-    const hasParent = !parent.includes('/') || this.files.get(parent) === 'folder'
-    const there = this.files.get(file)
-    const say = (status: number, extra: Record<string, string> = {}) => response.writeHead(status, extra).end()
-    if (method === 'MKCOL') {
-      if (there !== undefined) return say(405)
-      if (!hasParent) return say(409)
-      this.files.set(file, 'folder')
-      return say(201)
-    }
-    if (method === 'HEAD' || method === 'GET') {
-      if (!Buffer.isBuffer(there)) return say(404)
-      return response.writeHead(200, { 'Content-Length': String(there.length) }).end(there)
-    }
-    if (method !== 'PUT') return say(405)
-    if (there !== undefined && headers['if-none-match'] === '*') return say(412)
-    if (!hasParent && headers['x-nc-webdav-auto-mkcol'] !== '1') return say(409)
-    for (let folder = parent; folder.includes('/'); folder = folder.slice(0, folder.lastIndexOf('/')))
-      this.files.set(folder, 'folder')
-    this.files.set(file, body)
-    const hash = createHash('sha256').update(body).digest('hex')
-    say(there === undefined ? 201 : 204, {
-      'OC-ETag': `"${hash.slice(0, 32)}"`,
-      'OC-FileId': String(this.files.size),
-      ...(headers['x-hash'] === 'sha256' && { 'X-Hash-SHA256': hash }),
-    })
   }
 }
 

@@ -10,6 +10,7 @@ import { privacyStatements } from './0016/privacy.ts'
 import { repliesStatements } from './0016/replies.ts'
 import { retentionStatements } from './0016/retention.ts'
 import { signInStatements } from './0016/sign-in.ts'
+import { uploadStatements } from './0016/upload.ts'
 
 /** The last step before the first release: what can never change later gets its final form. */
 export const release: Migration = {
@@ -28,5 +29,6 @@ export const release: Migration = {
     ...retentionStatements,
     ...cameraGapsStatements,
     ...eventFilmsStatements,
+    ...uploadStatements,
   ],
 }

@@ -1,0 +1,51 @@
+import type { UploadRow } from './tables.ts'
+import type { Outcome } from './transfer.ts'
+
+export type UploadAlert = {
+  readonly kind: string
+  readonly subject: string
+  readonly message: string
+  readonly nowMs: number
+}
+
+/** Returns the alert of a file that was parked; of files that found no room, the first one alone raises one. */
+export function alertOfParked(
+  row: Pick<UploadRow, 'id' | 'kind' | 'ref' | 'path'>,
+  { why, error }: Outcome & { kind: 'park' },
+  isFirst: boolean,
+  nowMs: number,
+): UploadAlert | undefined {
+  const what = `The ${row.kind} ${row.ref}`
+  switch (why) {
+    case 'quota':
+      return isFirst
+        ? {
+            kind: 'upload.no_room',
+            subject: 'uploads',
+            message: `The storage server has no room for ${what.toLowerCase()}. Raise the quota of the account; then retry upload ${row.id}, and the others follow.`,
+            nowMs,
+          }
+        : undefined
+    case 'hash':
+      return {
+        kind: 'upload.mismatch',
+        subject: String(row.id),
+        message: `${what} does not match its copy on the storage server: ${error}. Both are kept. Find out who changed ${row.path}, move it away, and retry upload ${row.id}.`,
+        nowMs,
+      }
+    case 'file':
+      return {
+        kind: 'upload.file',
+        subject: String(row.id),
+        message: `${what} cannot be uploaded: ${error}. Look at the disk, and run "gatehouse ledger verify".`,
+        nowMs,
+      }
+    case 'refused':
+      return {
+        kind: 'upload.refused',
+        subject: String(row.id),
+        message: `The storage server refuses ${what.toLowerCase()}: ${error}. Look at the permissions of the account, and retry upload ${row.id}.`,
+        nowMs,
+      }
+  }
+}

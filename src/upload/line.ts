@@ -1,0 +1,62 @@
+/** How the server stores: Nextcloud has chunks and hashes; any other WebDAV server has neither. */
+export type Flavor = 'nextcloud' | 'webdav'
+export type Scheme = 'bearer' | 'basic'
+
+/** What is known of the server and the way to it. Times are monotonic. */
+export type Line =
+  /** It has to be asked before anything is sent. */
+  | { readonly kind: 'unknown'; readonly failures: number }
+  | { readonly kind: 'up'; readonly flavor: Flavor; readonly scheme: Scheme }
+  /** It takes nothing before `untilMs`. `failures`: in a row. */
+  | { readonly kind: 'down'; readonly failures: number; readonly untilMs: number; readonly error: string }
+  /** It does not know the credential. */
+  | { readonly kind: 'refused'; readonly untilMs: number; readonly error: string }
+
+/** How a probe ended. */
+export type Probed =
+  | { readonly kind: 'up'; readonly flavor: Flavor; readonly scheme: Scheme }
+  | { readonly kind: 'pause'; readonly error: string; readonly afterMs: number | null }
+  | { readonly kind: 'refused'; readonly error: string }
+
+const firstProbeMs = 10_000
+const longestProbeMs = 5 * 60_000
+const longestAskedMs = 24 * 3_600_000
+/** A refused password is tried again once an hour: servers count wrong passwords, and lock whole addresses out. */
+const refusedMs = 3_600_000
+
+export const unknownLine: Line = { kind: 'unknown', failures: 0 }
+
+/** The line after a probe. */
+export function probed(line: Line, outcome: Probed, nowMs: number): Line {
+  switch (outcome.kind) {
+    case 'up':
+      return outcome
+    case 'pause':
+      return paused(line, outcome.error, outcome.afterMs, nowMs)
+    case 'refused':
+      return { kind: 'refused', untilMs: nowMs + refusedMs, error: outcome.error }
+  }
+}
+
+/** The server takes nothing for a while: 10 s, doubling to 5 min, or as long as it asked for. */
+export function paused(line: Line, error: string, afterMs: number | null, nowMs: number): Line {
+  // Two transfers that end together are one failure.
+  if (line.kind === 'down' && line.untilMs > nowMs) return line
+  const failures = (line.kind === 'down' || line.kind === 'unknown' ? line.failures : 0) + 1
+  const ownMs = Math.min(firstProbeMs * 2 ** Math.min(failures - 1, 10), longestProbeMs)
+  const waitMs = Math.max(ownMs, Math.min(afterMs ?? 0, longestAskedMs))
+  return { kind: 'down', failures, untilMs: nowMs + waitMs, error }
+}
+
+/** What to do now: send files, ask the server first, or wait until then. */
+export function nextOf(line: Line, nowMs: number): { kind: 'send' } | { kind: 'probe' } | { kind: 'wait'; ms: number } {
+  switch (line.kind) {
+    case 'up':
+      return { kind: 'send' }
+    case 'unknown':
+      return { kind: 'probe' }
+    case 'down':
+    case 'refused':
+      return line.untilMs > nowMs ? { kind: 'wait', ms: line.untilMs - nowMs } : { kind: 'probe' }
+  }
+}

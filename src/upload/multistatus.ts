@@ -1,0 +1,26 @@
+import { parseXml, XmlElement } from '@rgrove/parse-xml'
+
+/** Returns the files of an answer to PROPFIND: the last part of each path with its size. Unreadable XML lists nothing. */
+export function filesIn(xml: string): Map<string, number> {
+  const files = new Map<string, number>()
+  try {
+    const root = parseXml(xml).root
+    for (const response of root ? inside(root, 'response') : []) {
+      const href = inside(response, 'href')[0]?.text.trim() ?? ''
+      const size = inside(response, 'getcontentlength')[0]?.text.trim() ?? ''
+      const name = decodeURIComponent(href.split('/').at(-1) ?? '')
+      if (name !== '' && /^\d{1,15}$/.test(size)) files.set(name, Number(size))
+    }
+  } catch {
+    return new Map()
+  }
+  return files
+}
+
+/** Elements of this name at any depth; servers choose the prefixes of the namespace DAV: themselves. */
+function inside(element: XmlElement, name: string): XmlElement[] {
+  return element.children.flatMap((child) => {
+    if (!(child instanceof XmlElement)) return []
+    return child.name.replace(/^.*:/, '') === name ? [child] : inside(child, name)
+  })
+}

@@ -1,0 +1,28 @@
+import { isoTime } from '../platform/index.ts'
+
+/** `2026/03/02`, in UTC. */
+const dayOf = (ms: number) => isoTime(ms).slice(0, 10).replaceAll('-', '/')
+/** A time that is valid in a file name everywhere: `2026-03-02T08-00-00.000Z`. */
+const stampOf = (ms: number) => isoTime(ms).replaceAll(':', '-')
+
+/** Where a clip is stored, below the root. */
+export function clipPath(siteId: string, clip: { id: number; cctvId: number; atMs: number; seconds: number }): string {
+  const { id, cctvId, atMs, seconds } = clip
+  return `${siteId}/clips/${cctvId}/${dayOf(atMs)}/${stampOf(atMs)}_${Math.round(seconds)}s_${id}.mp4`
+}
+
+/** Where a photo is stored, below the root: named by its hash, in the folder of the day on which it came. */
+export function photoPath(siteId: string, photo: { sha256: string; extension: string; atMs: number }): string {
+  return `${siteId}/photos/${dayOf(photo.atMs)}/${photo.sha256}.${photo.extension}`
+}
+
+/** Where a report is stored, below the root. */
+export function reportPath(siteId: string, report: { id: number; atMs: number }): string {
+  return `${siteId}/reports/${dayOf(report.atMs)}/${stampOf(report.atMs)}_${report.id}.json`
+}
+
+/** Where the JSON beside a file is stored. */
+export const asidePath = (path: string): string => path.replace(/\.[^./]+$/, '.json')
+
+/** A path as part of a URL. */
+export const inUrl = (path: string): string => path.split('/').map(encodeURIComponent).join('/')

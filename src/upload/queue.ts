@@ -1,0 +1,115 @@
+import type { ReadTx, Tx } from '../database/index.ts'
+import { holdMedia, releaseEvery, releaseMedia } from '../log/index.ts'
+import type { Clock } from '../platform/index.ts'
+import * as store from './store.ts'
+import type { UploadKind, UploadRow, UploadStatus } from './tables.ts'
+
+/** Why the files of the queue must stay on this box. */
+const holdReason = 'upload'
+const holdRef = ({ kind, ref }: { kind: UploadKind; ref: string }) => `${kind}:${ref}`
+
+/** A file to copy to the storage server. */
+export type NewFile = {
+  readonly kind: UploadKind
+  /** What it is a copy of; with `kind` it is queued once. */
+  readonly ref: string
+  /** On the server, below the root, without a slash in front. It must be unique: nothing is overwritten. */
+  readonly path: string
+  /** On this box, below the data folder. */
+  readonly file: string
+  readonly sha256: string
+  readonly sizeBytes: number
+  /** Stored as JSON beside it. */
+  readonly about?: Readonly<Record<string, unknown>>
+  readonly cctvId?: number
+  /** An incident needs it: it goes before all others. */
+  readonly urgent?: boolean
+}
+
+/** How far the copy of a thing is. */
+export type CopyState = { readonly status: UploadStatus | 'not_configured'; readonly url: string | null }
+
+export type QueueSettings = { readonly root: string }
+
+type UploadQueueNeeds = {
+  readonly clock: Pick<Clock, 'now'>
+  /** Null while `storage.upload` is not set. */
+  readonly settings: () => QueueSettings | null
+}
+
+/** What has to be copied to the storage server. A row is made in the transaction of the fact that it is a copy of. */
+export class UploadQueue {
+  readonly #needs: UploadQueueNeeds
+  #hasChanged = false
+
+  constructor(needs: UploadQueueNeeds) {
+    this.#needs = needs
+  }
+
+  /** Whether files are uploaded at all, as of now. */
+  get isConfigured(): boolean {
+    return this.#needs.settings() !== null
+  }
+
+  /** Queues a file, once, and holds it on this box until it is uploaded. Does nothing while `storage.upload` is not set. */
+  enqueue(tx: Tx, file: NewFile): void {
+    const settings = this.#needs.settings()
+    if (!settings) return
+    const nowMs = this.#needs.clock.now()
+    const { kind, ref, path, sha256, about } = file
+    const isNew = store.add(tx, {
+      ...{ kind, ref, path, sha256, file: file.file, root: settings.root, size_bytes: file.sizeBytes },
+      about: about ? JSON.stringify(about, undefined, 2) : null,
+      cctv_id: file.cctvId ?? null,
+      urgent: file.urgent ? 1 : 0,
+      queued_at_ms: nowMs,
+    })
+    if (!isNew) return
+    holdMedia(tx, { sha256, reason: holdReason, ref: holdRef(file) }, nowMs)
+    this.#hasChanged = true
+  }
+
+  /** An incident needs these bytes: they go before all others. */
+  hurry(tx: Tx, sha256: string): void {
+    store.hurry(tx, sha256)
+    this.#hasChanged = true
+  }
+
+  /** Returns how far the copy of a thing is. `isWanted`: whether it is queued sooner or later where it is not yet. */
+  stateOf(tx: ReadTx, kind: UploadKind, ref: string, isWanted = true): CopyState {
+    const row = store.copyOf(tx, kind, ref)
+    if (row?.status === 'uploaded') return row
+    if (!this.isConfigured || (!row && !isWanted)) return { status: 'not_configured', url: null }
+    return row ?? { status: 'pending', url: null }
+  }
+
+  /** Says whether files were queued or hurried since the last call. */
+  takeChange(): boolean {
+    const hasChanged = this.#hasChanged
+    this.#hasChanged = false
+    return hasChanged
+  }
+}
+
+/**
+ * Holds the next files of the queue behind an id again, which `releaseQueue` released. Returns the last id; undefined at
+ * the end.
+ */
+export function holdQueueAgain(tx: Tx, id: number, nowMs: number): number | undefined {
+  const rows = store.openBehind(tx, id)
+  for (const row of rows) holdMedia(tx, { sha256: row.sha256, reason: holdReason, ref: holdRef(row) }, nowMs)
+  return rows.at(-1)?.id
+}
+
+/** Ends the holds of the queue: without `storage.upload` nothing is ever uploaded, and the disk would fill. */
+export function releaseQueue(tx: Tx): void {
+  releaseEvery(tx, holdReason)
+}
+
+/** Ends the hold of an uploaded file. */
+export function releaseUploaded(tx: Tx, row: Pick<UploadRow, 'kind' | 'ref'>): void {
+  releaseMedia(tx, holdReason, holdRef(row))
+}
+
+/** Says whether a compared copy of these bytes is on the storage server. */
+export const isUploaded = (tx: ReadTx, sha256: string): boolean => store.uploadedAt(tx, sha256) !== undefined

@@ -1,0 +1,38 @@
+import { z } from '@hono/zod-openapi'
+import { historyQuery, listOf, resource, rowId, timeOut } from '../http/index.ts'
+import { uploadKinds, uploadStatuses } from './tables.ts'
+
+export const UploadQuery = z.object({
+  ...historyQuery,
+  status: z.enum(uploadStatuses).optional(),
+  kind: z.enum(uploadKinds).optional(),
+})
+export type UploadQuery = z.output<typeof UploadQuery>
+
+const uploadShape = {
+  id: rowId(),
+  kind: z.enum(uploadKinds),
+  ref: z.string().openapi({
+    description: 'What the file is a copy of: id of the detection, SHA-256 of the photo, id of the report',
+  }),
+  path: z.string().openapi({ description: 'path on the storage server, from the root of the account on' }),
+  status: z.enum(uploadStatuses).openapi({
+    description: 'uploaded: the copy on the server was compared. parked: not tried again until somebody asks for it',
+  }),
+  attempts: z.int().openapi({ description: 'attempts that began; an outage of the server or of the line counts none' }),
+  nextAttemptAt: timeOut().nullable().openapi({ description: 'null: at once, or never again' }),
+  lastError: z.string().nullable(),
+  verified: z.enum(['hash', 'size']).nullable().openapi({
+    description: 'what the copy was compared by; size: the server computes no hashes. null: not uploaded yet',
+  }),
+  sha256: z.string(),
+  sizeBytes: z.int(),
+  urgent: z.boolean().openapi({ description: 'an incident needs it; it goes before all others' }),
+  url: z.string().nullable().openapi({ description: 'where the copy is; null: not uploaded yet' }),
+  queuedAt: timeOut(),
+  uploadedAt: timeOut().nullable(),
+}
+export const Upload = z.object(uploadShape).openapi('Upload')
+export type Upload = z.infer<typeof Upload>
+export const UploadOut = resource(uploadShape)
+export const UploadList = listOf(Upload).openapi('UploadList')

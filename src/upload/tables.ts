@@ -1,0 +1,47 @@
+import { builderOver, defaulted, integer, maybe, type RowOf, text, word } from '../database/index.ts'
+
+/** What a file is a copy of. */
+export const uploadKinds = ['clip', 'photo', 'report', 'checkpoint', 'segment', 'snapshot', 'backup'] as const
+export type UploadKind = (typeof uploadKinds)[number]
+
+export const uploadStatuses = ['pending', 'uploading', 'uploaded', 'parked'] as const
+export type UploadStatus = (typeof uploadStatuses)[number]
+
+/** What the copy on the server was compared by: its SHA-256 as the server computed it, or its size alone. */
+export type Verified = 'hash' | 'size'
+
+/** Why a file is parked: no room on the server, other bytes there, a file that is missing here, or a refusal. */
+export type ParkedFor = 'quota' | 'hash' | 'file' | 'refused'
+
+export const tables = {
+  upload: {
+    id: defaulted(integer),
+    kind: word<UploadKind>(),
+    ref: text,
+    root: text,
+    path: text,
+    file: text,
+    sha256: text,
+    size_bytes: integer,
+    about: maybe(text),
+    cctv_id: maybe(integer),
+    urgent: integer,
+    status: word<UploadStatus>(),
+    attempts: defaulted(integer),
+    next_attempt_at_ms: integer,
+    last_error: maybe(text),
+    parked_for: maybe(word<ParkedFor>()),
+    verified: maybe(word<Verified>()),
+    url: maybe(text),
+    queued_at_ms: integer,
+    uploaded_at_ms: maybe(integer),
+  },
+  upload_source: {
+    kind: word<UploadKind>(),
+    up_to: integer,
+  },
+} as const
+
+export const sql = builderOver(tables)
+
+export type UploadRow = RowOf<typeof tables.upload>

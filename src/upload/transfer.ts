@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto'
+import { type Body, type Dav, type DavRequest, FileError } from './dav.ts'
+import type { Flavor, Scheme } from './line.ts'
+import { bodyOf, bodyOfText, hashOf } from './local-file.ts'
+import { filesIn } from './multistatus.ts'
+import { asidePath, inUrl } from './paths.ts'
+import { type Account, authorizationOf, filesUrl } from './probe.ts'
+import type { Verified } from './tables.ts'
+import { judge, type Reply, type Step, type Verdict } from './verdict.ts'
+
+/** What is uploaded. `path` begins with a slash and includes the root. */
+export type Job = {
+  readonly path: string
+  /** On this box. */
+  readonly file: string
+  readonly sha256: string
+  readonly sizeBytes: number
+  /** JSON to store beside it. */
+  readonly about: string | null
+  readonly urgent: boolean
+}
+
+/** How an attempt ended. */
+export type Outcome =
+  | { readonly kind: 'uploaded'; readonly verified: Verified; readonly url: string }
+  | Extract<Verdict, { kind: 'wait' | 'pause' | 'unauthorized' | 'park' }>
+
+/** A larger file goes to a Nextcloud in parts of this size, so that a cut costs one part. Not below 5 MB there. */
+export const partBytes = 5 * 1024 * 1024
+
+type Sendable = Pick<Job, 'path' | 'sha256' | 'sizeBytes' | 'urgent'> & {
+  readonly body: (from?: number, to?: number) => Body
+  /** Its hash as it is on this box now. */
+  readonly hashNow: () => Promise<string>
+}
+
+/** Ends an attempt: nothing more can be done for the file now. */
+class Ended extends Error {
+  readonly outcome: Outcome
+
+  constructor(outcome: Outcome) {
+    super(outcome.kind)
+    this.outcome = outcome
+  }
+}
+
+const wait = (error: string) => new Ended({ kind: 'wait', error })
+const park = (why: 'hash' | 'file', error: string) => new Ended({ kind: 'park', why, error })
+
+type Stepped = {
+  readonly verdict: 'done' | 'there' | 'gone' | 'folders' | 'cannot'
+  readonly reply: Reply & { kind: 'answer' }
+}
+
+export type Connection = { readonly flavor: Flavor; readonly scheme: Scheme; readonly account: Account }
+
+/**
+ * Copies files to the server over one connection's facts. Nothing that is there is overwritten or removed, and a file is
+ * uploaded only when the server's copy has been compared.
+ */
+export class Transfer {
+  readonly #dav: Dav
+  readonly #connection: Connection
+  readonly #base: string
+  /** Folders that are known to be there. */
+  readonly #folders = new Set<string>()
+
+  constructor(dav: Dav, connection: Connection) {
+    this.#dav = dav
+    this.#connection = connection
+    this.#base = filesUrl(connection.flavor, connection.account)
+  }
+
+  /** Makes one attempt for a file and the JSON beside it. Never rejects. */
+  async run(job: Job): Promise<Outcome> {
+    try {
+      const verified = await this.#store({
+        ...job,
+        body: (from, to) => bodyOf(job.file, job.sizeBytes, from, to),
+        hashNow: () => hashOf(job.file, job.sizeBytes),
+      })
+      if (job.about !== null) await this.#store(asideOf(job, job.about))
+      return { kind: 'uploaded', verified, url: this.#url(job.path) }
+    } catch (error) {
+      if (error instanceof Ended) return error.outcome
+      if (error instanceof FileError) return { kind: 'park', why: 'file', error: error.message }
+      throw error
+    }
+  }
+
+  #store(file: Sendable): Promise<Verified> {
+    if (this.#connection.flavor === 'webdav') return this.#byPart(file)
+    return file.sizeBytes <= partBytes ? this.#whole(file) : this.#chunked(file)
+  }
+
+  /** Nextcloud, a small file: one request. What is cut off leaves nothing there. */
+  async #whole(file: Sendable): Promise<Verified> {
+    const ask = {
+      method: 'PUT',
+      url: this.#url(file.path),
+      headers: { 'if-none-match': '*', 'x-nc-webdav-auto-mkcol': '1', 'x-hash': 'sha256' },
+      body: file.body(),
+      urgent: file.urgent,
+    } as const
+    const { verdict, reply } = await this.#withFolders(file.path, () => this.#step('put', ask))
+    return verdict === 'there' ? this.#conclude(file) : this.#compare(file, reply)
+  }
+
+  /** Nextcloud, a large file: parts in a folder of their own, from the first one that is missing. */
+  async #chunked(file: Sendable): Promise<Verified> {
+    const folder = `${this.#connection.account.instance.url}/remote.php/dav/uploads/${inUrl(this.#connection.account.username)}/${partsName(file)}`
+    const destination = { destination: this.#url(file.path), 'oc-total-length': String(file.sizeBytes) }
+    const arrived = await this.#arrived(folder, file, destination)
+    if (!arrived) return this.#conclude(file)
+    for (const part of partsOf(file.sizeBytes)) {
+      if (arrived.get(part.name) === part.to - part.from) continue
+      const body = file.body(part.from, part.to)
+      const url = `${folder}/${part.name}`
+      const ask = { method: 'PUT', url, headers: destination, body, urgent: file.urgent } as const
+      const { verdict } = await this.#step('part', ask)
+      if (verdict === 'gone') throw wait('the server has removed the parts that had arrived')
+    }
+    await this.#makeFolder(folderOf(file.path))
+    const headers = { ...destination, 'x-hash': 'sha256', 'if-none-match': '*', overwrite: 'F' }
+    const move = { method: 'MOVE', url: `${folder}/.file`, headers } as const
+    const { verdict, reply } = await this.#withFolders(file.path, () => this.#step('move', move))
+    return verdict === 'there' ? this.#conclude(file) : this.#compare(file, reply)
+  }
+
+  /** Returns the parts that have arrived; undefined when the file itself is there, as after a lost answer to MOVE. */
+  async #arrived(folder: string, file: Sendable, headers: Record<string, string>) {
+    const list = { method: 'PROPFIND', url: `${folder}/`, headers: { depth: '1' } } as const
+    const { verdict, reply } = await this.#step('list', list)
+    if (verdict === 'done') return filesIn(reply.body)
+    if ((await this.#look(file.path)) !== undefined) return undefined
+    await this.#step('folder', { method: 'MKCOL', url: folder, headers })
+    return new Map<string, number>()
+  }
+
+  /**
+   * Any other WebDAV server: under a name of its own first, because a cut may leave a file that looks complete, and
+   * because not every server keeps `If-None-Match`; then MOVE, which overwrites nothing.
+   */
+  async #byPart(file: Sendable): Promise<Verified> {
+    if ((await this.#look(file.path)) !== undefined) return this.#compareSize(file)
+    const part = partPath(file)
+    // Made before: a server that refuses in the middle of a file cuts the connection, and its answer is lost.
+    await this.#makeFolder(folderOf(file.path))
+    const put = { method: 'PUT', url: this.#url(part), body: file.body(), urgent: file.urgent } as const
+    await this.#withFolders(file.path, () => this.#step('put', put))
+    const sizeBytes = await this.#look(part)
+    if (sizeBytes !== file.sizeBytes) throw wait(`the server has ${sizeBytes ?? 0} of ${file.sizeBytes} bytes`)
+    const headers = { destination: this.#url(file.path), overwrite: 'F' }
+    await this.#withFolders(file.path, () => this.#step('move', { method: 'MOVE', url: this.#url(part), headers }))
+    return this.#compareSize(file)
+  }
+
+  /** A file of this name is there: it is ours if the server computes the same hash of it. */
+  async #conclude(file: Sendable): Promise<Verified> {
+    const headers = { 'x-recalculate-hash': 'sha256' }
+    const { verdict, reply } = await this.#step('hash', { method: 'PATCH', url: this.#url(file.path), headers })
+    if (verdict === 'gone') throw wait('the server said that the file is there, and it is not')
+    return verdict === 'done' && reply.hash !== null ? this.#compareHash(file, reply.hash) : this.#compareSize(file)
+  }
+
+  #compare(file: Sendable, { hash }: { hash: string | null }): Promise<Verified> {
+    return hash === null ? this.#conclude(file) : this.#compareHash(file, hash)
+  }
+
+  async #compareHash(file: Sendable, hash: string): Promise<Verified> {
+    if (hash === file.sha256) return 'hash'
+    if ((await file.hashNow()) !== file.sha256)
+      throw park('file', 'the file on this box is not the one that was recorded')
+    throw park('hash', `the server has other bytes under this name: their SHA-256 is ${hash}`)
+  }
+
+  async #compareSize(file: Sendable): Promise<Verified> {
+    const sizeBytes = await this.#look(file.path)
+    if (sizeBytes === file.sizeBytes) return 'size'
+    if (sizeBytes === undefined) throw wait('the server said that the file is there, and it is not')
+    throw park('hash', `the server has ${sizeBytes} bytes under this name and not ${file.sizeBytes}`)
+  }
+
+  /** Returns the size of a file on the server; undefined when it is not there. */
+  async #look(path: string): Promise<number | undefined> {
+    const { verdict, reply } = await this.#step('look', { method: 'HEAD', url: this.#url(path) })
+    return verdict === 'gone' ? undefined : (reply.sizeBytes ?? -1)
+  }
+
+  /** Makes the folders when the server says that they are missing, and tries once more. */
+  async #withFolders(path: string, send: () => Promise<Stepped>) {
+    const first = await send()
+    if (first.verdict !== 'folders') return first
+    this.#folders.clear()
+    await this.#makeFolder(folderOf(path))
+    const second = await send()
+    if (second.verdict === 'folders') throw wait(`HTTP ${second.reply.status}: the folders are there, and it refuses`)
+    return second
+  }
+
+  /** Makes a folder and, where they are missing, those above it. */
+  async #makeFolder(path: string): Promise<void> {
+    if (path === '' || this.#folders.has(path)) return
+    const make = () => this.#step('folder', { method: 'MKCOL', url: this.#url(path) })
+    if ((await make()).verdict === 'folders') {
+      await this.#makeFolder(folderOf(path))
+      if ((await make()).verdict === 'folders') throw wait(`the folder ${path} cannot be made`)
+    }
+    this.#folders.add(path)
+  }
+
+  /** Sends a request and judges the answer. Throws Ended when it ends the attempt. */
+  async #step(step: Step, ask: DavRequest): Promise<Stepped> {
+    const { account, scheme } = this.#connection
+    const reply = await this.#dav.send(account.instance, authorizationOf(scheme, account), ask)
+    const verdict = judge(step, reply)
+    switch (verdict.kind) {
+      case 'wait':
+      case 'pause':
+      case 'unauthorized':
+      case 'park':
+        throw new Ended(verdict)
+      case 'done':
+      case 'there':
+      case 'gone':
+      case 'folders':
+      case 'cannot':
+        return { verdict: verdict.kind, reply: reply as Reply & { kind: 'answer' } }
+    }
+  }
+
+  #url(path: string): string {
+    return `${this.#base}${inUrl(path)}`
+  }
+}
+
+function asideOf(job: Job, about: string): Sendable {
+  const bytes = Buffer.from(about)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return {
+    path: asidePath(job.path),
+    sha256,
+    sizeBytes: bytes.length,
+    urgent: job.urgent,
+    body: () => bodyOfText(bytes),
+    hashNow: async () => sha256,
+  }
+}
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
+
+/** The name follows from the file: after a kill the next start finds the parts that have arrived. */
+const partsName = ({ path, sha256 }: Sendable): string =>
+  `gatehouse-${createHash('sha256').update(`${path}\n${sha256}`).digest('hex').slice(0, 40)}`
+
+/** Begins with a dot, and is the same for each attempt: what a cut left is replaced, and does not add up. */
+function partPath({ path, sha256 }: Sendable): string {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return `${folderOf(path)}/.${name}.${sha256.slice(0, 16)}.part`
+}
+
+/** The parts of a file in their order: `00001`, from the first byte to the last, which is excluded. */
+export function partsOf(sizeBytes: number): { name: string; from: number; to: number }[] {
+  return Array.from({ length: Math.ceil(sizeBytes / partBytes) }, (_, i) => ({
+    name: String(i + 1).padStart(5, '0'),
+    from: i * partBytes,
+    to: Math.min((i + 1) * partBytes, sizeBytes),
+  }))
+}

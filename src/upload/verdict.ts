@@ -1,0 +1,116 @@
+import type { ParkedFor } from './tables.ts'
+
+/**
+ * One request of an upload. `put`: the bytes of a file. `part`: a piece of a large file. `folder`: make one. `list`: what
+ * has arrived of a large file. `move`: give the file its name. `look`: whether it is there, with its size. `hash`: what
+ * the server computes of its bytes.
+ */
+export type Step = 'put' | 'part' | 'folder' | 'list' | 'move' | 'look' | 'hash'
+
+/** How a request ended. */
+export type Reply =
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      /** SHA-256 that the server computed, in lower case; null when it named none. */
+      readonly hash: string | null
+      /** Content-Length of the answer; null when it named none. */
+      readonly sizeBytes: number | null
+      readonly retryAfterMs: number | null
+      /** The beginning of the answer. */
+      readonly body: string
+    }
+  /** No answer. `sentBytes`: of the body; 0 when the server cannot have seen anything of it. */
+  | { readonly kind: 'none'; readonly error: string; readonly sentBytes: number }
+
+export type Verdict =
+  /** The step has done what it is for. */
+  | { readonly kind: 'done' }
+  /** A file of this name is there, or may be: look at it and conclude. */
+  | { readonly kind: 'there' }
+  /** What was looked for is not there. */
+  | { readonly kind: 'gone' }
+  /** The folders above are missing. */
+  | { readonly kind: 'folders' }
+  /** The server cannot do this; there is another way. */
+  | { readonly kind: 'cannot' }
+  /** This file is tried again later; the attempt counts. */
+  | { readonly kind: 'wait'; readonly error: string }
+  /** The server takes nothing now: all files wait, and no attempt counts. */
+  | { readonly kind: 'pause'; readonly error: string; readonly afterMs: number | null }
+  /** The server does not know the credential. */
+  | { readonly kind: 'unauthorized'; readonly error: string }
+  /** Trying again changes nothing: a person has to look at it. */
+  | { readonly kind: 'park'; readonly why: ParkedFor; readonly error: string }
+
+/** Says what follows from a reply. Pure: the whole knowledge of statuses is here. */
+export function judge(step: Step, reply: Reply): Verdict {
+  if (reply.kind === 'none') return withoutAnswer(step, reply)
+  const own = ownStatus[step][reply.status]
+  if (own !== undefined) return { kind: own }
+  return shared(step, reply.status, reply.retryAfterMs)
+}
+
+/** Of a file that was cut off, the server may have seen enough to be the cause: that counts, or it would block the rest. */
+function withoutAnswer(step: Step, { error, sentBytes }: Reply & { kind: 'none' }): Verdict {
+  const hasBegun = (step === 'put' || step === 'part') && sentBytes > 0
+  return hasBegun ? { kind: 'wait', error } : { kind: 'pause', error, afterMs: null }
+}
+
+/** What a status means for one step alone. */
+const ownStatus: Readonly<Record<Step, Readonly<Record<number, 'done' | 'there' | 'gone' | 'folders' | 'cannot'>>>> = {
+  put: { 200: 'there', 201: 'done', 204: 'done', 404: 'folders', 409: 'folders', 412: 'there' },
+  part: { 201: 'done', 204: 'done', 404: 'gone', 409: 'gone' },
+  folder: { 201: 'done', 405: 'done', 404: 'folders', 409: 'folders' },
+  list: { 207: 'done', 404: 'gone' },
+  // A MOVE that was done already finds no source: its answer was lost.
+  move: { 201: 'done', 204: 'done', 404: 'there', 409: 'folders', 412: 'there' },
+  look: { 200: 'done', 204: 'done', 404: 'gone' },
+  hash: {
+    200: 'done',
+    204: 'done',
+    404: 'gone',
+    400: 'cannot',
+    403: 'cannot',
+    405: 'cannot',
+    415: 'cannot',
+    501: 'cannot',
+  },
+}
+
+function shared(step: Step, status: number, retryAfterMs: number | null): Verdict {
+  const error = `HTTP ${status} to ${stepWords[step]}`
+  switch (status) {
+    case 401:
+      return { kind: 'unauthorized', error }
+    case 423:
+    case 408:
+      return { kind: 'wait', error }
+    case 429:
+    case 503:
+      return { kind: 'pause', error, afterMs: retryAfterMs }
+    case 507:
+      return { kind: 'park', why: 'quota', error: `${error}: the storage server has no room` }
+  }
+  if (status >= 500 || status < 300) return { kind: 'wait', error }
+  if (status < 400) return { kind: 'pause', error: `${error}: a redirect, which is never followed`, afterMs: null }
+  return { kind: 'park', why: 'refused', error }
+}
+
+const stepWords: Readonly<Record<Step, string>> = {
+  put: 'sending the file',
+  part: 'sending a part of the file',
+  folder: 'making a folder',
+  list: 'listing the parts',
+  move: 'giving the file its name',
+  look: 'looking at the file',
+  hash: 'asking for the hash',
+}
+
+const firstDelayMs = 10_000
+export const longestFileDelayMs = 3_600_000
+
+/** Delay before a file is tried again: 10 s, doubling to 1 h. `attempts` counts the one that has failed. */
+export function fileDelayMs(attempts: number): number {
+  return Math.min(firstDelayMs * 2 ** Math.min(attempts - 1, 20), longestFileDelayMs)
+}

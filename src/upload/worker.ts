@@ -1,0 +1,328 @@
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { StorageInstance } from '../auth/index.ts'
+import { readSecretFile, SecretFileError } from '../config/index.ts'
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
+import { alertOfParked, type UploadAlert } from './alerts.ts'
+import { queueBacklog, type Source } from './backlog.ts'
+import { type Line, nextOf, type Probed, paused, probed, unknownLine } from './line.ts'
+import type { Account } from './probe.ts'
+import { releaseUploaded, type UploadQueue } from './queue.ts'
+import type { Remote } from './remote.ts'
+import * as store from './store.ts'
+import type { UploadKind, UploadRow } from './tables.ts'
+import type { Job, Outcome } from './transfer.ts'
+import { fileDelayMs } from './verdict.ts'
+
+export type UploadTarget = {
+  readonly instance: StorageInstance
+  readonly username: string
+  readonly passwordFile: string
+  readonly root: string
+}
+
+type UploadWorkerNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly log: Logger
+  readonly queue: UploadQueue
+  readonly remote: Remote
+  readonly dataDir: string
+  /** Null while `storage.upload` is not set. */
+  readonly target: () => UploadTarget | null
+  readonly sources: readonly Source[]
+  readonly raise: (tx: Tx, alert: UploadAlert) => void
+  readonly onUploaded: (kind: UploadKind, bytes: number) => void
+}
+
+type UnderWay = { readonly isUrgent: boolean; readonly done: Promise<void> }
+
+/** One in order, and one for what is urgent: a slow file keeps no incident waiting. */
+const mostAtOnce = 2
+/** Delay before the next try after a failure of the gateway itself, such as a full disk. */
+const troubleMs = 5000
+const longestTimerMs = 3_600_000
+
+/**
+ * Sends the queue to the storage server: the oldest file first, urgent ones before all. Before the first file, and after
+ * each failure, it asks the server for its name alone, so that an outage costs a small question and no attempt.
+ */
+export class UploadWorker {
+  readonly #needs: UploadWorkerNeeds
+  readonly #underWay = new Map<number, UnderWay>()
+  #line: Line = unknownLine
+  #connected: { run(job: Job): Promise<Outcome> } | undefined
+  #asking: Promise<void> | undefined
+  #backlog: Promise<void> = Promise.resolve()
+  #running = false
+  #cancelDue = () => {}
+
+  constructor(needs: UploadWorkerNeeds) {
+    this.#needs = needs
+  }
+
+  /** Puts back what was under way when the gateway ended, then works until `stop`. May be called once. */
+  async start(): Promise<void> {
+    const { work, queue, log } = this.#needs
+    this.#running = true
+    work.onCommit(() => {
+      if (queue.takeChange()) this.wake()
+    })
+    try {
+      const cut = await work.write(store.requeueCut)
+      if (cut > 0) log.info({ files: cut }, 'uploads under way when the gateway ended go on')
+    } catch (err) {
+      log.error({ err }, 'uploads under way when the gateway ended wait for the next start')
+    }
+    this.#readBacklog()
+    this.wake()
+  }
+
+  /** Cuts what is under way; its files stay in the queue. */
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#cancelDue()
+    this.#needs.remote.abandon()
+    await this.#asking
+    await this.#backlog
+    await Promise.all([...this.#underWay.values()].map(({ done }) => done))
+  }
+
+  /** Asks the server again at once: its address, its authority or the password may have changed. */
+  onReload(): void {
+    this.tryNow()
+    this.#readBacklog()
+  }
+
+  /** Ends the wait for the server. */
+  tryNow(): void {
+    this.#line = unknownLine
+    this.wake()
+  }
+
+  /** What is known of the server, for health. */
+  get line(): Line {
+    return this.#line
+  }
+
+  /** Looks for work. */
+  wake(): void {
+    try {
+      this.#pass()
+    } catch (error) {
+      this.#trouble(error)
+    }
+  }
+
+  #readBacklog(): void {
+    const { work, queue, sources, clock } = this.#needs
+    const read = () => queueBacklog({ work, queue, sources, clock, isStopping: () => !this.#running })
+    this.#backlog = this.#backlog.then(read).catch((error: unknown) => this.#trouble(error))
+  }
+
+  #pass(): void {
+    const target = this.#needs.target()
+    if (!this.#running || !target || this.#asking) return
+    this.#cancelDue()
+    const next = nextOf(this.#line, this.#needs.clock.monotonic())
+    switch (next.kind) {
+      case 'wait':
+        this.#wakeIn(next.ms)
+        break
+      case 'probe':
+        if (this.#hasDue()) this.#ask(target)
+        this.#wakeAtNextDue()
+        break
+      case 'send':
+        this.#send(target)
+        this.#wakeAtNextDue()
+    }
+  }
+
+  #hasDue(): boolean {
+    return this.#next(true) !== undefined || this.#next(false) !== undefined
+  }
+
+  #next(isUrgent: boolean): UploadRow | undefined {
+    const { work, clock } = this.#needs
+    return work.read((tx) => store.nextUpload(tx, isUrgent, clock.now()))
+  }
+
+  #wakeAtNextDue(): void {
+    const nowMs = this.#needs.clock.now()
+    const dueMs = this.#needs.work.read((tx) => store.nextDueMs(tx, nowMs))
+    if (dueMs !== undefined) this.#wakeIn(dueMs - nowMs)
+  }
+
+  #wakeIn(ms: number): void {
+    this.#cancelDue = this.#needs.clock.after(Math.min(ms, longestTimerMs), () => this.wake())
+  }
+
+  #ask(target: UploadTarget): void {
+    this.#asking = this.#probe(target)
+      .catch((error: unknown) => this.#trouble(error))
+      .finally(() => {
+        this.#asking = undefined
+      })
+      .then(() => this.wake())
+  }
+
+  async #probe(target: UploadTarget): Promise<void> {
+    const { remote, clock, log } = this.#needs
+    const account = accountOf(target)
+    const asked = this.#line
+    const outcome: Probed = 'why' in account ? { kind: 'refused', error: account.why } : await remote.probe(account)
+    // A reload meanwhile: the answer is about another account.
+    if (this.#line !== asked || !this.#running) return
+    this.#line = probed(asked, outcome, clock.monotonic())
+    if (outcome.kind === 'up' && !('why' in account)) {
+      this.#connected = remote.connect({ ...outcome, account })
+      log.info({ flavor: outcome.flavor, scheme: outcome.scheme }, 'the storage server takes uploads')
+    } else if (outcome.kind !== 'up') {
+      log.warn({ problem: outcome.error }, 'the storage server takes no uploads; trying again')
+    }
+  }
+
+  #send(target: UploadTarget): void {
+    const urgent = this.#next(true)
+    if (urgent) this.#begin(urgent, target)
+    const isBusy = [...this.#underWay.values()].some(({ isUrgent }) => !isUrgent)
+    const inOrder = isBusy ? undefined : this.#next(false)
+    if (inOrder) this.#begin(inOrder, target)
+  }
+
+  #begin(row: UploadRow, target: UploadTarget): void {
+    if (this.#underWay.size >= mostAtOnce || this.#underWay.has(row.id)) return
+    const end = () => this.#underWay.delete(row.id)
+    const done = this.#upload(row, target).then(
+      () => {
+        end()
+        this.wake()
+      },
+      (error: unknown) => {
+        end()
+        this.#trouble(error)
+      },
+    )
+    this.#underWay.set(row.id, { isUrgent: row.urgent === 1, done })
+  }
+
+  async #upload(row: UploadRow, { root }: UploadTarget): Promise<void> {
+    const { work, dataDir } = this.#needs
+    const connected = this.#connected
+    const isOurs = await work.write((tx) => store.claim(tx, row.id, root))
+    if (!isOurs || !connected) return
+    // The next urgent file can begin beside this one.
+    void nextTurn().then(() => this.wake())
+    const outcome = await connected.run({
+      path: `${root}/${row.path}`,
+      file: join(dataDir, row.file),
+      sha256: row.sha256,
+      sizeBytes: row.size_bytes,
+      about: row.about,
+      urgent: row.urgent === 1,
+    })
+    this.#noteLine(outcome)
+    await this.#record(row, outcome)
+    this.#tell(row, outcome)
+  }
+
+  /** After a failure the server is asked before the next file. */
+  #noteLine(outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'pause':
+        this.#line = paused(this.#line, outcome.error, outcome.afterMs, this.#needs.clock.monotonic())
+        break
+      case 'wait':
+      case 'unauthorized':
+        if (this.#line.kind === 'up') this.#line = unknownLine
+        break
+      case 'uploaded':
+      case 'park':
+        break
+    }
+  }
+
+  /** Tries until the result is stored: what is uploaded is not sent again because the disk was full. */
+  async #record(row: UploadRow, outcome: Outcome): Promise<void> {
+    for (;;) {
+      try {
+        await this.#needs.work.write((tx) => this.#write(tx, row, outcome))
+        return
+      } catch (error) {
+        if (!this.#running || isClosed(error)) throw error
+        this.#needs.log.error({ err: error, upload: row.id }, 'an upload could not be written down; trying again')
+        await new Promise<void>((resolve) => {
+          this.#needs.clock.after(troubleMs, resolve)
+        })
+      }
+    }
+  }
+
+  #write(tx: Tx, row: UploadRow, outcome: Outcome): void {
+    const nowMs = this.#needs.clock.now()
+    const attempts = row.attempts + 1
+    switch (outcome.kind) {
+      case 'uploaded':
+        store.finish(tx, row.id, { verified: outcome.verified, url: outcome.url, nowMs })
+        releaseUploaded(tx, row)
+        store.retryWhatFits(tx, row.size_bytes)
+        break
+      case 'pause':
+        store.postpone(tx, row.id, { attempts: row.attempts, atMs: 0, error: outcome.error })
+        break
+      case 'wait':
+      case 'unauthorized':
+        store.postpone(tx, row.id, { attempts, atMs: nowMs + fileDelayMs(attempts), error: outcome.error })
+        break
+      case 'park': {
+        const isFirst = store.countParkedFor(tx, outcome.why) === 0
+        store.park(tx, row.id, outcome.error, outcome.why)
+        const alert = alertOfParked(row, outcome, isFirst, nowMs)
+        if (alert) this.#needs.raise(tx, alert)
+      }
+    }
+  }
+
+  #tell(row: UploadRow, outcome: Outcome): void {
+    const { log, onUploaded } = this.#needs
+    const facts = { upload: row.id, kind: row.kind, ref: row.ref, bytes: row.size_bytes }
+    switch (outcome.kind) {
+      case 'uploaded':
+        onUploaded(row.kind, row.size_bytes)
+        log.debug({ ...facts, verified: outcome.verified }, 'a file was uploaded')
+        break
+      case 'park':
+        log.error({ ...facts, problem: outcome.error }, 'a file is parked: it is not tried again by itself')
+        break
+      case 'wait':
+      case 'pause':
+      case 'unauthorized':
+        log.warn({ ...facts, problem: outcome.error }, 'a file could not be uploaded; it is tried again')
+    }
+  }
+
+  #trouble(error: unknown): void {
+    if (!this.#running || isClosed(error)) return
+    this.#needs.log.error({ err: error }, 'uploads have stopped for a moment')
+    this.#cancelDue()
+    this.#wakeIn(troubleMs)
+  }
+}
+
+/** Reads the password at each question, so that a corrected one needs no restart. */
+function accountOf({ instance, username, passwordFile }: UploadTarget): Account | { readonly why: string } {
+  try {
+    return { instance, username, password: readSecretFile(passwordFile) }
+  } catch (error) {
+    if (error instanceof SecretFileError) return { why: error.message }
+    throw error
+  }
+}
+
+/** The database is closed: the process ends. */
+function isClosed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_READY'
+}

@@ -1,0 +1,49 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { partBytes } from '../../src/upload/transfer.ts'
+import { type DavServer, startApache, startRclone } from '../support/dav-servers.ts'
+import { people, testGateway } from '../support/gateway.ts'
+import { allAre, begin, bytesOf, record, settled, sha256, uploadConfig } from '../support/uploads.ts'
+
+const clip = bytesOf(partBytes + 12_345)
+const path = 'gatehouse/test-site/clips/7/2026/03/02/2026-03-02T08-01-00.000Z_8s_1.mp4'
+
+const servers: readonly (readonly [name: string, start: (t: Test) => Promise<DavServer | undefined>])[] = [
+  ['rclone serve webdav', startRclone],
+  ['apache2 with mod_dav', startApache],
+]
+
+for (const [name, start] of servers) {
+  t.test(`${name} takes clips, which are compared by size, and keeps what is there`, async (t) => {
+    const server = await start(t)
+    if (!server) return t.pass(`${name} is not installed on this machine`)
+    const folder = t.testdir({ gateway: {} })
+    const gateway = await testGateway({
+      folder: join(folder, 'gateway'),
+      config: uploadConfig(join(folder, 'gateway'), server.url),
+    })
+    await begin(t, gateway)
+    await record(gateway, 1, clip)
+    t.match(await settled(gateway, allAre('uploaded')), [{ verified: 'size', attempts: 1, lastError: null }])
+    t.equal(sha256(readFileSync(join(server.files, path))), sha256(clip))
+    const about = JSON.parse(readFileSync(join(server.files, path.replace('.mp4', '.json')), 'utf8'))
+    t.match(about, { cameraId: 7, sha256: sha256(clip) })
+    t.strictSame(
+      readdirSync(join(server.files, path, '..')).filter((one) => one.endsWith('.part')),
+      [],
+    )
+    const detection = await gateway.ask('GET', '/api/iot/detection-events/1', { by: people.vera })
+    t.match(detection.body, { uploadStatus: 'uploaded', clipUrls: { storage: `${server.url}/${path}` } })
+
+    const taken = path.replace('08-01-00.000Z_8s_1', '08-02-00.000Z_8s_2')
+    const authorization = `Basic ${Buffer.from('gatehouse-dc7:app-password-of-dc7').toString('base64')}`
+    await fetch(`${server.url}/${taken}`, { method: 'PUT', headers: { authorization }, body: 'of somebody else' })
+    await record(gateway, 2, clip)
+    const [, second] = await settled(gateway, (rows) => rows[1]?.status === 'parked')
+    t.match(second, { lastError: 'the server has 16 bytes under this name and not 5255225' })
+    t.equal(readFileSync(join(server.files, taken), 'utf8'), 'of somebody else')
+    t.ok(existsSync(join(gateway.live.config.dataDir, 'clips/2.mp4')))
+    return undefined
+  })
+}
