@@ -16,12 +16,16 @@ import {
 } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
+import { memoryOfBox } from '../platform/memory.ts'
 import { ClipCopies, type UploadQueue } from '../upload/index.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
+
+/** On the smallest box: the pre-roll of a few cameras. */
+const leastMemoryBytes = 64 * 1024 * 1024
 
 export type ComposedVideo = ReturnType<typeof composeVideo>
 
@@ -50,6 +54,7 @@ export function composeVideo(
     reserveBytes: live.config.retention.ledgerReserveBytes,
     minFreeBytes: live.config.retention.minFreeBytes,
     fourEyesForExport: live.config.privacy.fourEyesForExport,
+    memoryBytes: live.config.video.memoryBytes ?? Math.max(memoryOfBox() / 8, leastMemoryBytes),
   })
   const configured = new ConfiguredCameras({ site, names: callers.names })
   const isWanted = (cctvId: number): boolean => cameras.uploadsClips(cctvId)

@@ -11,6 +11,7 @@ import {
   HealthWatch,
   type Metrics,
   notificationOf,
+  preRollObservations,
   storageObservations,
   uploadObservations,
 } from '../health/index.ts'
@@ -69,7 +70,8 @@ export function composeHealth(needs: {
       ],
       cameras: (before) => {
         const seen = cameraObservations(cameras.cameraHealth(), clock.now())
-        return seen.length === 0 ? [] : [...seen, ffmpegObservation(ffmpegOrigin(), before)]
+        if (seen.length === 0) return []
+        return [...seen, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
       },
     },
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),

@@ -14,6 +14,8 @@ export type CamerasSettings = {
   readonly minFreeBytes: number
   /** Whether a second person has to approve an export. */
   readonly fourEyesForExport: boolean
+  /** Bytes of memory for the newest video of all cameras. */
+  readonly memoryBytes: number
 }
 
 type ConfiguredCamerasNeeds = { readonly site: () => CamerasSettings; readonly names: ConfigNames }

@@ -135,9 +135,13 @@ export const detectionShape = {
   original: z.boolean().nullable().openapi({
     description: "true: the camera's own video, unchanged; false: encoded again",
   }),
-  closedBy: z.enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart']).nullable().openapi({
-    description: 'why the clip ends there; stream-ended: the stream ended before the planned end of the clip',
-  }),
+  closedBy: z
+    .enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart', 'disk-full', 'disk-too-slow'])
+    .nullable()
+    .openapi({
+      description:
+        'why the clip ends there; stream-ended, disk-full and disk-too-slow: before its planned end, with what there was',
+    }),
 }
 export const DetectionEvent = z.object(detectionShape).openapi('DetectionEvent')
 export type DetectionEvent = z.infer<typeof DetectionEvent>

@@ -15,6 +15,7 @@ import type { EventFilms } from './event-films.ts'
 import { filmSeconds } from './film-plan.ts'
 import type { Duty, GapKeeper } from './gap-keeper.ts'
 import { LatestReports } from './latest-reports.ts'
+import { PreRollBook } from './pre-roll-book.ts'
 import { isWithin, toNextMinute } from './recording-hours.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
@@ -47,6 +48,7 @@ export class CamerasService {
   readonly #reports = new LatestReports()
   readonly #health: CameraHealthBook
   readonly #cameraLog: CameraLog
+  readonly #preRolls = new PreRollBook()
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
@@ -61,6 +63,17 @@ export class CamerasService {
     needs.watched.onChange((cctvId) => this.#watchedChanged(cctvId))
   }
 
+  /** Lists the wanted cameras with what they lack of their pre-roll; `short` is undefined while they lack nothing. */
+  preRolls() {
+    return this.#needs.configured.site.cameras
+      .map((camera) => ({ camera, wanted: this.#wanted(camera) }))
+      .filter(({ wanted }) => wanted.running)
+      .map(({ camera: { id, name }, wanted: { settings } }) => ({
+        ...{ id, name, wantedSeconds: settings.preRecordSeconds },
+        short: this.#preRolls.of(id, this.#needs.clock.monotonic()),
+      }))
+  }
+
   /**
    * Sends the thread the settings of new and changed cameras, and the ids of removed ones; the thread also reads the
    * passwords again. Call it after every reload, also when the config is the same.
@@ -70,8 +83,9 @@ export class CamerasService {
   }
 
   #sendCameras(): void {
-    const { cameras, reserveBytes, minFreeBytes } = this.#needs.configured.site
+    const { cameras, reserveBytes, minFreeBytes, memoryBytes } = this.#needs.configured.site
     this.#needs.link.send({ type: 'reserve', bytes: reserveBytes, minFreeBytes })
+    this.#needs.link.send({ type: 'memory', bytes: memoryBytes })
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
@@ -146,6 +160,7 @@ export class CamerasService {
         break
       case 'state':
         this.#health.heard(message, this.#needs.clock.monotonic())
+        if (message.state !== 'live') this.#preRolls.forget(message.cameraId)
         this.#cameraLog.heard(message, this.#needs.configured.nameOf(message.cameraId))
         this.#reports.heard(message)
         this.#needs.gaps.heard(message)
@@ -153,6 +168,7 @@ export class CamerasService {
       case 'status':
         this.#reports.heard(message)
         this.#needs.gaps.heard(message)
+        this.#preRolls.heard(message, this.#needs.clock.monotonic())
         break
       case 'motionFired':
         this.#needs.gaps.cooled(message)

@@ -38,7 +38,9 @@ export const tables = {
     longest_gap_seconds: maybe(real),
     clip_original: maybe(integer),
     event_ids: maybe(text),
-    closed_by: maybe(word<'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'>()),
+    closed_by: maybe(
+      word<'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | 'disk-full' | 'disk-too-slow'>(),
+    ),
   },
   clip_file: {
     detection_id: integer,

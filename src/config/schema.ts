@@ -550,6 +550,17 @@ const everything = z.strictObject({
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
   privacy: key(section(privacy), 'What people in front of the cameras are told.', live),
+  video: key(
+    section({
+      memoryBytes: key(
+        size().nullable().prefault(null),
+        'Memory for the newest video of all cameras, from which clips get their beginning; null: an eighth of what there is.',
+        { example: '512MiB' },
+      ),
+    }),
+    'How video is kept while it is new.',
+    live,
+  ),
   ffmpeg: key(
     section({
       path: key(

@@ -8,6 +8,7 @@ export {
   databaseObservation,
   diskObservation,
   ffmpegObservation,
+  preRollObservations,
   storageObservations,
   uploadObservations,
 } from './sources.ts'

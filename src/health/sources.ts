@@ -47,6 +47,45 @@ function sceneTrouble(name: string, scene: CameraSeen['scene']): Observation['wr
   return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
 }
 
+/** A camera, and what it lacks of its pre-roll. */
+type PreRollSeen = {
+  readonly id: number
+  readonly name: string
+  readonly wantedSeconds: number
+  readonly short:
+    | {
+        readonly problem: 'memory' | 'key-frames'
+        readonly forMs: number
+        readonly heldSeconds: number
+        readonly keyFrameSeconds: number | null
+      }
+    | undefined
+}
+
+export function preRollObservations(cameras: readonly PreRollSeen[]): Observation[] {
+  return cameras.map(({ id, name: own, wantedSeconds, short }) => {
+    const name = own === `Camera ${id}` ? own : `Camera ${id} (${own})`
+    const wrong = short
+      ? {
+          kind: 'camera.pre-roll' as const,
+          forMs: short.forMs,
+          message: `${name} ${preRollWords(short, wantedSeconds)}`,
+        }
+      : null
+    return { component: 'cameras', subject: `pre-roll ${id}`, name: `The beginning of the clips of ${name}`, wrong }
+  })
+}
+
+function preRollWords(
+  { problem, heldSeconds, keyFrameSeconds }: NonNullable<PreRollSeen['short']>,
+  wantedSeconds: number,
+): string {
+  if (problem === 'memory') {
+    return `keeps only ${heldSeconds} s of video in memory, and its clips should show ${wantedSeconds} s before the motion. Lower its bit rate or its preRecordSeconds, or raise video.memoryBytes.`
+  }
+  return `sends a key frame only every ${keyFrameSeconds} s, and its clips should show ${wantedSeconds} s before the motion: after each reconnection they begin later. Set its key frame interval to ${wantedSeconds} s or less.`
+}
+
 /**
  * @param origin which ffmpeg reads the cameras; undefined: none does, or it is not known yet, and what was wrong stays so
  */

@@ -25,6 +25,13 @@ export const kinds = {
     over: 'ffmpeg.replaced',
     reason: 'The cameras are read by the ffmpeg that came with gatehouse, which is only a fallback.',
   },
+  'camera.pre-roll': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 5 * minuteMs,
+    over: 'camera.pre-roll.recovered',
+    reason: 'The clips of a camera begin later than they should.',
+  },
   'camera.still': {
     component: 'cameras',
     status: 'degraded',

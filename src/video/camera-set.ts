@@ -1,6 +1,7 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { type ClipTools, finishLeftovers, forget } from './clip.ts'
+import { ClipRoom } from './clip-room.ts'
 import { Films } from './films.ts'
 import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
@@ -8,6 +9,7 @@ import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
 import { TaskLimit } from './task-limit.ts'
+import { VideoMemory } from './video-memory.ts'
 
 export type CameraSetOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
@@ -42,6 +44,7 @@ export class CameraSet {
   readonly #history: History
   readonly #films: Films
   readonly #redactor: Redactor
+  readonly #memory = new VideoMemory()
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress of removed cameras. */
   readonly #settling = new Set<Promise<void>>()
@@ -54,7 +57,7 @@ export class CameraSet {
     this.#needs = options
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
-      hasRoom: () => freeBytes() >= this.#reserveBytes,
+      room: new ClipRoom({ freeBytes, reserveBytes: () => this.#reserveBytes }),
     }
     this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
     this.#films = new Films({
@@ -103,6 +106,9 @@ export class CameraSet {
         return this.#films.order(message)
       case 'redact':
         return this.#redactor.take(message.job)
+      case 'memory':
+        this.#memory.limitBytes = message.bytes
+        return undefined
       case 'stop':
         return this.#stop()
     }
@@ -124,6 +130,7 @@ export class CameraSet {
     const { ffmpeg, clock, random, readSecret, post } = this.#needs
     const camera = new Camera({
       ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools, history: this.#history },
+      memory: this.#memory,
       log: this.#needs.log.child({ cameraId: settings.cameraId }),
       reserveId: () => this.#ids.take(),
       decodeInTurn: (task) => this.#decodes.run(task),

@@ -6,16 +6,20 @@ import { LiveFeeds } from './live-feed.ts'
 import type { CameraSettings, FromCameras, LiveFormat } from './messages.ts'
 import { MotionWatch } from './motion-watch.ts'
 import { PicturePace } from './picture-pace.ts'
+import { preRollProblem } from './pre-roll.ts'
 import { type Problem, plainWords } from './problems.ts'
 import { Ring } from './ring.ts'
 import { ageMs, asPng, freshGroup, lastPicture } from './snapshot.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from './stream.ts'
+import type { VideoMemory } from './video-memory.ts'
 
 export type CameraOptions = {
   readonly settings: CameraSettings
   readonly ffmpeg: StreamOptions['ffmpeg']
   readonly tools: ClipTools
   readonly history: Pick<History, 'keep'>
+  /** Shared by all cameras. */
+  readonly memory: VideoMemory
   readonly clock: Clock
   readonly random: RandomBytes
   readonly log: Logger
@@ -53,6 +57,9 @@ export class Camera {
   readonly #finishing = new Set<Promise<void>>()
   #settings: CameraSettings
   #detect: Stream | undefined
+  /** Clips whose spools are open. */
+  readonly #spooling = new Set<Recording>()
+  readonly #leaveMemory: () => void
   /** The newest clip; its id may still be on its way. */
   #recording: Promise<Recording | undefined> = Promise.resolve(undefined)
   /** The newest clip until it was reported: when it begins, and its result. */
@@ -84,6 +91,7 @@ export class Camera {
     const { cameraId } = settings
     this.#live = new LiveFeeds({ ffmpeg: ffmpeg.path, cameraId, ring: this.#ring, clock, log, emit })
     this.#main = this.#mainStream()
+    this.#leaveMemory = options.memory.add({ bytes: () => this.#bytes(), shed: () => this.#shed() })
   }
 
   /** Returns the process ids of this camera's running ffmpegs. */
@@ -170,6 +178,7 @@ export class Camera {
   /** Resolves when no clip is being finished: each is on disk, or reported as lost. */
   async settled(): Promise<void> {
     while (this.#finishing.size > 0) await Promise.all(this.#finishing)
+    this.#leaveMemory()
   }
 
   #run(): void {
@@ -240,6 +249,7 @@ export class Camera {
 
   #video(bytes: Buffer): void {
     this.#ring.push(bytes, this.#needs.clock.monotonic())
+    this.#needs.memory.settle()
     this.#main.remark(this.#remark())
   }
 
@@ -248,6 +258,20 @@ export class Camera {
     if (this.#ring.codec === 'mjpeg') return 'motion-jpeg'
     if (this.#ring.keylessMs > longestKeylessMs) return 'no-key-frame'
     return this.#pace.isSlow(this.#ring.picturesPerSecond, this.#ring.heldMs) ? 'few-pictures' : null
+  }
+
+  /** Bytes in memory. What waits for the disk is the newest part of the ring, or goes back further than it. */
+  #bytes(): number {
+    const recorded = Math.max(this.#ring.sizeBytes, ...[...this.#spooling].map(({ pendingBytes }) => pendingBytes))
+    return recorded + this.#detectRing.sizeBytes
+  }
+
+  /** Gives up the oldest of the ring; when more than that waits for the disk, the clip that waits. */
+  #shed(): boolean {
+    const waiting = [...this.#spooling].find(({ pendingBytes }) => pendingBytes > this.#ring.sizeBytes)
+    if (!waiting) return this.#ring.shed()
+    waiting.giveUp()
+    return true
   }
 
   /** Takes frames. Drops late output of a process that is being replaced. */
@@ -289,7 +313,9 @@ export class Camera {
       if (clipFromMs === null) return undefined
       const askedPreRollMs = this.#settings.motion.preRecordSeconds * 1000
       const from = { fromMs: clipFromMs, notBeforeMs, askedPreRollMs }
-      return new Recording(tools, { facts, ring: this.#ring, ...from, wallOffsetMs })
+      const recording = new Recording(tools, { facts, ring: this.#ring, ...from, wallOffsetMs })
+      this.#spooling.add(recording)
+      return recording
     } catch (err) {
       log.error({ err, cameraId }, 'motion could not be recorded')
       return undefined
@@ -303,6 +329,7 @@ export class Camera {
   ): Promise<ClipResult | undefined> {
     const recording = await opened
     const result = await recording?.close(endMs, ending)
+    if (recording) this.#spooling.delete(recording)
     if (result) this.#needs.emit(result)
     return result
   }
@@ -318,7 +345,7 @@ export class Camera {
   #tellStatus(): void {
     const { clock, emit } = this.#needs
     const { lastFrameMs, dropped, suppressed, ...counts } = this.#watch.counts()
-    const { groupMs, picturesPerSecond, sizeBytes } = this.#ring
+    const { groupMs, picturesPerSecond, sizeBytes, playableMs } = this.#ring
     emit({
       type: 'status',
       cameraId: this.#settings.cameraId,
@@ -331,6 +358,8 @@ export class Camera {
       droppedFrames: dropped,
       suppressedSceneChanges: suppressed,
       ringBytes: sizeBytes,
+      heldSeconds: Math.round(playableMs) / 1000,
+      preRollProblem: preRollProblem(this.#ring, this.#settings.motion.preRecordSeconds * 1000),
       keyFrameSeconds: groupMs === undefined ? null : Math.round(groupMs) / 1000,
     })
   }

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, ownFile } from '../platform/index.ts'
+import type { ClipRoom } from './clip-room.ts'
 import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
 import type { ClipClosed, ClipLost, ClipLostReason, DetectionFacts } from './messages.ts'
@@ -17,8 +18,8 @@ export type ClipTools = {
   /** Folder of clips, snapshots and unfinished clips. */
   readonly folder: string
   readonly log: Logger
-  /** Says whether the disk has more room than what is reserved for the ledger. */
-  readonly hasRoom: () => boolean
+  /** Shares the disk between open clips, without what is reserved for the ledger. */
+  readonly room: Pick<ClipRoom, 'take' | 'giveBack'>
   /** Runs a task in turn, so that a box with many cameras does not cut all clips at once. */
   readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
 }
@@ -96,7 +97,7 @@ export class Recording {
       ring,
       fromMs,
       notBeforeMs,
-      hasRoom: tools.hasRoom,
+      room: tools.room,
       prepare: (beginning) => this.#note(beginning),
     })
   }
@@ -115,9 +116,14 @@ export class Recording {
   async end(endMs: number): Promise<(ending: Ending) => Promise<ClipResult>> {
     const { facts, wallOffsetMs } = this.#request
     try {
-      const bounds = { ...this.#beginnings(await this.#spool.close(endMs)), endAt: endMs + wallOffsetMs }
-      return (ending) => finish(this.#tools, facts, bounds, ending).catch((error) => lost(this.#tools, facts, error))
+      const spooled = await this.#spool.close(endMs)
+      const bounds = { ...this.#beginnings(spooled), endAt: endMs + wallOffsetMs }
+      return ({ closedBy, peakScore }) =>
+        finish(this.#tools, facts, bounds, { closedBy: spooled.cutShort ?? closedBy, peakScore })
+          .catch((error) => lost(this.#tools, facts, error))
+          .finally(() => this.#spool.release())
     } catch (error) {
+      this.#spool.release()
       return async () => ({ ...(await lost(this.#tools, facts, error)), endedAt: Math.round(endMs + wallOffsetMs) })
     }
   }
@@ -126,6 +132,17 @@ export class Recording {
   async drop(): Promise<void> {
     const { detectionId } = this.#request.facts
     for (const path of [spoolPath, sidecarPath]) await rm(path(this.#tools, detectionId), { force: true })
+    this.#spool.release()
+  }
+
+  /** Bytes of this clip that wait for the disk. */
+  get pendingBytes(): number {
+    return this.#spool.pendingBytes
+  }
+
+  /** Ends the clip with what is on the disk, to free the memory of what waits for it. */
+  giveUp(): void {
+    this.#spool.giveUp()
   }
 
   /** Writes the facts before the first byte of video, so that no video is without them. */
@@ -219,10 +236,13 @@ async function describe(
     askedPreRollSeconds: askedPreRollMs === undefined ? null : askedPreRollMs / 1000,
     durationSeconds: (endedAt - startedAt) / 1000,
     longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
-    closedBy: closedBy !== 'stopped' && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
+    closedBy: mayEndEarly(closedBy) && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
     snapshot: await snapshot(tools, facts.detectionId, snapshotMs),
   }
 }
+
+/** Of a clip that was stopped or cut short it is known why it ends. */
+const mayEndEarly = (closedBy: ClipClosed['closedBy']) => closedBy === 'post-roll' || closedBy === 'longest'
 
 function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boolean {
   if (bounds.endAt === null) return false

@@ -3,6 +3,7 @@
  * epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
  */
 import type { Polygon } from './mask.ts'
+import type { PreRollProblem } from './pre-roll.ts'
 import type { PlainWords, Problem } from './problems.ts'
 import type { StreamState } from './stream.ts'
 import type { Codec } from './transport-stream.ts'
@@ -55,6 +56,8 @@ export type ToCameras =
   | { readonly type: 'reserve'; readonly bytes: number; readonly minFreeBytes: number }
   /** A film of an event is wanted. Sent again with a later end when it should show a later event too. */
   | ({ readonly type: 'film' } & FilmOrder)
+  /** Bytes of memory for the newest video of all cameras. Sent before the first camera. */
+  | { readonly type: 'memory'; readonly bytes: number }
   /** The answer to `idsWanted`: unused detection ids. Those left over are lost with the thread. */
   | { readonly type: 'ids'; readonly ids: readonly number[] }
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
@@ -159,6 +162,10 @@ export type CameraStatus = {
   readonly scene: { readonly state: SceneState; readonly forSeconds: number }
   /** Bytes held in memory. */
   readonly ringBytes: number
+  /** Seconds of video in memory that a clip could begin with. */
+  readonly heldSeconds: number
+  /** Why clips may begin later than they should; null while they do not. */
+  readonly preRollProblem: PreRollProblem | null
   /** Interval of the key frames; null before it is known. It should be below preRecordSeconds. */
   readonly keyFrameSeconds: number | null
 }
@@ -219,8 +226,11 @@ export type ClipClosed = DetectionFacts &
     readonly peakScore: number | null
     /** A picture at the moment of motion, in the size of the stream; null when none could be taken. */
     readonly snapshot: StoredFile | null
-    /** Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should. */
-    readonly closedBy: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart'
+    /**
+     * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should; `disk-full` and
+     * `disk-too-slow` when the disk took no more of it.
+     */
+    readonly closedBy: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | 'disk-full' | 'disk-too-slow'
   }
 
 export type ClipLostReason =

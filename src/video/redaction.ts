@@ -11,7 +11,7 @@ import { type Mask, maskOf } from './redaction-mask.ts'
 import { TaskLimit } from './task-limit.ts'
 
 type RedactorNeeds = {
-  readonly tools: Pick<ClipTools, 'ffmpeg' | 'folder' | 'log' | 'hasRoom'>
+  readonly tools: Pick<ClipTools, 'ffmpeg' | 'folder' | 'log' | 'room'>
   readonly post: (message: FromCameras) => void
 }
 
@@ -78,7 +78,7 @@ export class Redactor {
   async #redact(job: RedactionJob) {
     const { tools } = this.#needs
     const original = join(tools.folder, `${job.detectionId}.mp4`)
-    if (!tools.hasRoom()) throw new RedactionError('disk-full')
+    if (!tools.room.take(0)) throw new RedactionError('disk-full')
     const before = await stored(original, `${job.detectionId}.mp4`)
     if (before.sha256 !== job.originalSha256) throw new RedactionError('changed')
     const shown = await probe(tools.ffmpeg, original)

@@ -24,6 +24,7 @@ export type Cut = {
 export type RingOptions = {
   /** Milliseconds of the past to keep; up to one group of pictures more is kept. */
   readonly keepMs: number
+  /** Most bytes of this ring alone; without it only the memory of all cameras is a limit. */
   readonly maxBytes?: number
   /** Called when the clock of the stream has jumped, after the ring was emptied and its listeners were ended. */
   readonly onJump?: () => void
@@ -33,7 +34,7 @@ export type RingOptions = {
   readonly onSizeChange?: () => void
 }
 
-/** Memory of a camera's ring. */
+/** Memory that a camera is planned with. What it may really take, all cameras share: see `VideoMemory`. */
 export const ringBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** Reordering and early arrival stay below this; more is a jump. */
@@ -60,13 +61,14 @@ export class Ring {
   #groupMs: number | undefined
   #reordered = false
   #size: PictureSize | undefined
+  #wasShortened = false
   readonly #onJump: () => void
   #replayOffsetMs: number | undefined
   readonly #onSizeChange: () => void
 
   constructor(options: RingOptions) {
     this.#keepMs = options.keepMs
-    this.#maxBytes = options.maxBytes ?? ringBytes
+    this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#onJump = options.onJump ?? (() => {})
     if (options.isReplay) this.#splitter = new UnitSplitter({ timesAreKnown: true })
     this.#onSizeChange = options.onSizeChange ?? (() => {})
@@ -109,6 +111,17 @@ export class Ring {
     const newest = this.newest
     const offsetMs = this.#offset.ms
     return newest === undefined || offsetMs === undefined ? undefined : newest.ptsMs + offsetMs
+  }
+
+  /** Returns the milliseconds from the oldest key frame to the newest picture. */
+  get playableMs(): number {
+    const [oldest, newest] = [this.#units.find((unit) => unit.key), this.newest]
+    return oldest && newest ? newest.ptsMs - oldest.ptsMs : 0
+  }
+
+  /** Says whether the ring gave up video for want of memory, and has not reached its length since. */
+  get wasShortened(): boolean {
+    return this.#wasShortened
   }
 
   /** Returns the milliseconds between the newest two key frames; undefined before there were two. */
@@ -157,11 +170,24 @@ export class Ring {
     this.#evict()
   }
 
+  /**
+   * Gives up the oldest group of pictures, because memory is short; the newest one only when nothing else is left. Returns
+   * false when the ring is empty.
+   */
+  shed(): boolean {
+    if (this.#units.length === 0) return false
+    const next = this.#units.findIndex((unit, i) => i > 0 && unit.key)
+    this.#wasShortened = true
+    this.#drop(next > 0 ? next : this.#units.length)
+    return true
+  }
+
   /** Empties the ring: another process begins, whose video does not continue this one. */
   restart(): void {
     this.#splitter = new UnitSplitter()
     this.#reordered = false
     this.#size = undefined
+    this.#wasShortened = false
     this.#forget()
   }
 
@@ -288,8 +314,11 @@ export class Ring {
       const newest = this.#units.at(-1)
       const nextKey = this.#units[next]
       const isOld = newest && nextKey && newest.ptsMs - nextKey.ptsMs > this.#keepMs + slackMs
-      if (!isOld && this.#sizeBytes <= this.#maxBytes) return
-      this.#drop(nextKey ? next : this.#units.length)
+      if (isOld) {
+        this.#wasShortened = false
+        this.#drop(next)
+      } else if (this.#sizeBytes > this.#maxBytes) this.shed()
+      else return
     }
   }
 

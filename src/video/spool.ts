@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
+import type { ClipRoom } from './clip-room.ts'
 import type { Ring } from './ring.ts'
 import type { Codec, Unit } from './transport-stream.ts'
 
@@ -8,8 +9,8 @@ export type SpoolOptions = {
   readonly ring: Ring
   /** The spool begins at the key frame at or before this (monotonic). */
   readonly fromMs: number
-  /** Called before each write. */
-  readonly hasRoom: () => boolean
+  /** Asked before each write; what it gave is returned by `release`. */
+  readonly room: Pick<ClipRoom, 'take' | 'giveBack'>
   /** No earlier picture (monotonic) is shown. */
   readonly notBeforeMs: number
   /** Called when the beginning is known; nothing is written before it resolves. */
@@ -27,7 +28,13 @@ export type Beginning = {
   readonly codec: Codec
 }
 
-/** Bytes waiting for the disk at which a clip is given up. */
+/** A closed spool. */
+export type Spooled = Beginning & {
+  /** Why it ends before it was closed; null: it does not. */
+  readonly cutShort: 'disk-full' | 'disk-too-slow' | null
+}
+
+/** Bytes waiting for the disk at which a clip ends. */
 const mostPendingBytes = 64 * 1024 * 1024
 
 export class SpoolError extends Error {
@@ -50,7 +57,10 @@ export class Spool {
   readonly #fromMs: number
   readonly #notBeforeMs: number
   readonly #unsubscribe: () => void
-  readonly #hasRoom: () => boolean
+  readonly #room: SpoolOptions['room']
+  #roomBytes = 0
+  /** Bytes that are in the file for certain. */
+  #writtenBytes = 0
   readonly #prepare: SpoolOptions['prepare']
   #pending: Buffer[] = []
   #pendingBytes = 0
@@ -63,12 +73,12 @@ export class Spool {
   #takenBytes = 0
 
   /** Takes the past from the ring at once; the file is written afterwards. */
-  constructor({ path, ring, fromMs, notBeforeMs, hasRoom, prepare }: SpoolOptions) {
+  constructor({ path, ring, fromMs, notBeforeMs, room, prepare }: SpoolOptions) {
     this.#path = path
     this.#ring = ring
     this.#fromMs = fromMs
     this.#notBeforeMs = notBeforeMs
-    this.#hasRoom = hasRoom
+    this.#room = room
     this.#prepare = prepare
     this.#takePast()
     this.#unsubscribe = ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#unsubscribe() })
@@ -79,21 +89,50 @@ export class Spool {
     return this.#writing.catch(() => {})
   }
 
+  /** Bytes that wait for the disk. */
+  get pendingBytes(): number {
+    return this.#pendingBytes
+  }
+
   /**
-   * Ends the spool and cuts off what was taken after `endMs` (monotonic). Resolves when all is in the file. Rejects
-   * with SpoolError or the disk's error.
+   * Ends the spool and cuts off what was taken after `endMs` (monotonic). Resolves when all is in the file, or as much as
+   * the disk took. Rejects with SpoolError or the disk's error when there is nothing to show.
    */
-  async close(endMs: number): Promise<Beginning> {
+  async close(endMs: number): Promise<Spooled> {
     this.#unsubscribe()
     try {
       await this.#writing.catch(() => {})
-      if (this.#begin && !this.#error) await this.#file?.truncate(this.#bytesUntil(endMs, this.#begin))
+      if (this.#begin && this.#isWorthIt(this.#begin)) {
+        await this.#file?.truncate(Math.min(this.#bytesUntil(endMs, this.#begin), this.#wholeBytes()))
+      }
     } finally {
       await this.#file?.close()
     }
-    if (this.#error) throw this.#error
-    if (!this.#begin) throw new SpoolError('no-video')
-    return this.#begin
+    if (this.#begin && this.#isWorthIt(this.#begin)) return { ...this.#begin, cutShort: cutOf(this.#error) }
+    throw this.#error ?? new SpoolError('no-video')
+  }
+
+  /** Ends the clip here, because it takes too much memory: the disk is slower than the camera. */
+  giveUp(): void {
+    this.#fail(new SpoolError('disk-too-slow'))
+  }
+
+  /** Gives the room on the disk back. Call it when the clip is finished. */
+  release(): void {
+    this.#room.giveBack(this.#roomBytes)
+    this.#roomBytes = 0
+  }
+
+  /** Says whether the file shows something: nothing failed, or the disk has taken at least one picture that is shown. */
+  #isWorthIt({ startPtsMs }: Beginning): boolean {
+    if (!this.#error) return true
+    if (cutOf(this.#error) === null) return false
+    return this.#pictures.some(({ ptsMs, endByte }) => ptsMs >= startPtsMs && endByte <= this.#writtenBytes)
+  }
+
+  /** Returns where the last picture ends that is in the file as a whole. */
+  #wholeBytes(): number {
+    return this.#pictures.findLast(({ endByte }) => endByte <= this.#writtenBytes)?.endByte ?? 0
   }
 
   /** Up to the first picture that is shown later: what follows it in the file may need it. One is left in any case. */
@@ -138,7 +177,7 @@ export class Spool {
     if (this.#error) return
     this.#pending.push(...bytes)
     this.#pendingBytes += bytes.reduce((sum, part) => sum + part.length, 0)
-    if (this.#pendingBytes > mostPendingBytes) this.#fail(new SpoolError('disk-too-slow'))
+    if (this.#pendingBytes > mostPendingBytes) this.giveUp()
     else this.#writing = this.#writing.then(() => this.#write())
   }
 
@@ -147,12 +186,22 @@ export class Spool {
     if (batch.length === 0 || this.#error) return
     this.#pending = []
     try {
-      if (!this.#hasRoom()) throw new SpoolError('disk-full')
+      const bytes = Buffer.concat(batch)
+      if (!this.#room.take(bytes.length)) throw new SpoolError('disk-full')
+      this.#roomBytes += bytes.length
       this.#file ??= await this.#open()
-      await writeAll(this.#file, Buffer.concat(batch))
-      this.#pendingBytes -= batch.reduce((sum, part) => sum + part.length, 0)
+      await this.#writeAll(this.#file, bytes)
+      this.#pendingBytes = Math.max(this.#pendingBytes - bytes.length, 0)
     } catch (error) {
       this.#fail(error)
+    }
+  }
+
+  async #writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await file.write(bytes, at)
+      at += bytesWritten
+      this.#writtenBytes += bytesWritten
     }
   }
 
@@ -169,6 +218,9 @@ export class Spool {
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+/** Says why a spool ended; null when what is in the file cannot be relied on. */
+function cutOf(error: unknown): Spooled['cutShort'] {
+  const { reason, code } = (error ?? {}) as { reason?: SpoolError['reason']; code?: string }
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full'
+  return reason === 'disk-full' || reason === 'disk-too-slow' ? reason : null
 }

@@ -67,6 +67,9 @@ const late: Scene = { durationMs: 8000, acts: [{ what: 'person', fromMs: 5000, t
 const soon: Scene = { durationMs: 4000, acts: [{ what: 'person', fromMs: 2800, toMs: 3800 }], lightSteps: [] }
 const walker: Scene = { durationMs: 9000, acts: [{ what: 'person', fromMs: 6000, toMs: 8000 }], lightSteps: [] }
 
+const tiny = { ...small, width: 320, height: 180, kbps: 300 } as const
+const long: Scene = { durationMs: 15_000, acts: [{ what: 'person', fromMs: 12_000, toMs: 14_000 }], lightSteps: [] }
+
 const recipes = {
   /** 20 s: a person 8-12 s, a forklift 15-18.4 s. */
   crossing: { ...small, ...crossing },
@@ -91,6 +94,11 @@ const recipes = {
   'counted-reordered': { ...small, ...walker, reordered: true, counted: true },
   /** 9 s of Motion JPEG, numbered, a person 6-8 s. */
   'counted-mjpeg': { ...small, ...walker, codec: 'mjpeg', counted: true },
+  /** 15 s, numbered, a key frame every second or every 10 s, in both codecs. */
+  'counted-gop-1': { ...tiny, ...long, counted: true },
+  'counted-gop-10': { ...tiny, ...long, gopMs: 10_000, counted: true },
+  'counted-gop-1-hevc': { ...tiny, ...long, codec: 'hevc', counted: true },
+  'counted-gop-10-hevc': { ...tiny, ...long, gopMs: 10_000, codec: 'hevc', counted: true },
   'passer-hevc': { ...small, ...passer, width: 320, height: 180, kbps: 300, codec: 'hevc' },
 } as const satisfies Record<string, Recipe>
 

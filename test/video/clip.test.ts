@@ -8,6 +8,7 @@ import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger } from '../../src/platform/index.ts'
 import { type ClipResult, type ClipTools, finishLeftovers, forget, Recording } from '../../src/video/clip.ts'
+import { ClipRoom } from '../../src/video/clip-room.ts'
 import { IdPool } from '../../src/video/id-pool.ts'
 import { type ClipClosed, type DetectionFacts, Ring } from '../../src/video/index.ts'
 import { TaskLimit } from '../../src/video/task-limit.ts'
@@ -15,6 +16,9 @@ import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-
 import { countersIn } from '../support/footage/counter.ts'
 import { type Footage, footage } from '../support/footage.ts'
 import { waitUntil } from '../support/waiting.ts'
+
+// Footage is made at first use, which takes a busy machine a while.
+t.setTimeout(180_000)
 
 const ffmpeg = locateFfmpeg().path
 const crossing = await footage('crossing-long-gop')
@@ -60,9 +64,11 @@ class Camera {
   }
 }
 
+const endless = { take: () => true, giveBack: () => {} }
+
 function tools(folder: string, program = ffmpeg): ClipTools {
   const turns = new TaskLimit(1)
-  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), hasRoom: () => true }
+  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), room: endless }
 }
 
 function facts(detectionId: number, motionMs: number): DetectionFacts {
@@ -124,9 +130,13 @@ for (const [name, program] of [
 for (const [name, motionAtMs, preRollMs, endMs] of [
   ['counted-8mbit', 5000, 3500, 7000],
   ['counted-4k', 2800, 1500, 3500],
+  ['counted-gop-1', 12_400, 5000, 14_200],
+  ['counted-gop-10', 12_400, 5000, 14_200],
+  ['counted-gop-1-hevc', 12_400, 5000, 14_200],
+  ['counted-gop-10-hevc', 12_400, 5000, 14_200],
 ] as const) {
   t.test(
-    `${name}: a clip of a heavy stream has its beginning, and the row names its first and last picture`,
+    `${name}: a clip has its beginning, exact to the picture, and the row names its first and last one`,
     async (t) => {
       const heavy = await footage(name)
       const tape = tapeOf(heavy)
@@ -192,12 +202,10 @@ t.test('a clip stops where the reserve of the ledger begins, and that is said', 
   const camera = new Camera()
   camera.play(6000)
   const folder = t.testdir()
-  let isFull = false
   const recording = new Recording(
-    { ...tools(folder), hasRoom: () => !isFull },
+    { ...tools(folder), room: { take: () => false, giveBack: () => {} } },
     { facts: facts(1, camera.newestMs), ring: camera.ring, ...from(camera.newestMs, 2000), wallOffsetMs },
   )
-  isFull = true
   camera.play(9000)
   const result = await recording.close(camera.newestMs + 1000, ending)
   t.match(result, { type: 'clipLost', reason: 'disk-full', words: /reserved for events/ })
@@ -206,6 +214,87 @@ t.test('a clip stops where the reserve of the ledger begins, and that is said', 
     [],
     'and nothing of it fills the disk',
   )
+})
+
+/** Bytes that a disk takes before it is full. */
+function diskOf(bytes: number) {
+  let left = bytes
+  return {
+    take: (wanted: number) => {
+      if (wanted > left) return false
+      left -= wanted
+      return true
+    },
+    giveBack: () => {},
+  }
+}
+
+t.test('a disk that fills up ends the clip, and the clip shows what there was', async (t) => {
+  const camera = new Camera()
+  camera.play(6000)
+  const folder = t.testdir()
+  const motionMs = camera.newestMs
+  const recording = new Recording(
+    { ...tools(folder), room: diskOf(1_000_000) },
+    { facts: facts(1, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs },
+  )
+  const spool = join(folder, '1.ts.part')
+  await waitUntil('the pre-roll is on disk', () => existsSync(spool) && readFileSync(spool).length > 300_000)
+  for (let ms = 6000; ms < 19_000; ms += 500) {
+    const before = readFileSync(spool).length
+    camera.play(ms)
+    await Promise.race([
+      waitUntil('it grows', () => readFileSync(spool).length > before).catch(() => {}),
+      recording.pendingBytes === 0 ? Promise.resolve() : waitUntil('it is written', () => recording.pendingBytes === 0),
+    ])
+  }
+  const result = await recording.close(motionMs + 12_000, ending)
+  t.match(result, { type: 'clipClosed', closedBy: 'disk-full', preRollSeconds: 2 })
+  if (!isClosed(result)) return
+  t.ok(result.durationSeconds > 2 && result.durationSeconds < 13, `${result.durationSeconds} s`)
+  t.equal(result.sha256, sha256(join(folder, '1.mp4')))
+  t.same(readdirSync(folder).sort(), ['1.json', '1.mp4', '1.png'])
+})
+
+t.test('open clips leave room for finishing each of them, and for the ledger', async (t) => {
+  let freeBytes = 1000
+  const room = new ClipRoom({ freeBytes: () => freeBytes, reserveBytes: () => 100 })
+  const write = (bytes: number) => {
+    if (!room.take(bytes)) return false
+    freeBytes -= bytes
+    return true
+  }
+  t.ok(write(300))
+  t.ok(write(150), 'another clip: 550 bytes are left, and 450 are promised')
+  t.notOk(write(1), 'finishing both would reach the reserve')
+  freeBytes -= 300
+  room.giveBack(300)
+  freeBytes += 300
+  t.ok(write(150), 'the first one is finished: its file has taken the place of its spool')
+  t.end()
+})
+
+t.test('a spool can be read from its first second on, while the clip is recorded', async (t) => {
+  const camera = new Camera()
+  camera.play(6000)
+  const folder = t.testdir()
+  const request = { facts: facts(4, startMs + 5000), ring: camera.ring, ...from(startMs + 5000, 1000), wallOffsetMs }
+  const recording = new Recording(tools(folder), request)
+  const spool = join(folder, '4.ts.part')
+  await waitUntil('the beginning is on disk', () => existsSync(spool) && readFileSync(spool).length > 100_000)
+  const pictures = () => {
+    const read = ['-nostdin', '-v', 'error', '-i', spool, '-map', '0:v:0', '-f', 'framecrc', 'pipe:1']
+    return execFileSync(ffmpeg, read, { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => /^0,/.test(line)).length
+  }
+  const early = pictures()
+  t.ok(early > 10, `${early} pictures`)
+  camera.play(9000)
+  await waitUntil('more is on disk', () => recording.pendingBytes === 0)
+  t.ok(pictures() > early, 'and it grows')
+  t.match(JSON.parse(readFileSync(join(folder, '4.json'), 'utf8')), { facts: { detectionId: 4 }, codec: 'h264' })
+  await recording.close(startMs + 9000, ending)
 })
 
 t.test('a camera without a key frame has no clip, and that is said', async (t) => {

@@ -4,5 +4,5 @@ export const camerasStatements: readonly string[] = [
   `ALTER TABLE detection_event ADD COLUMN clip_pictures INTEGER /* how many the file shows */`,
   `ALTER TABLE detection_event ADD COLUMN longest_gap_seconds REAL /* between two pictures of the file */`,
   `ALTER TABLE detection_event ADD COLUMN clip_original INTEGER /* 1: the camera's bytes; 0: encoded again */`,
-  `ALTER TABLE detection_event ADD COLUMN closed_by TEXT /* post-roll, longest, stopped, stream-ended or restart */`,
+  `ALTER TABLE detection_event ADD COLUMN closed_by TEXT /* post-roll, longest, stopped, stream-ended, restart, disk-full or disk-too-slow */`,
 ]
