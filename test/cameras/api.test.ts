@@ -100,7 +100,7 @@ t.test('from a person in front of the camera to a hashed clip in the ledger', as
   t.equal((await ask(daemon, 'ada', 'POST', '/api/webhooks', hook)).status, 201)
   const fired = await receiver.waitFor((r) => r.type === 'motion.detected', 60_000)
   const id = Number(fired.event.data['id'])
-  const created = await receiver.waitFor((r) => r.type === 'event.created', 60_000)
+  const created = await receiver.waitFor((r) => r.event.data['kind'] === 'motion.detected', 60_000)
   const { status, body: detection } = await get(`/api/iot/detection-events/${id}`)
   const url = `${daemon.url}${new URL(detection.clipUrls.playback).pathname}`
   const whole = await fetch(url, { headers: headers('owen') })
