@@ -56,12 +56,15 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   const { dataDir, db } = open(t)
   const tables = ['log_leaf', 'media', 'placement_event', 'audit_entry']
   const ofCounts = ['count_outcome', 'count_recount', 'count_scan', 'opening_list']
+  const ofClips = ['clip_export', 'clip_export_decision', 'clip_redaction', 'clip_redaction_end']
   const guarded = db.prepare(`SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
   t.same(
     guarded.toSorted(),
     [
       ...tables,
       ...ofCounts,
+      ...ofClips,
+      'camera_gap',
       'detection_event',
       'incident_change',
       'log_identity',
