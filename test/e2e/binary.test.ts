@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { buildBinary, thisArch } from '../../scripts/build.ts'
 import { playStory, titles } from '../../scripts/demo-parts/story.ts'
+import { startResponder } from '../support/onvif/responder.ts'
+import { runToEnd } from '../support/process.ts'
 
 // Building takes some ten seconds, and longer on a busy machine.
 t.setTimeout(300_000)
@@ -36,4 +38,14 @@ t.test('the single binary carries its own ffmpeg, Node and SQLite, and unpacks o
   t.equal(statSync(version.ffmpeg.path).mode & 0o777, 0o755)
   t.match(JSON.parse(run('openapi')), { openapi: '3.1.0', paths: { '/api/whms/events': {} } })
   t.match(run('config', 'example'), /^site:$/m)
+})
+
+t.test('the single binary finds a camera and its streams', async (t) => {
+  const { path } = await buildBinary({ arch: thisArch() })
+  const shown = { source: 'lens', encoding: 'H264', width: 640, height: 360, fps: 10 } as const
+  const camera = await startResponder({ profiles: [{ ...shown, token: 'a', name: 'a', url: 'rtsp://127.0.0.1/a' }] })
+  t.teardown(() => camera.stop())
+  const { code, stdout } = await runToEnd(path, ['camera', 'discover', '--target', `127.0.0.1:${camera.port}`])
+  t.equal(code, 0)
+  t.match(stdout, 'url: rtsp://127.0.0.1/a')
 })
