@@ -201,9 +201,11 @@ export async function emptyHallIsSilent(
   holds(aisle.frames >= dock.frames / 2, `camera 2 gave ${aisle.frames} pictures while camera 1 gave ${dock.frames}`)
   same('pictures of camera 2 with motion', aisle.motion, 0)
   const { data } = await owner.get(detectionsPath)
+  // Scans in front of the dock door have films too.
+  const ofMotion = (data as { id: number; trigger: string }[]).filter(({ trigger }) => trigger === 'motion')
   same(
     'all detections',
-    (data as { id: number }[]).map((one) => one.id),
+    ofMotion.map((one) => one.id),
     [id],
   )
   const told = inbox.receiver.received.filter(({ event }) => event.data['cctvId'] === demoCameras.aisle.id)
