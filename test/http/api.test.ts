@@ -258,7 +258,15 @@ t.test('every operation asks for the permission that its description names, of e
   const granted: Record<string, readonly string[]> = {
     viewer: supervisor.slice(0, 2),
     operator: supervisor.slice(0, 6),
-    supervisor: [...supervisor, 'incidents:resolve', 'reports:read', 'reports:create', 'audit:read', 'cameras:control'],
+    supervisor: [
+      ...supervisor,
+      'incidents:resolve',
+      'reports:read',
+      'reports:create',
+      'audit:read',
+      'cameras:control',
+      'cameras:export',
+    ],
   }
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
