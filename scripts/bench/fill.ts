@@ -1,4 +1,5 @@
 import { executor } from '../../src/database/index.ts'
+import { type AuditEntryRow, entryHash } from '../../src/journal/index.ts'
 import type { PlacementEventRow } from '../../src/ledger/index.ts'
 import { placementFacts } from '../../src/ledger/index.ts'
 import { append, linkPeople } from '../../src/ledger/store.ts'
@@ -29,16 +30,19 @@ export function fill(
   const person = people.ofCaller(tx, origin.caller)
   const helpers = db
     .prepare<[], { type: 'index' | 'trigger'; name: string; sql: string }>(
-      `SELECT type, name, sql FROM sqlite_master WHERE tbl_name IN ('placement_event', 'placement_person', 'audit_entry', 'audit_person')
+      `SELECT type, name, sql FROM sqlite_master WHERE tbl_name IN ('placement_event', 'placement_person', 'audit_entry', 'audit_person', 'audit_hash')
        AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type`,
     )
     .all()
   for (const { type, name } of helpers) db.exec(`DROP ${type} ${name}`)
   const lastEntry = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM audit_entry').pluck().get() ?? 0
   const tell = db.prepare(
-    `INSERT INTO audit_entry (id, timestamp_ms, actor_commitment, action, entity, entity_id, request_id, address, auth_mode, log_id)
-     VALUES (?, ?, ?, ?, 'event', ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit_entry (id, timestamp_ms, operator_commitment, actor_commitment, action, entity, entity_id, changes,
+       request_id, address, auth_mode, log_id)
+     VALUES (@id, @timestamp_ms, @operator_commitment, @actor_commitment, @action, @entity, @entity_id, @changes,
+       @request_id, @address, @auth_mode, @log_id)`,
   )
+  const hashEntry = db.prepare('INSERT INTO audit_hash (entry_id, hash) VALUES (?, ?)')
   const linkEntry = db.prepare('INSERT INTO audit_person (entry_id, timestamp_ms, actor_id) VALUES (?, ?, ?)')
   for (let done = 0; done < count; ) {
     db.exec('BEGIN')
@@ -63,18 +67,24 @@ export function fill(
       append(tx, { ...row, ...leaf })
       linkPeople(tx, row, { operator: person, actor: person })
       head.advance(row.id, row.received_at_ms)
-      tell.run(
-        lastEntry + done + 1,
-        row.received_at_ms,
-        people.commitment(person, { subject: 'audit', row: lastEntry + done + 1, field: 'actor' }),
-        isPlaced ? 'placement.recorded' : 'removal.recorded',
-        String(row.id),
-        origin.requestId,
-        origin.address,
-        'local',
-        people.logNumber,
-      )
-      linkEntry.run(lastEntry + done + 1, row.received_at_ms, person.id)
+      const entryId = lastEntry + done + 1
+      const entry: AuditEntryRow = {
+        id: entryId,
+        timestamp_ms: row.received_at_ms,
+        operator_commitment: null,
+        actor_commitment: people.commitment(person, { subject: 'audit', row: entryId, field: 'actor' }),
+        action: isPlaced ? 'placement.recorded' : 'removal.recorded',
+        entity: 'event',
+        entity_id: String(row.id),
+        changes: null,
+        request_id: origin.requestId,
+        address: origin.address,
+        auth_mode: 'local',
+        log_id: people.logNumber,
+      }
+      tell.run(entry)
+      hashEntry.run(entryId, entryHash(entry))
+      linkEntry.run(entryId, row.received_at_ms, person.id)
     }
     db.exec('COMMIT')
   }

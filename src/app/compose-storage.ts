@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
-import { AuditTrail, inspector, Outbox } from '../journal/index.ts'
+import { AuditDigests, AuditTrail, inspector, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead } from '../ledger/index.ts'
 import { identifyLog, Log, Openings, People } from '../log/index.ts'
 import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
@@ -48,6 +48,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     clockSync: new ClockSync({ clock, builtAtMs: noClockBeforeMs }),
     openings: new Openings({ random }),
     audit: new AuditTrail({ people, clock }),
+    auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
     outbox: outboxOf(config, outside, makeId),
     box: secretBox(boxKey, random),
     derivedKey: (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32)),

@@ -6,6 +6,7 @@ import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import { type HealthWatch, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import type { ImportService } from '../imports/index.ts'
+import type { AuditDigests } from '../journal/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
 import type { OnRecorded } from '../ledger/index.ts'
 import type { ClockSync } from '../platform/index.ts'
@@ -61,6 +62,7 @@ export type Gateway = {
   readonly uploadWorker: UploadWorker
   readonly health: HealthWatch
   readonly clockSync: ClockSync
+  readonly auditDigests: AuditDigests
   readonly imports: ImportService
   readonly warehouse: WarehouseService
   readonly clipExports: Exports
@@ -99,10 +101,10 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { jobs, webhooks, health, uploadWorker } = reporting
-  const { clockSync, storageUsers, printWorker, imports, warehouse, makeId } = lower
+  const { clockSync, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     ...{ live, jobs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
-    ...{ storageUsers, printWorker, health, clockSync },
+    ...{ storageUsers, printWorker, health, clockSync, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
@@ -116,6 +118,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       uploadWorker,
       printWorker,
       clockSync,
+      auditDigests,
       retention,
       privacy.clipExports,
       health,

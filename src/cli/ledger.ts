@@ -26,10 +26,18 @@ async function verify(options: { config?: string; json?: boolean }): Promise<voi
 function forPeople(result: Verification): string {
   const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.cameraGaps} gaps of cameras, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
 root ${result.root}
+${trail(result)}
 ${result.logs.slice(0, -1).map(before).join('')}`
   if (result.ok) return `${head}everything matches\n`
   const lines = result.mismatches.map(({ where, what }) => `  ${where}: ${what}\n`)
   return `${head}DOES NOT MATCH:\n${lines.join('')}${result.truncated ? '  … and more\n' : ''}`
+}
+
+/** Says how far digests cover the audit trail. */
+function trail({ auditTrail: { entries, coveredTo } }: Verification): string {
+  const rest = entries - coveredTo
+  const covered = `audit trail: ${entries} entries, the log covers it up to entry ${coveredTo}`
+  return rest > 0 ? `${covered}; the other ${rest} are compared with the hashes beside them` : covered
 }
 
 /** Formats a log that the growing log continues. */

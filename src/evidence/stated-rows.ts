@@ -17,6 +17,7 @@ import {
   statedReports,
 } from '../governance/index.ts'
 import { findOpeningList } from '../imports/index.ts'
+import { type AuditDigestRow, digestFacts, statedDigests } from '../journal/index.ts'
 import { type PlacementEventRow, placementFacts, statedPlacements } from '../ledger/index.ts'
 import {
   findMedia,
@@ -56,6 +57,7 @@ export type StatedKind = {
     | 'incident-change'
     | 'report'
     | 'media-removed'
+    | 'audit-digest'
   readonly noun: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
@@ -96,6 +98,7 @@ export const statedKinds: readonly StatedKind[] = [
   statedKind({ kind: 'incident-change', noun: 'change of an incident' }, statedIncidentChanges, statedIncidentChange),
   statedKind({ kind: 'report', noun: 'report' }, statedReports, statedReport),
   statedKind({ kind: 'media-removed', noun: 'removal' }, statedRemovals, statedRemoval),
+  statedKind({ kind: 'audit-digest', noun: 'digest of the audit trail' }, statedDigests, statedDigest),
 ]
 
 function statedUnitStep(row: UnitHistoryRow): StatedRow {
@@ -201,6 +204,19 @@ function statedRemoval(row: MediaRemovalRow): StatedRow {
       if (findMedia(tx, row.sha256)?.kind === row.media_kind) return
       findings.add(name, `states that a ${row.media_kind} was removed, but no such ${row.media_kind} is written down`)
     },
+  }
+}
+
+function statedDigest(row: AuditDigestRow): StatedRow {
+  return {
+    ref: String(row.id),
+    name: `audit digest ${row.id}`,
+    evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
+    facts: digestFacts(row),
+    receivedAtMs: row.made_at_ms,
+    // `audit-trail.ts` compares it with the entries.
+    check: () => {},
   }
 }
 

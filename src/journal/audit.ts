@@ -2,6 +2,7 @@ import { built, changes, integer, maybe, pick, type ReadTx, statement, type Tx, 
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { Identity, People, Person } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
+import { type AuditEntryRow, entryHash } from './audit-hash.ts'
 import type { AuditEntity } from './entities.ts'
 import { redacted } from './redact.ts'
 import { sql, tables } from './tables.ts'
@@ -11,6 +12,7 @@ const lastEntry = statement({
   sql: 'SELECT coalesce(max(id), 0) AS id FROM main.audit_entry',
 })
 const newEntry = built(tables.audit_entry, (row) => sql.insertInto('audit_entry').values(row))
+const newHash = built(tables.audit_hash, (row) => sql.insertInto('audit_hash').values(row))
 const newPeople = built(tables.audit_person, (row) => sql.insertInto('audit_person').values(row))
 
 /** Takes a person out of the links of entries, of at most so many. */
@@ -53,16 +55,6 @@ export const linksOfEntries = statement({
       a.operator_commitment AS operator, a.actor_commitment AS actor
     FROM main.audit_person l JOIN main.audit_entry a ON a.id = l.entry_id WHERE l.entry_id > +? ORDER BY l.entry_id LIMIT ?`,
 })
-const gaps = statement({
-  columns: { id: integer },
-  sql: `SELECT id FROM main.audit_entry a
-    WHERE id <> 1 AND NOT EXISTS (SELECT 1 FROM main.audit_entry b WHERE b.id = a.id - 1) ORDER BY id LIMIT ?`,
-})
-
-/** Entries in front of which one is missing, at most `limit`. */
-export function gapsInTrail(tx: ReadTx, limit: number): number[] {
-  return tx.all(gaps, [limit]).map(({ id }) => id)
-}
 
 /** The newest entry. Entries are numbered without a gap. */
 export function endOfTrail(tx: ReadTx): number {
@@ -93,7 +85,7 @@ export class AuditTrail {
     const operator = this.#operatorOf(tx, facts.operator, by?.caller, actor)
     const commitment = (person: Person | undefined, field: string) =>
       person ? this.#needs.people.commitment(person, { subject: 'audit', row: id, field }) : null
-    tx.run(newEntry, {
+    const row: AuditEntryRow = {
       id,
       timestamp_ms: nowMs,
       operator_commitment: commitment(operator, 'operator'),
@@ -106,7 +98,10 @@ export class AuditTrail {
       address: by?.address ?? null,
       auth_mode: by?.caller?.authMode ?? by?.mode ?? null,
       log_id: this.#needs.people.logNumber,
-    })
+    }
+    tx.run(newEntry, row)
+    // With its entry: what is changed before a digest covers it is found by this hash alone.
+    tx.run(newHash, { entry_id: id, hash: entryHash(row) })
     if (!actor && !operator) return
     tx.run(newPeople, {
       entry_id: id,

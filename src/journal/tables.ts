@@ -1,4 +1,5 @@
 import { blob, builderOver, type Column, defaulted, integer, maybe, text, word } from '../database/index.ts'
+import { stated } from '../log/index.ts'
 import type { AuditEntity } from './entities.ts'
 
 export const tables = {
@@ -28,6 +29,20 @@ export const tables = {
     timestamp_ms: integer,
     operator_id: maybe(integer),
     actor_id: maybe(integer),
+  },
+  audit_hash: {
+    entry_id: integer,
+    hash: blob,
+  },
+  audit_digest: {
+    ...stated,
+    id: integer,
+    event_id: text,
+    from_entry: integer,
+    to_entry: integer,
+    entries: integer,
+    root: text,
+    made_at_ms: integer,
   },
   idempotency: {
     caller: text,

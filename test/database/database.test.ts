@@ -64,6 +64,8 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
       ...tables,
       ...ofCounts,
       ...ofClips,
+      'audit_digest',
+      'audit_hash',
       'camera_gap',
       'detection_event',
       'incident_change',
@@ -80,9 +82,19 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   db.exec(`INSERT INTO media VALUES (1, 'aa', 'photo', 'image/png', 1, 1, NULL)`)
   db.exec(`INSERT INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, 'log-1', 'dc-7', 1)`)
   db.exec(`INSERT INTO log_leaf VALUES (1, 1, 1, 'placement', '1', x'00', zeroblob(32))`)
+  db.exec(`INSERT INTO audit_hash VALUES (1, x'00')`)
+  db.exec(`INSERT INTO audit_digest VALUES (1, 'd-1', 1, 1, 1, 'aa', 1, 1, 1, 2, 'aa')`)
   const outsider = new BetterSqlite3(databaseFile(dataDir))
   t.teardown(() => outsider.close())
   const attacks = [
+    `UPDATE audit_hash SET hash = x'01'`,
+    'DELETE FROM audit_hash',
+    `REPLACE INTO audit_hash VALUES (1, x'01')`,
+    `UPDATE audit_digest SET root = 'bb'`,
+    'DELETE FROM audit_digest',
+    `REPLACE INTO audit_digest VALUES (1, 'd-1', 1, 1, 1, 'bb', 1, 1, 1, 2, 'aa')`,
+    `INSERT INTO audit_digest VALUES (2, 'd-2', 1, 1, 1, 'aa', 1, 1, 2, 2, 'aa')`,
+    `INSERT INTO audit_digest VALUES (2, 'd-2', 3, 3, 1, 'aa', 1, 1, 2, 2, 'aa')`,
     `UPDATE audit_entry SET action = 'b'`,
     'DELETE FROM audit_entry',
     `INSERT OR REPLACE INTO audit_entry (id, timestamp_ms, action, entity) VALUES (1, 1, 'b', 'slot')`,

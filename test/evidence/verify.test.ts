@@ -217,20 +217,6 @@ const alterationsAround: {
     where: /^event 1$/,
     says: /its photo is held, but no such photo/,
   },
-  {
-    what: 'a removed entry of the audit trail',
-    forge: [withoutTriggers('DELETE FROM audit_entry WHERE id = 3', 'audit_entry_%')],
-    where: /^audit entry 4$/,
-    says: /in front of it is missing/,
-  },
-  {
-    what: 'an audit trail that is cut off',
-    forge: [
-      withoutTriggers('DELETE FROM audit_entry WHERE id > (SELECT max(id) - 2 FROM audit_entry)', 'audit_entry_%'),
-    ],
-    where: /^audit trail$/,
-    says: /2 events without an entry/,
-  },
 ]
 
 for (const { what, forge, where, says } of alterationsAround)

@@ -1,4 +1,5 @@
 import type { Migration } from '../migrate.ts'
+import { auditDigestsStatements } from './0016/audit-digests.ts'
 import { barcodesStatements } from './0016/barcodes.ts'
 import { cameraGapsStatements } from './0016/camera-gaps.ts'
 import { camerasStatements } from './0016/cameras.ts'
@@ -30,5 +31,6 @@ export const release: Migration = {
     ...cameraGapsStatements,
     ...eventFilmsStatements,
     ...uploadStatements,
+    ...auditDigestsStatements,
   ],
 }

@@ -1,0 +1,82 @@
+import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { statedSql } from '../log/index.ts'
+import { type AuditEntryRow, entryHash } from './audit-hash.ts'
+import type { AuditDigestRow } from './digest-leaf.ts'
+import { sql, tables } from './tables.ts'
+
+const newDigest = built(tables.audit_digest, (row) => sql.insertInto('audit_digest').values(row))
+const newHash = built(tables.audit_hash, (row) => sql.insertInto('audit_hash').values(row))
+const newest = statement({
+  columns: pick(tables.audit_digest, 'id', 'to_entry', 'made_at_ms'),
+  sql: 'SELECT id, to_entry, made_at_ms FROM main.audit_digest ORDER BY id DESC LIMIT 1',
+})
+const afterEntry = statement({
+  columns: tables.audit_entry,
+  sql: 'SELECT * FROM main.audit_entry WHERE id > +? AND id <= +? ORDER BY id LIMIT ?',
+})
+const afterHash = statement({
+  columns: tables.audit_hash,
+  sql: 'SELECT entry_id, hash FROM main.audit_hash WHERE entry_id > +? AND entry_id <= +? ORDER BY entry_id',
+})
+const lastHash = statement({
+  columns: { id: integer },
+  sql: 'SELECT coalesce(max(entry_id), 0) AS id FROM main.audit_hash',
+})
+const firstBehind = statement({
+  columns: { timestamp_ms: integer },
+  sql: 'SELECT timestamp_ms FROM main.audit_entry WHERE id > +? ORDER BY id LIMIT 1',
+})
+
+const asked = statedSql('audit_digest', 'audit-digest')
+
+/** The rows that leaves state, for verification. */
+export const statedDigests = {
+  between: statement({ columns: tables.audit_digest, sql: asked.between }),
+  upTo: statement({ columns: { n: integer }, sql: asked.upTo }),
+  withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
+}
+
+/** Entries behind `after`, up to and with `last`, at most `limit`, in the order of ids. */
+export function entriesBehind(tx: ReadTx, after: number, last: number, limit: number): AuditEntryRow[] {
+  return tx.all(afterEntry, [after, last, limit])
+}
+
+/** Hashes of entries behind `after`, up to and with `last`, in the order of ids. */
+export function hashesBehind(tx: ReadTx, after: number, last: number) {
+  return tx.all(afterHash, [after, last])
+}
+
+/** The newest entry that has a hash. */
+export function endOfHashes(tx: ReadTx): number {
+  return tx.get(lastHash)?.id ?? 0
+}
+
+/** Where the digests end: number, last entry and time of the newest one; zeros before the first. */
+export function endOfDigests(tx: ReadTx): Pick<AuditDigestRow, 'id' | 'to_entry' | 'made_at_ms'> {
+  return tx.get(newest) ?? { id: 0, to_entry: 0, made_at_ms: 0 }
+}
+
+/** When the first entry behind `entryId` was written; undefined when there is none. */
+export function timeBehind(tx: ReadTx, entryId: number): number | undefined {
+  return tx.get(firstBehind, [entryId])?.timestamp_ms
+}
+
+/** Returns the hashes of the entries from `from` to `to`; entries from before schema 16 get theirs now. */
+export function hashesOfSpan(tx: Tx, from: number, to: number): Buffer[] {
+  const size = to - from + 1
+  const known = hashesBehind(tx, from - 1, to)
+  if (known.length === size) return known.map(({ hash }) => hash)
+  const hashes = new Map(known.map(({ entry_id, hash }) => [entry_id, hash]))
+  for (const entry of entriesBehind(tx, from - 1, to, size)) {
+    if (hashes.has(entry.id)) continue
+    const hash = entryHash(entry)
+    tx.run(newHash, { entry_id: entry.id, hash })
+    hashes.set(entry.id, hash)
+  }
+  return [...hashes].toSorted(([a], [b]) => a - b).map(([, hash]) => hash)
+}
+
+/** Appends the row of a digest. */
+export function appendDigest(tx: Tx, row: AuditDigestRow): void {
+  tx.run(newDigest, row)
+}
