@@ -1,5 +1,5 @@
 import { built, type Head, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
-import { ExitError } from '../errors/index.ts'
+import { AppError, ExitError } from '../errors/index.ts'
 import { canonicalJson } from './canonical.ts'
 import { type LeafFacts, type LeafKind, leafOf } from './leaf.ts'
 import { leafHash, sha256 } from './merkle.ts'
@@ -23,6 +23,8 @@ export type LeafPlace = { readonly logId: string; readonly seq: number }
 export type AppendedLeaf = Readonly<Stated>
 
 const writtenVersion = 2
+/** An entry bundle of a tiled log counts the bytes of a leaf in 16 bits. */
+const longestLeafBytes = 65_535
 
 const newestLog = built({}, () =>
   sql.selectFrom('log_identity').select(['id', 'log_id', 'site_id']).orderBy('id', 'desc').limit(1),
@@ -133,12 +135,16 @@ export class Log implements Head {
     return { logId: this.identity.logId, seq: this.#size + 1 }
   }
 
-  /** Appends the leaf that states row `ref`. Append the row itself in the same transaction, with the columns that come back. */
+  /**
+   * Appends the leaf that states row `ref`. Append the row itself in the same transaction, with the columns that come back.
+   * Throws VALIDATION_ERROR when the facts need more than 65,535 bytes.
+   */
   append(tx: Tx, kind: LeafKind, ref: string, facts: LeafFacts): AppendedLeaf {
     const seq = this.#size + 1
     const { number, logId, siteId } = this.identity
     const leaf = leafOf({ v: writtenVersion, kind, logId, siteId, seq }, facts)
     const bytes = Buffer.from(canonicalJson(leaf), 'utf8')
+    if (bytes.length > longestLeafBytes) throw tooLong(kind, bytes.length)
     tx.run(newLeaf, { row: this.#before + seq, log_id: number, seq, kind, ref, bytes, hash: leafHash(bytes) })
     this.#size = seq
     return {
@@ -156,4 +162,9 @@ export class Log implements Head {
   restore(saved: unknown): void {
     this.#size = saved as number
   }
+}
+
+function tooLong(kind: LeafKind, length: number): AppError {
+  const details = `A leaf of the kind ${kind} takes at most ${longestLeafBytes} bytes. Send less at once: fewer or shorter addresses.`
+  return new AppError('VALIDATION_ERROR', `This needs ${length} bytes in the log`, { details })
 }
