@@ -26,6 +26,7 @@ export const rooms = [
   'devices',
   'warehouse',
   'auth',
+  'clock',
   'journal',
   'log',
   'video',

@@ -18,6 +18,7 @@ import {
   liveRoutes,
   type Snapshots,
 } from '../cameras/index.ts'
+import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
@@ -109,6 +110,7 @@ export type ApiParts = {
   readonly clipExports: Exports
   readonly webhooks: { routes(api: Api): void }
   readonly governance: Governance
+  readonly clockBook: ClockBook
   readonly uploads: UploadService
 }
 
@@ -162,6 +164,7 @@ export function buildApi(parts: ApiParts): Api {
   gapRoutes(root, parts.gaps)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
+  clockRoutes(root, parts.clockBook, () => parts.clock.now())
   uploadRoutes(root, parts.uploads)
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)

@@ -26,12 +26,12 @@ export function composeReporting(
   parts: Lower & { readonly retention: Retention; readonly metrics: Metrics },
 ) {
   const { clock, log, version } = outside
-  const { work, outbox, metrics, storageUsers, cameras, configured, room, clockSync } = parts
+  const { work, outbox, metrics, storageUsers, cameras, configured, room, clockBook } = parts
   const webhooks = webhooksOf(live, outside, parts)
   const copying = composeUploads(live, outside, { ...parts, webhooks })
   const health = composeHealth({
     ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
-    ...{ webhooks, outbox, clockSync },
+    ...{ webhooks, outbox, clockBook },
     retention: parts.retention,
     metrics,
     uploads: copying.uploadWellness,
@@ -44,6 +44,7 @@ export function composeReporting(
     storageServers: () => storageUsers.status(),
     freeBytes: () => room.free().bytes,
     uploads: copying.uploadWellness,
+    clock: () => ({ ...clockBook.report, steps: clockBook.steps.count }),
     nowMs: () => clock.now(),
     health: () => health.figures(),
     box: boxSampler(clock),
@@ -90,6 +91,7 @@ function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower
     ...{ cameras, detections },
     nowMs: () => recorder.nowMs(),
     log: parts.logRoom,
+    clockBook: parts.clockBook,
     site: () => ({
       siteUrl: live.config.site.url,
       instance: siteUrl(),

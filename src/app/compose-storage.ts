@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../auth/index.ts'
+import { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { AuditDigests, AuditTrail, inspector, Outbox } from '../journal/index.ts'
@@ -38,6 +39,12 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
   for (const follower of [logRoom, people, head]) work.follow(follower)
 
+  const audit = new AuditTrail({ people, clock })
+  const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs, ...outside.timeServices })
+  const clockBook = new ClockBook({
+    ...{ work, clock, log: outside.log, audit, sync: clockSync, builtAtMs: noClockBeforeMs },
+    ledgerMs: () => headOf(tx).receivedAtMs,
+  })
   const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
   return {
     ...{ db, tx, atOnce, makeId, work, logRoom, people, head, accounts },
@@ -45,9 +52,8 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
       folder: config.dataDir,
       reserveBytes: () => live.config.retention.ledgerReserveBytes,
     }),
-    clockSync: new ClockSync({ clock, builtAtMs: noClockBeforeMs }),
+    ...{ clockSync, clockBook, audit },
     openings: new Openings({ random }),
-    audit: new AuditTrail({ people, clock }),
     auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
     outbox: outboxOf(config, outside, makeId),
     box: secretBox(boxKey, random),

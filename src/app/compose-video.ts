@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  CameraClocks,
   CamerasService,
   ConfiguredCameras,
   DetectionRecorder,
@@ -18,6 +19,7 @@ import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
 import { memoryOfBox } from '../platform/memory.ts'
 import { ClipCopies, type UploadQueue } from '../upload/index.ts'
+import { askCameraClock } from './camera-clock.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
@@ -75,6 +77,11 @@ export function composeVideo(
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })
+  const cameraClocks = new CameraClocks({
+    ...{ work, clock, logger: log, configured },
+    measure: async ({ url }, signal) =>
+      (await askCameraClock({ url, username: null, password: null }, { clock, signal })).measured,
+  })
   const gaps = new Gaps({ work, clock, cameras: configured })
   const troubleOf = (cctvId: number) => cameras.troubleOf(cctvId)
   const viewBook = new ViewBook({ work, audit, clock, log })
@@ -89,6 +96,7 @@ export function composeVideo(
     configured,
     detections,
     films,
+    cameraClocks,
     cameras,
     liveViews,
     viewBook,

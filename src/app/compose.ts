@@ -1,5 +1,6 @@
 import type { StorageUsers } from '../auth/index.ts'
-import type { CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
+import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
+import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { compact } from '../database/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
@@ -63,6 +64,8 @@ export type Gateway = {
   readonly health: HealthWatch
   readonly clockSync: ClockSync
   readonly auditDigests: AuditDigests
+  readonly clockBook: ClockBook
+  readonly cameraClocks: CameraClocks
   readonly imports: ImportService
   readonly warehouse: WarehouseService
   readonly clipExports: Exports
@@ -101,15 +104,17 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { jobs, webhooks, health, uploadWorker } = reporting
-  const { clockSync, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
+  const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     ...{ live, jobs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
-    ...{ storageUsers, printWorker, health, clockSync, auditDigests },
-    ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports },
+    ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
+    ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
     workers: [
+      clockSync,
+      clockBook,
       jobs,
       cameras,
       camerasThread,
@@ -117,10 +122,10 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       webhooks.worker,
       uploadWorker,
       printWorker,
-      clockSync,
       auditDigests,
       retention,
       privacy.clipExports,
+      video.cameraClocks,
       health,
       liveViews,
     ],

@@ -1,5 +1,6 @@
 import type { StorageUsers } from '../auth/index.ts'
 import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
+import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import {
@@ -18,7 +19,7 @@ import {
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
-import type { Clock, ClockSync, FreeSpace, Logger } from '../platform/index.ts'
+import type { Clock, FreeSpace, Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
 import type { Wellness } from '../upload/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
@@ -37,12 +38,12 @@ export function composeHealth(needs: {
   webhooks: Webhooks
   outbox: Outbox
   metrics: Pick<Metrics, 'healthChanged'>
-  clockSync: ClockSync
+  clockBook: Pick<ClockBook, 'report' | 'steps'>
   uploads: () => Wellness
   ffmpegOrigin: () => FfmpegOrigin | undefined
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
-  const { webhooks, outbox, metrics, clockSync, ffmpegOrigin } = needs
+  const { webhooks, outbox, metrics, clockBook, ffmpegOrigin } = needs
   const camera = (id: number) => {
     const seen = cameras.cameraHealth().find((one) => one.id === id)
     return {
@@ -63,7 +64,7 @@ export function composeHealth(needs: {
           before,
         ),
       ],
-      clock: () => [clockObservation(clockSync.isTrusted())],
+      clock: () => [clockObservation(clockBook.report)],
       storage: () => [
         ...storageObservations(storageUsers.wellness()),
         ...uploadObservations(needs.uploads(), clock.now()),
@@ -74,6 +75,7 @@ export function composeHealth(needs: {
         return [...seen, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
       },
     },
+    clockFacts: () => ({ ...clockBook.report, steps: clockBook.steps }),
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {
       webhooks.raise(tx, alert)

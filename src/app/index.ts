@@ -1,3 +1,4 @@
+export { askCameraClock, usualPlace } from './camera-clock.ts'
 export { compose } from './compose.ts'
 export {
   addWarehouseThroughDaemon,

@@ -20,6 +20,7 @@ export type OnvifNeeds = {
 
 /** A device may take this long for all of its answers. */
 const askMs = 12_000
+const askClockMs = 6000
 const askedAtOnce = 4
 const mostDevices = 256
 /** A thread needs about 10 MB; a hostile answer can make it want much more. */
@@ -69,6 +70,17 @@ async function askDevice(
   const device = 'from' in found ? addressOf(found) : found
   const { news, ended } = await heard(needs, { kind: 'ask', device, credentials }, askMs, 1000)
   return deviceOf(device, 'from' in found ? found.scopes : '', news, { ended, withCredentials: credentials !== null })
+}
+
+/** Asks a device for its time. Resolves with null when it does not tell. */
+export async function askDeviceClock(
+  needs: OnvifNeeds,
+  device: OnvifAddress,
+): Promise<{ aheadSeconds: number; roundTripMs: number } | null> {
+  const { news } = await heard(needs, { kind: 'clock', device }, askClockMs, 10)
+  const told = news.find((one) => one.kind === 'clock')
+  const aheadSeconds = told?.aheadSeconds ?? null
+  return told && aheadSeconds !== null ? { aheadSeconds, roundTripMs: told.roundTripMs } : null
 }
 
 /** Runs a thread for one task. Resolves with what it told: when it is done, has failed, told too much, or the time is over. */

@@ -1,5 +1,5 @@
 import type { EventType } from '../journal/index.ts'
-import type { Clock, LogFormat, Logger, RandomBytes } from '../platform/index.ts'
+import type { Clock, ClockSyncNeeds, LogFormat, Logger, RandomBytes } from '../platform/index.ts'
 
 /** What a gateway gets from outside: time, chance, the log, and what tests watch. */
 export type Outside = {
@@ -13,4 +13,6 @@ export type Outside = {
   readonly onMismatch?: (type: EventType, problem: string) => void
   /** Whether notifications are written. Default: from the first endpoint on. */
   readonly isOwed?: () => boolean
+  /** Where the time services of the system are found, and how they are asked. Default: those of this machine. */
+  readonly timeServices?: Pick<ClockSyncNeeds, 'timesyncFolder' | 'ask'>
 }

@@ -225,7 +225,7 @@ export class DetectionRecorder {
     this.#needs.outbox.created(
       tx,
       detectionRecorded(
-        presentDetection(row, this.#needs.cameras.site.siteUrl, this.#needs.copies.stateOf(tx, row)),
+        presentDetection(tx, row, this.#needs.cameras.site.siteUrl, this.#needs.copies.stateOf(tx, row)),
         this.#needs.clock.now(),
         this.#needs.cameras.warehouseOf(row.cctv_id),
       ),

@@ -5,6 +5,7 @@ import { type Caller, countLimit, type FileAnswer, type TimePlace, timeCursor } 
 import { findMedia, type MediaRemovalRow } from '../log/index.ts'
 import { expiryOf, fileOf } from './clip-files.ts'
 import { expiryWords } from './clip-words.ts'
+import { clockAt } from './clock-store.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { CopyState, DetectionCopies } from './copies.ts'
 import { filmsOf } from './film-store.ts'
@@ -112,14 +113,7 @@ export class Detections {
   /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
   one(id: number | undefined, caller: Caller): DetectionEvent {
     const row = this.#row(id, caller)
-    return this.#needs.work.read((tx) =>
-      presentDetection(
-        row,
-        this.#needs.cameras.site.siteUrl,
-        this.#needs.copies.stateOf(tx, row),
-        expiryOf(tx, row.id),
-      ),
-    )
+    return this.#needs.work.read((tx) => this.#shown(tx, row))
   }
 
   /** Returns the clip to play it. Throws as `clip`, and SECOND_PERSON_NEEDED. */
@@ -143,9 +137,12 @@ export class Detections {
   }
 
   #present(tx: ReadTx, row: DetectionEventRow | undefined): DetectionEvent | undefined {
-    if (!row) return undefined
+    return row && this.#shown(tx, row)
+  }
+
+  #shown(tx: ReadTx, row: DetectionEventRow): DetectionEvent {
     const { cameras, copies } = this.#needs
-    return presentDetection(row, cameras.site.siteUrl, copies.stateOf(tx, row), expiryOf(tx, row.id))
+    return presentDetection(tx, row, cameras.site.siteUrl, copies.stateOf(tx, row), expiryOf(tx, row.id))
   }
 
   #row(id: number | undefined, caller: Caller): DetectionEventRow {
@@ -183,12 +180,16 @@ export class Detections {
 
 /** Returns a detection as the API and notifications show it. `expiry`: the removal of its clip from this box. */
 export function presentDetection(
+  tx: ReadTx,
   row: DetectionEventRow,
   siteUrl: string,
   copy: CopyState,
   expiry?: MediaRemovalRow,
 ): DetectionEvent {
-  const detection = store.toDetectionEvent(row, { siteUrl, copy })
+  const detection = store.toDetectionEvent(row, {
+    ...{ siteUrl, copy },
+    cameraClock: clockAt(tx, row.cctv_id, row.timestamp_ms),
+  })
   if (!expiry) return detection
   const reason = [detection.reason, expiryWords(expiry)].filter((part) => part !== null).join('; ')
   const clipUrls = { playback: null, storage: copy.url, snapshot: null }

@@ -1,4 +1,5 @@
 export { demandExport } from './access.ts'
+export { CameraClocks, type MeasuredClock } from './camera-clocks.ts'
 export {
   type ClipFile,
   type ClipPlace,

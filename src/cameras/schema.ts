@@ -71,6 +71,19 @@ export const motionStatusShape = {
   pendingUploads: z.int().openapi({ description: 'clips that are not on the storage server yet, parked ones too' }),
 }
 
+/** A measured offset of a camera's clock. */
+export const CameraClock = z
+  .object({
+    offsetMs: z
+      .int()
+      .openapi({ description: "the camera's own clock minus the gateway's; positive: the camera is ahead" }),
+    measuredAt: timeOut().openapi({ description: "by the gateway's clock" }),
+    uncertaintyMs: z.int().openapi({ description: 'the offset may be wrong by this much either way' }),
+    by: z.enum(['rtsp', 'onvif']).openapi({ description: 'how the camera was asked: the Date of RTSP, or ONVIF' }),
+  })
+  .openapi('CameraClock')
+export type CameraClock = z.infer<typeof CameraClock>
+
 export const Camera = z
   .object({
     id: rowId(),
@@ -86,6 +99,9 @@ export const Camera = z
     scene: Scene,
     lastFrameAt: timeOut().nullable(),
     owner: z.string().nullable(),
+    cameraClock: CameraClock.nullable().openapi({
+      description: "the newest measurement of the camera's own clock, asked once an hour; null: it was never told",
+    }),
     motion: z.object({ running: z.boolean(), settings: Settings }),
   })
   .openapi('Camera')
@@ -142,6 +158,10 @@ export const detectionShape = {
       description:
         'why the clip ends there; stream-ended, disk-full and disk-too-slow: before its planned end, with what there was',
     }),
+  cameraClock: CameraClock.nullable().openapi({
+    description:
+      "the measurement of the camera's own clock that counts for this detection: the newest before it, else the first after it, within a day; null: there is none, or the gateway's clock was set in between",
+  }),
 }
 export const DetectionEvent = z.object(detectionShape).openapi('DetectionEvent')
 export type DetectionEvent = z.infer<typeof DetectionEvent>

@@ -8,6 +8,7 @@ import type { CameraSettings, FromCameras } from '../video/index.ts'
 import { demandControl } from './access.ts'
 import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
+import { newestClock } from './clock-store.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { DetectionCopies } from './copies.ts'
 import type { CamerasLink, DetectionRecorder } from './detection-recorder.ts'
@@ -304,6 +305,7 @@ export class CamerasService {
       scene: this.#sceneOf(camera),
       lastFrameAt: timeOf(this.#reports.status(camera.id)?.lastFrameAt),
       owner: camera.owner,
+      cameraClock: this.#needs.work.read((tx) => newestClock(tx, camera.id)),
       motion: this.#wanted(camera),
     }
   }

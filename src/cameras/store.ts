@@ -14,7 +14,7 @@ import {
 import type { TimePlace } from '../http/index.ts'
 import { newestLogNumber, statedSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { DetectionEvent } from './schema.ts'
+import type { CameraClock, DetectionEvent } from './schema.ts'
 import { type DetectionEventRow, sql, tables } from './tables.ts'
 
 const nextId = built({}, () => sql.selectFrom('detection_id').select('next'))
@@ -246,7 +246,11 @@ export const snapshotPath = (id: number): string => `/api/iot/detection-events/$
 
 export function toDetectionEvent(
   row: DetectionEventRow,
-  at: { siteUrl: string; copy: { status: DetectionEvent['uploadStatus']; url: string | null } },
+  at: {
+    siteUrl: string
+    cameraClock: CameraClock | null
+    copy: { status: DetectionEvent['uploadStatus']; url: string | null }
+  },
 ): DetectionEvent {
   const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
   const url = (path: string, sha256: string | null) => (sha256 === null ? null : `${at.siteUrl}${path}`)
@@ -280,6 +284,7 @@ export function toDetectionEvent(
     longestGapSeconds: row.longest_gap_seconds,
     original: row.clip_original === null ? null : row.clip_original === 1,
     closedBy: row.closed_by,
+    cameraClock: at.cameraClock,
   }
 }
 

@@ -87,6 +87,14 @@ export const tables = {
     open_cause: maybe(word<GapCause>()),
     open_detail: maybe(text),
   },
+  camera_clock: {
+    id: integer,
+    cctv_id: integer,
+    measured_at_ms: integer,
+    offset_ms: integer,
+    uncertainty_ms: integer,
+    by: word<'rtsp' | 'onvif'>(),
+  },
   camera_heartbeat: {
     one: defaulted(integer),
     at_ms: integer,
@@ -96,5 +104,6 @@ export const tables = {
 export const sql = builderOver(tables)
 
 export type DetectionEventRow = RowOf<typeof tables.detection_event>
+export type CameraClockRow = RowOf<typeof tables.camera_clock>
 export type CameraGapRow = RowOf<typeof tables.camera_gap>
 export type CameraWatchRow = RowOf<typeof tables.camera_watch>

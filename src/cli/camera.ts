@@ -1,13 +1,12 @@
 import { networkInterfaces } from 'node:os'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
-import { askDevices, type OnvifNeeds, searchDevices } from '../app/index.ts'
+import { askCameraClock, askDevices, type OnvifNeeds, searchDevices, usualPlace } from '../app/index.ts'
 import { loadConfig, readSecretFile, SecretFileError } from '../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
 import { systemClock } from '../platform/index.ts'
 import {
-  askOptions,
   type ClockOffset,
   cleanText,
   type Finding,
@@ -61,7 +60,6 @@ type DiscoverOptions = ProbeOptions & { interface?: string[]; target?: string[] 
 type Entry = { id: number; name?: string; url: string; detectUrl?: string; username?: string; passwordFile?: string }
 
 /** How long a camera may take to tell its time. */
-const clockMs = 3000
 const defaultPreRecordSeconds = 5
 
 async function probeCamera(url: string, options: ProbeOptions): Promise<void> {
@@ -114,19 +112,11 @@ function printProbed(url: string, probed: Probed, findings: readonly Finding[], 
 /** What is found out beside the stream. `stranger`: how something answers that does not speak RTSP. */
 type OtherFacts = { readonly clock: ClockOffset; readonly stranger: string | null }
 
-/** Asks for the time by RTSP, and by ONVIF at the usual place when the camera says nothing there. */
 async function otherFacts(source: StreamSource, needs: OnvifNeeds): Promise<OtherFacts> {
-  const answer = await askOptions(source, needs.clock, clockMs)
-  // What does not speak RTSP is no camera that should be asked more.
-  if (!answer?.isRtsp) return { clock: null, stranger: answer ? cleanText(answer.firstLine) : null }
-  if (answer.aheadSeconds !== null) return { clock: { seconds: answer.aheadSeconds, from: 'rtsp' }, stranger: null }
-  const host = new URL(source.url).hostname.replace(/^\[|\]$/g, '')
-  const [device] = await askDevices(needs, [{ ...usualPlace, host }], null)
-  const seconds = device?.clockAheadSeconds ?? null
-  return { clock: seconds === null ? null : { seconds, from: 'onvif' }, stranger: null }
+  const { measured, stranger } = await askCameraClock(source, needs)
+  const clock = measured && { seconds: measured.offsetMs / 1000, from: measured.by }
+  return { clock, stranger: stranger === null ? null : cleanText(stranger) }
 }
-
-const usualPlace = { port: 80, path: '/onvif/device_service', secure: false }
 
 async function discoverCameras(options: DiscoverOptions): Promise<void> {
   const credentials = onvifCredentials(options)

@@ -1,4 +1,5 @@
 import { countByClipStatus } from '../cameras/index.ts'
+import { type ClockTrust, type TrustSpan, trustBetween } from '../clock/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { type EventPlace, isPending, lastIdUpToSeq, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
 import {
@@ -29,6 +30,8 @@ export type ReportSpec = {
   /** Exclusive. */
   readonly toMs: number
   readonly warehouses: readonly number[]
+  /** The newest rows of the clock's record that count, and the time up to which they are complete. */
+  readonly clock: Pick<TrustSpan, 'rows' | 'untilMs'>
 }
 
 /**
@@ -41,11 +44,13 @@ export type ReportContent = {
   /** Events, each with who verified it. */
   readonly selfVerifications: readonly { readonly eventId: number; readonly person: string }[]
   readonly discrepancies: readonly Discrepancy[]
+  /** How far the gateway's clock can be trusted in the period, and from which rows that is known. */
+  readonly clock: ClockTrust & { readonly rows: TrustSpan['rows']; readonly until: string }
   readonly checkpoint: { readonly logId: string; readonly size: number; readonly root: string }
 }
 
 /** The same for reports made before each row had separate commitments. */
-export type ReportContentV1 = Omit<ReportContent, 'v' | 'counts' | 'selfVerifications'> & {
+export type ReportContentV1 = Omit<ReportContent, 'v' | 'counts' | 'selfVerifications' | 'clock'> & {
   readonly v: 1
   readonly counts: Counts
   readonly selfVerifications: readonly { readonly person: string; readonly count: number }[]
@@ -96,12 +101,18 @@ export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
     },
     selfVerifications: events.selfVerifications,
     discrepancies: events.listed,
+    clock: clockOf(tx, spec),
     checkpoint: { logId: spec.logId, size: spec.logSize, root: leaves.root },
   }
   const { type, siteId, fromMs, toMs, warehouses } = spec
   const head = { type, siteId, from: isoTime(fromMs), to: isoTime(toMs), warehouses }
   const file = Buffer.from(canonicalJson({ ...head, ...content } as unknown as Json), 'utf8')
   return { file, people: peopleOf(tx, events.people) }
+}
+
+function clockOf(tx: ReadTx, { fromMs, toMs, clock }: ReportSpec): ReportContent['clock'] {
+  const { rows, untilMs } = clock
+  return { ...trustBetween(tx, { fromMs, toMs, rows, untilMs }), rows, until: isoTime(untilMs) }
 }
 
 function logNumberOf(tx: ReadTx, { logId }: ReportSpec): number {

@@ -1,4 +1,5 @@
 import type { ConfiguredCameras, Detections } from '../cameras/index.ts'
+import type { ClockBook } from '../clock/index.ts'
 import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
@@ -32,6 +33,7 @@ export type GovernanceOptions = {
   /** The time of the gateway's clock, in milliseconds. */
   readonly nowMs: () => number
   readonly log: Log
+  readonly clockBook: Pick<ClockBook, 'span'>
   readonly openings: Openings
   readonly people: People
   readonly outbox: Outbox

@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
+import type { ClockBook } from '../clock/index.ts'
 import { type DiskRoom, keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import {
@@ -41,6 +42,7 @@ export type ReportsOptions = {
   /** The time of the gateway's clock, in milliseconds. */
   readonly nowMs: () => number
   readonly log: Log
+  readonly clockBook: Pick<ClockBook, 'span'>
   readonly openings: Openings
   readonly people: People
   readonly outbox: Outbox
@@ -124,13 +126,14 @@ export class Reports {
   }
 
   #specOf({ type = 'compliance', from, to }: NewReport, caller: Caller): ReportSpec {
-    const { log, warehouse } = this.#needs
+    const { log, warehouse, clockBook } = this.#needs
     const warehouses = warehouse
       .warehouses(caller)
       .map(({ id }) => id)
       .sort((a, b) => a - b)
     const { siteId, logId } = log.identity
-    return { type, siteId, logId, logSize: log.size, fromMs: from, toMs: to, warehouses }
+    const { rows, untilMs } = clockBook.span(from, to)
+    return { type, siteId, logId, logSize: log.size, fromMs: from, toMs: to, warehouses, clock: { rows, untilMs } }
   }
 
   async #keepFile(hash: string, bytes: Buffer): Promise<void> {
@@ -205,6 +208,7 @@ export class Reports {
       ...this.#item(tx, row),
       ...(content.v === 1 ? this.#peopleOfV1(tx, content) : peopleOf(tx, row, content)),
       discrepancies: content.discrepancies.slice(0, toldDiscrepancies),
+      clock: content.v === 1 ? null : (content.clock ?? null),
     }
   }
 

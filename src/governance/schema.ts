@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { ClockTrust } from '../clock/index.ts'
 import {
   barcode,
   historyQuery,
@@ -225,6 +226,15 @@ const reportShape = {
     .array(z.object({ person: z.string(), count: count() }))
     .openapi({ description: 'people who verified their own placements, and how many' }),
   discrepancies: z.array(Discrepancy).openapi({ description: 'the first hundred; all of them are in the file' }),
+  clock: ClockTrust.extend({
+    rows: z
+      .object({ states: count(), steps: count() })
+      .openapi({ description: 'the newest rows of the record of the clock that it was made from' }),
+    until: timeOut().openapi({ description: 'nothing is said about later times' }),
+  })
+    .openapi('ReportClock')
+    .nullable()
+    .openapi({ description: "how far the gateway's clock can be trusted in the period; null: an older report" }),
 }
 export const Report = z.object(reportShape).openapi('Report')
 export type Report = z.infer<typeof Report>

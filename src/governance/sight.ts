@@ -28,6 +28,7 @@ export const auditEntities = [
   'alert',
   'caller',
   'config',
+  'clock',
   'photo',
   'upload',
   'print_job',
@@ -95,6 +96,7 @@ export class Sight {
       alert: everybody,
       caller: everybody,
       config: everybody,
+      clock: everybody,
     }
   }
 

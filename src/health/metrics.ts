@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { clockStates } from '../platform/index.ts'
 import type { BoxSample } from './box.ts'
 
 /** The functions that the metrics call at each scrape. */
@@ -14,6 +15,8 @@ export type MetricSources = {
     readonly pendingBytes: number
     readonly oldestMs: number | null
   }
+  /** What is known about the clock, and the number of its steps. */
+  readonly clock: () => { readonly state: string; readonly offsetMs: number | null; readonly steps: number }
   readonly nowMs: () => number
   /** The level of each component, and the number of troubles by kind. */
   readonly health: () => {
@@ -87,6 +90,29 @@ export class Metrics {
       () => sources.health().levels,
     )
     byLabel('gatehouse_health_troubles', 'Things that are wrong now, by kind', 'kind', () => sources.health().troubles)
+    gauge('gatehouse_clock_synchronised', '1 while a time service says that the clock is synchronized; else 0', () =>
+      Number(sources.clock().state === 'synchronized'),
+    )
+    byLabel('gatehouse_clock_state', '1 for the state of the clock: unknown while no service can say', 'state', () =>
+      Object.fromEntries(clockStates.map((state) => [state, Number(sources.clock().state === state)])),
+    )
+    new Gauge({
+      name: 'gatehouse_clock_offset_seconds',
+      help: 'This clock minus that of the time server, as the time service estimates it; NaN: not known',
+      registers,
+      collect() {
+        this.set((sources.clock().offsetMs ?? Number.NaN) / 1000)
+      },
+    })
+    new Counter({
+      name: 'gatehouse_clock_steps_total',
+      help: 'Times that the clock was set by more than 2 s, since the first start',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(sources.clock().steps)
+      },
+    })
     new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
       { version: sources.version },
       1,

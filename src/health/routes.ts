@@ -8,6 +8,19 @@ import type { HealthWatch } from './watch.ts'
 const tag = 'Health'
 const Status = z.enum(['healthy', 'degraded', 'unhealthy'])
 
+/** Only in the check `clock`. */
+const clockFacts = {
+  synchronized: z.boolean().nullable().optional().openapi({
+    description: 'clock: what the time service of the system says; null: none runs here, or none answered',
+  }),
+  source: z.string().nullable().optional().openapi({ description: 'clock: timesyncd, chrony or ntpd' }),
+  offsetMs: z.number().nullable().optional().openapi({ description: "clock: this clock minus the server's" }),
+  stratum: z.int().nullable().optional(),
+  since: timeOut().optional().openapi({ description: 'clock: when this state was first seen' }),
+  steps: z.int().optional().openapi({ description: 'clock: how often it was set by more than 2 s, on record' }),
+  lastStep: z.object({ at: timeOut(), byMs: z.int() }).nullable().optional(),
+}
+
 const Health = z
   .object({
     status: Status,
@@ -24,6 +37,7 @@ const Health = z
             description: 'What is wrong, without details; GET /api/alerts has them. Absent while healthy',
             example: 'A camera has given no pictures for over a minute.',
           }),
+          ...clockFacts,
         }),
       )
       .openapi({

@@ -1,5 +1,5 @@
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
-import type { FreeSpace } from '../platform/index.ts'
+import type { ClockReport, FreeSpace } from '../platform/index.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
 
@@ -226,11 +226,16 @@ function sizeWords(bytes: number): string {
   return `${Math.floor((bytes / 1024 ** power) * 10) / 10} ${units[power]}`
 }
 
-export function clockObservation(isTrusted: boolean): Observation {
-  const message =
-    'The clock of the gateway is not synchronized: the system says so. Events are recorded and say that their time is not sure. Check the network and the time servers.'
-  const wrong = isTrusted ? null : { kind: 'clock.unsynced' as const, forMs: 0, message }
-  return { component: 'clock', subject: 'clock', name: 'The clock of the gateway', wrong }
+/** What is known about the clock of the gateway. */
+type ClockSeen = Pick<ClockReport, 'state' | 'source' | 'forMs'>
+
+/** A clock of which nothing is known is no trouble: most likely no time service runs here, and events count as synchronized. */
+export function clockObservation({ state, source, forMs }: ClockSeen): Observation {
+  const name = 'The clock of the gateway'
+  const why = source === null ? 'it shows a time before 2026' : `${source} says so`
+  const message = `${name} has not been synchronized for ${durationWords(forMs)}: ${why}. Events are recorded and say that their time is not sure. Check the network and the time servers.`
+  const wrong = state === 'unsynchronized' ? { kind: 'clock.unsynced' as const, forMs, message } : null
+  return { component: 'clock', subject: 'clock', name, wrong }
 }
 
 /** @param failure the error message of reading the database; null when it answered */

@@ -8,6 +8,8 @@ type Facts = {
   readonly status: Exclude<CheckStatus, 'healthy'>
   /** How long it must last before it counts, so that a camera that restarts raises no alert. */
   readonly graceMs: number
+  /** GET /api/health shows it at once, also while its alert waits for the grace to end. */
+  readonly shownAtOnce?: true
   /** Kind of the alert that reports its end. */
   readonly over: string
   /** Sentence in /api/health, which everyone may read: no name, no address. */
@@ -141,7 +143,8 @@ export const kinds = {
   'clock.unsynced': {
     component: 'clock',
     status: 'degraded',
-    graceMs: 0,
+    graceMs: 10 * minuteMs,
+    shownAtOnce: true,
     over: 'clock.synced',
     reason: 'The clock of the gateway is not synchronized. Events say so.',
   },
@@ -217,6 +220,17 @@ function troubleNow(old: Trouble | undefined, observation: Observation, nowMs: n
   if (wrong.forMs < kinds[wrong.kind].graceMs) return old
   const sinceMs = Math.min(nowMs - wrong.forMs, old?.sinceMs ?? Number.POSITIVE_INFINITY)
   return { component, subject, kind: wrong.kind, name, message: wrong.message, sinceMs }
+}
+
+/** Returns the observations as /api/health sees them: the grace of what is shown at once is over. */
+export function shownNow(seen: readonly Observation[]): Observation[] {
+  return seen.map((one) => {
+    if (!one.wrong) return one
+    const facts: Facts = kinds[one.wrong.kind]
+    return facts.shownAtOnce
+      ? { ...one, wrong: { ...one.wrong, forMs: Math.max(one.wrong.forMs, facts.graceMs) } }
+      : one
+  })
 }
 
 export type CheckNow = { readonly status: CheckStatus; readonly reason: string | null }

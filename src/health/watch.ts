@@ -1,5 +1,5 @@
 import { built, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
-import type { Clock, Logger } from '../platform/index.ts'
+import { type Clock, type ClockReport, isoTime, type Logger } from '../platform/index.ts'
 import { levelOf } from './checks.ts'
 import { sql, tables } from './tables.ts'
 import {
@@ -11,6 +11,7 @@ import {
   judge,
   kinds,
   type Observation,
+  shownNow,
   statusOf,
   type Trouble,
   wordsOf,
@@ -31,6 +32,25 @@ export type Check = {
   readonly responseTime: number
   /** What is wrong, in words for everyone; absent while the component is healthy. */
   readonly reason?: string
+} & Partial<ClockFacts>
+
+/** What the check of the clock says besides: no name, no address. */
+export type ClockFacts = {
+  /** Null: no time service can say. */
+  readonly synchronized: boolean | null
+  readonly source: ClockReport['source']
+  readonly offsetMs: number | null
+  readonly stratum: number | null
+  readonly since: string
+  readonly steps: number
+  readonly lastStep: { readonly at: string; readonly byMs: number } | null
+}
+
+type ClockNow = ClockReport & {
+  readonly steps: {
+    readonly count: number
+    readonly last: { readonly atMs: number; readonly byMs: number } | null
+  }
 }
 
 /** An alert that is not stored yet, because the disk takes no writes. */
@@ -42,6 +62,8 @@ export type HealthWatchNeeds = {
   readonly log: Logger
   /** One for every component whose changes are reported. */
   readonly sources: Readonly<Record<Exclude<Component, 'webhooks'>, Source>>
+  /** What is known about the clock, and its steps. */
+  readonly clockFacts: () => ClockNow
   /** State of the receivers. The webhooks room raises their alerts; here they are only shown. */
   readonly webhooks: () => CheckStatus
   /** Stores an alert and notifies the receivers, in the transaction of the change. */
@@ -99,7 +121,8 @@ export class HealthWatch {
       const startedMs = performance.now()
       const { status, reason } = this.#statusNow(component, nowMs)
       const responseTime = Math.round((performance.now() - startedMs) * 1000) / 1000
-      return { status, responseTime, ...(reason !== null && { reason }) }
+      const facts = component === 'clock' ? clockFactsOf(this.#needs.clockFacts()) : {}
+      return { status, responseTime, ...(reason !== null && { reason }), ...facts }
     }
     return Object.fromEntries(components.map((name) => [name, check(name)])) as Record<Component, Check>
   }
@@ -130,7 +153,7 @@ export class HealthWatch {
       return { status, reason: status === 'healthy' ? null : 'A receiver does not take what it is sent.' }
     }
     const own = this.troubles.filter((trouble) => trouble.component === component)
-    return statusOf(component, judge(own, sources[component](own), nowMs).troubles)
+    return statusOf(component, judge(own, shownNow(sources[component](own)), nowMs).troubles)
   }
 
   #lastStatus(component: Component): CheckStatus {
@@ -172,6 +195,12 @@ export class HealthWatch {
       this.#saving = false
     }
   }
+}
+
+function clockFactsOf({ state, source, offsetMs, stratum, sinceMs, steps }: ClockNow): ClockFacts {
+  const synchronized = state === 'unknown' ? null : state === 'synchronized'
+  const lastStep = steps.last && { at: isoTime(steps.last.atMs), byMs: steps.last.byMs }
+  return { synchronized, source, offsetMs, stratum, since: isoTime(Math.round(sinceMs)), steps: steps.count, lastStep }
 }
 
 const logLevelOf = ({ kind }: Trouble) => (kinds[kind].status === 'unhealthy' ? 'error' : 'warn')

@@ -15,6 +15,7 @@ export type AuditEntity =
   | 'alert'
   | 'caller'
   | 'config'
+  | 'clock'
   | 'photo'
   | 'upload'
   | 'print_job'

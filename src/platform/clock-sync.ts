@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Clock } from './clock.ts'
+import { chronyReport, ntpdReport, type TimeReport, timesyncReport } from './time-services.ts'
 
 /** How often the system is asked. Nothing is asked for an event. */
 const askEveryMs = 60_000
 const answerWithinMs = 5000
-/** A clock that may be wrong by more than this is not synchronized, whatever its daemon calls it. */
-const mostDistanceSeconds = 1
 
 /** Runs a program and resolves with what it printed; undefined when it is not there, fails or takes too long. */
 type RunProgram = (program: string, args: readonly string[]) => Promise<string | undefined>
 
 export type ClockSyncNeeds = {
-  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>
   /** A clock before this time is wrong. */
   readonly builtAtMs: number
   /** systemd-timesyncd makes this folder while it runs, and the file `synchronized` in it when it has reached a server. */
@@ -20,21 +19,41 @@ export type ClockSyncNeeds = {
   readonly ask?: RunProgram
 }
 
+/** `unknown`: no time service runs here, or it did not answer. */
+export const clockStates = ['synchronized', 'unsynchronized', 'unknown'] as const
+
+/** What is known about the clock of the system. */
+export type ClockReport = Omit<TimeReport, 'source' | 'isSynchronized'> & {
+  readonly state: (typeof clockStates)[number]
+  /** The service that said so; null: none. */
+  readonly source: TimeReport['source'] | null
+  /** When this state was first seen, by the clock in question. */
+  readonly sinceMs: number
+  /** For how long it has lasted, by the monotonic clock. */
+  readonly forMs: number
+}
+
+type Seen = Omit<ClockReport, 'forMs'> & { readonly sinceMonotonicMs: number }
+
+const nothingKnown = { state: 'unknown', source: null, server: null, stratum: null, offsetMs: null } as const
+
 /**
- * Finds out whether the clock of the system is right. It is wrong when it is before `builtAtMs`, or when a running
- * systemd-timesyncd or chrony has no synchronization. Where neither runs, the clock counts as right.
+ * Asks the time services of the system (systemd-timesyncd, chrony, ntpd) every minute for their present state. The clock is
+ * wrong when it is before `builtAtMs`, or when one of them says that it is not synchronized. Where none can say, events count
+ * as if it were right, and the state is `unknown`.
  */
 export class ClockSync {
   readonly #needs: ClockSyncNeeds
   readonly #ask: RunProgram
   readonly #timesyncFolder: string
-  #isLost = false
+  #seen: Seen
   #cancel: (() => void) | undefined
 
   constructor(needs: ClockSyncNeeds) {
     this.#needs = needs
     this.#ask = needs.ask ?? askProgram
     this.#timesyncFolder = needs.timesyncFolder ?? '/run/systemd/timesync'
+    this.#seen = { ...nothingKnown, sinceMs: needs.clock.now(), sinceMonotonicMs: needs.clock.monotonic() }
   }
 
   /** Asks at once, and then every minute. Resolves when the first answer is there. */
@@ -54,34 +73,59 @@ export class ClockSync {
 
   /** Returns the answer of the last look, without asking again. */
   isTrusted(nowMs: number = this.#needs.clock.now()): boolean {
-    return nowMs >= this.#needs.builtAtMs && !this.#isLost
+    return nowMs >= this.#needs.builtAtMs && this.#seen.state !== 'unsynchronized'
+  }
+
+  /** Returns what is known since the last look. */
+  get report(): ClockReport {
+    const { sinceMonotonicMs, ...seen } = this.#seen
+    return { ...seen, forMs: this.#needs.clock.monotonic() - sinceMonotonicMs }
   }
 
   async look(): Promise<void> {
-    const [timesync, chrony] = await Promise.all([this.#timesyncHasLost(), this.#chronyHasLost()])
-    this.#isLost = timesync || chrony
+    const reports = await Promise.all([this.#timesync(), this.#chrony(), this.#ntpd()])
+    const { clock, builtAtMs } = this.#needs
+    const now = summary(reports, clock.now() >= builtAtMs)
+    const { sinceMs, sinceMonotonicMs } =
+      now.state === this.#seen.state ? this.#seen : { sinceMs: clock.now(), sinceMonotonicMs: clock.monotonic() }
+    this.#seen = { ...now, sinceMs, sinceMonotonicMs }
   }
 
-  /** Its mark says only that it was synchronized once since the boot; the kernel knows whether it still is. */
-  async #timesyncHasLost(): Promise<boolean> {
-    if (!existsSync(this.#timesyncFolder)) return false
-    if (!existsSync(`${this.#timesyncFolder}/synchronized`)) return true
-    const said = await this.#ask('timedatectl', ['show', '--property=NTP', '--property=NTPSynchronized'])
-    return said !== undefined && /^NTP=yes$/m.test(said) && /^NTPSynchronized=no$/m.test(said)
+  async #timesync(): Promise<TimeReport | undefined> {
+    if (!existsSync(this.#timesyncFolder)) return undefined
+    const wasSynchronized = existsSync(`${this.#timesyncFolder}/synchronized`)
+    const name = 'org.freedesktop.timesync1'
+    const property = (which: string) =>
+      this.#ask('busctl', ['get-property', name, `/${name.replaceAll('.', '/')}`, `${name}.Manager`, which])
+    const [kernel, message, server] = await Promise.all([
+      this.#ask('timedatectl', ['show', '--property=NTP', '--property=NTPSynchronized']),
+      property('NTPMessage'),
+      property('ServerName'),
+    ])
+    return timesyncReport({ wasSynchronized, kernel, message, server }, this.#needs.clock.now())
   }
 
-  async #chronyHasLost(): Promise<boolean> {
+  async #chrony(): Promise<TimeReport | undefined> {
     const said = await this.#ask('chronyc', ['-c', 'tracking'])
-    return said !== undefined && chronyHasLost(said)
+    return said === undefined ? undefined : chronyReport(said)
+  }
+
+  async #ntpd(): Promise<TimeReport | undefined> {
+    const said = await this.#ask('ntpq', ['-c', 'rv'])
+    return said === undefined ? undefined : ntpdReport(said)
   }
 }
 
-/** Reads the line of `chronyc -c tracking`: … root delay, root dispersion, update interval, leap status. */
-export function chronyHasLost(line: string): boolean {
-  const [rootDelay, rootDispersion, , leap] = line.trim().split(',').slice(-4)
-  if (leap === 'Not synchronised') return true
-  const distance = Number(rootDelay) / 2 + Number(rootDispersion)
-  return Number.isFinite(distance) && distance > mostDistanceSeconds
+/** Returns the worst of the answers: a service that has lost its servers outweighs one that has them. */
+function summary(
+  reports: readonly (TimeReport | undefined)[],
+  isPlausible: boolean,
+): Omit<ClockReport, 'sinceMs' | 'forMs'> {
+  const of = (isSynchronized: boolean | null) => reports.find((report) => report?.isSynchronized === isSynchronized)
+  const [lost, right, silent] = [of(false), of(true), of(null)]
+  const { source, server, stratum, offsetMs } = lost ?? right ?? silent ?? nothingKnown
+  const state = lost || !isPlausible ? 'unsynchronized' : right ? 'synchronized' : 'unknown'
+  return { state, source, server, stratum, offsetMs }
 }
 
 function askProgram(program: string, args: readonly string[]): Promise<string | undefined> {

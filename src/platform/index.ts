@@ -1,5 +1,5 @@
 export { type Clock, isoTime, systemClock } from './clock.ts'
-export { ClockSync } from './clock-sync.ts'
+export { type ClockReport, ClockSync, type ClockSyncNeeds, clockStates } from './clock-sync.ts'
 export { type FreeSpace, freeSpace } from './disk.ts'
 export { linkBelow, ownFile, PartFile, readFileIfThere, writeFileDurably, writeFileDurablyAside } from './files.ts'
 export { KeyedHash } from './keyed-hash.ts'

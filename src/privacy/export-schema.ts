@@ -7,7 +7,8 @@ export const NewExport = z
     recipient: optional(text(200)).openapi({ description: 'who receives it', example: 'Police station 12, Ms. Meyer' }),
     redactionId: optional(rowId()).openapi({ description: 'hand out this redacted copy instead of the original' }),
     cameraClockOffsetMs: optional(z.int().min(-315_360_000_000).max(315_360_000_000)).openapi({
-      description: "the camera's own clock, as it stands in the picture, minus the gateway's, as you have read it",
+      description:
+        "the camera's own clock, as it stands in the picture, minus the gateway's, as you have read it; absent: what the gateway measured, if it did",
     }),
   })
   .openapi('NewClipExport')
@@ -32,7 +33,13 @@ export const exportShape = {
   decidedAt: timeOut().nullable(),
   clock: z.object({
     trusted: z.boolean().openapi({ description: "false: the gateway's clock had lost its synchronization" }),
-    cameraOffsetMs: z.int().nullable().openapi({ description: 'as stated by who asked; null: not stated' }),
+    cameraOffsetMs: z.int().nullable().openapi({
+      description: "the camera's own clock minus the gateway's; null: neither stated nor measured",
+    }),
+    cameraOffsetBy: z.enum(['stated', 'rtsp', 'onvif']).nullable().openapi({
+      description: 'stated: by who asked · rtsp, onvif: measured by the gateway',
+    }),
+    cameraOffsetMeasuredAt: timeOut().nullable().openapi({ description: 'null: not measured' }),
     note: z.string(),
   }),
   createdAt: timeOut(),

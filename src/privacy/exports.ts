@@ -1,4 +1,4 @@
-import { type ConfiguredCameras, type Detections, demandExport } from '../cameras/index.ts'
+import { type ConfiguredCameras, type DetectionEvent, type Detections, demandExport } from '../cameras/index.ts'
 import { keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import type { SignedUrls } from '../devices/index.ts'
 import { AppError } from '../errors/index.ts'
@@ -40,7 +40,7 @@ const holdReason = 'export'
 const lookEveryMs = 60_000
 const urlSeconds = 3600
 const clockNote =
-  "Times are the gateway's, taken when a picture arrived. The camera's own clock is not read; state cameraClockOffsetMs when it stands in the picture."
+  "Times are the gateway's, taken when a picture arrived. cameraOffsetMs is the camera's own clock, as it may stand in the picture, minus the gateway's: as stated by who asked, else as the gateway measured it."
 
 type Found = store.Export & { readonly caller: Caller }
 
@@ -101,7 +101,7 @@ export class Exports {
         recipient_commitment: request.recipient === undefined ? null : openings.text(tx, request.recipient),
         needs_approval: this.#needs.fourEyes() ? 1 : 0,
         clock_trusted: this.#needs.clockIsTrusted() ? 1 : 0,
-        camera_offset_ms: request.cameraClockOffsetMs ?? null,
+        ...cameraOffset(request.cameraClockOffsetMs, detection.cameraClock),
         actor_commitment: people.inRow(tx, people.ofCaller(tx, by.caller), place),
         requested_at_ms: nowMs,
       }
@@ -257,12 +257,30 @@ export class Exports {
       decidedBy: decision ? nameIn(tx, 'clip_export_decision', decision) : null,
       decisionNote: text(decision?.note_commitment),
       decidedAt: decision ? isoTime(decision.decided_at_ms) : null,
-      clock: { trusted: row.clock_trusted === 1, cameraOffsetMs: row.camera_offset_ms, note: clockNote },
+      clock: {
+        trusted: row.clock_trusted === 1,
+        cameraOffsetMs: row.camera_offset_ms,
+        cameraOffsetBy: row.camera_offset_by,
+        cameraOffsetMeasuredAt:
+          row.camera_offset_measured_at_ms === null ? null : isoTime(row.camera_offset_measured_at_ms),
+        note: clockNote,
+      },
       createdAt: isoTime(row.requested_at_ms),
       endsAt: endsAt === undefined ? null : isoTime(endsAt),
       url: signed ? `${cameras.site.siteUrl}${signed.url}` : null,
       urlExpiresAt: signed?.expiresAt ?? null,
     }
+  }
+}
+
+/** Returns the columns of the camera's offset: as who asked has read it, else as it was measured; nothing is assumed. */
+function cameraOffset(statedMs: number | undefined, measured: DetectionEvent['cameraClock']) {
+  if (statedMs !== undefined)
+    return { camera_offset_ms: statedMs, camera_offset_by: 'stated' as const, camera_offset_measured_at_ms: null }
+  return {
+    camera_offset_ms: measured?.offsetMs ?? null,
+    camera_offset_by: measured?.by ?? null,
+    camera_offset_measured_at_ms: measured ? Date.parse(measured.measuredAt) : null,
   }
 }
 

@@ -29,6 +29,8 @@ export const tables = {
     needs_approval: integer,
     clock_trusted: integer,
     camera_offset_ms: maybe(integer),
+    camera_offset_by: maybe(word<'stated' | 'rtsp' | 'onvif'>()),
+    camera_offset_measured_at_ms: maybe(integer),
     actor_commitment: text,
     requested_at_ms: integer,
   },

@@ -12,6 +12,8 @@ export type RtspAnswer = {
   readonly firstLine: string
   /** Its clock against ours, exact to a second; null: it names no time. */
   readonly aheadSeconds: number | null
+  /** Milliseconds from the request to the answer: `aheadSeconds` may be wrong by half of it, and by half a second. */
+  readonly roundTripMs: number
 }
 
 /**
@@ -25,11 +27,13 @@ export async function askOptions(source: StreamSource, clock: Clock, timeoutMs: 
   const sentAt = clock.now()
   const answer = await exchange(host, Number(port || defaultPort), requestFor(source.url), clock, timeoutMs)
   if (answer === undefined) return null
-  const middle = (sentAt + clock.now()) / 2
+  const roundTripMs = clock.now() - sentAt
+  const middle = sentAt + roundTripMs / 2
   const named = Date.parse(/^date:[ \t]*(.{1,60}?)[ \t]*$/im.exec(answer)?.[1] ?? '')
   // The header leaves the fraction out: on average half a second.
   const aheadSeconds = Number.isNaN(named) ? null : (named + 500 - middle) / 1000
-  return { isRtsp: /^RTSP\/1\.\d \d{3}/.test(answer), firstLine: answer.split(/[\r\n]/, 1)[0] ?? '', aheadSeconds }
+  const firstLine = answer.split(/[\r\n]/, 1)[0] ?? ''
+  return { isRtsp: /^RTSP\/1\.\d \d{3}/.test(answer), firstLine, aheadSeconds, roundTripMs }
 }
 
 function requestFor(url: string): string {

@@ -40,6 +40,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^GET \/api\/uploads$/, adminsAndAuditor],
   [/^POST \/api\/uploads\//, admins],
   [/^GET \/api\/governance\/audit$/, leadsAndAuditor],
+  [/^GET \/api\/governance\/clock$/, leadsAndAuditor],
   [/^GET \/api\/governance\/incidents/, readers],
   [/^POST \/api\/governance\/incidents$/, floor],
   [/^POST \/api\/governance\/incidents\//, leads],

@@ -39,7 +39,12 @@ async function aDay(gateway: TestGateway): Promise<void> {
   await gateway.ask('POST', '/api/governance/incidents', { by: people.olga, body: incident })
 }
 
-const specOf = (gateway: TestGateway, report: { checkpoint: { logId: string; size: number } }): ReportSpec => ({
+type SpecFacts = {
+  checkpoint: { logId: string; size: number }
+  clock: { rows: { states: number; steps: number }; until: string }
+}
+
+const specOf = (gateway: TestGateway, report: SpecFacts): ReportSpec => ({
   type: 'compliance',
   siteId: 'test-site',
   logId: report.checkpoint.logId,
@@ -47,6 +52,7 @@ const specOf = (gateway: TestGateway, report: { checkpoint: { logId: string; siz
   fromMs: Date.parse(march.from),
   toMs: Date.parse(march.to),
   warehouses: gateway ? [1] : [],
+  clock: { rows: report.clock.rows, untilMs: Date.parse(report.clock.until) },
 })
 
 function recompute(gateway: TestGateway, spec: ReportSpec): Buffer {
@@ -154,7 +160,7 @@ t.test('a report can be read again, and the list has its heading', async (t) => 
   const { gateway, made } = await reportOfADay(t)
   t.strictSame((await gateway.ask('GET', `${path}/1`, { by: people.ada })).body, made.body)
   const { body: list } = await gateway.ask('GET', path, { by: people.sven })
-  const { counts: _, selfVerifications: __, discrepancies: ___, success: ____, ...item } = made.body
+  const { counts: _, selfVerifications: __, discrepancies: ___, clock: ____, success: _____, ...item } = made.body
   t.strictSame(list.data, [item])
 })
 
@@ -334,6 +340,11 @@ t.test('what happened to transport units is counted from their leaves', async (t
   for (const [i, one] of facts.entries()) leaf.run(i + 1, i + 1, String(i + 1), Buffer.from(canonicalJson(one)))
   db.close()
   const checkpoint = { logId, size: facts.length }
-  const { counts } = JSON.parse(recompute(gateway, specOf(gateway, { checkpoint })).toString('utf8'))
+  const { counts } = JSON.parse(
+    recompute(
+      gateway,
+      specOf(gateway, { checkpoint, clock: { rows: { states: 0, steps: 0 }, until: march.to } }),
+    ).toString('utf8'),
+  )
   t.strictSame(counts.units, { created: 1, byAction: { advanced: 1, created: 1 } })
 })

@@ -340,6 +340,7 @@ const promisedOperations = [
   'post /api/webhooks',
   'post /api/webhooks/{id}/test',
   'get /api/governance/audit',
+  'get /api/governance/clock',
   'get /api/governance/incidents',
   'post /api/governance/incidents',
   'get /api/governance/incidents/{id}',

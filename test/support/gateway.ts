@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { compose, type Gateway } from '../../src/app/compose.ts'
+import type { Outside } from '../../src/app/outside.ts'
 import { loadConfig, type Role } from '../../src/config/index.ts'
 import { type Logger, type RandomBytes, silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { SimulatedClock } from './simulated-clock.ts'
@@ -68,6 +69,8 @@ export type TestGatewayOptions = {
   readonly log?: Logger
   /** Notifications are written only while an endpoint is registered, as outside of tests; else always. */
   readonly onlyWhenOwed?: boolean
+  /** The time services of the machine, as they answer. Asked by `clockSync.look()`. */
+  readonly timeServices?: Outside['timeServices']
   /** Chance; the system's unless a test needs to know what comes. */
   readonly random?: RandomBytes
 }
@@ -101,6 +104,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     log: options.log ?? silentLogger(),
     version: '0.0.0-test',
     onMismatch,
+    ...(options.timeServices && { timeServices: options.timeServices }),
     ...(!options.onlyWhenOwed && { isOwed: () => true }),
   }
   const gateway = await compose(loadConfig(file).config, outside, false)

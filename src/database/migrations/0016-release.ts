@@ -3,6 +3,7 @@ import { auditDigestsStatements } from './0016/audit-digests.ts'
 import { barcodesStatements } from './0016/barcodes.ts'
 import { cameraGapsStatements } from './0016/camera-gaps.ts'
 import { camerasStatements } from './0016/cameras.ts'
+import { clockStatements } from './0016/clock.ts'
 import { eventFilmsStatements } from './0016/event-films.ts'
 import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
@@ -32,5 +33,6 @@ export const release: Migration = {
     ...eventFilmsStatements,
     ...uploadStatements,
     ...auditDigestsStatements,
+    ...clockStatements,
   ],
 }

@@ -23,8 +23,10 @@ export function onvifClient(clock: Clock): OnvifClient {
     switch (task.kind) {
       case 'search':
         return search(task.interfaceName, task.seconds, tell)
+      case 'clock':
+        return asked(task.device, null, tell, (call, cam) => tellClock(call, cam, clock, tell))
       case 'ask':
-        return ask(task.device, task.credentials, clock, tell)
+        return asked(task.device, task.credentials, tell, (call, cam) => tellAll(call, cam, clock, tell))
     }
   }
 }
@@ -52,11 +54,11 @@ type ProbeAnswer = {
   readonly probeMatches?: { readonly probeMatch?: { readonly XAddrs?: unknown; readonly scopes?: unknown } }
 }
 
-async function ask(
+async function asked(
   device: OnvifAddress,
   credentials: OnvifCredentials | null,
-  clock: Clock,
   tell: (news: OnvifNews) => void,
+  questions: (call: Call, cam: Cam) => Promise<void>,
 ): Promise<void> {
   const tooLarge = Promise.withResolvers<never>()
   tooLarge.promise.catch(() => {})
@@ -64,11 +66,7 @@ async function ask(
   const call = <T>(method: (done: (error: unknown, data?: T, xml?: string) => void) => void) =>
     Promise.race([answerOf(method), tooLarge.promise])
   try {
-    await tellClock(call, cam, clock, tell)
-    const services = await call<unknown>((done) => cam.getServices(false, done)).catch(unlessFinal)
-    if (!services) await call<unknown>((done) => cam.getCapabilities(done))
-    await tellModel(call, cam, tell)
-    await tellProfiles(call, cam, tell)
+    await questions(call, cam)
   } catch (error) {
     tell({ kind: 'failed', failure: failureOf(error) })
   }
@@ -77,14 +75,23 @@ async function ask(
 type Answer<T> = { readonly data: T | undefined; readonly xml: string }
 type Call = <T>(method: (done: (error: unknown, data?: T, xml?: string) => void) => void) => Promise<Answer<T>>
 
+async function tellAll(call: Call, cam: Cam, clock: Clock, tell: (news: OnvifNews) => void): Promise<void> {
+  await tellClock(call, cam, clock, tell)
+  const services = await call<unknown>((done) => cam.getServices(false, done)).catch(unlessFinal)
+  if (!services) await call<unknown>((done) => cam.getCapabilities(done))
+  await tellModel(call, cam, tell)
+  await tellProfiles(call, cam, tell)
+}
+
 async function tellClock(call: Call, cam: Cam, clock: Clock, tell: (news: OnvifNews) => void): Promise<void> {
   const sentAt = clock.now()
   const { data, xml } = await call<Date>((done) => cam.getSystemDateAndTime(done))
-  const middle = (sentAt + clock.now()) / 2
+  const roundTripMs = clock.now() - sentAt
+  const middle = sentAt + roundTripMs / 2
   // Without UTC the package takes the local time, or the time of this box.
   const known = /UTCDateTime/.test(xml) && data && !Number.isNaN(data.getTime())
   // The answer leaves the fraction of the second out: on average half a second.
-  tell({ kind: 'clock', aheadSeconds: known ? (data.getTime() + 500 - middle) / 1000 : null })
+  tell({ kind: 'clock', aheadSeconds: known ? (data.getTime() + 500 - middle) / 1000 : null, roundTripMs })
 }
 
 async function tellModel(call: Call, cam: Cam, tell: (news: OnvifNews) => void): Promise<void> {

@@ -13,6 +13,8 @@ export type OnvifCredentials = { readonly username: string; readonly password: s
 export type OnvifTask =
   /** Looks for devices on one network interface, until the thread is ended. */
   | { readonly kind: 'search'; readonly interfaceName: string; readonly seconds: number }
+  /** Asks one device for its time alone, which needs no credentials. */
+  | { readonly kind: 'clock'; readonly device: OnvifAddress }
   /** Asks one device everything. */
   | { readonly kind: 'ask'; readonly device: OnvifAddress; readonly credentials: OnvifCredentials | null }
 
@@ -41,7 +43,7 @@ export type OnvifFailure = 'no-answer' | 'refused' | 'too-large' | 'unreadable'
 export type OnvifNews =
   | { readonly kind: 'sighting'; readonly sighting: Sighting }
   /** Its clock against ours. Null: it names no UTC time. */
-  | { readonly kind: 'clock'; readonly aheadSeconds: number | null }
+  | { readonly kind: 'clock'; readonly aheadSeconds: number | null; readonly roundTripMs: number }
   | { readonly kind: 'model'; readonly manufacturer: string; readonly model: string; readonly firmware: string }
   | { readonly kind: 'profile'; readonly profile: OnvifProfile }
   | { readonly kind: 'failed'; readonly failure: OnvifFailure }

@@ -33,7 +33,9 @@ export const privacyStatements: readonly string[] = [
   recipient_commitment TEXT,
   needs_approval INTEGER NOT NULL,       -- 1: privacy.fourEyesForExport was on
   clock_trusted INTEGER NOT NULL,        -- 1: the system did not say that the gateway's clock is unsynchronized
-  camera_offset_ms INTEGER,              -- the camera's clock minus the gateway's, as stated; null: not stated
+  camera_offset_ms INTEGER,              -- the camera's clock minus the gateway's; null: neither stated nor measured
+  camera_offset_by TEXT,                 -- stated, or how it was measured: rtsp, onvif
+  camera_offset_measured_at_ms INTEGER,  -- null: not measured
   actor_commitment TEXT NOT NULL,
   requested_at_ms INTEGER NOT NULL
 ) STRICT`,

@@ -1,0 +1,5 @@
+export { ClockBook, type StepCount } from './book.ts'
+export { clockRoutes } from './routes.ts'
+export { ClockTrust } from './schema.ts'
+export { wasSetBetween } from './store.ts'
+export { type TrustSpan, trustBetween } from './trust.ts'
