@@ -50,8 +50,8 @@ t.test('an incident with everything at its greatest length is shorter than an en
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A'])
   const evidenceReferences = Array.from({ length: 100 }, (_, i) => ({
-    type: '字'.repeat(64),
-    id: `${i}`.padEnd(2048, '字'),
+    type: 't'.repeat(64),
+    id: `${i}`.padEnd(2048, 'x'),
   }))
   const body = {
     severity: 'critical',
