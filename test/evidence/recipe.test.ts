@@ -143,6 +143,8 @@ t.test('time stamps hold under the certificate of their authority, and under no 
   t.match(await ask(stamped.anchors), { status: 0, output: /^anchors +not checked: stamped at 20/m })
   t.match(await ask(stamped.anchors, other.file), { status: 1, output: /^anchors +FAILS because .* does not verify$/m })
   t.match(await ask([anchor('else')]), { status: 1, output: /^anchors +FAILS because .* something else$/m })
+  const misstated = { ...anchor(text), size: log.tree.size + 1 }
+  t.match(await ask([misstated], authority.file), { status: 1, output: /^anchors +FAILS because .* this checkpoint$/m })
   const webhook = { kind: 'webhook', deliveryId: 'd', host: 'erp.example', statusCode: 200, at: '2026-03-02T08:05:00Z' }
   t.match(await ask([webhook]), { status: 0, output: /^anchors +not checked: ask the receivers erp\.example$/m })
   const stampsOf = (stampAuthority: string) =>

@@ -12,6 +12,7 @@ import { checkpointText, forgeries, goodBundle, newSigner, noteOf, testLog } fro
 import { leafHash, naiveTree, verifyConsistency, verifyInclusion } from '../support/evidence/merkle.ts'
 import { formatVkey, openNote, parseNote, parseVkey } from '../support/evidence/note.ts'
 import { mirrorLog, readEntries, tileIndex, tilePath } from '../support/evidence/tiles.ts'
+import { referenceWitness } from '../support/evidence/witness.ts'
 
 // The verifier of the tests is itself held against published vectors; see test/fixtures/evidence/README.md.
 const vector = (name: string) => readFileSync(new URL(`../fixtures/evidence/${name}`, import.meta.url), 'utf8')
@@ -201,6 +202,41 @@ t.test('an auditor mirrors a log by its tiles alone, and names the tile that doe
       await t.rejects(mirrorLog({ fetch: changed, keys }), `a changed ${path} of ${size}`)
     }
   }
+})
+
+t.test('a witness answers each request as the protocol says, and only a consistent log gets its cosignature', (t) => {
+  const log = testLog({ size: 20 })
+  const fork = testLog({ size: 20, facts: { 3: { assetBarcode: 'P-forged' } } })
+  const signers = [newSigner('w.example', 4), newSigner('w.example', 6)]
+  const witness = referenceWitness({ logs: [log.signers[0].vkey], signers, nowSeconds: () => 1_772_438_700n })
+  const ask = (old: number, size: number, { note = log.checkpoint(size), proof = log.tree.proof(old, size) } = {}) =>
+    witness.addCheckpoint(formatAddCheckpoint({ old, proof, note }))
+  const forked = noteOf(checkpointText(log.origin, 20, fork.tree.root()), log.signers)
+
+  const first = ask(0, 7)
+  t.match(first, { status: 200 })
+  const keys = signers.map(({ vkey }) => parseVkey(vkey))
+  const { signed } = openCheckpoint(log.checkpoint(7) + first.body, keys)
+  t.strictSame(
+    signed.map(({ vkey, atSeconds }) => [vkey.type, atSeconds]),
+    [
+      [4, 1_772_438_700n],
+      [6, 1_772_438_700n],
+    ],
+  )
+  t.equal(ask(7, 7).status, 200, 'the same again')
+  t.match(ask(0, 20), { status: 409, type: 'text/x.tlog.size', body: '7\n' }, 'an older size than it knows')
+  t.match(ask(9, 20), { status: 409, body: '7\n' }, 'a newer size than it knows')
+  t.equal(ask(7, 5, { proof: [] }).status, 400, 'a smaller log')
+  t.equal(ask(7, 20, { proof: [] }).status, 422, 'no proof')
+  t.equal(ask(7, 20, { note: forked }).status, 422, 'a fork')
+  t.equal(ask(7, 20, { note: fork.checkpoint() }).status, 403, 'another key')
+  t.equal(ask(7, 20, { note: testLog({ siteId: 'dc-8' }).checkpoint(20) }).status, 404, 'another log')
+  t.equal(witness.addCheckpoint('old 7\n').status, 400, 'half a request')
+  t.match(witness.latest(log.origin), { size: 7, root: log.tree.root(7) }, 'nothing of these was taken')
+  t.equal(ask(7, 20).status, 200)
+  t.match(ask(20, 20, { note: forked }), { status: 409 }, 'another root at the same size')
+  t.end()
 })
 
 // Sizes around powers of two and of tiles; the leaf at either end of the log and one within.
