@@ -22,6 +22,7 @@ import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
+import { type LogSigner, type PublishedLog, transparencyRoutes } from '../evidence/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import {
   type AssetList,
@@ -112,6 +113,8 @@ export type ApiParts = {
   readonly governance: Governance
   readonly clockBook: ClockBook
   readonly uploads: UploadService
+  readonly signer: () => LogSigner
+  readonly publishedLog: PublishedLog
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -141,7 +144,7 @@ export function buildApi(parts: ApiParts): Api {
       (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
     ),
   )
-  healthRoutes(root, { ...parts, now: () => parts.clock.now() })
+  healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.signer().vkeys })
   deviceRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)
@@ -166,6 +169,7 @@ export function buildApi(parts: ApiParts): Api {
   parts.governance.routes(root)
   clockRoutes(root, parts.clockBook, () => parts.clock.now())
   uploadRoutes(root, parts.uploads)
+  transparencyRoutes(root, parts.publishedLog)
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root

@@ -6,6 +6,7 @@ import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { asOf } from './as-of.ts'
 import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedEvidence } from './compose-evidence.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedPrivacy } from './compose-privacy.ts'
 import type { ComposedReporting } from './compose-reporting.ts'
@@ -24,6 +25,7 @@ export function composeApi(
     ComposedLedger &
     ComposedVideo &
     ComposedPrivacy &
+    ComposedEvidence &
     ComposedReporting & { readonly metrics: Metrics },
 ): Api {
   const startedMs = clock.monotonic()

@@ -6,16 +6,20 @@ import type { Retention } from '../retention/index.ts'
 import type { UploadQueue } from '../upload/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedEvidence } from './compose-evidence.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import { composeUploads, reportToUpload } from './compose-upload.ts'
 import type { ComposedVideo } from './compose-video.ts'
 import { composeHealth } from './health.ts'
-import { Jobs } from './jobs.ts'
 import { notifications } from './notifications.ts'
 import type { Outside } from './outside.ts'
 
-type Lower = ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo & { readonly uploadQueue: UploadQueue }
+type Lower = ComposedStorage &
+  ComposedCallers &
+  ComposedLedger &
+  ComposedVideo &
+  ComposedEvidence & { readonly uploadQueue: UploadQueue }
 
 export type ComposedReporting = ReturnType<typeof composeReporting>
 
@@ -50,8 +54,7 @@ export function composeReporting(
     box: boxSampler(clock),
     version,
   })
-  const jobs = new Jobs({ log })
-  return { ...copying, webhooks, health, jobs, governance: governanceOf(live, outside, parts, jobs) }
+  return { ...copying, webhooks, health, governance: governanceOf(live, outside, parts) }
 }
 
 function webhooksOf(
@@ -82,9 +85,9 @@ function webhookSettings({ webhooks, uplink }: Config) {
   }
 }
 
-function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower, jobs: Jobs) {
+function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower) {
   const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room } = parts
-  const { configured: cameras, detections, units, scales, recorder, siteUrl, uploadQueue } = parts
+  const { jobs, configured: cameras, detections, units, scales, recorder, siteUrl, uploadQueue } = parts
   const { dataDir } = live.config
   return createGovernance({
     ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room, dataDir },

@@ -3,6 +3,7 @@ import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } fro
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { compact } from '../database/index.ts'
+import type { Checkpoints } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import { type HealthWatch, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
@@ -10,6 +11,7 @@ import type { ImportService } from '../imports/index.ts'
 import type { AuditDigests } from '../journal/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
 import type { OnRecorded } from '../ledger/index.ts'
+import type { LogIdentity } from '../log/index.ts'
 import type { ClockSync } from '../platform/index.ts'
 import type { Exports } from '../privacy/index.ts'
 import type { Retention } from '../retention/index.ts'
@@ -19,6 +21,7 @@ import type { Webhooks } from '../webhooks/index.ts'
 import type { CamerasThread } from './cameras-thread.ts'
 import { composeApi, composeMetricsApi } from './compose-api.ts'
 import { type ComposedCallers, composeCallers } from './compose-callers.ts'
+import { composeEvidence } from './compose-evidence.ts'
 import { composeLedger } from './compose-ledger.ts'
 import { composePrivacy } from './compose-privacy.ts'
 import { type ComposedReporting, composeReporting } from './compose-reporting.ts'
@@ -51,6 +54,8 @@ export type Gateway = {
   readonly workers: readonly BackgroundWorker[]
   readonly reloadFollowers: readonly ReloadFollower[]
   readonly jobs: Jobs
+  readonly checkpoints: Checkpoints
+  readonly logIdentity: LogIdentity
   readonly camerasThread: CamerasThread
   readonly cameras: CamerasService
   readonly retention: Retention
@@ -96,23 +101,38 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const uploadQueue = composeUploadQueue(live, outside)
   const reserve: OnRecorded = (tx, event) => video.films.reserve(tx, event)
   const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
+  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger })
   const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
-  const lower = { ...storage, ...callers, ...ledger, ...video, ...privacy, uploadQueue, retention, metrics }
+  const lower = {
+    ...storage,
+    ...callers,
+    ...ledger,
+    ...video,
+    ...privacy,
+    ...evidence,
+    uploadQueue,
+    retention,
+    metrics,
+  }
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
-  const { jobs, webhooks, health, uploadWorker } = reporting
+  const { webhooks, health, uploadWorker } = reporting
+  const { jobs, checkpoints } = evidence
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
-    ...{ live, jobs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
+    logIdentity: storage.logRoom.identity,
+    ...{ live, jobs, checkpoints, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
     api: composeApi(live, outside, { ...lower, ...reporting }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
+    // The checkpoints stop last: what the others wrote while they stopped is signed too.
     workers: [
+      checkpoints,
       clockSync,
       clockBook,
       jobs,

@@ -70,6 +70,7 @@ const tags: Readonly<Record<string, string>> = {
   Governance: 'Audit trail, incidents and reports.',
   Webhooks: 'Endpoints that receive notifications, and their deliveries.',
   Alerts: 'What needs the attention of an admin.',
+  Evidence: 'The log that outsiders can check: signed checkpoints, tiles, proofs.',
   Uploads: 'Copies of evidence on the file storage server.',
   Devices: 'Handhelds, badges and signed addresses.',
   Console: 'The session of the web console.',

@@ -27,7 +27,7 @@ export async function alone<T>(config: Config, work: (gateway: Gateway) => Promi
 }
 
 /** Changes from root to the owner of the data folder: the daemon could not open files of root. */
-function becomeOwnerOf(dataDir: string): void {
+export function becomeOwnerOf(dataDir: string): void {
   const owner = statSync(dataDir, { throwIfNoEntry: false })
   if (process.getuid?.() !== 0 || !owner || owner.uid === 0) return
   process.setgroups?.([owner.gid])

@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { daemonServes, verifyThroughDaemon } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { type Verification, type VerifiedLog, verifyLedger } from '../evidence/index.ts'
+import { logKeysOf, type Verification, type VerifiedLog, verifyLedger } from '../evidence/index.ts'
+import { becomeOwnerOf } from './alone.ts'
 
 export function ledgerCommand(): Command {
   const ledger = new Command('ledger').description('the append-only log and its proofs')
@@ -12,7 +13,22 @@ export function ledgerCommand(): Command {
     .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
     .option('--json', 'for programs')
     .action(verify)
+  ledger
+    .command('key')
+    .description('print the verifier keys of the log: Ed25519, then ML-DSA-44; give them to whoever checks proofs')
+    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--json', 'for programs')
+    .action(key)
   return ledger
+}
+
+function key(options: { config?: string; json?: boolean }): void {
+  const { config } = loadConfig(options.config)
+  becomeOwnerOf(config.dataDir)
+  const [logKey, logKeyPostQuantum] = logKeysOf(config.dataDir)
+  process.stdout.write(
+    options.json ? `${JSON.stringify({ logKey, logKeyPostQuantum })}\n` : `${logKey}\n${logKeyPostQuantum}\n`,
+  )
 }
 
 async function verify(options: { config?: string; json?: boolean }): Promise<void> {

@@ -7,6 +7,7 @@ import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger.ts'
 import { openapiCommand } from './openapi.ts'
 import { personCommand } from './person.ts'
+import { restoreCommand } from './restore.ts'
 import { serveCommand } from './serve.ts'
 import { tlsCommand } from './tls.ts'
 import { versionCommand } from './version.ts'
@@ -27,6 +28,7 @@ export function gatehouseCommand(): Command {
     ledgerCommand(),
     personCommand(),
     openapiCommand(),
+    restoreCommand(),
     tlsCommand(),
     versionCommand(),
     warehouseCommand(),

@@ -8,6 +8,7 @@ export const permissions = [
   'alerts:read',
   'metrics:read',
   'storage:read',
+  'evidence:read',
   'events:create',
   'units:advance',
   'incidents:create',
@@ -43,6 +44,7 @@ const supervisor = [
   'reports:read',
   'reports:create',
   'audit:read',
+  'evidence:read',
   'cameras:control',
   'cameras:export',
 ] as const

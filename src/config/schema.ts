@@ -442,6 +442,19 @@ const retention = {
   ledgerReserveBytes: key(size().prefault('256MiB'), 'Disk space that clips and photos leave for the ledger.'),
 }
 
+const evidence = {
+  checkpoint: key(
+    section({
+      every: key(
+        duration().prefault('5m'),
+        'Time after which a log that grew gets its next signed checkpoint; at most one a second.',
+      ),
+      leaves: key(wholeNumber(1, 65_536).prefault(256), 'Number of new leaves after which it gets one at once.'),
+    }),
+    'When the head of the log is signed.',
+  ),
+}
+
 const privacy = {
   fourEyesForExport: key(
     flag().prefault(false),
@@ -549,6 +562,7 @@ const everything = z.strictObject({
     { ...live, identity: 'name' },
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
+  evidence: key(section(evidence), 'What outsiders can check.', live),
   privacy: key(section(privacy), 'What people in front of the cameras are told.', live),
   video: key(
     section({

@@ -27,6 +27,8 @@ const Health = z
     timestamp: timeOut(),
     uptime: z.number().openapi({ description: 'seconds' }),
     version: z.string(),
+    logKey: z.string().openapi({ description: 'Verifier key (Ed25519) of the log, as c2sp.org/signed-note writes it' }),
+    logKeyPostQuantum: z.string().openapi({ description: 'Verifier key (ML-DSA-44) of the log' }),
     checks: z
       .record(
         z.string(),
@@ -91,20 +93,25 @@ export function healthRoutes(
     health: Pick<HealthWatch, 'checks'>
     metrics: Metrics
     version: string
+    /** The verifier keys of the log: Ed25519, ML-DSA-44. */
+    logKeys: () => readonly [string, string]
     now: () => number
     uptimeSeconds: () => number
   },
 ): void {
-  const { health, metrics, version, now, uptimeSeconds } = options
+  const { health, metrics, version, now, uptimeSeconds, logKeys } = options
 
   api.openapi(getHealth, (c) => {
     const checks = health.checks()
     const status = overall(checks)
+    const [logKey, logKeyPostQuantum] = logKeys()
     const body = {
       status,
       timestamp: isoTime(now()),
       uptime: Math.round(uptimeSeconds() * 1000) / 1000,
       version,
+      logKey,
+      logKeyPostQuantum,
       checks,
     }
     // Tells a load balancer when to ask again.

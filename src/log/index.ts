@@ -1,4 +1,13 @@
 export { canonicalJson, type Json } from './canonical.ts'
+export {
+  addCheckpoint,
+  type Checkpoint,
+  type Cosignature,
+  checkpointCovering,
+  checkpointsBefore,
+  cosignaturesOf,
+  newestCheckpoint,
+} from './checkpoints.ts'
 export { erasedBefore, keepErasedIdentity, keepErasedName } from './erased.ts'
 export {
   clipToCome,
@@ -46,6 +55,7 @@ export {
   type LogIdentity,
   lookAtLog,
   newestLogNumber,
+  newIdentity,
   numberOfLog,
 } from './log.ts'
 export {
@@ -58,7 +68,7 @@ export {
   photosAfter,
   photosBehind,
 } from './media.ts'
-export { leafHash, MerkleFrontier, sha256 } from './merkle.ts'
+export { leafHash, MerkleFrontier, nodeHash, sha256 } from './merkle.ts'
 export {
   commitmentOf,
   endOfTexts,
@@ -91,6 +101,15 @@ export {
   version1Of,
 } from './people.ts'
 export {
+  consistencyPath,
+  inclusionPath,
+  isContinuation,
+  type NodeAt,
+  rootOf,
+  rootOfPath,
+  type TreeHead,
+} from './proofs.ts'
+export {
   type MediaRemovalRow,
   type Removal,
   removalFacts,
@@ -104,3 +123,13 @@ export {
   unlinksAfter,
 } from './removals.ts'
 export { type Stated, stated } from './tables.ts'
+export {
+  entryBundle,
+  leafOfLog,
+  nodesOf,
+  storedTiles,
+  storeTiles,
+  tileHashes,
+  tileWidth,
+  widthOfTile,
+} from './tiles.ts'

@@ -11,6 +11,7 @@ export type LeafKind =
   | 'camera-gap'
   | 'media-removed'
   | 'log-fork'
+  | 'log-key'
 
 /**
  * 1: a person is one commitment in all leaves. 2: each row has its own (see `People`). Besides that the two are the

@@ -32,6 +32,7 @@ const newestLog = built({}, () =>
 const newLog = built(pick(tables.log_identity, 'id', 'log_id', 'site_id', 'created_at_ms'), (row) =>
   sql.insertInto('log_identity').values(row),
 )
+const newForkedLog = built(tables.log_identity, (row) => sql.insertInto('log_identity').values(row))
 const anyLog = statement({ columns: { found: integer }, sql: 'SELECT 1 AS found FROM log_identity LIMIT 1' })
 const logNumber = built(pick(tables.log_identity, 'log_id'), ({ log_id }) =>
   sql.selectFrom('log_identity').select('id').where('log_id', '=', log_id),
@@ -69,6 +70,20 @@ export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs:
   const logId = makeId()
   tx.run(newLog, { id: 1, log_id: logId, site_id: siteId, created_at_ms: nowMs })
   return { number: 1, logId, siteId }
+}
+
+/** Makes a log that continues another one as it stands; it is the one that grows from now on. */
+export function newIdentity(tx: Tx, parent: KnownLog, logId: string, nowMs: number): LogIdentity {
+  const number = parent.number + 1
+  tx.run(newForkedLog, {
+    id: number,
+    log_id: logId,
+    site_id: parent.siteId,
+    parent_log_id: parent.logId,
+    parent_size: parent.size,
+    created_at_ms: nowMs,
+  })
+  return { number, logId, siteId: parent.siteId }
 }
 
 /** Returns every log of the box; the last one grows. */

@@ -37,6 +37,8 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^\w+ \/api\/webhooks\b/, admins],
   [/^GET \/api\/alerts$/, adminsAndAuditor],
   [/^POST \/api\/alerts\//, admins],
+  [/^GET \/api\/log\/tile\/entries\//, leadsAndAuditor],
+  [/^GET \/api\/log\//, everyone],
   [/^GET \/api\/uploads$/, adminsAndAuditor],
   [/^POST \/api\/uploads\//, admins],
   [/^GET \/api\/governance\/audit$/, leadsAndAuditor],

@@ -50,6 +50,9 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/iot\/(redactions|exports)\/$/, ['detection']],
   [/^\/api\/governance\/incidents\/$/, ['incident']],
   [/^\/api\/governance\/reports\/$/, ['report']],
+  // Hashes and leaves by their place in the log, which has one for all halls.
+  [/^\/$/, ['word']],
+  [/^\/api\/log\/.*$/, ['word']],
   // For admins alone, who see every hall.
   [/^\/api\/(devices|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
 ]
@@ -67,6 +70,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   operator: ['word'],
   work_order_ref: ['word'],
   corrects_event_id: ['event'],
+  before: null,
   zoneId: ['zone'],
   warehouseId: ['warehouse'],
   reference: ['word'],

@@ -63,6 +63,8 @@ t.test('no read looks at more rows in one turn than a slice has, whoever asks an
     },
   }
   const before = await testGateway(options)
+  await before.checkpoints.make()
+  await before.jobs.stop()
   await makeBulkRows(before, others, span)
   before.close()
   const reads = noteReads()

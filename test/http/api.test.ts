@@ -262,6 +262,7 @@ t.test('every operation asks for the permission that its description names, of e
       ...supervisor,
       'incidents:resolve',
       'reports:read',
+      'evidence:read',
       'reports:create',
       'audit:read',
       'cameras:control',

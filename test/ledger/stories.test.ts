@@ -16,7 +16,7 @@ type PeopleCheck = Extract<StoryCheck, { kind: 'operator' | 'step' }>
 type FloorCheck = Exclude<StoryCheck, PeopleCheck>
 
 /** Stands for a step that asks nothing of the API. */
-const nothing: Answer = { status: 0, headers: new Headers(), body: {}, text: '' }
+const nothing: Answer = { status: 0, headers: new Headers(), body: {}, text: '', bytes: Buffer.alloc(0) }
 
 /** Each story is played through the API; every answer, and the plain replay of what was recorded, must agree with it. */
 for (const story of loadStories()) {

@@ -19,6 +19,7 @@ export function everyRead({ paths }: Description, span: Span): string[] {
       (values[name] ?? []).map((value) => `${name}=${encodeURIComponent(value)}`),
     )
     if (template.endsWith('/watched')) return readsOfSpan(path, span)
+    if (template === '/api/log/consistency') return [`${path}?from=1&to=${span.events}`]
     const limits = queries.includes('limit') ? ['limit=50', 'limit=500'] : []
     return [
       path,
@@ -36,7 +37,14 @@ const readsOfSpan = (path: string, { fromMs, toMs }: Span): string[] =>
       `${path}?from=${encodeURIComponent(new Date(ms).toISOString())}&to=${encodeURIComponent(new Date(toMs).toISOString())}`,
   )
 
-const places: Record<string, string> = { id: '17', barcode: palletOf(17), code: palletOf(17), sha256: '0'.repeat(64) }
+const places: Record<string, string> = {
+  id: '17',
+  barcode: palletOf(17),
+  code: palletOf(17),
+  sha256: '0'.repeat(64),
+  level: '0',
+  tile: '017',
+}
 
 const placeIn = (template: string, name: string): string =>
   template.startsWith('/api/whms/warehouses')

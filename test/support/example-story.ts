@@ -60,6 +60,7 @@ export async function playDay(): Promise<Exchange[]> {
     },
   })
   try {
+    await gateway.checkpoints.make()
     const day = new Day(gateway, await operationsOf(gateway))
     await day.furnish()
     await day.moveGoods()
@@ -332,6 +333,7 @@ class Day {
     await this.#get(`${governance}/reports/1/file`)
     await this.#get(`${governance}/audit?limit=2`)
     await this.#get('/api/whms/evidence/opening-lists')
+    await this.#readLog()
     await this.#get('/api/metrics')
     this.#queueUpload()
     await this.#get('/api/uploads')
@@ -373,6 +375,15 @@ class Day {
     await this.#get('/api/alerts')
     await this.#post('/api/alerts/1/acknowledge')
     await this.#ask('DELETE', one)
+  }
+
+  async #readLog(): Promise<void> {
+    await this.#gateway.checkpoints.make()
+    await this.#get('/api/log/checkpoint')
+    await this.#get('/api/log/checkpoints')
+    await this.#get('/api/log/consistency?from=1&to=3')
+    await this.#get('/api/log/tile/0/000.p%2F1')
+    await this.#get('/api/log/tile/entries/000.p%2F1')
   }
 
   #queueUpload(): void {
@@ -498,12 +509,17 @@ export function examplesOf(exchanges: readonly Exchange[]): Record<string, Examp
 function textOf(mediaType: string | undefined, text: string): Json {
   if (mediaType?.endsWith('+json')) return short(JSON.parse(text))
   if (!mediaType?.startsWith('text/') && !mediaType?.startsWith('application/')) return undefined
-  return text.split('\n').slice(0, 4).join('\n').slice(0, 600)
+  if (mediaType === 'application/octet-stream') return undefined
+  return text.replace(longSignature, '$1…').split('\n').slice(0, 6).join('\n').slice(0, 600)
 }
+
+/** A signature for the age of quantum computers fills a page. */
+const longSignature = /([A-Za-z0-9+/]{40})[A-Za-z0-9+/=]{200,}/g
 
 /** Lists with the first two entries; the description itself, and JSON Schemas, without what is in them. */
 function short(value: Json): Json {
   if (Array.isArray(value)) return value.slice(0, 2).map(short)
+  if (typeof value === 'string') return value.replace(longSignature, '$1…')
   if (typeof value !== 'object' || value === null) return value
   if ('openapi' in value)
     return { openapi: value.openapi, info: { title: value.info.title, version: value.info.version }, paths: {} }

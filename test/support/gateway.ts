@@ -38,7 +38,7 @@ export function cheapHash(secret: string): string {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
-export type Answer = { status: number; headers: Headers; body: any; text: string }
+export type Answer = { status: number; headers: Headers; body: any; text: string; bytes: Buffer }
 
 export type TestGateway = Gateway & {
   readonly clock: SimulatedClock
@@ -136,9 +136,16 @@ async function askApi(gateway: Gateway, method: string, path: string, ask: Ask):
     headers,
     ...(body !== undefined && { body: body as string }),
   })
-  const text = await response.text()
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const text = bytes.toString('utf8')
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : undefined,
+    text,
+    bytes,
+  }
 }
 
 /** The smallest file that is a PNG by its first bytes. */

@@ -12,6 +12,7 @@ import { privacyStatements } from './0016/privacy.ts'
 import { repliesStatements } from './0016/replies.ts'
 import { retentionStatements } from './0016/retention.ts'
 import { signInStatements } from './0016/sign-in.ts'
+import { transparencyStatements } from './0016/transparency.ts'
 import { uploadStatements } from './0016/upload.ts'
 
 /** The last step before the first release: what can never change later gets its final form. */
@@ -34,5 +35,6 @@ export const release: Migration = {
     ...uploadStatements,
     ...auditDigestsStatements,
     ...clockStatements,
+    ...transparencyStatements,
   ],
 }

@@ -1,0 +1,40 @@
+import type { Config } from '../config/index.ts'
+import { Checkpoints, checkSignedHead, LogSigner, loadLogKeys, originOfLog, PublishedLog } from '../evidence/index.ts'
+import type { ComposedCallers } from './compose-callers.ts'
+import type { ComposedLedger } from './compose-ledger.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import { Jobs } from './jobs.ts'
+import type { Outside } from './outside.ts'
+
+const shortestIntervalMs = 1000
+
+export type ComposedEvidence = ReturnType<typeof composeEvidence>
+
+/**
+ * What outsiders can check: signed checkpoints, tiles and proofs. Throws ExitError (78) when the database is not the one
+ * that was signed last.
+ */
+export function composeEvidence(
+  live: { config: Config },
+  { clock, log }: Outside,
+  { work, atOnce, logRoom, warehouse }: ComposedStorage & ComposedCallers & ComposedLedger,
+) {
+  const { dataDir } = live.config
+  checkSignedHead(dataDir, atOnce)
+  const jobs = new Jobs({ log })
+  let loaded: LogSigner | undefined
+  const signer = () => {
+    loaded ??= new LogSigner(originOfLog(logRoom.identity), loadLogKeys(dataDir))
+    return loaded
+  }
+  const checkpoints = new Checkpoints({
+    ...{ work, clock, log, logRoom, dataDir, signer },
+    settings: () => {
+      const { every, leaves } = live.config.evidence.checkpoint
+      return { everyMs: Math.max(every, shortestIntervalMs), leaves }
+    },
+    verify: () => jobs.verify(dataDir),
+  })
+  const publishedLog = new PublishedLog({ work, logRoom, hiddenFrom: (caller) => warehouse.hiddenFrom(caller) })
+  return { jobs, signer, checkpoints, publishedLog }
+}

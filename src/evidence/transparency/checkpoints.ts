@@ -1,0 +1,219 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ReadTx, UnitOfWork } from '../../database/index.ts'
+import { AppError } from '../../errors/index.ts'
+import {
+  addCheckpoint,
+  type Checkpoint,
+  checkpointCovering,
+  type Log,
+  newestCheckpoint,
+  nodesOf,
+  rootOf,
+  storeTiles,
+} from '../../log/index.ts'
+import type { Clock, Logger } from '../../platform/index.ts'
+import { writeHeadFile } from './head-file.ts'
+import type { LogSigner } from './keys.ts'
+
+/** Tiles stored in one turn; each takes about 0.3 ms of the main thread. */
+const tilesInOneTurn = 16
+/** After a checkpoint could not be made, such as on a full disk. */
+const retryMs = 60_000
+
+export type CheckpointSettings = {
+  /** Time after which a log that grew gets its next checkpoint, in milliseconds. */
+  readonly everyMs: number
+  /** Number of new leaves after which it gets one at once. */
+  readonly leaves: number
+}
+
+export type CheckpointsNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly log: Logger
+  readonly logRoom: Log
+  readonly dataDir: string
+  readonly signer: () => LogSigner
+  readonly settings: () => CheckpointSettings
+  /** Recomputes the whole ledger in the jobs thread, before a ledger that was never signed is signed. */
+  readonly verify: () => Promise<{ readonly ok: boolean }>
+}
+
+/** Why nothing is signed: the ledger did not verify, or it no longer continues what was signed. */
+export type SigningStop = 'not-verified' | 'not-a-continuation'
+
+/**
+ * Signs the head of the growing log: on a timer, after a number of leaves, when somebody asks for a proof, and at a clean
+ * stop. Before it signs, the full tiles are stored and the head stands in `keys/log.head`, so that a database that is put
+ * back by hand is noticed at the next start.
+ */
+export class Checkpoints {
+  readonly #needs: CheckpointsNeeds
+  #newest: Checkpoint | undefined
+  #making: Promise<Checkpoint> | undefined
+  #next: Promise<Checkpoint> | undefined
+  #cancel: (() => void) | undefined
+  #isStarted = false
+  #isVerified = false
+  #stopped: SigningStop | undefined
+  readonly #listeners: ((checkpoint: Checkpoint) => void)[] = []
+
+  constructor(needs: CheckpointsNeeds) {
+    this.#needs = needs
+    needs.work.onCommit(() => {
+      if (this.#isStarted && this.#unsigned() >= needs.settings().leaves && !this.#making) this.#makeAside()
+    })
+  }
+
+  /** Signs the present head and goes on by the timer. Does not wait for the first checkpoint. */
+  start(): void {
+    this.#needs.signer()
+    this.#isStarted = true
+    this.#makeAside()
+  }
+
+  /** Signs what was not signed yet. */
+  async stop(): Promise<void> {
+    this.#cancel?.()
+    this.#isStarted = false
+    if (this.#unsigned() > 0 && this.#isVerified && !this.#stopped) await this.make().catch(() => undefined)
+    else await this.#making?.catch(() => undefined)
+  }
+
+  /** The newest signed head of the growing log; undefined before the first. */
+  newest(): Checkpoint | undefined {
+    const { work, logRoom } = this.#needs
+    this.#newest ??= work.read((tx) => newestCheckpoint(tx, logRoom.identity.number))
+    return this.#newest
+  }
+
+  /** Why no checkpoint is made any more, until the ledger is looked at; undefined while all is well. */
+  get stopped(): SigningStop | undefined {
+    return this.#stopped
+  }
+
+  /** Calls the listener after each new checkpoint. */
+  onCheckpoint(listener: (checkpoint: Checkpoint) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /**
+   * Returns a checkpoint over all leaves that are on disk now; the newest one when it covers them. Calls at the same time
+   * share one. Rejects with NOT_READY while the ledger is verified for the first time or when it may not be signed, and with
+   * STORAGE_FULL when the disk takes no writes.
+   */
+  make(): Promise<Checkpoint> {
+    const newest = this.newest()
+    if (newest && this.#unsigned() === 0 && !this.#making) return Promise.resolve(newest)
+    if (!this.#making) return this.#begin()
+    // The one under way may have begun before the leaf that this caller wants to be covered.
+    this.#next ??= this.#making
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined
+        return this.make()
+      })
+    return this.#next
+  }
+
+  /**
+   * Returns the smallest checkpoint of a log that covers a leaf, and makes one when there is none. `seq` is the leaf's
+   * number, from 1 on. Rejects as `make` does.
+   */
+  async covering(log: number, seq: number): Promise<Checkpoint> {
+    const { work, logRoom } = this.#needs
+    const find = (tx: ReadTx) => checkpointCovering(tx, log, seq)
+    const found = work.read(find)
+    if (found) return found
+    if (log !== logRoom.identity.number) throw notReady('No checkpoint of this earlier log covers the row')
+    const made = await this.make()
+    return work.read(find) ?? made
+  }
+
+  #unsigned(): number {
+    return this.#needs.logRoom.size - (this.newest()?.size ?? 0)
+  }
+
+  #begin(): Promise<Checkpoint> {
+    const making = this.#sign().finally(() => {
+      if (this.#making === making) this.#making = undefined
+    })
+    this.#making = making
+    return making
+  }
+
+  /** Makes a checkpoint without a caller; a failure is logged and tried again. */
+  #makeAside(): void {
+    const { clock, log, settings } = this.#needs
+    this.#cancel?.()
+    void this.make().then(
+      () => this.#schedule(settings().everyMs),
+      (err: unknown) => {
+        const isExpected = err instanceof AppError && err.code === 'NOT_READY'
+        if (!isExpected) log.error({ err }, 'a checkpoint of the log could not be made; it is tried again')
+        this.#schedule(retryMs)
+      },
+    )
+    void clock
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancel?.()
+    if (this.#isStarted) this.#cancel = this.#needs.clock.after(delayMs, () => this.#makeAside())
+  }
+
+  async #sign(): Promise<Checkpoint> {
+    const { work, logRoom, dataDir } = this.#needs
+    await this.#verifyOnce()
+    if (this.#stopped) throw notReady('The log is not signed: the ledger does not match what was signed before')
+    const log = logRoom.identity.number
+    const size = logRoom.size
+    while (await work.write((tx) => storeTiles(tx, log, size, tilesInOneTurn))) await nextTurn()
+    const root = work.read((tx) => rootOf(size, nodesOf(tx, log, size)))
+    const known = this.newest()
+    if (known && known.size === size && known.root.equals(root)) return known
+    this.#refuseAnotherHistory(known)
+    await writeHeadFile(dataDir, { logId: logRoom.identity.logId, size, root })
+    const made = await work.write((tx) => {
+      const before = newestCheckpoint(tx, log)
+      if (before && (before.size > size || (before.size === size && !before.root.equals(root)))) {
+        throw new Error(`a checkpoint over ${before.size} leaves stands before one over ${size}`)
+      }
+      if (before?.size === size) return before
+      const nowMs = this.#needs.clock.now()
+      const note = this.#needs.signer().sign({ size, root }, nowMs)
+      const checkpoint = { log_id: log, size, root, note, signed_at_ms: nowMs }
+      addCheckpoint(tx, checkpoint)
+      return checkpoint
+    })
+    this.#newest = made
+    for (const listener of this.#listeners) listener(made)
+    return made
+  }
+
+  /** A ledger that is older than its first checkpoint is verified once, so that no earlier change is signed. */
+  async #verifyOnce(): Promise<void> {
+    const { logRoom, log, verify } = this.#needs
+    if (this.#isVerified) return
+    if (!this.newest() && logRoom.size > 0 && !(await verify()).ok) {
+      this.#stopped = 'not-verified'
+      log.error('the ledger does not verify, so its log is not signed; run gatehouse ledger verify')
+    }
+    this.#isVerified = true
+  }
+
+  /** The tree must still give the root that was signed last: a tile that was changed since is noticed here. */
+  #refuseAnotherHistory(known: Checkpoint | undefined): void {
+    const { work, logRoom, log } = this.#needs
+    if (!known || known.size === 0) return
+    const root = work.read((tx) => rootOf(known.size, nodesOf(tx, logRoom.identity.number, known.size)))
+    if (root.equals(known.root)) return
+    this.#stopped = 'not-a-continuation'
+    log.error({ size: known.size }, 'the log no longer gives the root that was signed; nothing more is signed')
+    throw notReady('The log is not signed: the ledger does not match what was signed before')
+  }
+}
+
+function notReady(message: string): AppError {
+  return new AppError('NOT_READY', message, { retryAfterSeconds: 5 })
+}

@@ -1,0 +1,48 @@
+import type { ReadTx, Tx } from '../../database/index.ts'
+import { ExitError } from '../../errors/index.ts'
+import { knownLogs, newestCheckpoint, nodesOf, rootOf, storeTiles } from '../../log/index.ts'
+import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
+
+/** Tiles stored in one transaction. */
+const tilesAtOnce = 256
+
+/**
+ * Compares the last signed head with the leaves that are there. Throws ExitError (78) when leaves are missing or their root
+ * is another: then somebody put an older or a changed database in place, and going on would sign a second history.
+ * A missing head file is written again from the newest checkpoint.
+ * @param write runs one transaction; tiles that are missing are stored by it
+ */
+export function checkSignedHead(dataDir: string, write: <T>(change: (tx: Tx) => T) => T): void {
+  const stored = readHeadFile(dataDir)
+  const logs = write((tx) => knownLogs(tx))
+  const current = logs.at(-1)
+  if (!current) return
+  const head = stored ?? write((tx) => newestHead(tx, current.number, current.logId))
+  if (!head) return
+  if (head.logId !== current.logId) {
+    // A fork was recorded, and the first checkpoint of the new log was not signed yet.
+    if (logs.some(({ logId }) => logId === head.logId)) return
+    throw refusal(`the last signed head is one of log ${head.logId}, which is not in this database`)
+  }
+  if (current.size < head.size) {
+    throw refusal(`${head.size} leaves of the log were signed, but the database has only ${current.size}`)
+  }
+  while (write((tx) => storeTiles(tx, current.number, head.size, tilesAtOnce)));
+  const root = write((tx) => rootOf(head.size, nodesOf(tx, current.number, head.size)))
+  if (!root.equals(head.root)) {
+    throw refusal(`the first ${head.size} leaves of the log do not have the root that was signed`)
+  }
+  if (!stored) writeHeadFileNow(dataDir, head)
+}
+
+function newestHead(tx: ReadTx, log: number, logId: string): SignedHead | undefined {
+  const newest = newestCheckpoint(tx, log)
+  return newest && { logId, size: newest.size, root: newest.root }
+}
+
+function refusal(found: string): ExitError {
+  return new ExitError(
+    78,
+    `This database is not the one that was signed: ${found}. Put the right database back. If it is lost, run gatehouse restore --accept-fork: the gateway then goes on with a new log that states the break`,
+  )
+}

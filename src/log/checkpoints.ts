@@ -1,0 +1,60 @@
+import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import { sql, tables } from './tables.ts'
+
+/** A signed head of a log, as it is stored: `root` has 32 bytes, `note` is the signed note without cosignatures. */
+export type Checkpoint = Omit<RowOf<typeof tables.log_checkpoint>, 'row'>
+
+/** A witness's signature line under a checkpoint, and the time that it states. */
+export type Cosignature = Omit<RowOf<typeof tables.log_cosignature>, 'row'>
+
+const newCheckpoint = built(tables.log_checkpoint, (row) => sql.insertInto('log_checkpoint').values(row))
+const nextRow = statement({
+  columns: { row: integer },
+  sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_checkpoint',
+})
+const columnsOfCheckpoint = pick(tables.log_checkpoint, 'log_id', 'size', 'root', 'note', 'signed_at_ms')
+const newest = statement({
+  columns: columnsOfCheckpoint,
+  sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
+    WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
+})
+const before = statement({
+  columns: columnsOfCheckpoint,
+  sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
+    WHERE log_id = +? AND size < +? ORDER BY size DESC LIMIT ?`,
+})
+const covering = statement({
+  columns: columnsOfCheckpoint,
+  sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
+    WHERE log_id = +? AND size >= +? ORDER BY size LIMIT 1`,
+})
+const cosignaturesAt = statement({
+  columns: pick(tables.log_cosignature, 'log_id', 'size', 'name', 'line', 'cosigned_at_ms', 'received_at_ms'),
+  sql: `SELECT log_id, size, name, line, cosigned_at_ms, received_at_ms FROM main.log_cosignature
+    WHERE log_id = +? AND size = +? ORDER BY name, cosigned_at_ms`,
+})
+
+/** Appends a signed head. Call it only after the head before it was checked in the same transaction. */
+export function addCheckpoint(tx: Tx, checkpoint: Checkpoint): void {
+  tx.run(newCheckpoint, { row: tx.get(nextRow)?.row ?? 1, ...checkpoint })
+}
+
+/** Returns the newest signed head of a log. */
+export function newestCheckpoint(tx: ReadTx, log: number): Checkpoint | undefined {
+  return tx.get(newest, [log])
+}
+
+/** Returns signed heads of a log with fewer than `size` leaves, the largest first. */
+export function checkpointsBefore(tx: ReadTx, log: number, size: number, limit: number): Checkpoint[] {
+  return tx.all(before, [log, size, limit])
+}
+
+/** Returns the smallest signed head that covers a leaf (its number from 1 on). */
+export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
+  return tx.get(covering, [log, seq])
+}
+
+/** Returns the cosignatures of the checkpoint with this size. */
+export function cosignaturesOf(tx: ReadTx, log: number, size: number): Cosignature[] {
+  return tx.all(cosignaturesAt, [log, size])
+}

@@ -1,0 +1,139 @@
+import { nodeHash, sha256 } from './merkle.ts'
+
+/**
+ * Returns the hash of a complete subtree: that over the leaves from `index` · 2^`level` on, 2^`level` of them.
+ * It is asked only for subtrees that lie within the tree.
+ */
+export type NodeAt = (level: number, index: number) => Buffer
+
+/** Returns the root (MTH of RFC 6962, section 2.1) over the first `size` leaves; the hash of the empty string for none. */
+export function rootOf(size: number, nodeAt: NodeAt): Buffer {
+  return size === 0 ? sha256('') : spanHash(0, size, nodeAt)
+}
+
+/**
+ * Returns the inclusion path (PATH of RFC 6962, section 2.1.1) of the leaf with this index (from 0 on) in the tree over
+ * `size` leaves: hashes from the leaf's sibling up to the child of the root.
+ */
+export function inclusionPath(index: number, size: number, nodeAt: NodeAt): Buffer[] {
+  const path: Buffer[] = []
+  let low = 0
+  let high = size
+  while (high - low > 1) {
+    const middle = low + split(high - low)
+    if (index < middle) {
+      path.push(spanHash(middle, high, nodeAt))
+      high = middle
+    } else {
+      path.push(spanHash(low, middle, nodeAt))
+      low = middle
+    }
+  }
+  return path.reverse()
+}
+
+/**
+ * Returns the consistency proof (PROOF of RFC 6962, section 2.1.2) from the tree over `from` leaves to the one over `to`;
+ * empty when they are the same or when the first is empty.
+ */
+export function consistencyPath(from: number, to: number, nodeAt: NodeAt): Buffer[] {
+  if (from === 0 || from === to) return []
+  const path: Buffer[] = []
+  let low = 0
+  let high = to
+  /** Whether the first tree itself is a node on the way; the verifier knows its hash then. */
+  let isWhole = true
+  while (high !== from) {
+    const middle = low + split(high - low)
+    if (from <= middle) {
+      path.push(spanHash(middle, high, nodeAt))
+      high = middle
+    } else {
+      path.push(spanHash(low, middle, nodeAt))
+      low = middle
+      isWhole = false
+    }
+  }
+  if (!isWhole) path.push(spanHash(low, high, nodeAt))
+  return path.reverse()
+}
+
+/**
+ * Returns the root that follows from a leaf's hash and its inclusion path (RFC 9162, section 2.1.3.2); undefined when the
+ * path does not have the length that index and size demand.
+ */
+export function rootOfPath(
+  index: number,
+  size: number,
+  hash: Uint8Array,
+  path: readonly Uint8Array[],
+): Buffer | undefined {
+  if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && index >= 0 && index < size)) return undefined
+  let at = index
+  let last = size - 1
+  let root: Buffer = Buffer.from(hash)
+  for (const other of path) {
+    if (last === 0) return undefined
+    if (at % 2 === 1 || at === last) {
+      root = nodeHash(other, root)
+      while (at % 2 === 0 && at !== 0) {
+        at /= 2
+        last = Math.floor(last / 2)
+      }
+    } else root = nodeHash(root, other)
+    at = Math.floor(at / 2)
+    last = Math.floor(last / 2)
+  }
+  return last === 0 ? root : undefined
+}
+
+/** A tree as a checkpoint names it. */
+export type TreeHead = { readonly size: number; readonly root: Uint8Array }
+
+/** Tells whether a consistency proof shows that the second tree continues the first (RFC 9162, section 2.1.4.2). */
+export function isContinuation(first: TreeHead, second: TreeHead, path: readonly Uint8Array[]): boolean {
+  if (first.size > second.size) return false
+  if (first.size === second.size) return path.length === 0 && same(first.root, second.root)
+  if (first.size === 0) return path.length === 0 && same(first.root, sha256(''))
+  const isComplete = 2 ** Math.floor(Math.log2(first.size)) === first.size
+  const [start, ...rest] = isComplete ? [first.root, ...path] : path
+  if (!start) return false
+  let at = first.size - 1
+  let last = second.size - 1
+  while (at % 2 === 1) {
+    at = Math.floor(at / 2)
+    last = Math.floor(last / 2)
+  }
+  let firstRoot: Buffer = Buffer.from(start)
+  let secondRoot = firstRoot
+  for (const other of rest) {
+    if (last === 0) return false
+    if (at % 2 === 1 || at === last) {
+      firstRoot = nodeHash(other, firstRoot)
+      secondRoot = nodeHash(other, secondRoot)
+      while (at % 2 === 0 && at !== 0) {
+        at /= 2
+        last = Math.floor(last / 2)
+      }
+    } else secondRoot = nodeHash(secondRoot, other)
+    at = Math.floor(at / 2)
+    last = Math.floor(last / 2)
+  }
+  return last === 0 && same(firstRoot, first.root) && same(secondRoot, second.root)
+}
+
+/** The hash over the leaves from `low` to before `high`. A span on the left of a split is always a complete subtree. */
+function spanHash(low: number, high: number, nodeAt: NodeAt): Buffer {
+  const width = high - low
+  const level = Math.log2(width)
+  if (Number.isInteger(level)) return nodeAt(level, low / width)
+  const middle = low + split(width)
+  return nodeHash(spanHash(low, middle, nodeAt), spanHash(middle, high, nodeAt))
+}
+
+/** The largest power of two that is less than `width`. */
+function split(width: number): number {
+  return 2 ** Math.ceil(Math.log2(width) - 1)
+}
+
+const same = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0

@@ -1,0 +1,145 @@
+import { blob, built, type Column, integer, maybe, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { nodeHash } from './merkle.ts'
+import type { NodeAt } from './proofs.ts'
+import { sql, tables } from './tables.ts'
+
+/** Hashes in a full tile; a tile of level L spans 256^(L+1) leaves. Source: c2sp.org/tlog-tiles. */
+export const tileWidth = 256
+const tileHeight = 8
+const hashBytes = 32
+
+const newTile = built(tables.log_tile, (row) => sql.insertInto('log_tile').values(row))
+const nextRow = statement({ columns: { row: integer }, sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_tile' })
+const tilesOfLevel = statement({
+  columns: { n: integer },
+  sql: 'SELECT coalesce(max(n), -1) + 1 AS n FROM main.log_tile WHERE log_id = +? AND level = +?',
+})
+const storedTile = statement({
+  columns: pick(tables.log_tile, 'hashes'),
+  sql: 'SELECT hashes FROM main.log_tile WHERE log_id = +? AND level = +? AND n = +?',
+})
+const rootsBetween = statement({
+  columns: pick(tables.log_tile, 'root'),
+  sql: 'SELECT root FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? AND n < +? ORDER BY n',
+})
+const hashesOfLeaves = statement({
+  columns: pick(tables.log_leaf, 'hash'),
+  sql: 'SELECT hash FROM main.log_leaf WHERE log_id = +? AND seq > +? AND seq <= +? ORDER BY seq',
+})
+const bytesOfLeaves = statement({
+  columns: pick(tables.log_leaf, 'bytes'),
+  sql: 'SELECT bytes FROM main.log_leaf WHERE log_id = +? AND seq > +? AND seq <= +? ORDER BY seq',
+})
+const leafAt = statement({
+  columns: {
+    seq: maybe(integer) as Column<number | null>,
+    bytes: blob,
+    kind: tables.log_leaf.kind,
+    ref: tables.log_leaf.ref,
+  },
+  sql: 'SELECT seq, bytes, kind, ref FROM main.log_leaf WHERE log_id = +? AND seq = +?',
+})
+
+/** Returns a leaf of a log, by its number from 1 on. */
+export function leafOfLog(tx: ReadTx, log: number, seq: number) {
+  return tx.get(leafAt, [log, seq])
+}
+
+/** Returns how many full tiles of the lowest level are stored; they stand for 256 leaves each. */
+export function storedTiles(tx: ReadTx, log: number): number {
+  return tx.get(tilesOfLevel, [log, 0])?.n ?? 0
+}
+
+/**
+ * Stores the next full tiles of a log with `size` leaves, at most `most` of the lowest level (about 0.3 ms each) and
+ * those of the levels above that they complete. Returns whether there are more.
+ */
+export function storeTiles(tx: Tx, log: number, size: number, most: number): boolean {
+  const full = Math.floor(size / tileWidth)
+  let n = storedTiles(tx, log)
+  for (const end = Math.min(full, n + most); n < end; n += 1) storeTile(tx, log, n)
+  return n < full
+}
+
+/** Stores a tile of the lowest level and each tile above that it completes. */
+function storeTile(tx: Tx, log: number, first: number): void {
+  let n = first
+  for (let level = 0; ; level += 1) {
+    const hashes = readHashes(tx, log, level, n, tileWidth)
+    const row = tx.get(nextRow)?.row ?? 1
+    tx.run(newTile, { row, log_id: log, level, n, hashes: Buffer.concat(hashes), root: reduced(hashes) })
+    if ((n + 1) % tileWidth !== 0) return
+    n = Math.floor(n / tileWidth)
+  }
+}
+
+/** The first `width` hashes of a tile, from what lies below it: leaves, or the tiles of the level below. */
+function readHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer[] {
+  const first = n * tileWidth
+  const hashes =
+    level === 0
+      ? tx.all(hashesOfLeaves, [log, first, first + width]).map(({ hash }) => hash)
+      : tx.all(rootsBetween, [log, level - 1, first, first + width]).map(({ root }) => root)
+  if (hashes.length !== width) throw new Error(`tile ${level}/${n} of log ${log} lacks ${width - hashes.length} hashes`)
+  return hashes
+}
+
+/** Returns how many hashes the tile has in the tree over `size` leaves: 256, fewer at the right edge, or 0 beyond it. */
+export function widthOfTile(level: number, n: number, size: number): number {
+  const hashes = Math.floor(size / tileWidth ** level)
+  return Math.max(0, Math.min(tileWidth, hashes - n * tileWidth))
+}
+
+/** Returns the first `width` hashes of a tile, one behind the other. The tree must have them. */
+export function tileHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer {
+  const stored = tx.get(storedTile, [log, level, n])
+  if (stored) return stored.hashes.subarray(0, width * hashBytes)
+  return Buffer.concat(readHashes(tx, log, level, n, width))
+}
+
+/** Returns the first `width` leaves of an entry bundle: each behind its length as a big-endian uint16. */
+export function entryBundle(tx: ReadTx, log: number, n: number, width: number): Buffer {
+  const first = n * tileWidth
+  const parts = tx.all(bytesOfLeaves, [log, first, first + width]).flatMap(({ bytes }) => {
+    const length = Buffer.alloc(2)
+    length.writeUInt16BE(bytes.length)
+    return [length, bytes]
+  })
+  return Buffer.concat(parts)
+}
+
+/**
+ * Returns a reader of subtree hashes for the tree over `size` leaves, for `proofs.ts`. It reads each tile once, so a proof
+ * reads as many rows as the tree has levels of tiles. The full tiles of `size` must be stored.
+ */
+export function nodesOf(tx: ReadTx, log: number, size: number): NodeAt {
+  const tiles = new Map<string, Buffer>()
+  return (level, index) => {
+    const tileLevel = Math.floor(level / tileHeight)
+    const width = 2 ** (level % tileHeight)
+    const first = index * width
+    const n = Math.floor(first / tileWidth)
+    const key = `${tileLevel}/${n}`
+    let tile = tiles.get(key)
+    if (!tile) {
+      tile = tileHashes(tx, log, tileLevel, n, widthOfTile(tileLevel, n, size))
+      tiles.set(key, tile)
+    }
+    const from = (first % tileWidth) * hashBytes
+    const hashes: Buffer[] = []
+    for (let at = from; at < from + width * hashBytes; at += hashBytes) hashes.push(tile.subarray(at, at + hashBytes))
+    if (hashes.at(-1)?.length !== hashBytes) throw new Error(`tile ${key} of log ${log} ends before ${index}`)
+    return reduced(hashes)
+  }
+}
+
+/** The root over a power of two of hashes. */
+function reduced(hashes: readonly Buffer[]): Buffer {
+  let row: readonly Buffer[] = hashes
+  while (row.length > 1) {
+    const above: Buffer[] = []
+    for (let i = 0; i + 1 < row.length; i += 2) above.push(nodeHash(row[i] as Buffer, row[i + 1] as Buffer))
+    row = above
+  }
+  return row[0] as Buffer
+}

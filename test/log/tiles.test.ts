@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { executor, openWriter } from '../../src/database/index.ts'
+import {
+  entryBundle,
+  identifyLog,
+  inclusionPath,
+  Log,
+  leafHash,
+  leafOfLog,
+  MerkleFrontier,
+  nodesOf,
+  rootOf,
+  rootOfPath,
+  storedTiles,
+  storeTiles,
+  tileHashes,
+  widthOfTile,
+} from '../../src/log/index.ts'
+
+/** The size of the example in c2sp.org/tlog-tiles. */
+const size = 70_000
+
+/** A log of 70,000 small leaves in a real database. */
+function bigLog() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-tiles-'))
+  const { db, close } = openWriter({ dataDir, nowMs: 0 })
+  t.teardown(() => {
+    close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const tx = executor(db)
+  const tree = new MerkleFrontier()
+  db.transaction(() => {
+    const log = Log.open(
+      tx,
+      identifyLog(tx, 'dc-7', () => 'log-1', 0),
+    )
+    for (let n = 1; n <= size; n += 1) log.append(tx, 'placement', String(n), { eventId: `e${n}` })
+  })()
+  for (const { hash } of db.prepare('SELECT hash FROM log_leaf ORDER BY seq').iterate() as Iterable<{ hash: Buffer }>) {
+    tree.append(hash)
+  }
+  return { db, tx, root: tree.root() }
+}
+
+const { db, tx, root } = bigLog()
+
+t.test('full tiles are stored in steps; partial ones follow from what is below them', async (t) => {
+  const store = (most: number) => db.transaction(() => storeTiles(tx, 1, size, most))()
+  t.equal(storedTiles(tx, 1), 0)
+  t.equal(store(100), true, 'there are more')
+  t.equal(storedTiles(tx, 1), 100)
+  t.equal(store(1000), false)
+  t.same(
+    db.prepare('SELECT level, count(*) AS tiles FROM log_tile GROUP BY level').all(),
+    [
+      { level: 0, tiles: 273 },
+      { level: 1, tiles: 1 },
+    ],
+    'as the specification counts them for 70,000 entries',
+  )
+  t.same(
+    [widthOfTile(0, 272, size), widthOfTile(0, 273, size), widthOfTile(1, 0, size), widthOfTile(1, 1, size)],
+    [256, 112, 256, 17],
+  )
+  t.same([widthOfTile(2, 0, size), widthOfTile(2, 1, size), widthOfTile(3, 0, size)], [1, 0, 0])
+  t.equal(tileHashes(tx, 1, 2, 0, 1).toString('hex'), rootOf(65_536, nodesOf(tx, 1, size)).toString('hex'))
+  t.same(rootOf(size, nodesOf(tx, 1, size)), root, 'the root from the tiles is that over the leaves')
+  t.same(
+    tileHashes(tx, 1, 1, 1, 17).subarray(0, 5 * 32),
+    tileHashes(tx, 1, 1, 1, 5),
+    'a narrower tile is its beginning',
+  )
+})
+
+t.test('a leaf proves itself by the tiles, and an entry bundle has its bytes behind their length', async (t) => {
+  for (const index of [0, 255, 256, 65_535, 65_536, 69_887, 69_888, 69_999]) {
+    const leaf = leafOfLog(tx, 1, index + 1)
+    const path = inclusionPath(index, size, nodesOf(tx, 1, size))
+    t.same(rootOfPath(index, size, leafHash(leaf?.bytes as Buffer), path), root, `leaf ${index}`)
+  }
+  const bundle = entryBundle(tx, 1, 273, 112)
+  const first = leafOfLog(tx, 1, 273 * 256 + 1)?.bytes as Buffer
+  t.equal(bundle.readUInt16BE(0), first.length)
+  t.same(bundle.subarray(2, 2 + first.length), first)
+})
+
+t.test('a tile is stored once and stays: no update, no deletion, no second one at its place', async (t) => {
+  t.throws(() => db.exec(`UPDATE log_tile SET root = zeroblob(32)`), /append-only/)
+  t.throws(() => db.exec('DELETE FROM log_tile'), /append-only/)
+  t.throws(
+    () => db.exec('INSERT INTO log_tile SELECT row + 1, log_id, level, n, hashes, root FROM log_tile'),
+    /append-only/,
+  )
+})
