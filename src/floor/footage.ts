@@ -66,10 +66,11 @@ export function filmsOfEvent(
 
 /** Returns the film of a clip that shows the moment; nothing of any other. */
 function filmOf({ detection, offsetSeconds }: CameraFootage['clips'][number]): EventFootage['clips'] {
-  const { id, cctvId, clipStart, clipEnd, clipSha256, clipUrls } = detection
+  const { id, cctvId, clipStart, clipEnd, clipSha256, clipUrls, cameraClock } = detection
   if (offsetSeconds === null || clipUrls.playback === null) return []
   if (clipStart === null || clipEnd === null || clipSha256 === null) return []
-  return [{ detectionId: id, cctvId, from: clipStart, to: clipEnd, url: clipUrls.playback, sha256: clipSha256 }]
+  const { playback: url } = clipUrls
+  return [{ detectionId: id, cctvId, from: clipStart, to: clipEnd, url, sha256: clipSha256, cameraClock }]
 }
 
 function whyNone(

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CameraGap, DetectionEvent } from '../cameras/index.ts'
+import { CameraGap, DetectionEvent, detectionShape } from '../cameras/index.ts'
 import { historyQuery, listOf, resource, rowId, sha256Hex, timeOut } from '../http/index.ts'
 import { PlacementEvent } from '../ledger/index.ts'
 import { slotNameShape } from './discrepancy-schema.ts'
@@ -93,6 +93,7 @@ const Film = z
     to: timeOut().openapi({ description: 'time of the last picture' }),
     url: z.string(),
     sha256: sha256Hex(),
+    cameraClock: detectionShape.cameraClock,
   })
   .openapi('EventFilm')
 

@@ -272,7 +272,17 @@ t.test('the footage of an event: the clips of its slot around its time, nearest 
         windowSeconds: 60,
         reason: null,
         cameras: [7],
-        clips: [{ detectionId: 2, cctvId: 7, from: at(95), to: at(110), url: /\/2\/clip$/, sha256: '2'.repeat(64) }],
+        clips: [
+          {
+            detectionId: 2,
+            cctvId: 7,
+            from: at(95),
+            to: at(110),
+            url: /\/2\/clip$/,
+            sha256: '2'.repeat(64),
+            cameraClock: null,
+          },
+        ],
         gaps: [],
         watching: [
           {
