@@ -47,6 +47,9 @@ export type StatedRow = {
   readonly check: (tx: ReadTx, findings: Findings) => void
 }
 
+/** A row with a value that the gateway never writes, such as a time out of range or a text that is no JSON. */
+export type UnreadableRow = { readonly isUnreadable: true; readonly leafVersion: LeafVersion }
+
 /** A kind of leaf whose rows are in a table. */
 export type StatedKind = {
   readonly kind:
@@ -60,7 +63,12 @@ export type StatedKind = {
     | 'audit-digest'
   readonly noun: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
-  readonly rows: (tx: ReadTx, log: number, firstSeq: number, lastSeq: number) => ReadonlyMap<number, StatedRow>
+  readonly rows: (
+    tx: ReadTx,
+    log: number,
+    firstSeq: number,
+    lastSeq: number,
+  ) => ReadonlyMap<number, StatedRow | UnreadableRow>
   /** How many rows of a log there are up to a leaf's number. */
   readonly upTo: (tx: ReadTx, log: number, seq: number) => number
   /** How many rows no leaf states. */
@@ -83,10 +91,19 @@ function statedKind<Row extends Stated>(
         tx
           .all(asked.between, [log, firstSeq, lastSeq])
           .filter((row) => row.log_id === log)
-          .map((row) => [row.leaf_seq, toStated(row)]),
+          .map((row) => [row.leaf_seq, readable(row, toStated)]),
       ),
     upTo: (tx, log, seq) => tx.get(asked.upTo, [log, seq])?.n ?? 0,
     withoutLeaf: (tx) => tx.get(asked.withoutLeaf)?.n ?? 0,
+  }
+}
+
+function readable<Row extends Stated>(row: Row, toStated: (row: Row) => StatedRow): StatedRow | UnreadableRow {
+  try {
+    return toStated(row)
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError)) throw error
+    return { isUnreadable: true, leafVersion: row.leaf_version }
   }
 }
 

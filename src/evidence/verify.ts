@@ -28,7 +28,7 @@ import { type CheckedTrail, checkAuditTrail } from './audit-trail.ts'
 import { Findings, type Mismatch } from './findings.ts'
 import { checkFiles } from './held-files.ts'
 import { checkPeople } from './people.ts'
-import { type StatedKind, type StatedRow, statedKinds } from './stated-rows.ts'
+import { type StatedKind, type StatedRow, statedKinds, type UnreadableRow } from './stated-rows.ts'
 
 /** A recomputed log of the box. */
 export type VerifiedLog = {
@@ -197,17 +197,19 @@ class Walk {
     if (span) this.auditDigests.push(span)
   }
 
-  #leaf(log: KnownLog, leaf: LeafRow, row: StatedRow | undefined): void {
+  #leaf(log: KnownLog, leaf: LeafRow, found: StatedRow | UnreadableRow | undefined): void {
     const where = this.#nameOf(log, leaf.seq)
     const stated = statedKinds.find(({ kind }) => kind === leaf.kind)
+    const row = found && 'isUnreadable' in found ? undefined : found
     const made = stated && row && rebuilt(leaf, row, stated, log)
     const isSameAsRow = made !== undefined && leaf.bytes.equals(Buffer.from(made, 'utf8'))
     // A leaf that equals the one made from the row is canonical and has the right header.
-    if (!isSameAsRow) checkBytes(leaf, log, where, row?.leafVersion, this.#findings)
+    if (!isSameAsRow) checkBytes(leaf, log, where, found?.leafVersion, this.#findings)
     if (!stated) return
     this.counts[stated.kind] += 1
     if (!row) {
-      this.#findings.add(where, `states ${stated.noun} ${leaf.ref}, which is not there`)
+      const what = found ? 'whose row has a value that cannot be read' : 'which is not there'
+      this.#findings.add(where, `states ${stated.noun} ${leaf.ref}, ${what}`)
       return
     }
     if (row.receivedAtMs < this.#newestMs[stated.kind]) {
