@@ -7,6 +7,7 @@
 # with 1 at the first that fails. Two variables make it ask more:
 #   KEY='NAME+ID+KEY'  the log's key as you know it from elsewhere, not from the file (several with blanks between)
 #   CA=authority.pem   the certificate of the time stamp authority that you trust
+# What the leaf says is read by: jq -r .leaf FILE.proof.json | base64 -d | jq .
 #
 # It uses base64, sha256sum, xxd, openssl (3.0 or later) and jq. Formats: c2sp.org/tlog-proof, tlog-checkpoint, signed-note,
 # tlog-cosignature; RFC 6962 (tree), RFC 3161 (time stamps). One scratch file in $TMPDIR is emptied and removed at the end.
@@ -49,6 +50,7 @@ facts=$(jq -rs --arg trusted "${KEY-}" '
     | need(all(.keys, .openings, .media, .anchors; type == "array"); "leaf"; "a list of the bundle is missing")
     | need(all(.leaf, .tlogProof, .keys[]; type == "string"); "leaf"; "a text of the bundle is missing")
     | need(all(.openings[], .media[], .anchors[]; type == "object"); "leaf"; "an entry of a list is not an object")
+    | need(all(.openings, .media, .anchors; length <= 1000); "leaf"; "a list has more than 1000 entries")
     | need([.. | scalars | tostring | length] | add < 4000000; "leaf"; "the bundle is larger than a bundle can be")
     | need(.leaf | length <= 87380 and is(base64); "leaf"; "it is not the base64 of a leaf")
     | need(.keys | length <= 50; "signature"; "there are more than 50 keys")
@@ -160,7 +162,7 @@ verifies() { # key as DER in hex, signature in hex; what was signed is in the sc
 short() { set -- "$(printf %s "$1" | hex)" && printf '%02x%s' $((${#1} / 2)) "$1"; } # a text behind its length
 ed25519=302a300506032b6570032100 mldsa44=30820532300b06096086480165030403110382052100
 
-logs='' witnesses='' unchecked=''
+logs='' witnesses='' unchecked='' seen=''
 while read -r from name id material; do
   [ -n "$from" ] || continue
   material=$(unbase64 "$material" | hex)
@@ -175,6 +177,8 @@ while read -r from name id material; do
   if [ "$name" = "$origin" ]; then step=signature; else step=cosignatures; fi
   case $step,$type in signature,04 | cosignatures,01) continue ;; esac
   case $step,$given,$from in signature,yes,inside) continue ;; esac
+  case " $seen " in *" $name+$id "*) continue ;; esac
+  seen="$seen $name+$id"
   find_signature "$name" "$id"
   if [ -z "$signature" ]; then
     case $step,$from in cosignatures,inside) fails cosignatures "$name is named as a witness and did not sign" ;; esac
@@ -201,7 +205,11 @@ while read -r from name id material; do
   fi
   case $step in
     signature) logs="$logs ML-DSA-44" ;;
-    *) witnesses="$witnesses $name at $(date_of "$seconds")," ;;
+    *) witnesses="$witnesses $name at $(date_of "$seconds")" ;;
+  esac
+  case $step,$from in
+    cosignatures,inside) witnesses="$witnesses (its key is from this file)," ;;
+    cosignatures,given) witnesses="$witnesses," ;;
   esac
 done <<END
 $keys
@@ -219,7 +227,7 @@ claims=$(unbase64 "$leaf" | jq -r --slurpfile bundle "$file" --arg size "$size" 
   . as $leaf | $bundle[0]
   | (.anchors[]
       | if .kind == "webhook" then "webhook \(if .host | is("[A-Za-z0-9.:_-]+") then .host else "?" end)"
-        elif .kind != "rfc3161" then "bad anchors an anchor is of an unknown kind"
+        elif .kind != "rfc3161" then "webhook (an anchor of another kind)"
         elif (.size | tostring) != $size or .rootHash != $root then "bad anchors a time stamp is not of this checkpoint"
         elif .token | is(base64) | not then "bad anchors a time stamp is not base64"
         else "stamp \(.token)" end),
@@ -241,7 +249,7 @@ stamps='' hosts='' opened='' files='' absent='' body=$(note | sha256)
 while read -r what one two rest; do
   case $what in
     bad) fails "$one" "$two $rest" ;;
-    webhook) hosts="$hosts $one" ;;
+    webhook) hosts="$hosts $one${two:+ $two $rest}" ;;
     stamp)
       # The token names the SHA-256 of what it stamps; the authority's certificate says that it may be believed.
       case $(unbase64 "$one" | hex) in *"0420$body"*) ;; *) fails anchors 'a time stamp is of something else' ;; esac

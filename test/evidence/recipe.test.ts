@@ -31,6 +31,9 @@ t.test('a stranger checks a good bundle with five programs and finds that every 
   t.equal(untrusted.status, 0, untrusted.output)
   t.ok(untrusted.output.includes(`compare it with the one you know: ${keys[0]}`), 'says whose word it took')
   const bare = await runRecipe({ file: json(bundle) })
+  const everyKey = [...keys, ...bundle.keys.slice(2)].join(' ')
+  const known = await runRecipe({ file: json(bundle), media, env: { KEY: everyKey } })
+  t.match(known, { status: 0, output: /^cosignatures +holds: witness\.example\/w1 at 2026-03-02T08:05:00Z$/m })
   t.match(bare, { status: 0, output: /^media +not checked, not in .*: photo\.jpg$/m })
 })
 
@@ -109,7 +112,10 @@ t.test('with OpenSSL 3.5 the recipe checks ML-DSA, and before that it says that 
   const { bundle, media } = good
   const today = await runRecipe({ file: json(bundle), media, opensslVersion: '3.5.0' })
   t.match(today, { status: 0, output: /^signature +holds: Ed25519 ML-DSA-44$/m })
-  t.match(today.output, /^cosignatures +holds: witness\.example\/w1 at .*, hub\.example\/w2 at 2026-03-02T08:05:00Z$/m)
+  t.match(
+    today.output,
+    /^cosignatures +holds: witness\.example\/w1 at .*, hub\.example\/w2 at 2026-03-02T08:05:00Z \(its key is from this file\)$/m,
+  )
   t.notMatch(today.output, /not checked/)
   const seen = forged.filter(({ needsMlDsa }) => needsMlDsa)
   await refuses(t, good, seen, '3.6.2')

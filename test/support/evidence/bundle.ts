@@ -52,6 +52,8 @@ export type BundleOptions = {
 
 /** More than any bundle needs: a leaf of 65,535 bytes, 63 hashes, 100 signatures, openings. */
 const largestBundle = 4 * 1024 * 1024
+/** A leaf has no room for more commitments and hashes. */
+const longestList = 1000
 /** A leaf is counted in two bytes of an entry bundle. */
 const largestLeaf = 65_535
 
@@ -136,6 +138,8 @@ function readBundle(file: string | Uint8Array | Bundle): Bundle {
     return Array.isArray(items) ? items : refuse(`${key} is not a list`)
   }
   if (list('keys').some((key) => typeof key !== 'string')) refuse('a key is not a text')
+  if (['keys', 'openings', 'media', 'anchors'].some((key) => list(key).length > longestList))
+    refuse('a list is too long')
   for (const opening of list('openings')) strings(opening, ['field', 'commitment', 'salt', 'text'])
   for (const item of list('media')) strings(item, ['sha256', 'kind', 'contentType', 'name'])
   for (const anchor of list('anchors')) strings(anchor, ['kind'])
