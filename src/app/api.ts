@@ -16,7 +16,9 @@ import {
   type LiveViews,
   livePaths,
   liveRoutes,
+  type Scores,
   type Snapshots,
+  scoreRoutes,
 } from '../cameras/index.ts'
 import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
@@ -107,6 +109,7 @@ export type ApiParts = {
   readonly detections: Detections
   readonly notices: Notices
   readonly gaps: Gaps
+  readonly scores: Scores
   readonly redactions: Redactions
   readonly clipExports: Exports
   readonly webhooks: { routes(api: Api): void }
@@ -165,6 +168,7 @@ export function buildApi(parts: ApiParts): Api {
   cameraRoutes(root, parts.cameras, parts.detections)
   privacyRoutes(root, parts)
   gapRoutes(root, parts.gaps)
+  scoreRoutes(root, parts.scores)
   parts.webhooks.routes(root)
   parts.governance.routes(root)
   clockRoutes(root, parts.clockBook, () => parts.clock.now())

@@ -7,6 +7,7 @@ import { type FfmpegDialect, type FromCameras, ffmpegDialect, type ToCameras } f
 export type CamerasThreadData = {
   readonly clipsFolder: string
   readonly historyFolder: string
+  readonly cellsFolder: string
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly logLevel: string
   readonly logFormat: LogFormat
@@ -31,6 +32,7 @@ const stopWithinMs = 15_000
 type CamerasThreadNeeds = {
   readonly clipsFolder: string
   readonly historyFolder: string
+  readonly cellsFolder: string
   readonly ffmpeg: string | null
   readonly log: Logger
   readonly logFormat?: LogFormat
@@ -123,6 +125,7 @@ export class CamerasThread {
       this.#open({
         clipsFolder: this.#needs.clipsFolder,
         historyFolder: this.#needs.historyFolder,
+        cellsFolder: this.#needs.cellsFolder,
         ffmpeg: { path, dialect },
         logLevel: this.#needs.log.level,
         logFormat: this.#logFormat,

@@ -9,13 +9,14 @@ import { createLogger, freeSpace, systemClock, systemRandom } from '../platform/
 import { CameraSet } from '../video/index.ts'
 import type { CamerasThreadData } from './cameras-thread.ts'
 
-const { clipsFolder, historyFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
+const { clipsFolder, historyFolder, cellsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
 
 mkdirSync(clipsFolder, { recursive: true, mode: 0o750 })
 const thread = new CameraSet({
   ffmpeg,
   clipsFolder,
   historyFolder,
+  cellsFolder,
   freeBytes: () => freeSpace(clipsFolder).bytes,
   clock: systemClock,
   random: systemRandom,

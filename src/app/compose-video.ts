@@ -11,6 +11,7 @@ import {
   GapLedger,
   Gaps,
   LiveViews,
+  Scores,
   Snapshots,
   ViewBook,
   Watched,
@@ -24,6 +25,7 @@ import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
+import { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 
 /** On the smallest box: the pre-roll of a few cameras. */
@@ -44,8 +46,10 @@ export function composeVideo(
   const { log, clock } = outside
   const { work, outbox, audit, makeId } = storage
   const clipsFolder = join(config.dataDir, 'clips')
+  const cellsFolder = join(config.dataDir, 'scores')
   const camerasThread = new CamerasThread({
     ...{ clipsFolder, historyFolder: join(config.dataDir, 'history'), ffmpeg: config.ffmpeg.path, log, clock },
+    cellsFolder,
     logFormat: outside.logFormat ?? 'json',
     isWanted: () => live.config.cameras.length > 0,
   })
@@ -55,6 +59,7 @@ export function composeVideo(
     warehouseId: live.config.site.warehouseId,
     reserveBytes: live.config.retention.ledgerReserveBytes,
     minFreeBytes: live.config.retention.minFreeBytes,
+    cells: { days: live.config.retention.scores.maxAgeDays, mostBytes: live.config.retention.scores.maxBytes },
     fourEyesForExport: live.config.privacy.fourEyesForExport,
     memoryBytes: live.config.video.memoryBytes ?? Math.max(memoryOfBox() / 8, leastMemoryBytes),
   })
@@ -87,7 +92,13 @@ export function composeVideo(
   const viewBook = new ViewBook({ work, audit, clock, log })
   const liveViews = new LiveViews({ clock, log, configured, link: camerasThread, watched, book: viewBook, troubleOf })
   const snapshots = new Snapshots({ clock, link: camerasThread, watched, troubleOf })
-  for (const ear of [cameras, liveViews, snapshots]) camerasThread.listen(ear)
+  const replays = new Jobs({ log })
+  const scores = new Scores({
+    ...{ work, clock, cameras: configured, link: camerasThread, replays, folder: cellsFolder },
+    isThreadRunning: () => camerasThread.isRunning,
+    settingsOf: (camera) => cameras.settingsOf(camera),
+  })
+  for (const ear of [cameras, liveViews, snapshots, scores]) camerasThread.listen(ear)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const gapsIn = gaps.gapsIn.bind(gaps)
   const traces = new Traces({ work, warehouse, cameras: configured, detections, gapsIn })
@@ -102,6 +113,8 @@ export function composeVideo(
     viewBook,
     snapshots,
     gaps,
+    scores,
+    replays,
     traces,
   }
 }

@@ -136,6 +136,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       clockSync,
       clockBook,
       jobs,
+      video.replays,
       cameras,
       camerasThread,
       storageUsers,

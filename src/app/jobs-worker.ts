@@ -3,28 +3,38 @@ import { parentPort } from 'node:worker_threads'
 import { databaseFile, executor, openReader } from '../database/index.ts'
 import { verifyLedger } from '../evidence/index.ts'
 import { type ComposedReport, composeReport, type ReportSpec } from '../governance/index.ts'
-import type { JobAnswer, JobRequest, JobResult } from './jobs.ts'
+import { compareMotion, replayCells } from '../video/index.ts'
+import type { JobAnswer, JobRequest, JobResult, WhatIfSpec } from './jobs.ts'
 
 parentPort?.on('message', (request: JobRequest) => {
-  parentPort?.postMessage(answer(request))
+  void answer(request).then((answered) => parentPort?.postMessage(answered))
 })
 
-function answer(request: JobRequest): JobAnswer {
+async function answer(request: JobRequest): Promise<JobAnswer> {
   const { id, dataDir } = request
   try {
-    return { id, result: run(request, dataDir) }
+    return { id, result: await run(request, dataDir) }
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) }
   }
 }
 
-function run(request: JobRequest, dataDir: string): JobResult {
+function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResult> {
   switch (request.job) {
     case 'verify':
       return verifyLedger(dataDir)
     case 'report':
       return report(dataDir, request.told)
+    case 'scores':
+      return replayCells(request.told)
+    case 'whatIf':
+      return whatIf(request.told)
   }
+}
+
+async function whatIf({ spec, recorded }: WhatIfSpec) {
+  const { motions, seen } = await replayCells(spec)
+  return { ...compareMotion(motions, recorded, spec, seen), seen }
 }
 
 function report(dataDir: string, spec: ReportSpec): ComposedReport {

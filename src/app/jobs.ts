@@ -1,16 +1,21 @@
 import { Worker } from 'node:worker_threads'
+import type { Replays } from '../cameras/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
 import type { ComposedReport, ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../platform/bundle.ts'
 import type { Logger } from '../platform/index.ts'
+import type { RecordedMotion, Replayed, ReplaySpec } from '../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
 type JobKinds = {
   verify: { readonly told: undefined; readonly result: Verification }
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
+  scores: { readonly told: ReplaySpec; readonly result: Replayed }
+  whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
 }
 type JobKind = keyof JobKinds
+export type WhatIfSpec = { readonly spec: ReplaySpec; readonly recorded: readonly RecordedMotion[] }
 export type JobResult = JobKinds[JobKind]['result']
 
 export type Job = { [K in JobKind]: { readonly job: K; readonly told: JobKinds[K]['told'] } }[JobKind]
@@ -41,6 +46,16 @@ export class Jobs {
   /** Composes a report on the ledger in `dataDir`; see `composeReport`. Rejects with INTERNAL_ERROR. */
   report(dataDir: string, spec: ReportSpec): Promise<ComposedReport> {
     return this.#run(dataDir, { job: 'report', told: spec })
+  }
+
+  /** Replays the stored cells of a camera; see `replayCells`. Rejects with INTERNAL_ERROR. */
+  scores(spec: ReplaySpec): Promise<Replayed> {
+    return this.#run('', { job: 'scores', told: spec })
+  }
+
+  /** Replays, and compares with what was recorded; see `compareMotion`. Rejects with INTERNAL_ERROR. */
+  whatIf(spec: ReplaySpec, recorded: readonly RecordedMotion[]): ReturnType<Replays['whatIf']> {
+    return this.#run('', { job: 'whatIf', told: { spec, recorded } })
   }
 
   async stop(): Promise<void> {

@@ -14,6 +14,8 @@ export type CamerasSettings = {
   readonly minFreeBytes: number
   /** Whether a second person has to approve an export. */
   readonly fourEyesForExport: boolean
+  /** How long the cells of motion detection are kept, and how many bytes of them. */
+  readonly cells: { readonly days: number; readonly mostBytes: number }
   /** Bytes of memory for the newest video of all cameras. */
   readonly memoryBytes: number
 }

@@ -84,9 +84,10 @@ export class CamerasService {
   }
 
   #sendCameras(): void {
-    const { cameras, reserveBytes, minFreeBytes, memoryBytes } = this.#needs.configured.site
+    const { cameras, reserveBytes, minFreeBytes, memoryBytes, cells } = this.#needs.configured.site
     this.#needs.link.send({ type: 'reserve', bytes: reserveBytes, minFreeBytes })
     this.#needs.link.send({ type: 'memory', bytes: memoryBytes })
+    this.#needs.link.send({ type: 'cells', ...cells })
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
@@ -185,7 +186,8 @@ export class CamerasService {
       case 'leftoversDone':
         void this.#needs.recorder.giveUp().then(() => this.#needs.films.threadReady())
         break
-      // Heard by LiveViews and Snapshots.
+      // Heard by LiveViews, Snapshots and Scores.
+      case 'cellsWritten':
       case 'livePicture':
       case 'liveEnded':
       case 'snapshotTaken':
@@ -238,6 +240,11 @@ export class CamerasService {
 
   cameras(caller: Caller) {
     return this.#needs.configured.visibleTo(caller).map((camera) => this.#camera(camera))
+  }
+
+  /** Returns the motion settings of a camera as they are now. */
+  settingsOf(camera: CameraConfig): MotionSettings {
+    return this.#wanted(camera).settings
   }
 
   status(cctvId: number, caller: Caller) {

@@ -68,6 +68,22 @@ const idsBehind = statement({
   sql: `SELECT timestamp_ms, id FROM main.detection_event WHERE cctv_id = +? AND (timestamp_ms, id) < (+?, +?)
     AND timestamp_ms >= +? ORDER BY timestamp_ms DESC, id DESC LIMIT ${idsSlice}`,
 })
+const motionsSlice = 1000
+const motionsBehind = statement({
+  columns: pick(tables.detection_event, 'timestamp_ms', 'id', 'clip_end_ms', 'event_ids'),
+  sql: `SELECT timestamp_ms, id, clip_end_ms, event_ids FROM main.detection_event
+    WHERE cctv_id = +? AND (timestamp_ms, id) < (+?, +?) AND timestamp_ms >= +?
+    ORDER BY timestamp_ms DESC, id DESC LIMIT ${motionsSlice}`,
+})
+/** As `pendingReservations`, without films. */
+const pendingMotionRows = statement({
+  columns: pick(tables.detection_reservation, 'id', 'fired_at_ms'),
+  sql: `SELECT id, fired_at_ms FROM main.detection_reservation r
+    WHERE id > (SELECT max(id) FROM main.detection_reservation) - 500
+      AND cctv_id = +? AND fired_at_ms >= +? AND fired_at_ms < +?
+      AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
+      AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id) ORDER BY id DESC`,
+})
 const nextDetections = statement({
   columns: tables.detection_event,
   sql: 'SELECT * FROM main.detection_event WHERE row > +? ORDER BY row LIMIT ?',
@@ -152,6 +168,27 @@ export function sliceOfIds(tx: ReadTx, cctvId: number, fromMs: number, place: re
   const next: readonly [number, number] | undefined =
     last && rows.length === idsSlice ? [last.timestamp_ms, last.id] : undefined
   return { found: rows.map(({ id }) => id), next }
+}
+
+/** A detection of motion; the end of its clip, or the motion itself without one. */
+type Motion = { readonly id: number; readonly motionMs: number; readonly endMs: number }
+
+/** Lists a camera's motion of a span, `toMs` excluded, whose clip is still being recorded. */
+export function pendingMotions(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): Motion[] {
+  const rows = tx.all(pendingMotionRows, [cctvId, span.fromMs, span.toMs])
+  return rows.map(({ id, fired_at_ms: motionMs }) => ({ id, motionMs, endMs: motionMs }))
+}
+
+/** Returns the next slice of a camera's motion from `fromMs` on, newest first, behind a time and an id. Films are none. */
+export function sliceOfMotions(tx: ReadTx, cctvId: number, fromMs: number, place: readonly [number, number]) {
+  const rows = tx.all(motionsBehind, [cctvId, ...place, fromMs])
+  const last = rows.at(-1)
+  const next: readonly [number, number] | undefined =
+    last && rows.length === motionsSlice ? [last.timestamp_ms, last.id] : undefined
+  const found: Motion[] = rows
+    .filter(({ event_ids }) => event_ids === null)
+    .map(({ id, timestamp_ms: motionMs, clip_end_ms }) => ({ id, motionMs, endMs: clip_end_ms ?? motionMs }))
+  return { found, next }
 }
 
 export function append(tx: Tx, row: DetectionEventRow): void {

@@ -435,6 +435,19 @@ const retention = {
     }),
     'Photos of placements.',
   ),
+  scores: key(
+    section({
+      maxAgeDays: key(
+        number(0, 366, 'days').prefault(7),
+        'Days for which the changes that motion detection saw are kept, 16 by 9 numbers for each of five pictures a second, so that other settings can be tried on them; 0: none are.',
+      ),
+      maxBytes: key(
+        size().prefault('512MiB'),
+        'Most bytes of them on the disk, of all cameras together; the oldest give way.',
+      ),
+    }),
+    'What motion detection saw.',
+  ),
   minFreeBytes: key(
     size().prefault('2GiB'),
     'Free disk space below which the oldest clips that nothing holds are removed.',

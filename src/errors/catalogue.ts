@@ -69,6 +69,7 @@ export const catalogue = {
   NO_PICTURE: { status: 503, retry: true, hint: 'The camera gives no pictures now; details says why.' },
   CLIP_PENDING: { status: 503, retry: true, hint: 'The clip is still being recorded.' },
   REDACTIONS_WAITING: { status: 503, retry: true, hint: 'Redacted copies are made one at a time; some are waiting.' },
+  REPLAYS_WAITING: { status: 503, retry: true, hint: 'Scores are replayed one question at a time; some are waiting.' },
   NOT_READY: { status: 503, retry: true, hint: 'The gateway is starting or stopping.' },
 } as const satisfies Record<string, CatalogueEntry>
 

@@ -1,5 +1,6 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { Camera } from './camera.ts'
+import { CellStore } from './cell-store.ts'
 import { type ClipTools, finishLeftovers, forget } from './clip.ts'
 import { ClipRoom } from './clip-room.ts'
 import { Films } from './films.ts'
@@ -17,7 +18,9 @@ export type CameraSetOptions = {
   readonly clipsFolder: string
   /** Folder of continuous video; made with the first segment. */
   readonly historyFolder: string
-  /** Free bytes of the disk that holds it. Throws when the disk does not answer. */
+  /** Folder of stored cells; made with the first file. */
+  readonly cellsFolder: string
+  /** Free bytes of the disk that holds them. Throws when the disk does not answer. */
   readonly freeBytes: () => number
   readonly clock: Clock
   readonly random: RandomBytes
@@ -42,6 +45,7 @@ export class CameraSet {
   readonly #decodes = new TaskLimit(decodesAtOnce)
   readonly #ids: IdPool
   readonly #history: History
+  readonly #cells: CellStore
   readonly #films: Films
   readonly #redactor: Redactor
   readonly #memory = new VideoMemory()
@@ -52,7 +56,7 @@ export class CameraSet {
   #reserveBytes = 0
 
   constructor(options: CameraSetOptions) {
-    const { ffmpeg, clipsFolder, historyFolder, freeBytes, clock, log, post } = options
+    const { ffmpeg, clipsFolder, historyFolder, cellsFolder, freeBytes, clock, log, post } = options
     const turns = new TaskLimit(cutsAtOnce)
     this.#needs = options
     this.#tools = {
@@ -60,6 +64,7 @@ export class CameraSet {
       room: new ClipRoom({ freeBytes, reserveBytes: () => this.#reserveBytes }),
     }
     this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
+    this.#cells = new CellStore({ folder: cellsFolder, clock, log, freeBytes })
     this.#films = new Films({
       ...{ tools: this.#tools, clock, log, history: this.#history, emit: post },
       camera: (cameraId) => this.#cameras.get(cameraId),
@@ -87,6 +92,7 @@ export class CameraSet {
         return this.#set(message.settings)
       case 'remove':
         await this.#remove(message.cameraId)
+        this.#cells.know(message.cameraId, false)
         return this.#history.keep(message.cameraId, 0, undefined)
       case 'retry':
         return this.#cameras.get(message.cameraId)?.retry()
@@ -96,11 +102,18 @@ export class CameraSet {
       case 'reserve':
         this.#reserveBytes = message.bytes
         this.#history.minFreeBytes = Math.max(message.bytes, message.minFreeBytes)
+        this.#cells.minFreeBytes = Math.max(message.bytes, message.minFreeBytes)
         return undefined
       case 'live':
         return this.#cameras.get(message.cameraId)?.live(message.format, message.feed)
       case 'snapshot':
         void this.#snapshot(message.cameraId, message.ask)
+        return undefined
+      case 'cells':
+        this.#cells.limits = message
+        return undefined
+      case 'cellsWanted':
+        void this.#writeCells(message.cameraId, message.ask)
         return undefined
       case 'film':
         return this.#films.order(message)
@@ -112,6 +125,12 @@ export class CameraSet {
       case 'stop':
         return this.#stop()
     }
+  }
+
+  async #writeCells(cameraId: number, ask: number): Promise<void> {
+    this.#cameras.get(cameraId)?.flushCells()
+    await this.#cells.written()
+    this.#needs.post({ type: 'cellsWritten', ask })
   }
 
   async #snapshot(cameraId: number, ask: number): Promise<void> {
@@ -130,12 +149,14 @@ export class CameraSet {
     const { ffmpeg, clock, random, readSecret, post } = this.#needs
     const camera = new Camera({
       ...{ settings, ffmpeg, clock, random, readSecret, emit: post, tools: this.#tools, history: this.#history },
+      cells: this.#cells,
       memory: this.#memory,
       log: this.#needs.log.child({ cameraId: settings.cameraId }),
       reserveId: () => this.#ids.take(),
       decodeInTurn: (task) => this.#decodes.run(task),
     })
     this.#cameras.set(settings.cameraId, camera)
+    this.#cells.know(settings.cameraId, true)
     camera.start()
   }
 
@@ -156,7 +177,7 @@ export class CameraSet {
     this.#redactor.stop()
     await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
     await Promise.all(this.#settling)
-    await Promise.all([this.#films.stop(), this.#history.stop()])
+    await Promise.all([this.#films.stop(), this.#history.stop(), this.#cells.stop()])
     this.#ids.end()
     this.#needs.post({ type: 'stopped' })
   }

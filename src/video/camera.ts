@@ -1,9 +1,11 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { CellRecorder, type CellShelf } from './cell-recorder.ts'
 import { type ClipResult, type ClipTools, Recording } from './clip.ts'
-import type { DetectorOutcome, DetectorSettings, Fired } from './detector.ts'
+import type { DetectorSettings, Fired } from './detector.ts'
 import type { History } from './history.ts'
 import { LiveFeeds } from './live-feed.ts'
-import type { CameraSettings, FromCameras, LiveFormat } from './messages.ts'
+import type { CameraSettings, FromCameras, LiveFormat, MotionOptions } from './messages.ts'
+import type { JudgeOutcome } from './motion-judge.ts'
 import { MotionWatch } from './motion-watch.ts'
 import { PicturePace } from './picture-pace.ts'
 import { preRollProblem } from './pre-roll.ts'
@@ -18,6 +20,8 @@ export type CameraOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
   readonly tools: ClipTools
   readonly history: Pick<History, 'keep'>
+  /** Where what motion detection judged is kept. */
+  readonly cells: CellShelf
   /** Shared by all cameras. */
   readonly memory: VideoMemory
   readonly clock: Clock
@@ -52,6 +56,7 @@ export class Camera {
   readonly #detectRing: Ring
   readonly #pace = new PicturePace()
   readonly #watch: MotionWatch
+  readonly #cells: CellRecorder
   readonly #main: Stream
   readonly #live: LiveFeeds
   readonly #finishing = new Set<Promise<void>>()
@@ -81,10 +86,12 @@ export class Camera {
       onJump: () => this.#detect?.broken('time-jump'),
       onSizeChange: () => this.#detect?.broken('size-changed'),
     })
+    this.#cells = new CellRecorder({ cameraId: settings.cameraId, shelf: options.cells, clock })
     this.#watch = new MotionWatch({
       clock,
+      cells: this.#cells,
       area: settings.motion,
-      settings: () => detectorSettings(this.#settings),
+      settings: () => detectorSettings(this.#settings.motion),
       onOutcome: (outcome) => this.#take(outcome),
     })
     const { ffmpeg, log, emit } = options
@@ -144,6 +151,11 @@ export class Camera {
     this.#detect?.recheckCredentials()
   }
 
+  /** Hands over what motion detection has judged so far. */
+  flushCells(): void {
+    this.#cells.flush()
+  }
+
   /** Begins to send live pictures in a format, under the number of the feed; null: ends it. */
   live(format: LiveFormat, feed: number | null): void {
     this.#live.want(format, feed)
@@ -173,6 +185,7 @@ export class Camera {
     this.#watch.interrupt('stopped')
     await Promise.all([this.#main.stop(), this.#detect?.stop()])
     this.#watch.stop()
+    this.#cells.flush()
   }
 
   /** Resolves when no clip is being finished: each is on disk, or reported as lost. */
@@ -279,7 +292,7 @@ export class Camera {
     if (this.#settings.detecting) this.#watch.push(bytes)
   }
 
-  #take(outcome: DetectorOutcome): void {
+  #take(outcome: JudgeOutcome): void {
     if (outcome.kind === 'fired') {
       const recording = this.#fire(outcome)
       if (outcome.clipFromMs !== null) {
@@ -288,14 +301,12 @@ export class Camera {
       }
       return
     }
-    const { endMs, by } = outcome
+    const { endMs, by, peakScore } = outcome
     const clip = this.#clip
-    const done = this.#close(this.#recording, endMs, { closedBy: by, peakScore: this.#watch.peakScore }).then(
-      (result) => {
-        clip?.resolve(result)
-        if (this.#clip === clip) this.#clip = undefined
-      },
-    )
+    const done = this.#close(this.#recording, endMs, { closedBy: by, peakScore }).then((result) => {
+      clip?.resolve(result)
+      if (this.#clip === clip) this.#clip = undefined
+    })
     this.#finishing.add(done)
     void done.finally(() => this.#finishing.delete(done))
   }
@@ -403,7 +414,10 @@ function keptStream({ history, detectUrl }: CameraSettings): 'main' | 'sub' | un
   return history.stream === 'sub' && detectUrl !== null ? 'sub' : 'main'
 }
 
-function detectorSettings({ motion }: CameraSettings): DetectorSettings {
+/** Returns the settings of the detector, in milliseconds. */
+export function detectorSettings(
+  motion: Pick<MotionOptions, 'sensitivity' | 'cooldownSeconds' | 'preRecordSeconds' | 'postRecordSeconds'>,
+): DetectorSettings {
   return {
     sensitivity: motion.sensitivity,
     cooldownMs: motion.cooldownSeconds * 1000,

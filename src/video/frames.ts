@@ -10,8 +10,8 @@ export type Frame = {
   /** Monotonic time at which its last byte arrived. */
   readonly arrivedMs: number
   /**
-   * Estimated monotonic time at which its picture came from the camera. A busy box decodes up to a second late; frames
-   * are evenly spaced, so earlier frames show how late this one is.
+   * Estimated monotonic time at which its picture came from the camera, in whole milliseconds. A busy box decodes up to a
+   * second late; frames are evenly spaced, so earlier frames show how late this one is.
    */
   readonly takenMs: number
 }
@@ -60,7 +60,7 @@ export class FrameSplitter {
     const streamMs = this.#count * frameMs
     this.#count += 1
     this.#offset.note(streamMs, arrivedMs)
-    this.#takenMs = Math.max(this.#takenMs, streamMs + (this.#offset.ms ?? 0) - filterDelayMs)
+    this.#takenMs = Math.max(this.#takenMs, streamMs + Math.round(this.#offset.ms ?? 0) - filterDelayMs)
     return this.#takenMs
   }
 }

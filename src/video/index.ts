@@ -1,6 +1,11 @@
+export { detectorSettings } from './camera.ts'
 export { CameraSet } from './camera-set.ts'
+export { intervalMs, noPicture, type Replayed, type ReplaySpec, replayCells } from './cell-replay.ts'
+export type { DetectorSettings } from './detector.ts'
 export { type FfmpegDialect, ffmpegDialect } from './ffmpeg-dialect.ts'
 export { FrameSplitter, frameSize } from './frames.ts'
+export { cellCount, columns, rows } from './grid.ts'
+export type { MotionArea } from './mask.ts'
 export type {
   CameraSettings,
   CameraState,
@@ -33,3 +38,4 @@ export type { StreamSource } from './stream-source.ts'
 export { type ClockOffset, type Finding, judgeStream } from './stream-verdicts.ts'
 export type { Codec } from './transport-stream.ts'
 export { type SceneState, sceneStates } from './view-watch.ts'
+export { type Comparison, compareMotion, type RecordedMotion } from './what-if.ts'

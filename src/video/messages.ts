@@ -54,6 +54,10 @@ export type ToCameras =
   | { readonly type: 'secrets' }
   /** Bytes of the disk that clips leave for the ledger, and history for clips. Sent before the first camera. */
   | { readonly type: 'reserve'; readonly bytes: number; readonly minFreeBytes: number }
+  /** How many days the cells of motion detection are kept, and how many bytes. Sent before the first camera. */
+  | { readonly type: 'cells'; readonly days: number; readonly mostBytes: number }
+  /** What motion detection of a camera has judged so far is to be in its files. Answered by `cellsWritten`. */
+  | { readonly type: 'cellsWanted'; readonly cameraId: number; readonly ask: number }
   /** A film of an event is wanted. Sent again with a later end when it should show a later event too. */
   | ({ readonly type: 'film' } & FilmOrder)
   /** Bytes of memory for the newest video of all cameras. Sent before the first camera. */
@@ -301,6 +305,7 @@ export type FromCameras =
   | ClipClosed
   | ClipLost
   | FilmCovered
+  | { readonly type: 'cellsWritten'; readonly ask: number }
   /** A redacted copy is on disk, with its snapshot. */
   | {
       readonly type: 'redacted'

@@ -1,26 +1,20 @@
 import type { Clock } from '../platform/index.ts'
+import type { CellSink } from './cell-recorder.ts'
 import { Comparer } from './cells.ts'
-import {
-  type Detector,
-  type DetectorEvent,
-  type DetectorOutcome,
-  type DetectorSettings,
-  detect,
-  detectorDueMs,
-  type Interruption,
-  newDetector,
-} from './detector.ts'
+import type { DetectorSettings, Interruption } from './detector.ts'
 import { FrameCounter, type FrameCounts } from './frame-counter.ts'
 import { type Frame, FrameQueue, FrameSplitter, frameSize } from './frames.ts'
 import type { MotionArea } from './mask.ts'
-import { Scorer } from './score.ts'
+import { coarseTimes, type JudgeOutcome, MotionJudge } from './motion-judge.ts'
 import { type SceneState, ViewWatch } from './view-watch.ts'
 
 export type MotionWatchOptions = {
   readonly clock: Clock
   readonly settings: () => DetectorSettings
   readonly area: MotionArea
-  readonly onOutcome: (outcome: DetectorOutcome) => void
+  /** Keeps what was judged, so that it can be replayed. */
+  readonly cells: CellSink
+  readonly onOutcome: (outcome: JudgeOutcome) => void
 }
 
 export type WatchCounts = FrameCounts & {
@@ -31,42 +25,32 @@ export type WatchCounts = FrameCounts & {
   readonly scene: { readonly state: SceneState; readonly forSeconds: number }
 }
 
-/** Without a frame for this long, the clock counts instead of frames. */
-const silenceMs = 2000
 /** For this long after a change, the light has just changed. */
 const lightMs = 5000
 /** Frames that have been identical for this long are a still picture. */
 const stillSeconds = 60
 
-/** From the bytes of small pictures to motion events: the loop around `cells.ts`, `score.ts` and `detector.ts`, which decide. */
+/** From the bytes of small pictures to motion events: the loop around `cells.ts` and `motion-judge.ts`, which decide. */
 export class MotionWatch {
   readonly #needs: MotionWatchOptions
   readonly #splitter = new FrameSplitter()
   readonly #queue = new FrameQueue()
   readonly #comparer = new Comparer(frameSize)
-  readonly #scorer: Scorer
+  readonly #judge: MotionJudge
   readonly #view = new ViewWatch()
   #scene: { state: SceneState; sinceMs: number } = { state: 'normal', sinceMs: 0 }
   #lightAtMs = -Infinity
-  #detector: Detector = newDetector
   #counter = new FrameCounter()
-  #peakScore = 0
   #draining = false
-  #newest: Pick<Frame, 'arrivedMs' | 'takenMs'> = { arrivedMs: 0, takenMs: 0 }
   #cancelTimer = () => {}
 
   constructor(options: MotionWatchOptions) {
     this.#needs = options
-    this.#scorer = new Scorer(options.area)
-  }
-
-  /** The largest score since the newest event fired. */
-  get peakScore(): number {
-    return this.#peakScore
+    this.#judge = new MotionJudge(options.area)
   }
 
   setArea(area: MotionArea): void {
-    this.#scorer.setArea(area)
+    this.#judge.setArea(area)
   }
 
   /** Accepts what the camera shows from now on. */
@@ -84,7 +68,8 @@ export class MotionWatch {
     this.#splitter.reset()
     this.#queue.clear()
     this.#comparer.reset()
-    this.#scorer.reset()
+    this.#judge.reconnect()
+    this.#needs.cells.reconnected()
   }
 
   /** Takes bytes and returns at once; they are scored in a later turn of the event loop. */
@@ -98,8 +83,11 @@ export class MotionWatch {
   /** Ends an open clip at `lastPictureMs` (monotonic), when that is known to be the last picture; otherwise now. */
   interrupt(why: Interruption, lastPictureMs = Infinity): void {
     this.#queue.clear()
-    const nowMs = this.#needs.clock.monotonic()
-    this.#step({ kind: 'interrupted', why, endMs: Math.min(nowMs, lastPictureMs) }, nowMs)
+    const { clock, cells, settings } = this.#needs
+    const nowMs = Math.floor(clock.monotonic())
+    const endMs = Math.round(Math.min(nowMs, lastPictureMs))
+    cells.interrupted({ why, endMs, nowMs })
+    this.#tell(this.#judge.interrupt(why, endMs, nowMs, settings()))
   }
 
   counts(): WatchCounts {
@@ -109,7 +97,7 @@ export class MotionWatch {
       ...this.#counter.counts(this.#needs.clock.monotonic()),
       lastFrameMs,
       dropped,
-      suppressed: this.#detector.suppressed,
+      suppressed: this.#judge.suppressed,
       scene: this.#sceneNow(),
     }
   }
@@ -142,39 +130,30 @@ export class MotionWatch {
   }
 
   #score(frame: Frame): void {
-    const score = this.#scorer.push(this.#comparer.push(frame.pixels))
+    const cells = this.#comparer.push(frame.pixels)
+    const times = coarseTimes(frame)
+    const { score, outcomes } = this.#judge.frame(cells, times, this.#needs.settings())
+    this.#needs.cells.frame(cells, times)
     this.#view.push(frame.pixels)
     if (score.whole === 'light') this.#lightAtMs = frame.arrivedMs
-    this.#newest = frame
     this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)
-    this.#peakScore = Math.max(this.#peakScore, score.score)
-    this.#step({ kind: 'scored', frame: score }, frame.takenMs)
+    this.#tell(outcomes)
   }
 
-  #step(event: DetectorEvent, atMs: number): void {
-    const { detector, outcomes } = detect(this.#detector, event, atMs, this.#needs.settings())
-    this.#detector = detector
-    for (const outcome of outcomes) {
-      if (outcome.kind === 'fired') this.#peakScore = outcome.score
-      this.#needs.onOutcome(outcome)
-    }
+  #tell(outcomes: readonly JudgeOutcome[]): void {
+    for (const outcome of outcomes) this.#needs.onOutcome(outcome)
     this.#arm()
   }
 
-  /**
-   * Sets a timer, so that a clip ends although no frame comes any more. While frames come, their times count: on a busy
-   * box they are late, and by the clock motion would be over before it was seen.
-   */
+  /** Sets a timer, so that a clip ends although no frame comes any more. */
   #arm(): void {
     const { clock, settings } = this.#needs
     this.#cancelTimer()
-    const dueMs = detectorDueMs(this.#detector, settings())
+    const dueMs = this.#judge.dueMs(settings())
     if (dueMs === undefined) return
-    const { arrivedMs, takenMs } = this.#newest
-    const lateMs = arrivedMs - takenMs
-    const atMs = Math.max(dueMs + lateMs, arrivedMs + silenceMs)
-    this.#cancelTimer = clock.after(Math.max(atMs - clock.monotonic(), 0), () => {
-      this.#step({ kind: 'tick' }, clock.monotonic() - lateMs)
+    this.#cancelTimer = clock.after(Math.max(dueMs - clock.monotonic(), 0), () => {
+      // Frames that wait came before the silence was long enough.
+      this.#tell(this.#draining ? [] : this.#judge.silence(clock.monotonic(), settings()))
     })
   }
 }

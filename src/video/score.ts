@@ -3,7 +3,7 @@
  * were stored give the same scores again.
  */
 import type { FrameCells, WholeChange } from './cells.ts'
-import { columns, rows } from './grid.ts'
+import { cellCount, columns, rows } from './grid.ts'
 import { type MotionArea, openCells } from './mask.ts'
 import { RestlessWindows } from './restless-windows.ts'
 
@@ -28,76 +28,110 @@ const leastOpenShare = 0.25
 const lastFrames = 5
 const everywhere: MotionArea = { masks: [], zones: [] }
 
+/** What has changed in each window in one frame, and near each window once that was asked for. */
+type Changes = { readonly shares: Float64Array; readonly near: Float64Array; isNearKnown: boolean }
+
+type Near = Float64Array
+
 /** Scores the cells of one camera in order. */
 export class Scorer {
-  #open: Float64Array
+  #open: WindowShares
   readonly #restless = new RestlessWindows(windowCount)
-  /** What is active near each window, of the last five frames; the oldest is written over. */
-  readonly #near = Array.from({ length: lastFrames }, () => new Float64Array(windowCount))
-  readonly #shares = new Float64Array(windowCount)
+  /** Of the last five frames; the oldest is written over. */
+  readonly #last: readonly Changes[] = Array.from({ length: lastFrames }, () => ({
+    shares: new Float64Array(windowCount),
+    near: new Float64Array(windowCount),
+    isNearKnown: true,
+  }))
+  readonly #nears = this.#last.map(({ near }) => near) as [Near, Near, Near, Near, Near]
   readonly #across = new Float64Array(windowCount)
   #frames = 0
 
   constructor(area: MotionArea = everywhere) {
-    this.#open = openCells(area)
+    this.#open = new WindowShares(openCells(area))
   }
 
   /** Counts motion in another area from now on. What moves all the time stays learned. */
   setArea(area: MotionArea): void {
-    this.#open = openCells(area)
+    this.#open = new WindowShares(openCells(area))
   }
 
-  push({ changed, whole }: FrameCells): FrameScore {
-    if (whole) this.#shares.fill(0)
-    else {
-      fillShares(this.#shares, changed, this.#open)
-      this.#restless.subtract(this.#shares)
-    }
-    this.#fillNear(this.#near[this.#frames % lastFrames] ?? this.#shares)
+  /**
+   * Scores a frame. Most of the time goes into the score of frames in which little has changed: a caller to whom all scores
+   * up to `least` are the same gets 0 for them.
+   */
+  push({ changed, whole }: FrameCells, least = 0): FrameScore {
+    const changes = this.#last[this.#frames % lastFrames] as Changes
     this.#frames += 1
-    const raw = largest(this.#shares)
-    return { score: scoreOf(Math.min(this.#lasting(), raw)), raw: scoreOf(raw), whole }
+    if (whole) changes.shares.fill(0)
+    else {
+      this.#open.fill(changes.shares, changed)
+      this.#restless.subtract(changes.shares)
+    }
+    changes.isNearKnown = false
+    const share = largest(changes.shares)
+    const raw = scoreOf(share)
+    return { score: raw > least ? scoreOf(Math.min(this.#lasting(), share)) : 0, raw, whole }
   }
 
   /** Forgets the last frames: the next ones come from another connection. */
   reset(): void {
-    for (const near of this.#near) near.fill(0)
-  }
-
-  /** For each window, takes the largest of it and its neighbours: what moves is soon in the next one. */
-  #fillNear(near: Float64Array): void {
-    for (let i = 0; i < windowCount; i += 1) {
-      const column = i % windowColumns
-      const left = column > 0 ? (this.#shares[i - 1] ?? 0) : 0
-      const right = column < windowColumns - 1 ? (this.#shares[i + 1] ?? 0) : 0
-      this.#across[i] = Math.max(this.#shares[i] ?? 0, left, right)
-    }
-    for (let i = 0; i < windowCount; i += 1) {
-      near[i] = Math.max(
-        this.#across[i] ?? 0,
-        this.#across[i - windowColumns] ?? 0,
-        this.#across[i + windowColumns] ?? 0,
-      )
+    for (const changes of this.#last) {
+      changes.near.fill(0)
+      changes.isNearKnown = true
     }
   }
 
   /** Returns the largest share that all but one of the last frames reach near one window. */
   #lasting(): number {
+    for (const changes of this.#last) if (!changes.isNearKnown) this.#fillNear(changes)
+    const [a, b, c, d, e] = this.#nears
     let most = 0
     for (let i = 0; i < windowCount; i += 1) {
-      let least = 1
-      let next = 1
-      for (const near of this.#near) {
-        const share = near[i] ?? 0
-        if (share < least) {
-          next = least
-          least = share
-        } else if (share < next) next = share
-      }
+      const first = a[i] ?? 0
+      const second = b[i] ?? 0
+      // With two that are not larger, the window is not either.
+      if (first <= most && second <= most) continue
+      const third = c[i] ?? 0
+      const fourth = d[i] ?? 0
+      const fifth = e[i] ?? 0
+      const next = secondOfFive(first, second, third, fourth, fifth)
       if (next > most) most = next
     }
     return most
   }
+
+  /** For each window, takes the largest of it and its neighbours: what moves is soon in the next one. */
+  #fillNear(changes: Changes): void {
+    const { shares, near } = changes
+    const across = this.#across
+    for (let i = 0; i < windowCount; i += 1) {
+      const column = i % windowColumns
+      const left = column > 0 ? (shares[i - 1] ?? 0) : 0
+      const right = column < windowColumns - 1 ? (shares[i + 1] ?? 0) : 0
+      across[i] = Math.max(shares[i] ?? 0, left, right)
+    }
+    for (let i = 0; i < windowCount; i += 1) {
+      near[i] = Math.max(across[i] ?? 0, across[i - windowColumns] ?? 0, across[i + windowColumns] ?? 0)
+    }
+    changes.isNearKnown = true
+  }
+}
+
+/** Returns the second smallest of five numbers. */
+function secondOfFive(a: number, b: number, c: number, d: number, e: number): number {
+  let least = a < b ? a : b
+  let next = a < b ? b : a
+  if (c < least) {
+    next = least
+    least = c
+  } else if (c < next) next = c
+  if (d < least) {
+    next = least
+    least = d
+  } else if (d < next) next = d
+  if (e < least) return least
+  return e < next ? e : next
 }
 
 /** The share of a window from which motion is found at the default sensitivity, 0.3. */
@@ -113,20 +147,51 @@ export function scoreOf(share: number): number {
     : 0.3 + ((share - defaultShare) / (1 - defaultShare)) * 0.7
 }
 
-/** Writes the changed share of each window of two by two cells. */
-export function fillShares(shares: Float64Array, changed: Uint8Array, open: Float64Array): void {
-  for (let i = 0; i < windowCount; i += 1) {
-    const upper = Math.floor(i / windowColumns) * columns + (i % windowColumns)
-    const lower = upper + columns
-    const room = (open[upper] ?? 0) + (open[upper + 1] ?? 0) + (open[lower] ?? 0) + (open[lower + 1] ?? 0)
-    const sum =
-      (changed[upper] ?? 0) * (open[upper] ?? 0) +
-      (changed[upper + 1] ?? 0) * (open[upper + 1] ?? 0) +
-      (changed[lower] ?? 0) * (open[lower] ?? 0) +
-      (changed[lower + 1] ?? 0) * (open[lower + 1] ?? 0)
-    shares[i] = sum / 100 / Math.max(room, 4 * leastOpenShare)
+/** Computes the changed share of each window of two by two cells. */
+export class WindowShares {
+  readonly #open: Float64Array
+  readonly #rooms: Float64Array
+  readonly #changed = new Float64Array(cellCount)
+
+  /** @param open the share of each cell in which motion counts */
+  constructor(open: Float64Array) {
+    this.#open = open
+    this.#rooms = Float64Array.from({ length: windowCount }, (_, i) => {
+      const upper = upperLeft(i)
+      const lower = upper + columns
+      const room = (open[upper] ?? 0) + (open[upper + 1] ?? 0) + (open[lower] ?? 0) + (open[lower + 1] ?? 0)
+      return Math.max(room, 4 * leastOpenShare)
+    })
+  }
+
+  /** Writes them into `shares`. */
+  fill(shares: Float64Array, changed: Uint8Array): void {
+    const counted = this.#changed
+    const [open, rooms] = [this.#open, this.#rooms]
+    let sum = 0
+    for (let i = 0; i < cellCount; i += 1) {
+      const share = (changed[i] ?? 0) * (open[i] ?? 0)
+      counted[i] = share
+      sum += share
+    }
+    if (sum === 0) {
+      shares.fill(0)
+      return
+    }
+    for (let row = 0; row < windowRows; row += 1) {
+      for (let column = 0; column < windowColumns; column += 1) {
+        const upper = row * columns + column
+        const lower = upper + columns
+        const inside =
+          (counted[upper] ?? 0) + (counted[upper + 1] ?? 0) + (counted[lower] ?? 0) + (counted[lower + 1] ?? 0)
+        const i = row * windowColumns + column
+        shares[i] = inside / 100 / (rooms[i] ?? 1)
+      }
+    }
   }
 }
+
+const upperLeft = (window: number): number => Math.floor(window / windowColumns) * columns + (window % windowColumns)
 
 function largest(shares: Float64Array): number {
   let most = 0

@@ -11,6 +11,7 @@ t.test('a cameras thread that dies is started again, and told everything anew', 
   const cameras = new CamerasThread({
     isWanted: () => true,
     historyFolder: join(folder, 'history'),
+    cellsFolder: join(folder, 'scores'),
     clipsFolder: join(folder, 'clips'),
     ffmpeg: null,
     log: silentLogger(),

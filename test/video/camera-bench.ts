@@ -46,6 +46,7 @@ export class CameraBench {
       ffmpeg: { path: program, dialect },
       clipsFolder: join(this.folder, 'clips'),
       historyFolder: join(this.folder, 'history'),
+      cellsFolder: join(this.folder, 'scores'),
       clock: systemClock,
       random: systemRandom,
       log: createLogger({ level: 'debug', fd: this.#logFd }),

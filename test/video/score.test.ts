@@ -4,7 +4,7 @@ import { Comparer } from '../../src/video/cells.ts'
 import { cellCount, columns } from '../../src/video/grid.ts'
 import { frameSize } from '../../src/video/index.ts'
 import type { Polygon } from '../../src/video/mask.ts'
-import { type FrameScore, fillShares, Scorer, scoreOf, windowColumns, windowCount } from '../../src/video/score.ts'
+import { type FrameScore, Scorer, scoreOf, WindowShares, windowColumns, windowCount } from '../../src/video/score.ts'
 
 type Box = { x: number; y: number; width: number; height: number; tone?: number }
 type Options = { light?: number; left?: number; noise?: number; seed?: number }
@@ -135,7 +135,7 @@ t.test('a sliver beside a mask is not more sensitive than a whole window', async
   const shares = new Float64Array(windowCount)
   open[17] = 0.04
   changed[17] = 100
-  fillShares(shares, changed, open)
+  new WindowShares(open).fill(shares, changed)
   t.equal(shares[0], 0.04)
 })
 
@@ -144,7 +144,7 @@ t.test('a window is the mean of two by two cells', async (t) => {
   const shares = new Float64Array(windowCount)
   changed[columns + 1] = 80
   changed[2 * columns + 2] = 20
-  fillShares(shares, changed, new Float64Array(cellCount).fill(1))
+  new WindowShares(new Float64Array(cellCount).fill(1)).fill(shares, changed)
   t.equal(shares[windowColumns + 1], 0.25)
   t.equal(shares[0], 0.2)
   t.equal(shares[windowColumns + 2], 0.05)

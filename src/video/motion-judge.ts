@@ -1,0 +1,112 @@
+/**
+ * From cells to motion events, live and when stored cells are replayed: scorer, detector and what happens in the silence
+ * between frames. It has no clock; all times are whole milliseconds, so that stored times give the same events again.
+ */
+import type { FrameCells } from './cells.ts'
+import {
+  type ClosedBy,
+  type Detector,
+  type DetectorEvent,
+  type DetectorSettings,
+  detect,
+  detectorDueMs,
+  type Fired,
+  type Interruption,
+  newDetector,
+} from './detector.ts'
+import type { MotionArea } from './mask.ts'
+import { type FrameScore, Scorer } from './score.ts'
+
+/** When a frame was taken and when it came, monotonic. Only a silence between two arrivals counts. */
+export type FrameTimes = { readonly takenMs: number; readonly arrivedMs: number }
+
+export type JudgeOutcome =
+  | Fired
+  | {
+      readonly kind: 'closed'
+      readonly endMs: number
+      readonly by: ClosedBy
+      /** The largest score since the event fired. */
+      readonly peakScore: number
+    }
+
+/** Without a frame for this long, the clock counts instead of frames. */
+export const silenceMs = 2000
+/** Arrivals are known to this much. So little has to be stored of them, because most frames are equally late. */
+export const latenessStepMs = 500
+
+/** Returns the times of a frame in the precision that is stored. It arrives never earlier than it did. */
+export function coarseTimes({ takenMs, arrivedMs }: FrameTimes): FrameTimes {
+  return { takenMs, arrivedMs: takenMs + Math.ceil((arrivedMs - takenMs) / latenessStepMs) * latenessStepMs }
+}
+
+/** Judges the frames of one camera in order. The same calls give the same outcomes. */
+export class MotionJudge {
+  readonly #scorer: Scorer
+  #detector: Detector = newDetector
+  #newest: FrameTimes = { takenMs: 0, arrivedMs: 0 }
+  #peakScore = 0
+
+  constructor(area: MotionArea) {
+    this.#scorer = new Scorer(area)
+  }
+
+  /** Steps of the whole scene that settled and were no motion. */
+  get suppressed(): number {
+    return this.#detector.suppressed
+  }
+
+  setArea(area: MotionArea): void {
+    this.#scorer.setArea(area)
+  }
+
+  /** Forgets the last frames: another connection begins. */
+  reconnect(): void {
+    this.#scorer.reset()
+  }
+
+  /** Scores a frame. Silence before it is judged first. Scores up to `least` may be returned as 0. */
+  frame(cells: FrameCells, times: FrameTimes, settings: DetectorSettings, least = 0) {
+    const before = this.silence(times.arrivedMs, settings)
+    const score: FrameScore = this.#scorer.push(cells, least)
+    this.#newest = times
+    this.#peakScore = Math.max(this.#peakScore, score.score)
+    return { score, outcomes: [...before, ...this.#step({ kind: 'scored', frame: score }, times.takenMs, settings)] }
+  }
+
+  /** Ends an open clip at `endMs`. */
+  interrupt(why: Interruption, endMs: number, nowMs: number, settings: DetectorSettings): JudgeOutcome[] {
+    const before = this.silence(nowMs, settings)
+    return [...before, ...this.#step({ kind: 'interrupted', why, endMs }, nowMs, settings)]
+  }
+
+  /** Returns the time on the clock at which silence alone changes something; undefined when only a frame does. */
+  dueMs(settings: DetectorSettings): number | undefined {
+    const dueMs = detectorDueMs(this.#detector, settings)
+    const { arrivedMs, takenMs } = this.#newest
+    return dueMs === undefined ? undefined : Math.max(dueMs + arrivedMs - takenMs, arrivedMs + silenceMs)
+  }
+
+  /**
+   * Judges that no frame came until `nowMs` on the clock. While frames come, their times count: on a busy box they are
+   * late, and by the clock motion would be over before it was seen.
+   */
+  silence(nowMs: number, settings: DetectorSettings): JudgeOutcome[] {
+    const outcomes: JudgeOutcome[] = []
+    for (let dueMs = this.dueMs(settings); dueMs !== undefined && dueMs <= nowMs; dueMs = this.dueMs(settings)) {
+      const { arrivedMs, takenMs } = this.#newest
+      outcomes.push(...this.#step({ kind: 'tick' }, dueMs - (arrivedMs - takenMs), settings))
+    }
+    return outcomes
+  }
+
+  #step(event: DetectorEvent, atMs: number, settings: DetectorSettings): JudgeOutcome[] {
+    const { detector, outcomes } = detect(this.#detector, event, atMs, settings)
+    this.#detector = detector
+    return outcomes.map((outcome) => {
+      if (outcome.kind === 'closed') return { ...outcome, peakScore: this.#peakScore }
+      this.#peakScore = outcome.score
+      return outcome
+    })
+  }
+}
