@@ -2,7 +2,7 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
- *                      deliveries, cameras, history, detection, binary; or wall, ten minutes:
+ *                      deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
@@ -32,6 +32,7 @@ import { measureHistory } from './bench/history.ts'
 import { measureLists } from './bench/lists.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
 import { measureRequests } from './bench/requests.ts'
+import { measureScores } from './bench/scores.ts'
 import { measureServing } from './bench/serving.ts'
 import { stateOf } from './bench/site.ts'
 import { measureWall } from './bench/wall.ts'
@@ -59,6 +60,7 @@ const parts = {
   cameras: (workshop) => measureCameras(workshop),
   history: (workshop) => measureHistory(workshop),
   detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),
+  scores: (workshop) => measureScores(workshop),
   wall: (workshop) => measureWall(workshop),
   binary: (workshop) => measureBinary(workshop),
 } satisfies Record<

@@ -158,7 +158,10 @@ class Replay {
 
   /** Nothing follows: what is open ends with the last picture. */
   #end(): void {
-    if (this.#open) this.#motions.push({ ...this.#open, endMs: Math.max(this.#lastMs, this.#open.motionMs) })
+    if (this.#open) {
+      const { peakScore } = this.#judge
+      this.#motions.push({ ...this.#open, score: peakScore, endMs: Math.max(this.#lastMs, this.#open.motionMs) })
+    }
     this.#open = undefined
   }
 

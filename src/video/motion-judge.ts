@@ -56,6 +56,11 @@ export class MotionJudge {
     return this.#detector.suppressed
   }
 
+  /** The largest score since the newest event fired. */
+  get peakScore(): number {
+    return this.#peakScore
+  }
+
   setArea(area: MotionArea): void {
     this.#scorer.setArea(area)
   }

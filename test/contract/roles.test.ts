@@ -33,7 +33,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^POST \/api\/iot\/detection-events\/\{id\}\/(redact|export)$/, everyone],
   [/^POST \/api\/iot\/exports\/\{id\}\/(approve|refuse)$/, leads],
   // Owners may, whatever their role; of a camera that is not there the answer is 404 for all.
-  [/^POST \/api\/iot\/detection\/motion-stream$/, everyone],
+  [/^POST \/api\/iot\/(detection\/motion-stream|cctv\/\{id\}\/what-if)$/, everyone],
   [/^\w+ \/api\/webhooks\b/, admins],
   [/^GET \/api\/alerts$/, adminsAndAuditor],
   [/^POST \/api\/alerts\//, admins],

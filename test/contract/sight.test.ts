@@ -83,7 +83,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   entity_id: ['event', 'photo', 'unit'],
   category: ['word'],
   ...Object.fromEntries(
-    'limit offset at known_at cursor after_seq from to by seconds format codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location kind size dpi symbology copies printer state acknowledged severity entity action version'
+    'limit offset at known_at cursor cells after_seq from to by seconds format codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location kind size dpi symbology copies printer state acknowledged severity entity action version'
       .split(' ')
       .map((name) => [name, null]),
   ),
@@ -181,6 +181,9 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   ],
   'POST /api/iot/exports/{id}/approve': [({ detection }) => ({ path: { id: detection }, body: {} })],
   'POST /api/iot/exports/{id}/refuse': [({ detection }) => ({ path: { id: detection }, body: {} })],
+  'POST /api/iot/cctv/{id}/what-if': [
+    ({ camera }) => ({ path: { id: camera }, body: { from: '2026-03-02T06:00:00Z', to: '2026-03-02T07:00:00Z' } }),
+  ],
   'POST /api/iot/detection/motion-stream': [({ camera }) => ({ body: { cctvId: Number(camera), action: 'start' } })],
   'POST /api/governance/incidents': [
     ({ event }) => ({ body: { severity: 'low', category: 'c', evidenceReferences: [{ type: 'event', id: event }] } }),

@@ -20,6 +20,8 @@ export function everyRead({ paths }: Description, span: Span): string[] {
     )
     if (template.endsWith('/watched')) return readsOfSpan(path, span)
     if (template === '/api/log/consistency') return [`${path}?from=1&to=${span.events}`]
+
+    if (template.endsWith('/scores')) return readsOfScores(path, span)
     const limits = queries.includes('limit') ? ['limit=50', 'limit=500'] : []
     return [
       path,
@@ -45,6 +47,13 @@ const places: Record<string, string> = {
   level: '0',
   tile: '017',
 }
+
+/** The longest time that is answered, and the longest with cells. */
+const readsOfScores = (path: string, { toMs }: Span): string[] =>
+  [readsOfSpan(path, { fromMs: toMs - 6 * 3_600_000, toMs, events: 0 })[1] as string].concat(
+    readsOfSpan(path, { fromMs: toMs - 3_600_000, toMs, events: 0 }).map((read) => `${read}&cells=true`),
+  )
+
 
 const placeIn = (template: string, name: string): string =>
   template.startsWith('/api/whms/warehouses')

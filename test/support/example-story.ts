@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { databaseFile } from '../../src/database/index.ts'
 import type { Example } from '../../src/http/index.ts'
@@ -6,6 +7,7 @@ import { isoTime } from '../../src/platform/index.ts'
 import type { CameraState, FromCameras } from '../../src/video/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
 import { type Answer, type Ask, people, type TestGateway, testGateway, tinyPng } from './gateway.ts'
+import { busyCells, quietCells, storeCells } from './stored-cells.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
 type Json = any
@@ -72,6 +74,7 @@ export async function playDay(): Promise<Exchange[]> {
     await day.notify()
     await day.signIn()
     await day.loseCamera()
+    await day.replayMotion()
     return day.exchanges
   } finally {
     gateway.end()
@@ -448,6 +451,16 @@ class Day {
     await this.#hear({ state: 'live', problem: null, words: null, pictureAgoMs: 0 })
     await this.#get('/api/iot/cctv/7/gaps?limit=1')
     await this.#get(`/api/iot/cctv/7/watched?${span}&to=${isoTime(this.#gateway.clock.now())}`)
+  }
+
+  /** Somebody walked past a camera; its owner asks what a mask would have made of it. */
+  async replayMotion(): Promise<void> {
+    const fromMs = this.#gateway.clock.now() - 5000
+    const walk = Array.from({ length: 25 }, (_, i) => (i < 10 || i >= 20 ? quietCells : busyCells(i - 8)))
+    await storeCells(join(this.#gateway.folder, 'state', 'scores'), 7, fromMs, walk)
+    const span = { from: isoTime(fromMs), to: isoTime(fromMs + 5000) }
+    await this.#get(`/api/iot/cctv/7/scores?from=${isoTime(fromMs + 3000)}&to=${span.to}`)
+    await this.#post('/api/iot/cctv/7/what-if', { ...span, sensitivity: 0.4 })
   }
 
   async #hear(state: Omit<CameraState, 'type' | 'cameraId' | 'at'>): Promise<void> {

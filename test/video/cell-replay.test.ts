@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { CellRecorder } from '../../src/video/cell-recorder.ts'
+import { replayCells } from '../../src/video/cell-replay.ts'
+import { Comparer } from '../../src/video/cells.ts'
+import { frameSize } from '../../src/video/index.ts'
+import { coarseTimes, type JudgeOutcome, MotionJudge } from '../../src/video/motion-judge.ts'
+import { compareMotion } from '../../src/video/what-if.ts'
+import { type KindName, makeScene } from '../support/scenes/kinds.ts'
+import { play } from '../support/scenes/play.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+import { cellStore } from '../support/stored-cells.ts'
+
+const startMs = Date.UTC(2026, 2, 2, 8)
+const area = { masks: [], zones: [] }
+const settings = { sensitivity: 0.3, cooldownMs: 2000, preRecordMs: 2000, postRecordMs: 3000 }
+
+function newFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-replay-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const cellsOf = (kind: KindName, seed: number) => {
+  const comparer = new Comparer(frameSize)
+  return [...play(makeScene(kind, seed, 60_000))].map((frame) => comparer.push(frame))
+}
+const scenes = [...cellsOf('busy aisle', 3), ...cellsOf('switch', 3), ...cellsOf('person before a fan', 3)]
+
+/** What happens between two frames: how late it comes, how long nothing comes, whether the connection is another one. */
+const troubles = fc.record({
+  at: fc.nat(scenes.length - 1),
+  pauseMs: fc.constantFrom(0, 300, 1900, 2100, 4000, 20_000),
+  lateMs: fc.integer({ min: 0, max: 3000 }),
+  what: fc.constantFrom('late', 'reconnected', 'ended', 'stopped'),
+})
+
+/** Judges the scenes as a camera does, stores them, and lists the motion by wall clock. */
+async function live(folder: string, drawn: readonly { at: number; pauseMs: number; lateMs: number; what: string }[]) {
+  const clock = new SimulatedClock(startMs)
+  const store = cellStore(folder, clock)
+  const recorder = new CellRecorder({ cameraId: 1, shelf: store, clock })
+  const judge = new MotionJudge(area)
+  const motions: { motionMs: number; score: number; hasClip: boolean; endMs: number }[] = []
+  const note = (outcomes: readonly JudgeOutcome[]) => {
+    for (const one of outcomes) {
+      const open = motions.findLast(({ hasClip }) => hasClip)
+      if (one.kind === 'closed' && open) Object.assign(open, { score: one.peakScore, endMs: startMs + one.endMs })
+      if (one.kind !== 'fired') continue
+      const motionMs = startMs + one.motionMs
+      motions.push({ motionMs, score: one.score, hasClip: one.clipFromMs !== null, endMs: motionMs })
+    }
+  }
+  for (const [i, cells] of scenes.entries()) {
+    clock.advance(200)
+    const trouble = drawn.find(({ at }) => at === i)
+    if (trouble && (trouble.what === 'ended' || trouble.what === 'stopped')) {
+      const why = trouble.what === 'ended' ? 'stream-ended' : 'stopped'
+      const interruption = { why, endMs: clock.monotonic() - 300, nowMs: clock.monotonic() } as const
+      note(judge.interrupt(why, interruption.endMs, interruption.nowMs, settings))
+      recorder.interrupted(interruption)
+    }
+    clock.advance(trouble?.pauseMs ?? 0)
+    if (trouble?.what === 'reconnected') {
+      judge.reconnect()
+      recorder.reconnected()
+    }
+    const times = coarseTimes({ takenMs: clock.monotonic(), arrivedMs: clock.monotonic() + (trouble?.lateMs ?? 120) })
+    note(judge.frame(cells, times, settings).outcomes)
+    recorder.frame(cells, times)
+  }
+  recorder.flush()
+  await store.stop()
+  return { motions, endMs: clock.now() }
+}
+
+t.test(
+  'with the settings of the camera, a replay gives the motion that was recorded, whatever befell the stream',
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(troubles, { maxLength: 12 }), async (drawn) => {
+        const folder = newFolder(t)
+        const { motions, endMs } = await live(folder, drawn)
+        const spec = { folder, cameraId: 1, fromMs: startMs, toMs: endMs, settings, area, wants: 'events' } as const
+        const again = (await replayCells(spec)).motions
+        const closed = ({ endMs: end }: { endMs: number }) => end < endMs - 5000
+        t.same(
+          again.filter(closed).toSorted((a, b) => a.motionMs - b.motionMs),
+          motions.filter(closed),
+        )
+        rmSync(folder, { recursive: true })
+      }),
+      { numRuns: 25 },
+    )
+  },
+)
+
+t.test('what a day says does not depend on where the question begins', async (t) => {
+  const folder = newFolder(t)
+  const { motions, endMs } = await live(folder, [])
+  const fromMs = startMs + 90_000
+  const spec = { folder, cameraId: 1, fromMs, toMs: endMs, settings, area, wants: 'events' } as const
+  const { motions: later } = await replayCells(spec)
+  const inside = <M extends { motionMs: number }>(some: readonly M[]) =>
+    some.filter(({ motionMs }) => motionMs >= fromMs)
+  t.ok(inside(motions).length > 0)
+  t.same(
+    inside(later).map(({ motionMs }) => motionMs),
+    inside(motions).map(({ motionMs }) => motionMs),
+  )
+})
+
+t.test('each recorded detection is found again, gone, in the clip of another event, or not known', async (t) => {
+  const at = (seconds: number) => startMs + seconds * 1000
+  const motion = (from: number, to: number) => ({ motionMs: at(from), endMs: at(to), score: 0.5, hasClip: true })
+  const was = (id: number, from: number, to: number) => ({ id, motionMs: at(from), endMs: at(to) })
+  const recorded = [was(1, 10, 25), was(2, 60, 75), was(3, 100, 115), was(4, 120, 130), was(5, 300, 310)]
+  const replayed = [motion(10.2, 25), motion(98, 140), motion(200, 210)]
+  const seen = [{ fromMs: at(0), toMs: at(250) }]
+  const { events, ...rest } = compareMotion(replayed, recorded, { fromMs: at(0), toMs: at(400) }, seen)
+  t.same(
+    events.map(({ detectionId }) => detectionId),
+    [1, 3, undefined],
+  )
+  t.same(rest, { lost: [2], merged: [4], undecided: [5], added: 1 })
+  const part = compareMotion(replayed, recorded, { fromMs: at(99), toMs: at(150) }, seen)
+  t.same([part.events.length, part.lost, part.merged], [0, [], [4]], 'an event that began before is told of there')
+})
