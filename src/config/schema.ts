@@ -442,7 +442,7 @@ const retention = {
         'Days for which the changes that motion detection saw are kept, 16 by 9 numbers for each of five pictures a second, so that other settings can be tried on them; 0: none are.',
       ),
       maxBytes: key(
-        size().prefault('512MiB'),
+        size().prefault('1GiB'),
         'Most bytes of them on the disk, of all cameras together; the oldest give way.',
       ),
     }),

@@ -27,12 +27,19 @@ const replay = (folder: string, more: Partial<ReplaySpec> = {}) =>
   })
 
 /** Plays an hour of frames to a store, one block every ten seconds; each hour 360 blocks of the same size. */
-async function playHour(store: CellStore, recorder: CellRecorder, clock: SimulatedClock): Promise<void> {
+async function playHour(
+  store: CellStore,
+  recorder: CellRecorder,
+  clock: SimulatedClock,
+  look = () => {},
+): Promise<void> {
   for (let i = 0; i < 5 * 3600; i += 1) {
     const takenMs = Math.round(clock.monotonic())
     recorder.frame(quietCells, { takenMs, arrivedMs: takenMs + 500 })
     clock.advance(200)
-    if (i % 500 === 499) await store.written()
+    if (i % 50 !== 49) continue
+    await store.written()
+    look()
   }
 }
 
@@ -104,10 +111,12 @@ t.test('all cameras together keep to the bytes that are allowed; the oldest hour
   const hourBytes = sum(sizes(folder))
   free.limits = { days: 7, mostBytes: 2.5 * hourBytes }
   const other = new CellRecorder({ cameraId: 2, shelf: free, clock })
-  for (const _ of Array(4)) {
-    await playHour(free, other, clock)
-    t.ok(sum(sizes(folder)) <= 2.5 * hourBytes, `${sum(sizes(folder))} of ${hourBytes} an hour`)
+  let most = 0
+  const look = () => {
+    most = Math.max(most, sum(sizes(folder)))
   }
+  for (const _ of Array(4)) await playHour(free, other, clock, look)
+  t.ok(most <= 2.5 * hourBytes, `${most} of ${hourBytes} an hour`)
   t.ok(sum(sizes(folder)) >= hourBytes, 'and what fits is kept')
   t.ok(readdirSync(folder).every((name) => name.startsWith('2_')))
   await free.stop()
