@@ -12,7 +12,7 @@ import { compareMotion } from '../../src/video/what-if.ts'
 import { type KindName, makeScene } from '../support/scenes/kinds.ts'
 import { play } from '../support/scenes/play.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
-import { cellStore } from '../support/stored-cells.ts'
+import { busyCells, cellStore, quietCells } from '../support/stored-cells.ts'
 
 const startMs = Date.UTC(2026, 2, 2, 8)
 const area = { masks: [], zones: [] }
@@ -39,7 +39,9 @@ const troubles = fc.record({
 })
 
 /** Judges the scenes as a camera does, stores them, and lists the motion by wall clock. */
-async function live(folder: string, drawn: readonly { at: number; pauseMs: number; lateMs: number; what: string }[]) {
+type Trouble = { at: number; pauseMs: number; lateMs: number; what: string }
+
+async function live(folder: string, drawn: readonly Trouble[], frames = scenes) {
   const clock = new SimulatedClock(startMs)
   const store = cellStore(folder, clock)
   const recorder = new CellRecorder({ cameraId: 1, shelf: store, clock })
@@ -54,7 +56,7 @@ async function live(folder: string, drawn: readonly { at: number; pauseMs: numbe
       motions.push({ motionMs, score: one.score, hasClip: one.clipFromMs !== null, endMs: motionMs })
     }
   }
-  for (const [i, cells] of scenes.entries()) {
+  for (const [i, cells] of frames.entries()) {
     clock.advance(200)
     const trouble = drawn.find(({ at }) => at === i)
     if (trouble && (trouble.what === 'ended' || trouble.what === 'stopped')) {
@@ -97,6 +99,18 @@ t.test(
     )
   },
 )
+
+t.test('three frames before a new connection and three after it are no motion, in a replay too', async (t) => {
+  const folder = newFolder(t)
+  const frames = [...Array(20).fill(quietCells), ...Array(6).fill(busyCells()), ...Array(20).fill(quietCells)]
+  const replayed = async (drawn: readonly Trouble[]) => {
+    const { motions, endMs } = await live(folder, drawn, frames)
+    const spec = { folder, cameraId: 1, fromMs: startMs, toMs: endMs, settings, area, wants: 'events' } as const
+    return [motions.length, (await replayCells(spec)).motions.length]
+  }
+  t.same(await replayed([{ at: 23, pauseMs: 0, lateMs: 120, what: 'reconnected' }]), [0, 0])
+  t.same(await replayed([]), [1, 1], 'six frames of one connection are')
+})
 
 t.test('what a day says does not depend on where the question begins', async (t) => {
   const folder = newFolder(t)
