@@ -54,7 +54,6 @@ const readsOfScores = (path: string, { toMs }: Span): string[] =>
     readsOfSpan(path, { fromMs: toMs - 3_600_000, toMs, events: 0 }).map((read) => `${read}&cells=true`),
   )
 
-
 const placeIn = (template: string, name: string): string =>
   template.startsWith('/api/whms/warehouses')
     ? '1'
