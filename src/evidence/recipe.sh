@@ -162,9 +162,10 @@ verifies() { # key as DER in hex, signature in hex; what was signed is in the sc
 short() { set -- "$(printf %s "$1" | hex)" && printf '%02x%s' $((${#1} / 2)) "$1"; } # a text behind its length
 ed25519=302a300506032b6570032100 mldsa44=30820532300b06096086480165030403110382052100
 
-logs='' witnesses='' unchecked='' seen=''
+logs='' witnesses='' unchecked='' seen='' believed=''
 while read -r from name id material; do
   [ -n "$from" ] || continue
+  vkey=$name+$id+$material
   material=$(unbase64 "$material" | hex)
   known=$({ printf '%s\n' "$name" && bytes "$material"; } | sha256)
   case $known in "$id"*) ;; *) fails signature "the key id $id is not that of $name and its key" ;; esac
@@ -187,7 +188,7 @@ while read -r from name id material; do
   if [ "$type" = 01 ]; then
     note >"$scratch"
     verifies "$ed25519$key" "$signature" || fails signature "the Ed25519 signature of $name does not verify"
-    logs="$logs Ed25519"
+    logs="$logs Ed25519" believed="$believed $vkey"
     continue
   fi
   time=${signature%"${signature#????????????????}"} signature=${signature#????????????????}
@@ -204,7 +205,7 @@ while read -r from name id material; do
     verifies "$mldsa44$key" "$signature" || fails "$step" "the ML-DSA signature of $name does not verify"
   fi
   case $step in
-    signature) logs="$logs ML-DSA-44" ;;
+    signature) logs="$logs ML-DSA-44" believed="$believed $vkey" ;;
     *) witnesses="$witnesses $name at $(date_of "$seconds")" ;;
   esac
   case $step,$from in
@@ -295,8 +296,6 @@ if [ -n "$opened" ]; then say openings "holds:$opened"; else say openings 'not c
 [ -n "$files$absent" ] || say media 'not claimed'
 
 # 6. Whose key?
-[ -n "$given" ] || while read -r from name id material; do
-  [ "$name" != "$origin" ] || say '' "signed by the key inside this file; compare it with the one you know: $name+$id+$material"
-done <<END
-$keys
-END
+[ -n "$given" ] || for vkey in $believed; do
+  say '' "signed by the key inside this file; compare it with the one you know: $vkey"
+done

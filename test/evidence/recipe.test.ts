@@ -30,6 +30,10 @@ t.test('a stranger checks a good bundle with five programs and finds that every 
   const untrusted = await runRecipe({ file: json(bundle), media, folder: 'photos and clips' })
   t.equal(untrusted.status, 0, untrusted.output)
   t.ok(untrusted.output.includes(`compare it with the one you know: ${keys[0]}`), 'says whose word it took')
+  t.notOk(
+    untrusted.output.includes(`${keys[1]}`) && /ML-DSA needs/.test(untrusted.output),
+    'and nothing of an unchecked key',
+  )
   const bare = await runRecipe({ file: json(bundle) })
   const everyKey = [...keys, ...bundle.keys.slice(2)].join(' ')
   const known = await runRecipe({ file: json(bundle), media, env: { KEY: everyKey } })
@@ -57,6 +61,23 @@ t.test('the recipe finds its way to the root from the edges of small and large l
       t.strictSame(held(output), ['leaf', 'hash', 'path', 'root', 'signature'])
       t.ok(verifyBundle(bundle).ok)
     }
+  }
+})
+
+t.test('the largest leaf that a log can hold goes through the recipe, and the next larger one does not', async (t) => {
+  const sized = (bytes: number) => {
+    const bare = testLog({ size: 3, facts: { 1: { assetBarcode: '' } } }).leaves[1]?.length ?? 0
+    return testLog({ size: 3, facts: { 1: { assetBarcode: 'P'.repeat(bytes - bare) } } })
+  }
+  for (const [bytes, status] of [
+    [65_535, 0],
+    [65_536, 1],
+  ] as const) {
+    const bundle = makeBundle({ log: sized(bytes), index: 1 })
+    t.equal(Buffer.from(bundle.leaf, 'base64').length, bytes)
+    const run = await runRecipe({ file: json(bundle) })
+    t.equal(run.status, status, run.output)
+    t.equal(verifyBundle(bundle).ok, status === 0)
   }
 })
 
