@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, requests, appends, lists, blocks, postgres (where it is installed), auth, webhooks,
+ *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, postgres (where it is installed), auth, webhooks,
  *                      deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
@@ -35,6 +35,7 @@ import { measureRequests } from './bench/requests.ts'
 import { measureScores } from './bench/scores.ts'
 import { measureServing } from './bench/serving.ts'
 import { stateOf } from './bench/site.ts'
+import { measureVerify } from './bench/verify.ts'
 import { measureWall } from './bench/wall.ts'
 import { measureWebhooks } from './bench/webhooks.ts'
 import { Workshop } from './bench/workshop.ts'
@@ -53,6 +54,7 @@ const parts = {
     return [...lists, ...(await measureEventLoop(workshop, folder))]
   },
   blocks: (workshop, sizes) => measureBlocks(workshop, sizes.at(-1) ?? 0),
+  verify: (workshop, sizes) => measureVerify(workshop, sizes.at(-1) ?? 0),
   auth: (workshop) => measureAuth(workshop),
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),

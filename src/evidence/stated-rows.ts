@@ -237,9 +237,19 @@ function statedDigest(row: AuditDigestRow): StatedRow {
   }
 }
 
+/** Labels never change, and each is asked for as often as its slot has events: kept for the time of one verification. */
+const labels = new WeakMap<ReadTx, Map<number, string | undefined>>()
+
+function knownLabel(tx: ReadTx, slotId: number): string | undefined {
+  const known = labels.get(tx) ?? new Map<number, string | undefined>()
+  labels.set(tx, known)
+  if (!known.has(slotId)) known.set(slotId, labelOf(tx, slotId))
+  return known.get(slotId)
+}
+
 /** Checks the label of an event's slot, and the row of a held photo. */
 function checkPlacement(tx: ReadTx, row: PlacementEventRow, findings: Findings): void {
-  const label = labelOf(tx, row.slot_id)
+  const label = knownLabel(tx, row.slot_id)
   if (label !== undefined && label !== row.slot_code) {
     findings.add(`slot ${row.slot_id}`, `is called ${label}, and was ${row.slot_code} when its events were recorded`)
   }

@@ -1,0 +1,84 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { databaseFile } from '../../src/database/index.ts'
+import { verifyLedger } from '../../src/evidence/index.ts'
+import { leafHash, sha256 } from '../../src/log/index.ts'
+import { SimulatedClock } from '../../test/support/simulated-clock.ts'
+import { type Figure, millis, rounded, thousands } from './figure.ts'
+import { openRooms } from './rooms.ts'
+import { furnish, History, keepPhoto } from './seed.ts'
+import { stateOf } from './site.ts'
+import { median } from './statistics.ts'
+import type { Workshop } from './workshop.ts'
+
+const slots = 1000
+const pallets = 800
+/** Recorded one by one; the rest is filled in, which is ten times as fast. */
+const recordedOnes = 2000
+const rounds = 3
+/** What verification reads row by row. */
+const scanned = ['placement_event', 'audit_entry', 'audit_hash']
+
+/**
+ * The verification of a ledger, against the least that it can be: hashing the bytes of each leaf twice (its place in the
+ * tree, and the hash of its row), and one scan of each table that is compared row by row. In turns, in one thread.
+ */
+export async function measureVerify(workshop: Workshop, events: number): Promise<Figure[]> {
+  const dataDir = stateOf(workshop.newFolder('verify'))
+  await makeLedger(dataDir, events)
+  const verified: number[] = []
+  const least: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    least.push(timed(() => hashAndScan(dataDir)))
+    verified.push(
+      timed(() => {
+        const { ok, mismatches } = verifyLedger(dataDir)
+        if (!ok) throw new Error(`the ledger of the bench does not verify: ${JSON.stringify(mismatches)}`)
+      }),
+    )
+  }
+  const verifiedMs = median(verified)
+  const leastMs = median(least)
+  return [
+    {
+      id: `verify-${events}`,
+      what: `Verification of ${thousands(events)} events, against hashing the same bytes and one scan of the tables`,
+      value: verifiedMs / leastMs,
+      unit: '×',
+      target: { limit: 2.5, sense: 'at most' },
+      raw: `${millis(verifiedMs)} against ${millis(leastMs)}; ${rounded((verifiedMs * 1000) / events)} µs an event`,
+      numbers: { verifiedMs, leastMs, events },
+    },
+  ]
+}
+
+async function makeLedger(dataDir: string, events: number): Promise<void> {
+  const clock = new SimulatedClock(Date.now() - (events + 3600) * 1000)
+  const rooms = openRooms(dataDir, clock)
+  rooms.db.pragma('synchronous = OFF')
+  await furnish(rooms, slots, pallets, 2)
+  const photoUrl = await keepPhoto(rooms)
+  const history = new History({ rooms, clock, slots, pallets, photoUrl })
+  await history.growTo(Math.min(events, recordedOnes))
+  if (events > recordedOnes) history.fillTo(rooms, events)
+  rooms.close()
+}
+
+function timed(work: () => void): number {
+  const startedMs = performance.now()
+  work()
+  return performance.now() - startedMs
+}
+
+function hashAndScan(dataDir: string): void {
+  const db = new BetterSqlite3(databaseFile(dataDir), { readonly: true })
+  try {
+    const leaves = db.prepare<[], { bytes: Buffer }>('SELECT * FROM log_leaf ORDER BY row')
+    for (const { bytes } of leaves.iterate()) {
+      leafHash(bytes)
+      sha256(bytes)
+    }
+    for (const table of scanned) for (const _ of db.prepare(`SELECT * FROM ${table}`).iterate());
+  } finally {
+    db.close()
+  }
+}
