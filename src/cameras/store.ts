@@ -148,10 +148,10 @@ export function findReservation(tx: ReadTx, id: number): Reservation | undefined
 
 /** Says whether this camera fired in this time, `toMs` excluded, without a row yet. */
 export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs: number): boolean {
-  return openReservations(tx).some((r) => r.cctv_id === cctvId && r.fired_at_ms >= fromMs && r.fired_at_ms < toMs)
+  return pendingMotions(tx, cctvId, { fromMs, toMs }).length > 0
 }
 
-/** Lists motion that fired and has no row. Films of events are none: they are ordered again. */
+/** Lists motion that fired and has no row, by looking at all: for the start. Films of events are none: they are ordered again. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.all(reservationsWithoutRow)
 }

@@ -11,7 +11,7 @@ import { PicturePace } from './picture-pace.ts'
 import { preRollProblem } from './pre-roll.ts'
 import { type Problem, plainWords } from './problems.ts'
 import { Ring } from './ring.ts'
-import { ageMs, asPng, freshGroup, lastPicture } from './snapshot.ts'
+import { ageMs, freshGroup, lastPicture } from './snapshot.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from './stream.ts'
 import type { VideoMemory } from './video-memory.ts'
 
@@ -168,7 +168,7 @@ export class Camera {
       const group = await freshGroup(this.#ring, clock, snapshotWithinMs)
       const takenAt = Math.round(clock.now() - ageMs(this.#ring, clock))
       if (!group) return emit({ type: 'snapshotFailed', ask, why: 'no-picture' })
-      const png = await decodeInTurn(async () => asPng(await lastPicture(ffmpeg.path, group)))
+      const png = await decodeInTurn(() => lastPicture(ffmpeg.path, group))
       emit({ type: 'snapshotTaken', ask, takenAt, png }, [png.buffer])
     } catch (err) {
       log.warn({ err }, 'no picture could be taken from a live camera')

@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process'
-import { PNG } from 'pngjs'
 import type { Clock } from '../platform/index.ts'
 import type { Cut, Ring } from './ring.ts'
 import { payloadOf, type Unit } from './transport-stream.ts'
-
-export type Picture = { readonly width: number; readonly height: number; readonly rgb: Buffer }
 
 /** Pictures that are older are not shown as the newest one. */
 const freshMs = 2000
@@ -12,7 +9,7 @@ const freshMs = 2000
 const timeoutMs = 10_000
 /** The last pictures of a group are decoded into this span, because times may be rounded. */
 const spanSeconds = 0.15
-const rgb = 2
+const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 /**
  * Resolves with the newest group of pictures as soon as its last one is fresh: at once, or when the next picture has
@@ -44,8 +41,14 @@ export function ageMs(ring: Ring, clock: Clock): number {
   return clock.monotonic() - (ring.newestMs ?? -Infinity)
 }
 
-/** Decodes the last picture of a cut in its full size. Rejects when ffmpeg cannot. */
-export async function lastPicture(ffmpeg: string, { codec, tables, units, firstPtsMs }: Cut): Promise<Picture> {
+/**
+ * Returns the last picture of a cut in its full size, as PNG. ffmpeg encodes it too: in this thread that would keep the
+ * cameras waiting. Rejects when ffmpeg cannot.
+ */
+export async function lastPicture(
+  ffmpeg: string,
+  { codec, tables, units, firstPtsMs }: Cut,
+): Promise<Uint8Array<ArrayBuffer>> {
   const last = Math.max(...units.map(({ ptsMs }) => ptsMs))
   const fromSeconds = Math.max((last - firstPtsMs) / 1000 - spanSeconds, 0).toFixed(3)
   const newest = units.at(-1) as Unit
@@ -58,27 +61,16 @@ export async function lastPicture(ffmpeg: string, { codec, tables, units, firstP
           ['-f', 'mpegts', '-i', 'pipe:0', '-vf', `select=gte(t\\,${fromSeconds})`],
           [tables, ...units.map(({ bytes }) => bytes)],
         )
-  const picture = lastOf(wrote)
+  const picture = lastPng(wrote)
   if (!picture) throw new Error('ffmpeg wrote no picture')
   return picture
 }
 
-/** Encodes a picture as PNG. The compression runs beside this thread. */
-export function asPng({ width, height, rgb: data }: Picture): Promise<Uint8Array<ArrayBuffer>> {
-  // The cheapest filter and level: a camera's noise hardly compresses, and the thread must not wait.
-  const png = new PNG({ colorType: rgb, inputColorType: rgb, inputHasAlpha: false, filterType: 0, deflateLevel: 1 })
-  Object.assign(png, { width, height, data })
-  const parts: Buffer[] = []
-  return new Promise((resolve, reject) => {
-    png.on('data', (part: Buffer) => parts.push(part)).on('error', reject)
-    // A buffer of its own, which can be handed over.
-    png.on('end', () => resolve(new Uint8Array(Buffer.concat(parts))))
-    png.pack()
-  })
-}
+/** The cheapest level: the noise of a camera hardly compresses. */
+const png = ['-c:v', 'png', '-compression_level', '1', '-pix_fmt', 'rgb24']
 
 function decode(ffmpeg: string, input: readonly string[], parts: readonly Uint8Array[]): Promise<Buffer> {
-  const output = ['-map', '0:v:0', '-vsync', '0', '-f', 'image2pipe', '-c:v', 'ppm', 'pipe:1']
+  const output = ['-map', '0:v:0', '-vsync', '0', '-f', 'image2pipe', ...png, 'pipe:1']
   return new Promise((resolve, reject) => {
     const wrote: Buffer[] = []
     let said = ''
@@ -103,16 +95,24 @@ function decode(ffmpeg: string, input: readonly string[], parts: readonly Uint8A
   })
 }
 
-/** Returns the last of several PPM pictures. Their headers have no comments. */
-function lastOf(bytes: Buffer): Picture | undefined {
-  let picture: Picture | undefined
-  for (let at = 0; at < bytes.length; ) {
-    const head = /^P6\n(\d+) (\d+)\n255\n/.exec(bytes.toString('latin1', at, at + 40))
-    if (!head) return picture
-    const [width, height] = [Number(head[1]), Number(head[2])]
-    const begin = at + head[0].length
-    at = begin + width * height * 3
-    if (at <= bytes.length) picture = { width, height, rgb: bytes.subarray(begin, at) }
+/** Returns the last of several PNG pictures in a buffer of its own, which can be handed over; undefined without a whole one. */
+export function lastPng(bytes: Buffer): Uint8Array<ArrayBuffer> | undefined {
+  let last: Buffer | undefined
+  for (let at = 0; bytes.subarray(at, at + signature.length).equals(signature); ) {
+    const end = endOfPng(bytes, at)
+    if (end === undefined) break
+    last = bytes.subarray(at, end)
+    at = end
   }
-  return picture
+  return last && new Uint8Array(last)
+}
+
+/** A PNG is its signature and chunks: length, type, content and CRC. `IEND` is the last. */
+function endOfPng(bytes: Buffer, begin: number): number | undefined {
+  for (let at = begin + signature.length; at + 12 <= bytes.length; ) {
+    const end = at + 12 + bytes.readUInt32BE(at)
+    if (bytes.toString('latin1', at + 4, at + 8) === 'IEND') return end <= bytes.length ? end : undefined
+    at = end
+  }
+  return undefined
 }
