@@ -108,7 +108,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     names,
     onRecorded: () => {},
   })
-  const ledger = new LedgerService({ work, recorder, warehouse, idempotency })
+  const ledger = new LedgerService({ work, recorder, warehouse, idempotency, dataDir })
   const floor = new FloorService({ work, warehouse, idempotency })
   return { work, warehouse, photos, ledger, floor, log, people, head, outbox, audit, makeId }
 }

@@ -24,7 +24,7 @@ import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
-import { type LogSigner, type PublishedLog, transparencyRoutes } from '../evidence/index.ts'
+import { type LogSigner, type Proofs, type PublishedLog, proofRoutes, transparencyRoutes } from '../evidence/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import {
   type AssetList,
@@ -118,6 +118,7 @@ export type ApiParts = {
   readonly uploads: UploadService
   readonly signer: () => LogSigner
   readonly publishedLog: PublishedLog
+  readonly proofs: Proofs
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -174,6 +175,7 @@ export function buildApi(parts: ApiParts): Api {
   clockRoutes(root, parts.clockBook, () => parts.clock.now())
   uploadRoutes(root, parts.uploads)
   transparencyRoutes(root, parts.publishedLog)
+  proofRoutes(root, parts.proofs)
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root

@@ -1,8 +1,9 @@
 import type { Config } from '../config/index.ts'
-import { Checkpoints, checkSignedHead, LogSigner, loadLogKeys, originOfLog, PublishedLog } from '../evidence/index.ts'
+import { Checkpoints, LogSigner, loadLogKeys, originOfLog, Proofs, PublishedLog } from '../evidence/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
+import type { ComposedVideo } from './compose-video.ts'
 import { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 
@@ -10,17 +11,13 @@ const shortestIntervalMs = 1000
 
 export type ComposedEvidence = ReturnType<typeof composeEvidence>
 
-/**
- * What outsiders can check: signed checkpoints, tiles and proofs. Throws ExitError (78) when the database is not the one
- * that was signed last.
- */
+/** What outsiders can check: signed checkpoints, tiles and proofs. */
 export function composeEvidence(
   live: { config: Config },
   { clock, log }: Outside,
-  { work, atOnce, logRoom, warehouse }: ComposedStorage & ComposedCallers & ComposedLedger,
+  { work, logRoom, warehouse, ledger, detections }: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
 ) {
   const { dataDir } = live.config
-  checkSignedHead(dataDir, atOnce)
   const jobs = new Jobs({ log })
   let loaded: LogSigner | undefined
   const signer = () => {
@@ -36,5 +33,15 @@ export function composeEvidence(
     verify: () => jobs.verify(dataDir),
   })
   const publishedLog = new PublishedLog({ work, logRoom, hiddenFrom: (caller) => warehouse.hiddenFrom(caller) })
-  return { jobs, signer, checkpoints, publishedLog }
+  const proofs = new Proofs({
+    work,
+    checkpoints,
+    keys: () => signer().keys,
+    anchors: () => [],
+    find: {
+      event: (id, caller) => ledger.provable(id, caller),
+      detection: (id, caller) => detections.provable(id, caller),
+    },
+  })
+  return { jobs, signer, checkpoints, publishedLog, proofs }
 }

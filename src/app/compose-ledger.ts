@@ -56,7 +56,7 @@ export function composeLedger(
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
     ...{ names, onRecorded },
   })
-  const ledger = new LedgerService({ work, recorder, warehouse, idempotency })
+  const ledger = new LedgerService({ work, recorder, warehouse, idempotency, dataDir })
   const units = new UnitService({
     ...{
       work,

@@ -3,7 +3,7 @@ import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } fro
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { compact } from '../database/index.ts'
-import type { Checkpoints } from '../evidence/index.ts'
+import { type Checkpoints, checkSignedHead, type Proofs } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import { type HealthWatch, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
@@ -55,6 +55,7 @@ export type Gateway = {
   readonly reloadFollowers: readonly ReloadFollower[]
   readonly jobs: Jobs
   readonly checkpoints: Checkpoints
+  readonly proofs: Proofs
   readonly logIdentity: LogIdentity
   readonly camerasThread: CamerasThread
   readonly cameras: CamerasService
@@ -90,19 +91,21 @@ export type Gateway = {
 }
 
 /**
- * Builds every room of the main thread, once, from the ground up. Nothing runs yet.
+ * Builds every room of the main thread, once, from the ground up. Nothing runs yet. Throws ExitError (78) when the database
+ * is not the one whose log was signed last.
  * @param withFirstAdmin a start without a config: an empty database gets an admin
  */
 export async function compose(config: Config, outside: Outside, withFirstAdmin: boolean): Promise<Gateway> {
   const live = { config }
   const metrics = new Metrics()
   const storage = await composeStorage(live, outside, withFirstAdmin)
+  checkSignedHead(config.dataDir, storage.atOnce)
   const callers = composeCallers(live, outside, storage, metrics)
   const uploadQueue = composeUploadQueue(live, outside)
   const reserve: OnRecorded = (tx, event) => video.films.reserve(tx, event)
   const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
-  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger })
   const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
+  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video })
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
   const lower = {
@@ -120,11 +123,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { webhooks, health, uploadWorker } = reporting
-  const { jobs, checkpoints } = evidence
+  const { jobs, checkpoints, proofs } = evidence
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
-    ...{ live, jobs, checkpoints, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
+    ...{ live, jobs, checkpoints, proofs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
     api: composeApi(live, outside, { ...lower, ...reporting }),

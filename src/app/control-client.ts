@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import got, { type OptionsInit, RequestError } from 'got'
 import { ExitError } from '../errors/index.ts'
-import type { Verification } from '../evidence/index.ts'
+import type { Proof, ProvableKind, Verification } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import type { ImportOptions, ImportResult } from '../imports/index.ts'
 import type { AddedWarehouse, NamedWarehouse } from './warehouse-command.ts'
@@ -25,6 +25,14 @@ export async function daemonServes(runtimeDir: string, dataDir: string): Promise
 /** Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it can't. */
 export function verifyThroughDaemon(runtimeDir: string): Promise<Verification> {
   return ask(runtimeDir, '/verify', 'verify')
+}
+
+/** A row that somebody at the box wants to be proved. */
+export type ProofCommand = { readonly kind: ProvableKind; readonly id: number }
+
+/** Has the daemon prove a row. Throws ExitError when it can't. */
+export function proveThroughDaemon(runtimeDir: string, command: ProofCommand): Promise<Proof> {
+  return ask(runtimeDir, '/proof', 'prove it', { json: command })
 }
 
 /** Has the daemon erase a person. Throws ExitError when it can't. */

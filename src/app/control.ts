@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { AppError, ExitError } from '../errors/index.ts'
-import type { Verification } from '../evidence/index.ts'
+import type { Proof, Verification } from '../evidence/index.ts'
 import { type ImportOptions, listKinds, listLimitBytes } from '../imports/index.ts'
 import type { Logger } from '../platform/index.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type Erased,
   type ErasureCommand,
   knock,
+  type ProofCommand,
 } from './control-client.ts'
 import type { Import } from './import-command.ts'
 import type { AddWarehouse } from './warehouse-command.ts'
@@ -28,6 +29,7 @@ export type ControlActions = {
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
   readonly import: Import
   readonly addWarehouse: AddWarehouse
+  readonly prove: (asked: ProofCommand) => Promise<Proof>
 }
 
 /** The commands: one POST each, JSON both ways; a list is sent byte for byte. Both ends are ours. */
@@ -36,6 +38,7 @@ function controlApi(actions: ControlActions): Hono {
   api.get('/', (c) => c.json({ dataDir: actions.dataDir }))
   api.post('/verify', async (c) => c.json(await actions.verify()))
   api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await c.req.json<ErasureCommand>())))
+  api.post('/proof', async (c) => c.json(await actions.prove(await c.req.json<ProofCommand>())))
   api.post('/warehouse/add', async (c) => {
     const { by, ...wanted } = await c.req.json<AddWarehouseCommand>()
     return c.json(await actions.addWarehouse(wanted, by))

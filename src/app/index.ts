@@ -6,6 +6,8 @@ export {
   type Erased,
   eraseThroughDaemon,
   importThroughDaemon,
+  type ProofCommand,
+  proveThroughDaemon,
   verifyThroughDaemon,
 } from './control-client.ts'
 export { describeApi } from './description.ts'

@@ -41,6 +41,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
         erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
         import: importer(gateway),
         addWarehouse: warehouseAdder(gateway),
+        prove: ({ kind, id }) => gateway.proofs.of(kind, id, undefined),
       },
       log,
     })

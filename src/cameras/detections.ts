@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, countLimit, type FileAnswer, type TimePlace, timeCursor } from '../http/index.ts'
-import { findMedia, type MediaRemovalRow } from '../log/index.ts'
+import { findMedia, type MediaRemovalRow, type Provable, type ProvableFile } from '../log/index.ts'
 import { expiryOf, fileOf } from './clip-files.ts'
 import { expiryWords } from './clip-words.ts'
 import { clockAt } from './clock-store.ts'
@@ -136,6 +136,26 @@ export class Detections {
     return this.#file(this.#row(id, caller), 'snapshot')
   }
 
+  /** Returns what is needed to prove a detection. Throws as `one`. Without a caller, a person at the box asks. */
+  provable(id: number | undefined, caller: Caller | undefined): Provable {
+    const row = this.#row(id, caller)
+    return this.#needs.work.read((tx) => ({
+      log: row.log_id,
+      seq: row.leaf_seq,
+      openings: [],
+      files: (['clip', 'snapshot'] as const).flatMap((kind) => this.#provableFile(tx, row, kind)),
+    }))
+  }
+
+  #provableFile(tx: ReadTx, row: DetectionEventRow, kind: 'clip' | 'snapshot'): ProvableFile[] {
+    const sha256 = kind === 'clip' ? row.clip_sha256 : row.snapshot_sha256
+    const media = sha256 === null ? undefined : findMedia(tx, sha256)
+    if (!media) return []
+    const name = kind === 'clip' ? 'clip.mp4' : 'snapshot.png'
+    const path = expiryOf(tx, row.id) ? null : join(this.#needs.clipsDir, fileOf(row.id, kind))
+    return [{ sha256: media.sha256, kind, contentType: media.mediaType, sizeBytes: media.sizeBytes, name, path }]
+  }
+
   #present(tx: ReadTx, row: DetectionEventRow | undefined): DetectionEvent | undefined {
     return row && this.#shown(tx, row)
   }
@@ -145,13 +165,14 @@ export class Detections {
     return presentDetection(tx, row, cameras.site.siteUrl, copies.stateOf(tx, row), expiryOf(tx, row.id))
   }
 
-  #row(id: number | undefined, caller: Caller): DetectionEventRow {
+  #row(id: number | undefined, caller: Caller | undefined): DetectionEventRow {
     const { row, fired } = this.#needs.work.read((tx) => ({
       row: id === undefined ? undefined : store.findShown(tx, id),
       fired: id === undefined ? undefined : store.findReservation(tx, id),
     }))
     const cctvId = row?.cctv_id ?? fired?.cctv_id
-    if (cctvId === undefined || !this.#needs.cameras.isVisible(cctvId, caller)) throw AppError.notFound('Detection')
+    const isSeen = cctvId !== undefined && (!caller || this.#needs.cameras.isVisible(cctvId, caller))
+    if (!isSeen) throw AppError.notFound('Detection')
     if (row) return row
     throw new AppError('CLIP_PENDING', 'The clip is still being recorded', { retryAfterSeconds: 5 })
   }

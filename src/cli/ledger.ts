@@ -1,18 +1,31 @@
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { daemonServes, verifyThroughDaemon } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { logKeysOf, type Verification, type VerifiedLog, verifyLedger } from '../evidence/index.ts'
+import {
+  type Comparison,
+  compareWithKept,
+  logKeysOf,
+  type Verification,
+  type VerifiedLog,
+  verifyLedger,
+} from '../evidence/index.ts'
 import { becomeOwnerOf } from './alone.ts'
+import { proofCommand, trustedKeys, verifyProofs } from './proof.ts'
 
 export function ledgerCommand(): Command {
   const ledger = new Command('ledger').description('the append-only log and its proofs')
   ledger
     .command('verify')
+    .argument('[bundle]', 'a proof bundle (.proof.json or .zip) to check instead of the ledger')
     .description('recompute everything from the first leaf; says what does not match, and where, and exits 1')
+    .option('--key <vkey>', 'verifier key that you know from elsewhere; may be given more than once', collect, [])
+    .option('--checkpoint <file>', 'also compare the ledger with a checkpoint that was kept elsewhere')
     .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
     .option('--json', 'for programs')
     .action(verify)
+  ledger.addCommand(proofCommand())
   ledger
     .command('key')
     .description('print the verifier keys of the log: Ed25519, then ML-DSA-44; give them to whoever checks proofs')
@@ -31,12 +44,32 @@ function key(options: { config?: string; json?: boolean }): void {
   )
 }
 
-async function verify(options: { config?: string; json?: boolean }): Promise<void> {
+const collect = (one: string, others: readonly string[]) => [...others, one]
+
+type VerifyOptions = { config?: string; json?: boolean; key: readonly string[]; checkpoint?: string }
+
+async function verify(bundle: string | undefined, options: VerifyOptions): Promise<void> {
+  if (bundle !== undefined) return verifyProofs(bundle, options)
   const { config } = loadConfig(options.config)
   const viaDaemon = await daemonServes(config.runtimeDir, config.dataDir)
   const result = viaDaemon ? await verifyThroughDaemon(config.runtimeDir) : verifyLedger(config.dataDir)
-  process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : forPeople(result))
-  if (!result.ok) throw new ExitError(1, '')
+  const kept = options.checkpoint === undefined ? undefined : compare(config.dataDir, options.checkpoint, options.key)
+  const told = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
+  process.stdout.write(
+    options.json ? `${JSON.stringify(told)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`,
+  )
+  if (!told.ok) throw new ExitError(1, '')
+}
+
+/** Compares the ledger with a checkpoint that was kept in a file, by the keys given or, without one, those of this box. */
+function compare(dataDir: string, file: string, vkeys: readonly string[]): Comparison {
+  const keys = trustedKeys(vkeys.length > 0 ? vkeys : logKeysOf(dataDir))
+  try {
+    return compareWithKept(dataDir, readFileSync(file, 'utf8'), keys)
+  } catch (error) {
+    if (error instanceof ExitError) throw error
+    throw new ExitError(1, `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 function forPeople(result: Verification): string {

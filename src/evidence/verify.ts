@@ -29,6 +29,7 @@ import { Findings, type Mismatch } from './findings.ts'
 import { checkFiles } from './held-files.ts'
 import { checkPeople } from './people.ts'
 import { type StatedKind, type StatedRow, statedKinds, type UnreadableRow } from './stated-rows.ts'
+import { TreeCheck } from './transparency/check-tree.ts'
 
 /** A recomputed log of the box. */
 export type VerifiedLog = {
@@ -169,6 +170,7 @@ class Walk {
 
   log(log: KnownLog): { size: number; root: string } {
     const tree = new MerkleFrontier()
+    const check = new TreeCheck(this.#tx, log, this.#findings)
     let expected = 1
     while (expected <= log.size) {
       const leaves = leavesBetween(this.#tx, log.number, expected, log.size, batch)
@@ -184,10 +186,12 @@ class Walk {
         const hash = leafHash(leaf.bytes)
         if (!hash.equals(leaf.hash)) this.#findings.add(this.#nameOf(log, leaf.seq), 'its bytes do not have its hash')
         tree.append(hash)
+        check.leaf(hash, tree)
         if (leaf.kind === 'audit-digest') this.#auditDigest(leaf.bytes)
         this.#leaf(log, leaf, rows.get(leaf.kind)?.get(leaf.seq))
       }
     }
+    check.end()
     return { size: log.size, root: tree.root().toString('hex') }
   }
 

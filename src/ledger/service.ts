@@ -2,8 +2,10 @@ import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
+import type { Provable } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
+import { provableEvent } from './provable.ts'
 import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
 import type { TimedAsk } from './record/timed-ask.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
@@ -28,6 +30,7 @@ type LedgerServiceNeeds = {
   readonly recorder: Recorder
   readonly warehouse: WarehouseService
   readonly idempotency: Idempotency
+  readonly dataDir: string
 }
 
 /** Records events, each in a separate transaction, and reads the history. */
@@ -72,6 +75,16 @@ export class LedgerService {
       const row = id === undefined ? undefined : store.findEvent(tx, id)
       if (!row || !this.#needs.recorder.isVisible(tx, row, caller)) throw AppError.notFound('Event')
       return store.toPlacementEvent(row)
+    })
+  }
+
+  /** Returns what is needed to prove an event. Throws NOT_FOUND. Without a caller, a person at the box asks. */
+  provable(id: number | undefined, caller: Caller | undefined): Provable {
+    return this.#needs.work.read((tx) => {
+      const row = id === undefined ? undefined : store.findEvent(tx, id)
+      const isSeen = row && (!caller || this.#needs.recorder.isVisible(tx, row, caller))
+      if (!isSeen) throw AppError.notFound('Event')
+      return provableEvent(tx, row, this.#needs.dataDir)
     })
   }
 

@@ -23,10 +23,19 @@ const before = statement({
   sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
     WHERE log_id = +? AND size < +? ORDER BY size DESC LIMIT ?`,
 })
+const between = statement({
+  columns: pick(tables.log_checkpoint, 'size', 'root', 'note'),
+  sql: 'SELECT size, root, note FROM main.log_checkpoint WHERE log_id = +? AND size >= +? AND size <= +? ORDER BY size',
+})
 const covering = statement({
   columns: columnsOfCheckpoint,
   sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
     WHERE log_id = +? AND size >= +? ORDER BY size LIMIT 1`,
+})
+const cosignedAt = statement({
+  columns: columnsOfCheckpoint,
+  sql: `SELECT c.log_id, c.size, c.root, c.note, c.signed_at_ms FROM main.log_checkpoint c
+    WHERE c.log_id = +? AND c.size = (SELECT min(size) FROM main.log_cosignature WHERE log_id = +? AND size >= +?)`,
 })
 const cosignaturesAt = statement({
   columns: pick(tables.log_cosignature, 'log_id', 'size', 'name', 'line', 'cosigned_at_ms', 'received_at_ms'),
@@ -49,9 +58,19 @@ export function checkpointsBefore(tx: ReadTx, log: number, size: number, limit: 
   return tx.all(before, [log, size, limit])
 }
 
+/** Returns the signed heads of a log from one size to another, the smallest first. */
+export function checkpointsBetween(tx: ReadTx, log: number, from: number, to: number) {
+  return tx.all(between, [log, from, to])
+}
+
 /** Returns the smallest signed head that covers a leaf (its number from 1 on). */
 export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
   return tx.get(covering, [log, seq])
+}
+
+/** Returns the smallest cosigned head that covers a leaf (its number from 1 on). */
+export function cosignedCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
+  return tx.get(cosignedAt, [log, log, seq])
 }
 
 /** Returns the cosignatures of the checkpoint with this size. */

@@ -5,7 +5,9 @@ export {
   type Cosignature,
   checkpointCovering,
   checkpointsBefore,
+  checkpointsBetween,
   cosignaturesOf,
+  cosignedCovering,
   newestCheckpoint,
 } from './checkpoints.ts'
 export { erasedBefore, keepErasedIdentity, keepErasedName } from './erased.ts'
@@ -69,6 +71,7 @@ export {
   photosBehind,
 } from './media.ts'
 export { leafHash, MerkleFrontier, nodeHash, sha256 } from './merkle.ts'
+export { type OpenedField, openedPerson, openedText } from './opened.ts'
 export {
   commitmentOf,
   endOfTexts,
@@ -109,6 +112,7 @@ export {
   rootOfPath,
   type TreeHead,
 } from './proofs.ts'
+export type { Provable, ProvableFile } from './provable.ts'
 export {
   type MediaRemovalRow,
   type Removal,
@@ -127,6 +131,8 @@ export {
   entryBundle,
   leafOfLog,
   nodesOf,
+  rootOfTile,
+  storedTile,
   storedTiles,
   storeTiles,
   tileHashes,

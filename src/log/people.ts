@@ -116,6 +116,11 @@ export class Person implements Identity {
     this.#salted = Buffer.concat([Buffer.alloc(hashBytes), Buffer.from(identityText({ name, instance }), 'utf8')])
   }
 
+  /** The text that a commitment is made of. */
+  get identity(): string {
+    return identityText(this)
+  }
+
   /** The salt of one row's column: HMAC-SHA-256 of the path under the person's salt. */
   rowSalt(path: string): Buffer {
     if (path.length > longestPath) throw new RangeError(`a path of ${path.length} characters is too long`)

@@ -14,9 +14,9 @@ const tilesOfLevel = statement({
   columns: { n: integer },
   sql: 'SELECT coalesce(max(n), -1) + 1 AS n FROM main.log_tile WHERE log_id = +? AND level = +?',
 })
-const storedTile = statement({
-  columns: pick(tables.log_tile, 'hashes'),
-  sql: 'SELECT hashes FROM main.log_tile WHERE log_id = +? AND level = +? AND n = +?',
+const tileAt = statement({
+  columns: pick(tables.log_tile, 'hashes', 'root'),
+  sql: 'SELECT hashes, root FROM main.log_tile WHERE log_id = +? AND level = +? AND n = +?',
 })
 const rootsBetween = statement({
   columns: pick(tables.log_tile, 'root'),
@@ -67,7 +67,7 @@ function storeTile(tx: Tx, log: number, first: number): void {
   for (let level = 0; ; level += 1) {
     const hashes = readHashes(tx, log, level, n, tileWidth)
     const row = tx.get(nextRow)?.row ?? 1
-    tx.run(newTile, { row, log_id: log, level, n, hashes: Buffer.concat(hashes), root: reduced(hashes) })
+    tx.run(newTile, { row, log_id: log, level, n, hashes: Buffer.concat(hashes), root: rootOfTile(hashes) })
     if ((n + 1) % tileWidth !== 0) return
     n = Math.floor(n / tileWidth)
   }
@@ -90,9 +90,14 @@ export function widthOfTile(level: number, n: number, size: number): number {
   return Math.max(0, Math.min(tileWidth, hashes - n * tileWidth))
 }
 
+/** Returns a stored tile: its hashes one behind the other, and the root over them. */
+export function storedTile(tx: ReadTx, log: number, level: number, n: number) {
+  return tx.get(tileAt, [log, level, n])
+}
+
 /** Returns the first `width` hashes of a tile, one behind the other. The tree must have them. */
 export function tileHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer {
-  const stored = tx.get(storedTile, [log, level, n])
+  const stored = storedTile(tx, log, level, n)
   if (stored) return stored.hashes.subarray(0, width * hashBytes)
   return Buffer.concat(readHashes(tx, log, level, n, width))
 }
@@ -129,12 +134,12 @@ export function nodesOf(tx: ReadTx, log: number, size: number): NodeAt {
     const hashes: Buffer[] = []
     for (let at = from; at < from + width * hashBytes; at += hashBytes) hashes.push(tile.subarray(at, at + hashBytes))
     if (hashes.at(-1)?.length !== hashBytes) throw new Error(`tile ${key} of log ${log} ends before ${index}`)
-    return reduced(hashes)
+    return rootOfTile(hashes)
   }
 }
 
-/** The root over a power of two of hashes. */
-function reduced(hashes: readonly Buffer[]): Buffer {
+/** Returns the root over the hashes of a tile, or of another power of two of them. */
+export function rootOfTile(hashes: readonly Buffer[]): Buffer {
   let row: readonly Buffer[] = hashes
   while (row.length > 1) {
     const above: Buffer[] = []

@@ -34,6 +34,7 @@ export const assets = {
   ffmpeg: (arch: Arch) => `node_modules/@ffmpeg-installer/linux-${arch}/ffmpeg`,
   'THIRD-PARTY-NOTICES': () => 'THIRD-PARTY-NOTICES',
   LICENSE: () => 'LICENSE',
+  'recipe.sh': () => 'src/evidence/recipe.sh',
   // Made from src/console/page by scripts/build/console.ts.
   'console.json': () => '.cache/console.json',
 } as const satisfies Record<string, (arch: Arch) => string>

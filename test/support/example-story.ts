@@ -387,6 +387,9 @@ class Day {
     await this.#get('/api/log/consistency?from=1&to=3')
     await this.#get('/api/log/tile/0/000.p%2F1')
     await this.#get('/api/log/tile/entries/000.p%2F1')
+    await this.#get('/api/whms/events/1/proof')
+    await this.#get('/api/iot/detection-events/1/proof')
+    await this.#get('/api/governance/clock')
   }
 
   #queueUpload(): void {

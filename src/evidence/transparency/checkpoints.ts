@@ -19,6 +19,7 @@ import type { LogSigner } from './keys.ts'
 const tilesInOneTurn = 16
 /** After a checkpoint could not be made, such as on a full disk. */
 const retryMs = 60_000
+const proofIntervalMs = 1000
 
 export type CheckpointSettings = {
   /** Time after which a log that grew gets its next checkpoint, in milliseconds. */
@@ -55,6 +56,7 @@ export class Checkpoints {
   #cancel: (() => void) | undefined
   #isStarted = false
   #isVerified = false
+  #madeAtMs = Number.NEGATIVE_INFINITY
   #stopped: SigningStop | undefined
   readonly #listeners: ((checkpoint: Checkpoint) => void)[] = []
 
@@ -125,9 +127,19 @@ export class Checkpoints {
     const find = (tx: ReadTx) => checkpointCovering(tx, log, seq)
     const found = work.read(find)
     if (found) return found
+    this.#demandPause()
     if (log !== logRoom.identity.number) throw notReady('No checkpoint of this earlier log covers the row')
     const made = await this.make()
     return work.read(find) ?? made
+  }
+
+  /** Proofs may ask for one checkpoint a second, so that nobody fills the disk with them. */
+  #demandPause(): void {
+    const { clock } = this.#needs
+    const waitMs = this.#madeAtMs + proofIntervalMs - clock.monotonic()
+    if (waitMs <= 0) return
+    if (this.#isStarted) this.#schedule(Math.min(waitMs, this.#needs.settings().everyMs))
+    throw notReady('The next checkpoint is signed within a second', 1)
   }
 
   #unsigned(): number {
@@ -144,7 +156,7 @@ export class Checkpoints {
 
   /** Makes a checkpoint without a caller; a failure is logged and tried again. */
   #makeAside(): void {
-    const { clock, log, settings } = this.#needs
+    const { log, settings } = this.#needs
     this.#cancel?.()
     void this.make().then(
       () => this.#schedule(settings().everyMs),
@@ -154,7 +166,6 @@ export class Checkpoints {
         this.#schedule(retryMs)
       },
     )
-    void clock
   }
 
   #schedule(delayMs: number): void {
@@ -187,6 +198,7 @@ export class Checkpoints {
       return checkpoint
     })
     this.#newest = made
+    this.#madeAtMs = this.#needs.clock.monotonic()
     for (const listener of this.#listeners) listener(made)
     return made
   }
@@ -214,6 +226,6 @@ export class Checkpoints {
   }
 }
 
-function notReady(message: string): AppError {
-  return new AppError('NOT_READY', message, { retryAfterSeconds: 5 })
+function notReady(message: string, retryAfterSeconds = 5): AppError {
+  return new AppError('NOT_READY', message, { retryAfterSeconds })
 }
