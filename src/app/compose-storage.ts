@@ -4,9 +4,9 @@ import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '
 import { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
-import { AuditDigests, AuditTrail, inspector, Outbox } from '../journal/index.ts'
+import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead } from '../ledger/index.ts'
-import { identifyLog, Log, Openings, People } from '../log/index.ts'
+import { identifyLog, Log, type LogIdentity, newestCheckpoint, Openings, People } from '../log/index.ts'
 import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
 import { isAnyoneOwed } from '../webhooks/index.ts'
 import { notifications } from './notifications.ts'
@@ -55,7 +55,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     ...{ clockSync, clockBook, audit },
     openings: new Openings({ random }),
     auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
-    outbox: outboxOf(config, outside, makeId),
+    outbox: outboxOf(config, outside, makeId, () => newestHead(tx, identity)),
     box: secretBox(boxKey, random),
     derivedKey: (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32)),
     close: () => {
@@ -66,7 +66,12 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   }
 }
 
-function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbox {
+function outboxOf(
+  config: Config,
+  outside: Outside,
+  makeId: () => string,
+  checkpoint: () => CheckpointNote | undefined,
+): Outbox {
   const { log, isOwed } = outside
   const onMismatch =
     outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
@@ -75,8 +80,15 @@ function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbo
     warehouseId: config.site.warehouseId,
     makeId,
     inspect: inspector(notifications, onMismatch),
+    checkpoint,
     isOwed: isOwed ?? isAnyoneOwed,
   })
+}
+
+/** Returns the newest checkpoint as notifications carry it. Reads through the writer, so it is that of the transaction. */
+function newestHead(tx: Tx, { number, logId }: LogIdentity): CheckpointNote | undefined {
+  const newest = newestCheckpoint(tx, number)
+  return newest && { logId, size: newest.size, root: newest.root.toString('hex'), note: newest.note }
 }
 
 /** The accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */

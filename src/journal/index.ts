@@ -24,6 +24,14 @@ export {
   rewriteReply,
 } from './idempotency.ts'
 export { type CreatedSchemas, type Inspect, inspector, mismatchOf, type NotificationSchemas } from './notifications.ts'
-export { type CreatedEvent, type Envelope, Outbox, type PublishedEvent, payloadVersion, published } from './outbox.ts'
+export {
+  type CheckpointNote,
+  type CreatedEvent,
+  type Envelope,
+  Outbox,
+  type PublishedEvent,
+  payloadVersion,
+  published,
+} from './outbox.ts'
 export { endsOfPublished, type Published, publishedBetween, rewritePublished } from './published.ts'
 export { redacted } from './redact.ts'

@@ -22,14 +22,14 @@ export type PublishedEvent = {
 export type CreatedEvent = Omit<PublishedEvent, 'type' | 'eventId'> & { readonly type: CreatedKind }
 
 /** The newest checkpoint in a notification: a receiver that keeps it can compare the log with it later. */
-type CheckpointNote = {
+export type CheckpointNote = {
   readonly logId: string
   /** Leaves of the log. */
   readonly size: number
   /** Root hash over them, hex. */
   readonly root: string
-  /** The signed checkpoint as text, where there is one. */
-  readonly note?: string | undefined
+  /** The signed checkpoint as text. */
+  readonly note: string
 }
 
 export type Envelope = {

@@ -13,12 +13,12 @@ const Metadata = z
         logId: z.string(),
         size: z.int().openapi({ description: 'Leaves of the log' }),
         root: sha256Hex().openapi({ description: 'Root hash over them' }),
-        note: z.string().optional().openapi({ description: 'The signed checkpoint as text' }),
+        note: z.string().openapi({ description: 'The signed checkpoint as text (c2sp.org/tlog-checkpoint)' }),
       })
       .optional()
       .openapi({
         description:
-          'The latest checkpoint when the event was recorded; absent before the first. Keep it: with it you can prove a later change of the log',
+          'The newest checkpoint when the notification was stored; absent before the first. Keep it: with it you can prove a later change of the log',
       }),
   })
   .openapi('NotificationMetadata')

@@ -119,7 +119,7 @@ t.test('it goes out all the same: no fact is refused because it was described wr
 })
 
 t.test('the newest checkpoint rides along as soon as there is one', async (t) => {
-  let checkpoint: { logId: string; size: number; root: string } | undefined
+  let checkpoint: { logId: string; size: number; root: string; note: string } | undefined
   const outbox = new Outbox({
     siteId: 'dc-7',
     warehouseId: 3,
@@ -129,6 +129,6 @@ t.test('the newest checkpoint rides along as soon as there is one', async (t) =>
   })
   const envelope = () => outbox.envelope('webhook.test', 'e', 0, { webhookId: 'w', message: 'm' })
   t.strictSame(envelope().metadata, { warehouseId: 3, siteId: 'dc-7', version: '1.0' })
-  checkpoint = { logId: 'l', size: 7, root: 'ab'.repeat(32) }
+  checkpoint = { logId: 'l', size: 7, root: 'ab'.repeat(32), note: 'a note' }
   t.strictSame(envelope().metadata, { warehouseId: 3, siteId: 'dc-7', version: '1.0', checkpoint })
 })
