@@ -7,7 +7,7 @@ import { FloorService } from '../../src/floor/index.ts'
 import type { RequestOrigin } from '../../src/http/index.ts'
 import { AuditTrail, Idempotency, inspector, Outbox } from '../../src/journal/index.ts'
 import { assetIsSeen, headOf, LedgerHead, LedgerService, Recorder } from '../../src/ledger/index.ts'
-import { identifyLog, Log, Openings, People } from '../../src/log/index.ts'
+import { EvidenceStates, identifyLog, Log, Openings, People } from '../../src/log/index.ts'
 import { Photos } from '../../src/photos/index.ts'
 import { type Clock, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { photoUse } from '../../src/units/index.ts'
@@ -108,7 +108,10 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     names,
     onRecorded: () => {},
   })
-  const ledger = new LedgerService({ work, recorder, warehouse, idempotency, dataDir })
+  const ledger = new LedgerService({
+    ...{ work, recorder, warehouse, idempotency, dataDir },
+    evidenceStates: new EvidenceStates({ policy: () => ({ names: [], quorum: 1 }) }),
+  })
   const floor = new FloorService({ work, warehouse, idempotency })
   return { work, warehouse, photos, ledger, floor, log, people, head, outbox, audit, makeId }
 }

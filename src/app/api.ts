@@ -24,7 +24,15 @@ import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
-import { type LogSigner, type Proofs, type PublishedLog, proofRoutes, transparencyRoutes } from '../evidence/index.ts'
+import {
+  type LogSigner,
+  type Proofs,
+  type PublishedLog,
+  proofRoutes,
+  transparencyRoutes,
+  type Witness,
+  witnessRoutes,
+} from '../evidence/index.ts'
 import { type ExchangeService, exchangeRoutes } from '../exchange/index.ts'
 import {
   type AssetList,
@@ -119,6 +127,7 @@ export type ApiParts = {
   readonly signer: () => LogSigner
   readonly publishedLog: PublishedLog
   readonly proofs: Proofs
+  readonly witness: Witness
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -176,6 +185,7 @@ export function buildApi(parts: ApiParts): Api {
   uploadRoutes(root, parts.uploads)
   transparencyRoutes(root, parts.publishedLog)
   proofRoutes(root, parts.proofs)
+  witnessRoutes(root, { ...parts, admit: (c) => parts.admission.anybody('witness', c.get('address')) })
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root

@@ -1,5 +1,17 @@
 import type { Config } from '../config/index.ts'
-import { Checkpoints, LogSigner, loadLogKeys, originOfLog, Proofs, PublishedLog } from '../evidence/index.ts'
+import {
+  Checkpoints,
+  EvidenceClient,
+  LogSigner,
+  loadLogKeys,
+  loadWitnessKey,
+  originOfLog,
+  Proofs,
+  PublishedLog,
+  Witness,
+  Witnesses,
+} from '../evidence/index.ts'
+import type { Metrics } from '../health/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
@@ -14,8 +26,9 @@ export type ComposedEvidence = ReturnType<typeof composeEvidence>
 /** What outsiders can check: signed checkpoints, tiles and proofs. */
 export function composeEvidence(
   live: { config: Config },
-  { clock, log }: Outside,
+  { clock, log, random, version }: Outside,
   { work, logRoom, warehouse, ledger, detections }: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
+  metrics: Pick<Metrics, 'witnessAsked'>,
 ) {
   const { dataDir } = live.config
   const jobs = new Jobs({ log })
@@ -43,5 +56,16 @@ export function composeEvidence(
       detection: (id, caller) => detections.provable(id, caller),
     },
   })
-  return { jobs, signer, checkpoints, publishedLog, proofs }
+  const witnesses = new Witnesses({
+    ...{ work, clock, random, log, logRoom, checkpoints },
+    client: new EvidenceClient({ clock, version }),
+    witnesses: () => live.config.evidence.witnesses,
+    onAsked: (outcome) => metrics.witnessAsked(outcome),
+  })
+  const witness = new Witness({
+    ...{ work, clock, log },
+    key: () => loadWitnessKey(dataDir),
+    settings: () => live.config.witness,
+  })
+  return { jobs, signer, checkpoints, publishedLog, proofs, witnesses, witness }
 }

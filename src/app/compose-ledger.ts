@@ -56,7 +56,10 @@ export function composeLedger(
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
     ...{ names, onRecorded },
   })
-  const ledger = new LedgerService({ work, recorder, warehouse, idempotency, dataDir })
+  const ledger = new LedgerService({
+    ...{ work, recorder, warehouse, idempotency, dataDir },
+    evidenceStates: storage.evidenceStates,
+  })
   const units = new UnitService({
     ...{
       work,

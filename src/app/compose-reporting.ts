@@ -39,11 +39,14 @@ export function composeReporting(
     retention: parts.retention,
     metrics,
     uploads: copying.uploadWellness,
+    witnesses: () => parts.witnesses.seen(),
+    witnessConflicts: () => parts.witness.conflicts(),
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({
     logSize: () => parts.logRoom.size,
+    secured: () => work.read((tx) => parts.evidenceStates.sizes(tx, parts.logRoom.identity.number)),
     webhooks: () => webhooks.status(),
     storageServers: () => storageUsers.status(),
     freeBytes: () => room.free().bytes,

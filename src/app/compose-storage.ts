@@ -6,7 +6,7 @@ import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead } from '../ledger/index.ts'
-import { identifyLog, Log, type LogIdentity, newestCheckpoint, Openings, People } from '../log/index.ts'
+import { EvidenceStates, identifyLog, Log, type LogIdentity, newestCheckpoint, Openings, People } from '../log/index.ts'
 import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
 import { isAnyoneOwed } from '../webhooks/index.ts'
 import { notifications } from './notifications.ts'
@@ -53,6 +53,12 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
       reserveBytes: () => live.config.retention.ledgerReserveBytes,
     }),
     ...{ clockSync, clockBook, audit },
+    evidenceStates: new EvidenceStates({
+      policy: () => ({
+        names: live.config.evidence.witnesses.map(({ name }) => name),
+        quorum: live.config.evidence.quorum,
+      }),
+    }),
     openings: new Openings({ random }),
     auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
     outbox: outboxOf(config, outside, makeId, () => newestHead(tx, identity)),

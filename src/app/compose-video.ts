@@ -66,7 +66,10 @@ export function composeVideo(
   const configured = new ConfiguredCameras({ site, names: callers.names })
   const isWanted = (cctvId: number): boolean => cameras.uploadsClips(cctvId)
   const copies = new ClipCopies({ queue: uploadQueue, siteId: config.site.id, isWanted })
-  const detections = new Detections({ work, cameras: configured, copies, clipsDir: clipsFolder })
+  const detections = new Detections({
+    ...{ work, cameras: configured, copies, clipsDir: clipsFolder },
+    evidenceStates: storage.evidenceStates,
+  })
   const gapLedger = new GapLedger({ clock, log: storage.logRoom, outbox, makeId, cameras: configured })
   const recorder = new DetectionRecorder({
     ...{ work, clock, logger: log, log: storage.logRoom, outbox, makeId, cameras: configured, link: camerasThread },

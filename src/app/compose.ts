@@ -3,7 +3,7 @@ import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } fro
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { compact } from '../database/index.ts'
-import { type Checkpoints, checkSignedHead, type Proofs } from '../evidence/index.ts'
+import { type Checkpoints, checkSignedHead, type Proofs, type Witness, type Witnesses } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import { type HealthWatch, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
@@ -56,6 +56,8 @@ export type Gateway = {
   readonly jobs: Jobs
   readonly checkpoints: Checkpoints
   readonly proofs: Proofs
+  readonly witnesses: Witnesses
+  readonly witness: Witness
   readonly logIdentity: LogIdentity
   readonly camerasThread: CamerasThread
   readonly cameras: CamerasService
@@ -105,7 +107,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const reserve: OnRecorded = (tx, event) => video.films.reserve(tx, event)
   const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
   const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
-  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video })
+  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video }, metrics)
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
   const lower = {
@@ -123,11 +125,12 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { webhooks, health, uploadWorker } = reporting
-  const { jobs, checkpoints, proofs } = evidence
+  const { jobs, checkpoints, proofs, witnesses, witness } = evidence
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
-    ...{ live, jobs, checkpoints, proofs, camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
+    ...{ live, jobs, checkpoints, proofs, witnesses, witness },
+    ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
     api: composeApi(live, outside, { ...lower, ...reporting }),
@@ -136,6 +139,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     // The checkpoints stop last: what the others wrote while they stopped is signed too.
     workers: [
       checkpoints,
+      witnesses,
       clockSync,
       clockBook,
       jobs,
@@ -153,9 +157,10 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       health,
       liveViews,
     ],
-    reloadFollowers: [camerasThread, printWorker, cameras, uploadWorker, liveViews, metricsListener].filter(
-      (one) => one !== undefined,
-    ),
+    reloadFollowers: [
+      ...[camerasThread, printWorker, cameras, uploadWorker, liveViews, metricsListener],
+      witnesses,
+    ].filter((one) => one !== undefined),
     ...atTheBox(live, { storage, callers, video, reporting }),
   }
 }

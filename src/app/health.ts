@@ -3,9 +3,11 @@ import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
+import type { WitnessSeen } from '../evidence/index.ts'
 import {
   cameraObservations,
   clockObservation,
+  conflictObservations,
   databaseObservation,
   diskObservation,
   ffmpegObservation,
@@ -15,6 +17,7 @@ import {
   preRollObservations,
   storageObservations,
   uploadObservations,
+  witnessObservations,
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
@@ -40,6 +43,8 @@ export function composeHealth(needs: {
   metrics: Pick<Metrics, 'healthChanged'>
   clockBook: Pick<ClockBook, 'report' | 'steps'>
   uploads: () => Wellness
+  witnesses: () => readonly WitnessSeen[]
+  witnessConflicts: () => readonly { readonly origin: string; readonly size: number }[]
   ffmpegOrigin: () => FfmpegOrigin | undefined
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
@@ -69,6 +74,7 @@ export function composeHealth(needs: {
         ...storageObservations(storageUsers.wellness()),
         ...uploadObservations(needs.uploads(), clock.now()),
       ],
+      evidence: () => [...witnessObservations(needs.witnesses()), ...conflictObservations(needs.witnessConflicts())],
       cameras: (before) => {
         const seen = cameraObservations(cameras.cameraHealth(), clock.now())
         if (seen.length === 0) return []

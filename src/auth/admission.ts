@@ -16,6 +16,9 @@ const publicPerMinute = 6000
 /** A page of pictures asks for many at once. */
 const signedPerMinute = 600
 
+/** A log asks its witnesses once for each checkpoint, at most once a second. */
+const witnessPerMinute = 300
+
 /** Opened live views and snapshots: a page of many cameras, with one that goes away and comes back. */
 const livePerMinute = 600
 
@@ -39,8 +42,8 @@ export class Admission {
   }
 
   /** Counts one request without a caller; each kind has a separate bucket. */
-  anybody(kind: 'public' | 'console', address: string, tell?: TellRate): void {
-    this.#take(`${kind} ${networkOf(address)}`, publicPerMinute, kind, tell)
+  anybody(kind: 'public' | 'console' | 'witness', address: string, tell?: TellRate): void {
+    this.#take(`${kind} ${networkOf(address)}`, kind === 'witness' ? witnessPerMinute : publicPerMinute, kind, tell)
   }
 
   /** Counts one refusal by network. Only refusals count there, so guesses never use up a colleague's rate. */

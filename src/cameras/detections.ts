@@ -2,14 +2,21 @@ import { join } from 'node:path'
 import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, countLimit, type FileAnswer, type TimePlace, timeCursor } from '../http/index.ts'
-import { findMedia, type MediaRemovalRow, type Provable, type ProvableFile } from '../log/index.ts'
+import {
+  type Evidence,
+  type EvidenceStates,
+  findMedia,
+  type MediaRemovalRow,
+  type Provable,
+  type ProvableFile,
+} from '../log/index.ts'
 import { expiryOf, fileOf } from './clip-files.ts'
 import { expiryWords } from './clip-words.ts'
 import { clockAt } from './clock-store.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { CopyState, DetectionCopies } from './copies.ts'
 import { filmsOf } from './film-store.ts'
-import type { DetectionEvent } from './schema.ts'
+import type { DetectionEvent, ListedDetection } from './schema.ts'
 import * as store from './store.ts'
 import type { DetectionEventRow } from './tables.ts'
 
@@ -34,6 +41,7 @@ type DetectionsNeeds = {
   readonly cameras: ConfiguredCameras
   readonly copies: DetectionCopies
   readonly clipsDir: string
+  readonly evidenceStates: EvidenceStates
 }
 
 /** Shows the recorded detections, with their clips and snapshots, to callers who may see the camera. */
@@ -67,7 +75,10 @@ export class Detections {
     const listing = store.newestDetections(filter)
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
     const data = this.#needs.work.read((tx) =>
-      keys.flatMap(([, id = 0]) => this.#present(tx, store.findDetection(tx, id)) ?? []),
+      this.#listed(
+        tx,
+        keys.map(([, id = 0]) => store.findDetection(tx, id)),
+      ),
     )
     const [timestampMs, id] = keys.at(-1) ?? []
     const last = timestampMs === undefined || id === undefined ? undefined : { timestampMs, id }
@@ -83,7 +94,10 @@ export class Detections {
     const listing = store.followedDetections(filter, afterRow, before)
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, { limit, offset }, countLimit, signal)
     const data = this.#needs.work.read((tx) =>
-      keys.flatMap(([row = 0]) => this.#present(tx, store.detectionInRow(tx, row)) ?? []),
+      this.#listed(
+        tx,
+        keys.map(([row = 0]) => store.detectionInRow(tx, row)),
+      ),
     )
     return { data, hasMore, total, nextCursor: null }
   }
@@ -111,9 +125,12 @@ export class Detections {
   }
 
   /** Returns a detection. Throws NOT_FOUND, also for one of a camera that the caller may not see. */
-  one(id: number | undefined, caller: Caller): DetectionEvent {
+  one(id: number | undefined, caller: Caller): DetectionEvent & { evidence: Evidence } {
     const row = this.#row(id, caller)
-    return this.#needs.work.read((tx) => this.#shown(tx, row))
+    return this.#needs.work.read((tx) => ({
+      ...this.#shown(tx, row),
+      evidence: this.#needs.evidenceStates.of(tx, row),
+    }))
   }
 
   /** Returns the clip to play it. Throws as `clip`, and SECOND_PERSON_NEEDED. */
@@ -154,6 +171,12 @@ export class Detections {
     const name = kind === 'clip' ? 'clip.mp4' : 'snapshot.png'
     const path = expiryOf(tx, row.id) ? null : join(this.#needs.clipsDir, fileOf(row.id, kind))
     return [{ sha256: media.sha256, kind, contentType: media.mediaType, sizeBytes: media.sizeBytes, name, path }]
+  }
+
+  #listed(tx: ReadTx, found: readonly (DetectionEventRow | undefined)[]): ListedDetection[] {
+    const rows = found.filter((row) => row !== undefined)
+    const stateOf = this.#needs.evidenceStates.ofPage(tx, rows)
+    return rows.map((row) => ({ ...this.#shown(tx, row), evidence: stateOf(row) }))
   }
 
   #present(tx: ReadTx, row: DetectionEventRow | undefined): DetectionEvent | undefined {

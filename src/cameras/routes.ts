@@ -16,8 +16,16 @@ import {
   sendResource,
   time,
 } from '../http/index.ts'
+import { Evidence } from '../log/index.ts'
 import type { Detections } from './detections.ts'
-import { Camera, DetectionEvent, detectionShape, MotionAction, motionResultShape, motionStatusShape } from './schema.ts'
+import {
+  Camera,
+  detectionShape,
+  ListedDetection,
+  MotionAction,
+  motionResultShape,
+  motionStatusShape,
+} from './schema.ts'
 import type { CamerasService } from './service.ts'
 
 const tag = 'Cameras'
@@ -84,7 +92,7 @@ const listDetections = operation({
       ...historyQuery,
     }),
   },
-  success: { 200: { description: 'One page', schema: listOf(DetectionEvent) } },
+  success: { 200: { description: 'One page', schema: listOf(ListedDetection) } },
   errors: ['NOT_FOUND'],
 })
 
@@ -97,7 +105,7 @@ const getDetection = operation({
   summary: 'One detection',
   description: 'While its clip is still being recorded the answer is 503 with the code CLIP_PENDING.',
   input: { params: idParam },
-  success: { 200: { description: 'The detection', schema: resource(detectionShape) } },
+  success: { 200: { description: 'The detection', schema: resource({ ...detectionShape, evidence: Evidence }) } },
   errors: ['CLIP_PENDING'],
 })
 

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { motionRanges } from '../config/index.ts'
 import { optional, rowId, timeOut } from '../http/index.ts'
+import { EvidenceState } from '../log/index.ts'
 import { sceneStates } from '../video/index.ts'
 
 const within = (name: keyof typeof motionRanges) => z.number().min(motionRanges[name].min).max(motionRanges[name].max)
@@ -165,3 +166,7 @@ export const detectionShape = {
 }
 export const DetectionEvent = z.object(detectionShape).openapi('DetectionEvent')
 export type DetectionEvent = z.infer<typeof DetectionEvent>
+
+/** A detection of a list. */
+export const ListedDetection = z.object({ ...detectionShape, evidence: EvidenceState }).openapi('ListedDetection')
+export type ListedDetection = z.infer<typeof ListedDetection>

@@ -10,6 +10,7 @@ import {
   type Verification,
   type VerifiedLog,
   verifyLedger,
+  witnessKeyOf,
 } from '../evidence/index.ts'
 import { becomeOwnerOf } from './alone.ts'
 import { proofCommand, trustedKeys, verifyProofs } from './proof.ts'
@@ -28,7 +29,9 @@ export function ledgerCommand(): Command {
   ledger.addCommand(proofCommand())
   ledger
     .command('key')
-    .description('print the verifier keys of the log: Ed25519, then ML-DSA-44; give them to whoever checks proofs')
+    .description(
+      'print the verifier keys of the log: Ed25519, then ML-DSA-44; third, where it is a witness, its key as one',
+    )
     .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
     .option('--json', 'for programs')
     .action(key)
@@ -39,8 +42,12 @@ function key(options: { config?: string; json?: boolean }): void {
   const { config } = loadConfig(options.config)
   becomeOwnerOf(config.dataDir)
   const [logKey, logKeyPostQuantum] = logKeysOf(config.dataDir)
+  const { enabled, name } = config.witness
+  const witnessKey = enabled && name !== null ? witnessKeyOf(config.dataDir, name) : undefined
   process.stdout.write(
-    options.json ? `${JSON.stringify({ logKey, logKeyPostQuantum })}\n` : `${logKey}\n${logKeyPostQuantum}\n`,
+    options.json
+      ? `${JSON.stringify({ logKey, logKeyPostQuantum, ...(witnessKey && { witnessKey }) })}\n`
+      : [logKey, logKeyPostQuantum, ...(witnessKey ? [witnessKey] : [])].map((line) => `${line}\n`).join(''),
   )
 }
 

@@ -65,6 +65,19 @@ export const uploadIsKnown: CrossCheck = (storage, context) => {
   tell(context, ['upload', 'instance'], 'expected one of storage.instances')
 }
 
+/** Refuses a witness under another name than its key has: its cosignatures would never be found. */
+export const nameIsOfKey: CrossCheck = (witness, context) => {
+  const [name, vkey] = [field(witness, 'name'), field(witness, 'vkey')]
+  if (typeof name !== 'string' || typeof vkey !== 'string' || !vkey.includes('+')) return
+  const own = vkey.slice(0, vkey.indexOf('+'))
+  if (own !== name) tell(context, ['name'], `its key says ${own}`)
+}
+
+export const witnessIsNamed: CrossCheck = (witness, context) => {
+  if (field(witness, 'enabled') !== true || typeof field(witness, 'name') === 'string') return
+  tell(context, ['name'], 'needed when the witness is enabled')
+}
+
 export const passwordHasUser: CrossCheck = (camera, context) => {
   if (typeof field(camera, 'passwordFile') !== 'string' || field(camera, 'username') !== null) return
   tell(context, ['passwordFile'], 'needs username beside it')

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseDuration } from './duration.ts'
@@ -36,6 +37,33 @@ export function text(max: number) {
 /** Makes a kind for text of one form, which `expected` names. */
 export function textLike(form: RegExp, expected: string) {
   return z.string().regex(form).register(kinds, { name: 'text', expected })
+}
+
+/** Makes a kind for names of keys in signed notes: no space of any kind, no plus sign. */
+export function keyName() {
+  return textLike(/^[^\s+\p{C}]{1,255}$/u, 'a name of 1 to 255 characters, without spaces and plus signs')
+}
+
+/** Length of the public key of each signature type of signed notes, in bytes. */
+const publicKeyBytes: Readonly<Record<number, number>> = { 1: 32, 4: 32, 6: 1312 }
+
+/** Makes a kind for verifier keys (c2sp.org/signed-note) of these signature types. */
+export function vkey(types: readonly number[]) {
+  const expected = `a verifier key NAME+ID+KEY of type ${types.map((type) => `0x0${type}`).join(' or ')}, whole and unchanged`
+  return z
+    .string()
+    .refine((value) => isVkey(value, types))
+    .register(kinds, { name: 'verifier key', expected })
+}
+
+/** Says whether the id in a verifier key is that of its key, so that a typing error is found here. */
+function isVkey(value: string, types: readonly number[]): boolean {
+  const [, name = '', id, encoded = ''] = /^([^\s+\p{C}]{1,255})\+([0-9a-f]{8})\+(.+)$/u.exec(value) ?? []
+  const bytes = Buffer.from(encoded, 'base64')
+  const [type = 0] = bytes
+  if (bytes.toString('base64') !== encoded || !types.includes(type)) return false
+  if (bytes.length !== (publicKeyBytes[type] ?? 0) + 1) return false
+  return hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), bytes]), 'hex').startsWith(id ?? '-')
 }
 
 export function wholeNumber(min: number, max: number, unit?: string) {

@@ -5,11 +5,13 @@ import {
   distinct,
   distinctAddresses,
   metricsHaveTheirOwnAddress,
+  nameIsOfKey,
   namesAreSomebody,
   passwordHasUser,
   plainHttpIsMeant,
   siteIsNoInstance,
   uploadIsKnown,
+  witnessIsNamed,
   zonesAreLarge,
 } from './cross-checks.ts'
 import { type Facts, facts } from './keys.ts'
@@ -19,6 +21,7 @@ import {
   flag,
   folder,
   host,
+  keyName,
   keyOneOf,
   kinds,
   network,
@@ -34,6 +37,7 @@ import {
   text,
   textLike,
   url,
+  vkey,
   wholeNumber,
 } from './kinds.ts'
 import { roleNames } from './roles.ts'
@@ -455,6 +459,15 @@ const retention = {
   ledgerReserveBytes: key(size().prefault('256MiB'), 'Disk space that clips and photos leave for the ledger.'),
 }
 
+const witnessAsked = {
+  name: key(keyName(), "The witness's name, as its key says it.", { example: 'hub.example/w1' }),
+  vkey: key(vkey([4, 6]), 'Its verifier key.', {
+    example: 'hub.example/w1+817aabbd+BCBHsoGxKXDT5Kd+2yA68rmVYivwroN6QWWwTWYUE6ol',
+  }),
+  url: key(serverUrl(), 'Its submission prefix; /add-checkpoint is added.', { example: 'https://hub.example/witness' }),
+  caFile: key(file().nullable().prefault(null), 'Certificates in PEM to trust for it instead of the public ones.'),
+}
+
 const evidence = {
   checkpoint: key(
     section({
@@ -465,6 +478,33 @@ const evidence = {
       leaves: key(wholeNumber(1, 65_536).prefault(256), 'Number of new leaves after which it gets one at once.'),
     }),
     'When the head of the log is signed.',
+  ),
+  witnesses: key(
+    z
+      .array(z.strictObject(witnessAsked).superRefine(nameIsOfKey, always))
+      .superRefine(distinct('name'), always)
+      .prefault([]),
+    'Who is asked after each checkpoint to confirm that the log only grew.',
+    { identity: 'name' },
+  ),
+  quorum: key(wholeNumber(1, 16).prefault(1), 'How many of them make a fact witnessed.'),
+}
+
+const witness = {
+  enabled: key(flag().prefault(false), 'Whether this gateway is a witness of other logs: /witness/add-checkpoint.'),
+  name: key(
+    keyName().nullable().prefault(null),
+    'Name of its key, which stands in its cosignatures; it is chosen once. Needed when enabled.',
+    { example: 'dc-7.example/w1' },
+  ),
+  logs: key(
+    z.array(vkey([1, 6])).prefault([]),
+    'Verifier keys of the logs that it knows, as "gatehouse ledger key" prints them there; several of one log are several entries.',
+    {
+      example: [
+        'gatehouse/dc-8/0198c0de-0000-7000-8000-000000000000+a290fc80+AcqU3woSEYgbcTF4zQ1N/VyjJhNr+DCqDmjoUiiZTB3z',
+      ],
+    },
   ),
 }
 
@@ -576,6 +616,11 @@ const everything = z.strictObject({
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
   evidence: key(section(evidence), 'What outsiders can check.', live),
+  witness: key(
+    section(witness).superRefine(witnessIsNamed, always),
+    'Whether this gateway confirms the logs of others.',
+    live,
+  ),
   privacy: key(section(privacy), 'What people in front of the cameras are told.', live),
   video: key(
     section({

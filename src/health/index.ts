@@ -5,11 +5,13 @@ export { healthRoutes } from './routes.ts'
 export {
   cameraObservations,
   clockObservation,
+  conflictObservations,
   databaseObservation,
   diskObservation,
   ffmpegObservation,
   preRollObservations,
   storageObservations,
   uploadObservations,
+  witnessObservations,
 } from './sources.ts'
 export { HealthWatch } from './watch.ts'

@@ -5,6 +5,8 @@ import type { BoxSample } from './box.ts'
 /** The functions that the metrics call at each scrape. */
 export type MetricSources = {
   readonly logSize: () => number
+  /** How many leaves of the log are secured, step by step. */
+  readonly secured: () => { readonly signed: number; readonly witnessed: number }
   readonly storageServers: () => { open: number; down: number }
   readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
   readonly freeBytes: () => number
@@ -36,6 +38,7 @@ export class Metrics {
   readonly #healthChanges: Counter<'kind'>
   readonly #uploaded: Counter<'kind'>
   readonly #uploadedBytes: Counter<'kind'>
+  readonly #witnessQuestions: Counter<'outcome'>
   readonly #outcomes = new Map<string, Counter.Internal>()
 
   constructor() {
@@ -72,12 +75,23 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     })
+    this.#witnessQuestions = new Counter({
+      name: 'gatehouse_witness_questions_total',
+      help: 'Checkpoints that witnesses were asked to cosign, by outcome: cosigned, or what was wrong',
+      labelNames: ['outcome'],
+      registers,
+    })
     this.#healthChanges = new Counter({
       name: 'gatehouse_health_changes_total',
       help: 'Changes of health to the worse or the better, by kind, such as camera.offline and camera.online',
       labelNames: ['kind'],
       registers,
     })
+  }
+
+  /** Counts a question to a witness. */
+  witnessAsked(outcome: string): void {
+    this.#witnessQuestions.inc({ outcome })
   }
 
   /** Adds the figures that are read at each scrape. Called once, when everything that they read exists. */
@@ -118,6 +132,12 @@ export class Metrics {
       1,
     )
     gauge('gatehouse_log_leaves', 'Leaves in the log', () => sources.logSize())
+    gauge('gatehouse_log_signed_leaves', 'Leaves that a signed checkpoint covers', () => sources.secured().signed)
+    gauge(
+      'gatehouse_log_witnessed_leaves',
+      'Leaves that a quorum of witnesses has cosigned',
+      () => sources.secured().witnessed,
+    )
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)
     gauge('gatehouse_uploads_pending_bytes', 'Bytes that wait for their upload', () => sources.uploads().pendingBytes)

@@ -44,7 +44,7 @@ const Health = z
       )
       .openapi({
         description:
-          'database, disk, clock, storage, webhooks, cameras. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
+          'database, disk, clock, storage, webhooks, cameras, evidence. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
       }),
   })
   .openapi('Health')

@@ -238,6 +238,39 @@ export function clockObservation({ state, source, forMs }: ClockSeen): Observati
   return { component: 'clock', subject: 'clock', name, wrong }
 }
 
+/** A witness that is asked. */
+type WitnessSeen = {
+  readonly name: string
+  readonly trouble: { readonly finding: string; readonly words: string } | undefined
+  readonly forMs: number
+}
+
+export function witnessObservations(witnesses: readonly WitnessSeen[]): Observation[] {
+  return witnesses.map(({ name: own, trouble, forMs }) => {
+    const name = `The witness ${own}`
+    const wrong = trouble && {
+      kind: witnessKind(trouble.finding),
+      forMs,
+      message: `${name} has not cosigned for ${durationWords(forMs)}: ${trouble.words}.`,
+    }
+    return { component: 'evidence', subject: own, name, wrong: wrong ?? null }
+  })
+}
+
+function witnessKind(finding: string): Kind {
+  if (finding === 'ahead' || finding === 'other-root') return 'witness.ahead'
+  return finding === 'unreachable' || finding === 'unavailable' ? 'witness.unreachable' : 'witness.refuses'
+}
+
+/** @param logs those that have shown two roots for one size, with the size */
+export function conflictObservations(logs: readonly { origin: string; size: number }[]): Observation[] {
+  return logs.map(({ origin, size }) => {
+    const name = `The log ${origin}`
+    const message = `${name} has signed two different histories of ${size} leaves. Both checkpoints are kept in witness_conflict. Call its admin; the alert ends when its key is taken out of witness.logs.`
+    return { component: 'evidence', subject: origin, name, wrong: { kind: 'witness.conflict', forMs: 0, message } }
+  })
+}
+
 /** @param failure the error message of reading the database; null when it answered */
 export function databaseObservation(failure: string | null): Observation {
   const message = `The database cannot be read: ${failure}. Stop the gateway, look at the disk, and run "gatehouse ledger verify".`

@@ -1,4 +1,4 @@
-export const components = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras'] as const
+export const components = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras', 'evidence'] as const
 export type Component = (typeof components)[number]
 
 export type CheckStatus = 'healthy' | 'degraded' | 'unhealthy'
@@ -139,6 +139,34 @@ export const kinds = {
     graceMs: 0,
     over: 'database.recovered',
     reason: 'The database cannot be read.',
+  },
+  'witness.unreachable': {
+    component: 'evidence',
+    status: 'degraded',
+    graceMs: 60 * minuteMs,
+    over: 'witness.recovered',
+    reason: 'A witness of the log has not answered for over an hour.',
+  },
+  'witness.refuses': {
+    component: 'evidence',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'witness.recovered',
+    reason: 'A witness of the log does not cosign it.',
+  },
+  'witness.conflict': {
+    component: 'evidence',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'witness.conflict.ended',
+    reason: 'A log that this gateway witnesses has shown two histories.',
+  },
+  'witness.ahead': {
+    component: 'evidence',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'witness.recovered',
+    reason: 'A witness has seen another history of the log than the one here.',
   },
   'clock.unsynced': {
     component: 'clock',

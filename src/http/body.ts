@@ -52,7 +52,8 @@ function brokenOff(cause: unknown): never {
 /** Somebody who is not known yet has to send a name and a password, which takes no minutes. */
 const strangersBodyMs = 5000
 
-async function readInTime(request: Request, limitBytes: number): Promise<Uint8Array> {
+/** As `readBody`, for a client that nobody knows: the whole body has to arrive within 5 s. Throws VALIDATION_ERROR. */
+export async function readBodyInTime(request: Request, limitBytes: number): Promise<Uint8Array> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = () => reject(new AppError('VALIDATION_ERROR', 'The request took too long to arrive'))
   const timer = setTimeout(late, strangersBodyMs)
@@ -78,7 +79,7 @@ export function jsonBodies(
     if (method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)) return next()
     try {
       const isKnown = c.get('caller') !== undefined
-      const bytes = await (isKnown ? readBody : readInTime)(c.req.raw, limitOf(c.req.path))
+      const bytes = await (isKnown ? readBody : readBodyInTime)(c.req.raw, limitOf(c.req.path))
       c.set('rawBody', bytes)
       if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
       const body = bytes.length > 0 ? parseJson(bytes) : {}

@@ -19,9 +19,10 @@ import {
   time,
   timeCursor,
 } from '../http/index.ts'
+import { Evidence } from '../log/index.ts'
 import { deviceTimeHeaders } from './record/device-time.ts'
 import { timedAskOf } from './record/timed-ask.ts'
-import { NewPlacementEvent, PlacementEvent, placementEventShape, placementEventTypes, RecordedEvent } from './schema.ts'
+import { ListedEvent, NewPlacementEvent, placementEventShape, placementEventTypes, RecordedReply } from './schema.ts'
 import type { LedgerService } from './service.ts'
 
 const tag = 'Ledger'
@@ -45,8 +46,8 @@ const recordEvent = operation({
     body: NewPlacementEvent,
   },
   success: {
-    200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedEvent, location: true },
-    201: { description: 'Recorded', schema: RecordedEvent, location: true },
+    200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedReply, location: true },
+    201: { description: 'Recorded', schema: RecordedReply, location: true },
   },
   errors: ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOUND', 'CONSTRAINT_VIOLATED'],
 })
@@ -82,7 +83,7 @@ const listEvents = operation({
       ...historyQuery,
     }),
   },
-  success: { 200: { description: 'One page', schema: listOf(PlacementEvent) } },
+  success: { 200: { description: 'One page', schema: listOf(ListedEvent) } },
 })
 
 const getEvent = operation({
@@ -92,9 +93,9 @@ const getEvent = operation({
   access: 'whms:read',
   tag,
   summary: 'One event',
-  description: 'As it was recorded, with its warnings.',
+  description: 'As it was recorded, with its warnings, and how far it is secured by now.',
   input: { params: z.object({ id: z.string() }) },
-  success: { 200: { description: 'The event', schema: resource(placementEventShape) } },
+  success: { 200: { description: 'The event', schema: resource({ ...placementEventShape, evidence: Evidence }) } },
 })
 
 export function ledgerRoutes(api: Api, ledger: LedgerService): void {

@@ -12,6 +12,7 @@ import {
   text,
   timeOut,
 } from '../http/index.ts'
+import { Evidence, EvidenceState } from '../log/index.ts'
 import { warningCodes } from './warnings.ts'
 
 export const placementEventTypes = ['PLACED', 'REMOVED', 'VERIFIED', 'DISPUTED'] as const
@@ -132,6 +133,16 @@ const recordedShape = {
 }
 export const RecordedEvent = z.object({ success: z.literal(true), ...recordedShape }).openapi('RecordedEvent')
 export type RecordedEvent = z.infer<typeof RecordedEvent>
+
+/** A recorded event as POST answers it: with how far it is secured. */
+export const RecordedReply = z
+  .object({ success: z.literal(true), ...recordedShape, evidence: Evidence })
+  .openapi('RecordedReply')
+export type RecordedReply = z.infer<typeof RecordedReply>
+
+/** An event of a list. */
+export const ListedEvent = z.object({ ...placementEventShape, evidence: EvidenceState }).openapi('ListedEvent')
+export type ListedEvent = z.infer<typeof ListedEvent>
 
 /** A recorded event inside the answer to an act of several. */
 export const AppendedEvent = z.object(recordedShape).openapi('AppendedEvent')

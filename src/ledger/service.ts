@@ -2,13 +2,13 @@ import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
-import type { Provable } from '../log/index.ts'
+import { type Evidence, type EvidenceStates, type Provable, recordedOnly } from '../log/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
 import { provableEvent } from './provable.ts'
 import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
 import type { TimedAsk } from './record/timed-ask.ts'
-import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from './schema.ts'
+import type { ListedEvent, NewPlacementEvent, PlacementEvent, RecordedReply } from './schema.ts'
 import * as store from './store.ts'
 
 export type HistoryQuery = {
@@ -31,6 +31,7 @@ type LedgerServiceNeeds = {
   readonly warehouse: WarehouseService
   readonly idempotency: Idempotency
   readonly dataDir: string
+  readonly evidenceStates: EvidenceStates
 }
 
 /** Records events, each in a separate transaction, and reads the history. */
@@ -45,12 +46,14 @@ export class LedgerService {
    * Records one event. Resolves after it is on disk.
    * Throws PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED.
    */
-  record(request: NewPlacementEvent, asked: TimedAsk): Promise<Reply<RecordedEvent>> {
+  record(request: NewPlacementEvent, asked: TimedAsk): Promise<Reply<RecordedReply>> {
     demandFor(request.event_type, asked.by.caller)
     return this.#needs.work.write((tx) =>
       this.#needs.idempotency.once(tx, asked.claim, () => {
         const { event, isNew } = this.#needs.recorder.appendIn(tx, request, asked)
-        return { status: isNew ? (201 as const) : (200 as const), body: event, location: pathOf(event.id) }
+        const evidence = isNew ? recordedOnly : this.#evidenceOf(tx, event.id)
+        const body = { ...event, evidence }
+        return { status: isNew ? (201 as const) : (200 as const), body, location: pathOf(event.id) }
       }),
     )
   }
@@ -70,11 +73,11 @@ export class LedgerService {
   }
 
   /** Throws NOT_FOUND. */
-  event(id: number | undefined, caller: Caller): PlacementEvent {
+  event(id: number | undefined, caller: Caller): PlacementEvent & { evidence: Evidence } {
     return this.#needs.work.read((tx) => {
       const row = id === undefined ? undefined : store.findEvent(tx, id)
       if (!row || !this.#needs.recorder.isVisible(tx, row, caller)) throw AppError.notFound('Event')
-      return store.toPlacementEvent(row)
+      return { ...store.toPlacementEvent(row), evidence: this.#needs.evidenceStates.of(tx, row) }
     })
   }
 
@@ -94,7 +97,7 @@ export class LedgerService {
     page: HistoryPage & { readonly afterSeq?: number | undefined },
     caller: Caller,
     signal?: AbortSignal,
-  ): Promise<{ events: PlacementEvent[]; hasMore: boolean; total: number | null }> {
+  ): Promise<{ events: ListedEvent[]; hasMore: boolean; total: number | null }> {
     const { zoneId, warehouseId, asset_barcode } = query
     const filter = {
       operator: query.operator,
@@ -111,7 +114,14 @@ export class LedgerService {
     }))
     const slots = { zoneId, warehouseId, hiddenWarehouses: this.#needs.warehouse.hiddenFrom(caller) }
     const { rows, hasMore, total } = await pageOfHistory(this.#needs.work, { ...filter, ...about }, slots, page, signal)
-    return { events: rows.map(store.toPlacementEvent), hasMore, total }
+    const stateOf = this.#needs.work.read((tx) => this.#needs.evidenceStates.ofPage(tx, rows))
+    const events = rows.map((row) => ({ ...store.toPlacementEvent(row), evidence: stateOf(row) }))
+    return { events, hasMore, total }
+  }
+
+  #evidenceOf(tx: ReadTx, id: number): Evidence {
+    const row = store.findEvent(tx, id)
+    return row ? this.#needs.evidenceStates.of(tx, row) : recordedOnly
   }
 
   /** Returns the slot of a query, by number, by label, or by both when they agree; `noSlot` otherwise. */

@@ -4,9 +4,6 @@ import { sql, tables } from './tables.ts'
 /** A signed head of a log, as it is stored: `root` has 32 bytes, `note` is the signed note without cosignatures. */
 export type Checkpoint = Omit<RowOf<typeof tables.log_checkpoint>, 'row'>
 
-/** A witness's signature line under a checkpoint, and the time that it states. */
-export type Cosignature = Omit<RowOf<typeof tables.log_cosignature>, 'row'>
-
 const newCheckpoint = built(tables.log_checkpoint, (row) => sql.insertInto('log_checkpoint').values(row))
 const nextRow = statement({
   columns: { row: integer },
@@ -37,11 +34,6 @@ const cosignedAt = statement({
   sql: `SELECT c.log_id, c.size, c.root, c.note, c.signed_at_ms FROM main.log_checkpoint c
     WHERE c.log_id = +? AND c.size = (SELECT min(size) FROM main.log_cosignature WHERE log_id = +? AND size >= +?)`,
 })
-const cosignaturesAt = statement({
-  columns: pick(tables.log_cosignature, 'log_id', 'size', 'name', 'line', 'cosigned_at_ms', 'received_at_ms'),
-  sql: `SELECT log_id, size, name, line, cosigned_at_ms, received_at_ms FROM main.log_cosignature
-    WHERE log_id = +? AND size = +? ORDER BY name, cosigned_at_ms`,
-})
 
 /** Appends a signed head. Call it only after the head before it was checked in the same transaction. */
 export function addCheckpoint(tx: Tx, checkpoint: Checkpoint): void {
@@ -71,9 +63,4 @@ export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkp
 /** Returns the smallest cosigned head that covers a leaf (its number from 1 on). */
 export function cosignedCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
   return tx.get(cosignedAt, [log, log, seq])
-}
-
-/** Returns the cosignatures of the checkpoint with this size. */
-export function cosignaturesOf(tx: ReadTx, log: number, size: number): Cosignature[] {
-  return tx.all(cosignaturesAt, [log, size])
 }

@@ -2,15 +2,21 @@ export { canonicalJson, type Json } from './canonical.ts'
 export {
   addCheckpoint,
   type Checkpoint,
-  type Cosignature,
   checkpointCovering,
   checkpointsBefore,
   checkpointsBetween,
-  cosignaturesOf,
   cosignedCovering,
   newestCheckpoint,
 } from './checkpoints.ts'
+export {
+  addCosignature,
+  addTimestamp,
+  cosignaturesOf,
+  lastCosignature,
+  lastTimestamp,
+} from './countersigned.ts'
 export { erasedBefore, keepErasedIdentity, keepErasedName } from './erased.ts'
+export { Evidence, EvidenceState, EvidenceStates, recordedOnly, type WitnessPolicy } from './evidence-states.ts'
 export {
   clipToCome,
   type Hold,

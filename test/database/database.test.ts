@@ -77,6 +77,8 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
       'log_identity',
       'log_tile',
       'log_timestamp',
+      'witness_conflict',
+      'witness_log',
       'media_removed',
       'report',
       'scale_reading',

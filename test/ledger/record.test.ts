@@ -122,7 +122,8 @@ t.test('event, leaf, notification, audit entry and kept reply are there together
     ],
   )
   const [told] = inFile<{ body: Buffer }>(gateway, 'SELECT body FROM outbox ORDER BY seq')
-  const { success: _, ...data } = body
+  const { success: _, evidence, ...data } = body
+  t.equal(evidence.state, 'recorded')
   t.same(JSON.parse(String(told?.body)), {
     id: body.eventId,
     type: 'whms.placement',

@@ -14,6 +14,7 @@ import { retentionStatements } from './0016/retention.ts'
 import { signInStatements } from './0016/sign-in.ts'
 import { transparencyStatements } from './0016/transparency.ts'
 import { uploadStatements } from './0016/upload.ts'
+import { witnessesStatements } from './0016/witnesses.ts'
 
 /** The last step before the first release: what can never change later gets its final form. */
 export const release: Migration = {
@@ -36,5 +37,6 @@ export const release: Migration = {
     ...auditDigestsStatements,
     ...clockStatements,
     ...transparencyStatements,
+    ...witnessesStatements,
   ],
 }

@@ -6,6 +6,7 @@ import {
   bigEndian,
   type CheckpointText,
   checkpointText,
+  cosignatureMessage,
   cosignedMessage,
   type NoteKey,
   noteKey,
@@ -77,7 +78,7 @@ function readKey(pem: string): KeyObject | undefined {
 }
 
 /** Returns the raw public key of a private key. */
-function publicBytes(key: KeyObject): Buffer {
+export function publicBytes(key: KeyObject): Buffer {
   const der = createPublicKey(key).export({ format: 'der', type: 'spki' })
   return der.subarray(-keyBytes[key.asymmetricKeyType as keyof typeof keyBytes])
 }
@@ -85,6 +86,11 @@ function publicBytes(key: KeyObject): Buffer {
 /** Returns the name of a log, in checkpoints and as the name of its keys. */
 export function originOfLog({ siteId, logId }: { readonly siteId: string; readonly logId: string }): string {
   return `gatehouse/${siteId}/${logId}`
+}
+
+/** Reads the key of this box as a witness, or makes it. Throws as `loadLogKeys`. */
+export function loadWitnessKey(dataDir: string): KeyObject {
+  return loadOrMakeKey(join(keyFolder(dataDir), keyFiles.witness), 'ed25519')
 }
 
 /** Signs the checkpoints of one log with both keys. */
@@ -126,4 +132,11 @@ function mlDsaLine(key: NoteKey, pair: KeyObject, text: string, nowMs: number): 
   const message = cosignedMessage(key.name, seconds, checkpoint)
   if (!message) throw new Error('the name of the log is too long to be signed')
   return signatureLine({ ...key, signature: Buffer.concat([bigEndian(seconds), sign(null, message, pair)]) })
+}
+
+/** Returns the line of an Ed25519 cosignature over the text of a checkpoint; the time it states is in whole seconds. */
+export function cosign(key: NoteKey, pair: KeyObject, text: string, nowMs: number): string {
+  const seconds = Math.floor(nowMs / 1000)
+  const signature = sign(null, cosignatureMessage(text, seconds), pair)
+  return signatureLine({ ...key, signature: Buffer.concat([bigEndian(seconds), signature]) })
 }

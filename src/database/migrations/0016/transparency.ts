@@ -36,6 +36,7 @@ BEGIN SELECT RAISE(ABORT, 'log_checkpoint is append-only: size must not shrink')
 ) STRICT`,
   ...appendOnlyTriggers('log_cosignature', 'row', [['log_id', 'size', 'line']]),
   'CREATE INDEX log_cosignature_size ON log_cosignature (log_id, size)',
+  'CREATE INDEX log_cosignature_name ON log_cosignature (log_id, name, size)',
   `CREATE TABLE log_timestamp (
   row INTEGER PRIMARY KEY,               -- 1, 2, 3 … over all logs of the box
   log_id INTEGER NOT NULL REFERENCES log_identity (id),

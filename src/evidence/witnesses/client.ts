@@ -1,0 +1,100 @@
+import got, { type Request } from 'got'
+import { StorageAgents } from '../../auth/index.ts'
+import type { Clock } from '../../platform/index.ts'
+import type { WitnessReply } from './verdict.ts'
+
+/** Where something is posted, and the authorities that are trusted there instead of the public ones. */
+export type Address = { readonly url: string; readonly caFile: string | null }
+
+export type Posting = {
+  readonly path: string
+  readonly contentType: string
+  readonly body: string | Buffer
+}
+
+/** From the first byte out to the last byte in. */
+const timeoutMs = 20_000
+const answerLimitBytes = 64 * 1024
+
+type Head = { readonly statusCode: number; readonly headers: Record<string, string | undefined> }
+type Raw = { readonly status: number; readonly type: string; readonly body: Buffer }
+
+/** Posts to witnesses and time stamp authorities: one request each, without redirects and repeats, bounded in size and time. */
+export class EvidenceClient {
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #version: string
+  readonly #agents = new StorageAgents()
+  readonly #underWay = new Set<() => void>()
+
+  constructor(needs: { readonly clock: Pick<Clock, 'after'>; readonly version: string }) {
+    this.#clock = needs.clock
+    this.#version = needs.version
+  }
+
+  /** Ends what is under way; each gets the answer that there is none. */
+  stop(): void {
+    for (const end of this.#underWay) end()
+  }
+
+  /** Posts and returns the answer as text. Never rejects. */
+  async postText(address: Address, posting: Posting): Promise<WitnessReply> {
+    const raw = await this.post(address, posting)
+    if (typeof raw === 'string') return { kind: 'none', why: raw }
+    return { kind: 'answer', status: raw.status, type: raw.type, body: raw.body.toString('utf8') }
+  }
+
+  /** Posts and returns the answer, or in words why there is none. Never rejects. */
+  async post(address: Address, { path, contentType, body }: Posting): Promise<Raw | string> {
+    try {
+      return await this.#answerTo(
+        got.stream.post(`${address.url}${path}`, {
+          body,
+          headers: { 'content-type': contentType, 'user-agent': `gatehouse/${this.#version}` },
+          agent: this.#agents.of(address),
+          retry: { limit: 0 },
+          followRedirect: false,
+          throwHttpErrors: false,
+          decompress: false,
+        }),
+      )
+    } catch (error) {
+      return describe(error)
+    }
+  }
+
+  #answerTo(request: Request): Promise<Raw | string> {
+    return new Promise((resolve) => {
+      const parts: Buffer[] = []
+      let size = 0
+      let head: Head | undefined
+      const settle = (result: Raw | string) => {
+        cancel()
+        this.#underWay.delete(end)
+        request.destroy()
+        resolve(result)
+      }
+      const end = () => settle('the gateway is stopping')
+      this.#underWay.add(end)
+      const cancel = this.#clock.after(timeoutMs, () => settle(`nothing whole within ${timeoutMs / 1000} s`))
+      request.once('response', (response: Head) => {
+        head = response
+      })
+      request.on('data', (part: Buffer) => {
+        size += part.length
+        if (size > answerLimitBytes) settle(`more than ${answerLimitBytes / 1024} KiB of answer`)
+        else parts.push(part)
+      })
+      request.once('end', () => {
+        const type = head?.headers['content-type'] ?? ''
+        settle({ status: head?.statusCode ?? 0, type, body: Buffer.concat(parts) })
+      })
+      // Stays for the life of the request, so that a late error is handled; it changes nothing after the answer.
+      request.on('error', (error) => settle(describe(error)))
+    })
+  }
+}
+
+function describe(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return typeof code === 'string' && code !== 'ERR_GOT_REQUEST_ERROR' ? code : String(message ?? error).slice(0, 200)
+}

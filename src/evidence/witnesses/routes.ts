@@ -1,0 +1,33 @@
+import type { Context } from 'hono'
+import { AppError } from '../../errors/index.ts'
+import { type Api, type AppEnv, readBodyInTime } from '../../http/index.ts'
+import { largestNoteBytes } from '../transparency/note.ts'
+import type { Witness } from './being.ts'
+
+/** A note and 63 lines of a proof. */
+const largestBodyBytes = largestNoteBytes + 4096
+
+/**
+ * Serves c2sp.org/tlog-witness under /witness, for anyone: the protocol has no sign-in, the signature on the checkpoint says who
+ * asks. Answers 404 while this gateway is no witness.
+ */
+export function witnessRoutes(
+  api: Api,
+  { witness, admit }: { readonly witness: Witness; readonly admit: (c: Context<AppEnv>) => void },
+): void {
+  const demandWitness = () => {
+    if (!witness.isEnabled) throw AppError.notFound('Page')
+  }
+  api.post('/witness/add-checkpoint', async (c) => {
+    demandWitness()
+    admit(c)
+    const bytes = await readBodyInTime(c.req.raw, largestBodyBytes)
+    const { status, type, body } = await witness.addCheckpoint(Buffer.from(bytes).toString('utf8'))
+    return c.body(body, status, { 'Content-Type': type })
+  })
+  api.get('/witness/logs', (c) => {
+    demandWitness()
+    admit(c)
+    return c.text(witness.list())
+  })
+}
