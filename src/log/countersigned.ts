@@ -8,14 +8,9 @@ export type Cosignature = Omit<RowOf<typeof tables.log_cosignature>, 'row'>
 export type Timestamp = Omit<RowOf<typeof tables.log_timestamp>, 'row'>
 
 const newCosignature = built(tables.log_cosignature, (row) => sql.insertInto('log_cosignature').values(row))
-const newTimestamp = built(tables.log_timestamp, (row) => sql.insertInto('log_timestamp').values(row))
 const nextCosignature = statement({
   columns: { row: integer },
   sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_cosignature',
-})
-const nextTimestamp = statement({
-  columns: { row: integer },
-  sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_timestamp',
 })
 const columnsOfCosignature = pick(
   tables.log_cosignature,
@@ -54,11 +49,6 @@ const newestTimestamp = statement({
 /** Appends a cosignature. Call it only for one that was verified. */
 export function addCosignature(tx: Tx, cosignature: Cosignature): void {
   tx.run(newCosignature, { row: tx.get(nextCosignature)?.row ?? 1, ...cosignature })
-}
-
-/** Appends an RFC 3161 token. Call it only for one that was verified. */
-export function addTimestamp(tx: Tx, timestamp: Timestamp): void {
-  tx.run(newTimestamp, { row: tx.get(nextTimestamp)?.row ?? 1, ...timestamp })
 }
 
 /** Returns the cosignatures of the checkpoint with this size. */

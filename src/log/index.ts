@@ -10,7 +10,6 @@ export {
 } from './checkpoints.ts'
 export {
   addCosignature,
-  addTimestamp,
   cosignaturesOf,
   lastCosignature,
   lastTimestamp,

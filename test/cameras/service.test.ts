@@ -49,6 +49,7 @@ const detections = async (gateway: TestGateway) =>
 t.test('motion is told when it fires, and its detection when the clip is closed, each once', async (t) => {
   const gateway = await testGateway({ config: { cameras } })
   t.teardown(() => gateway.end())
+  await gateway.checkpoints.make()
   const fired: FromCameras = { ...facts, type: 'motionFired', detectionId: 1, clip: true }
   await hear(gateway, fired, fired)
   t.match(told(gateway), [{ type: 'motion.detected', data: { id: 1, cctvId: 7, score: 0.42, clip: /\/1\/clip$/ } }])
@@ -71,7 +72,14 @@ t.test('motion is told when it fires, and its detection when the clip is closed,
     preRollSeconds: 3,
     clipSha256: 'ab'.repeat(32),
   })
-  t.match(told(gateway)[1]?.data, { kind: 'motion.detected', event: detection })
+  const { evidence, ...stated } = detection
+  t.match(told(gateway)[1]?.data, { kind: 'motion.detected', event: stated })
+  t.same(evidence, { state: 'recorded' })
+  const { signed_at_ms } = await gateway.checkpoints.make()
+  t.match(await detections(gateway), [{ evidence: { state: 'signed' } }])
+  const one = await gateway.ask('GET', '/api/iot/detection-events/1', { by: people.vera })
+  const signedAt = new Date(signed_at_ms).toISOString()
+  t.same(one.body.evidence, { state: 'signed', checkpointSize: 1, signedAt, witnesses: [], timestampedAt: null })
 })
 
 t.test('motion in the cooldown is a detection without a clip', async (t) => {
