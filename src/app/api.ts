@@ -25,7 +25,6 @@ import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
 import {
-  type LogSigner,
   type Proofs,
   type PublishedLog,
   proofRoutes,
@@ -124,7 +123,7 @@ export type ApiParts = {
   readonly governance: Governance
   readonly clockBook: ClockBook
   readonly uploads: UploadService
-  readonly signer: () => LogSigner
+  readonly vkeys: () => readonly [string, string] | readonly [null, null]
   readonly publishedLog: PublishedLog
   readonly proofs: Proofs
   readonly witness: Witness
@@ -157,7 +156,7 @@ export function buildApi(parts: ApiParts): Api {
       (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
     ),
   )
-  healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.signer().vkeys })
+  healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.vkeys() })
   deviceRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse)
   floorRoutes(root, parts.floor)

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import { ExitError } from '../errors/index.ts'
 import {
   Checkpoints,
   EvidenceClient,
@@ -37,6 +38,15 @@ export function composeEvidence(
     loaded ??= new LogSigner(originOfLog(logRoom.identity), loadLogKeys(dataDir))
     return loaded
   }
+  /** The verifier keys; nulls while a full disk keeps the first start from making them. */
+  const vkeys = (): readonly [string, string] | readonly [null, null] => {
+    try {
+      return signer().vkeys
+    } catch (error) {
+      if (error instanceof ExitError) throw error
+      return [null, null]
+    }
+  }
   const checkpoints = new Checkpoints({
     ...{ work, clock, log, logRoom, dataDir, signer },
     settings: () => {
@@ -67,5 +77,5 @@ export function composeEvidence(
     key: () => loadWitnessKey(dataDir),
     settings: () => live.config.witness,
   })
-  return { jobs, signer, checkpoints, publishedLog, proofs, witnesses, witness }
+  return { jobs, vkeys, checkpoints, publishedLog, proofs, witnesses, witness }
 }

@@ -42,11 +42,13 @@ export function composeReporting(
     witnesses: () => parts.witnesses.seen(),
     witnessConflicts: () => parts.witness.conflicts(),
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
+    signingStopped: () => parts.checkpoints.stopped,
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({
     logSize: () => parts.logRoom.size,
     secured: () => work.read((tx) => parts.evidenceStates.sizes(tx, parts.logRoom.identity.number)),
+    checkpoint: () => parts.checkpoints.newest(),
     webhooks: () => webhooks.status(),
     storageServers: () => storageUsers.status(),
     freeBytes: () => room.free().bytes,

@@ -3,7 +3,7 @@ import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
-import type { WitnessSeen } from '../evidence/index.ts'
+import type { SigningStop, WitnessSeen } from '../evidence/index.ts'
 import {
   cameraObservations,
   clockObservation,
@@ -15,6 +15,7 @@ import {
   type Metrics,
   notificationOf,
   preRollObservations,
+  signingObservation,
   storageObservations,
   uploadObservations,
   witnessObservations,
@@ -46,6 +47,7 @@ export function composeHealth(needs: {
   witnesses: () => readonly WitnessSeen[]
   witnessConflicts: () => readonly { readonly origin: string; readonly size: number }[]
   ffmpegOrigin: () => FfmpegOrigin | undefined
+  signingStopped: () => SigningStop | undefined
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
   const { webhooks, outbox, metrics, clockBook, ffmpegOrigin } = needs
@@ -62,7 +64,10 @@ export function composeHealth(needs: {
     clock,
     log,
     sources: {
-      database: () => [databaseObservation(failureOf(() => work.read(lookAtLog)))],
+      database: () => [
+        signingObservation(needs.signingStopped()),
+        databaseObservation(failureOf(() => work.read(lookAtLog))),
+      ],
       disk: (before) => [
         diskObservation(
           { free: spaceIn(room), fault: faultOf(work), limits: config().retention, shortfall: retention.shortfall },

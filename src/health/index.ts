@@ -10,6 +10,7 @@ export {
   diskObservation,
   ffmpegObservation,
   preRollObservations,
+  signingObservation,
   storageObservations,
   uploadObservations,
   witnessObservations,

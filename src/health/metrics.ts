@@ -7,6 +7,8 @@ export type MetricSources = {
   readonly logSize: () => number
   /** How many leaves of the log are secured, step by step. */
   readonly secured: () => { readonly signed: number; readonly witnessed: number }
+  /** The newest signed head of the log. */
+  readonly checkpoint: () => { readonly signed_at_ms: number } | undefined
   readonly storageServers: () => { open: number; down: number }
   readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
   readonly freeBytes: () => number
@@ -137,6 +139,11 @@ export class Metrics {
       'gatehouse_log_witnessed_leaves',
       'Leaves that a quorum of witnesses has cosigned',
       () => sources.secured().witnessed,
+    )
+    gauge(
+      'gatehouse_log_signed_timestamp_seconds',
+      'When the newest checkpoint was signed; 0 before the first',
+      () => (sources.checkpoint()?.signed_at_ms ?? 0) / 1000,
     )
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)

@@ -27,8 +27,11 @@ const Health = z
     timestamp: timeOut(),
     uptime: z.number().openapi({ description: 'seconds' }),
     version: z.string(),
-    logKey: z.string().openapi({ description: 'Verifier key (Ed25519) of the log, as c2sp.org/signed-note writes it' }),
-    logKeyPostQuantum: z.string().openapi({ description: 'Verifier key (ML-DSA-44) of the log' }),
+    logKey: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Verifier key (Ed25519) of the log, as c2sp.org/signed-note writes it' }),
+    logKeyPostQuantum: z.string().nullable().openapi({ description: 'Verifier key (ML-DSA-44) of the log' }),
     checks: z
       .record(
         z.string(),
@@ -94,7 +97,7 @@ export function healthRoutes(
     metrics: Metrics
     version: string
     /** The verifier keys of the log: Ed25519, ML-DSA-44. */
-    logKeys: () => readonly [string, string]
+    logKeys: () => readonly [string, string] | readonly [null, null]
     now: () => number
     uptimeSeconds: () => number
   },

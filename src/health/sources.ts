@@ -272,6 +272,17 @@ export function conflictObservations(logs: readonly { origin: string; size: numb
 }
 
 /** @param failure the error message of reading the database; null when it answered */
+/** Whether the log is signed. `stopped`: why it is not. */
+export function signingObservation(stopped: 'not-verified' | 'not-a-continuation' | undefined): Observation {
+  const found =
+    stopped === 'not-verified'
+      ? 'The ledger does not verify, so its log was never signed.'
+      : 'The log no longer gives the root that was signed last.'
+  const message = `${found} Run "gatehouse ledger verify", keep the files as they are, and restore a backup. Events are recorded; proofs of new ones cannot be made.`
+  const wrong = stopped === undefined ? null : { kind: 'log.unsigned' as const, forMs: 0, message }
+  return { component: 'database', subject: 'log', name: 'The log', wrong }
+}
+
 export function databaseObservation(failure: string | null): Observation {
   const message = `The database cannot be read: ${failure}. Stop the gateway, look at the disk, and run "gatehouse ledger verify".`
   const wrong = failure === null ? null : { kind: 'database.failing' as const, forMs: 0, message }

@@ -133,6 +133,13 @@ export const kinds = {
     over: 'disk.recovered',
     reason: 'The disk takes no writes. Nothing can be recorded; what is recorded can be read.',
   },
+  'log.unsigned': {
+    component: 'database',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'log.signed',
+    reason: 'The log is not signed any more: the ledger does not match what it was.',
+  },
   'database.failing': {
     component: 'database',
     status: 'unhealthy',

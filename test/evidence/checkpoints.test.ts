@@ -49,6 +49,8 @@ t.test('the newest checkpoint is a note that both keys of the box have signed', 
   t.equal((await gateway.ask('GET', '/api/log/checkpoint', { by })).status, 503, 'nothing is signed yet')
   await place(gateway, 'P-1')
   await gateway.checkpoints.make()
+  const metrics = (await gateway.ask('GET', '/api/metrics', { by: people.ada })).text
+  t.match(metrics, /^gatehouse_log_signed_leaves 1$/m)
   const { checkpoint, signatures, headers } = await readCheckpoint(gateway)
   t.equal(headers.get('content-type')?.toLowerCase(), 'text/plain; charset=utf-8')
   const { logId } = gateway.logIdentity
@@ -214,4 +216,9 @@ t.test('a log whose hashes were changed behind the last checkpoint is not signed
   await place(gateway, 'P-3')
   await t.rejects(gateway.checkpoints.make(), { code: 'NOT_READY' })
   t.equal(gateway.checkpoints.stopped, 'not-a-continuation')
+  await gateway.health.look()
+  const { data } = (await gateway.ask('GET', '/api/alerts', { by: people.ada })).body
+  t.match(data, [{ kind: 'log.unsigned', message: /no longer gives the root that was signed last/ }])
+  const health = (await gateway.ask('GET', '/api/health')).body
+  t.match(health.checks.database, { status: 'degraded', reason: /not signed any more/ })
 })

@@ -73,6 +73,7 @@ const getEventProof = operation({
   description,
   input: { params, query },
   success,
+  errors: ['STORAGE_FULL'],
 })
 
 const getDetectionProof = operation({
@@ -85,6 +86,7 @@ const getDetectionProof = operation({
   description,
   input: { params, query },
   success,
+  errors: ['STORAGE_FULL'],
 })
 
 /** Serves the proofs of single rows. */

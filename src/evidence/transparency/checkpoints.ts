@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../../database/index.ts'
-import { AppError } from '../../errors/index.ts'
+import { AppError, ExitError } from '../../errors/index.ts'
 import {
   addCheckpoint,
   type Checkpoint,
@@ -67,9 +67,16 @@ export class Checkpoints {
     })
   }
 
-  /** Signs the present head and goes on by the timer. Does not wait for the first checkpoint. */
+  /**
+   * Signs the present head and goes on by the timer. Does not wait for the first checkpoint. Throws ExitError for a key file
+   * that holds no key; a full disk, on which keys cannot be made, is tried again later.
+   */
   start(): void {
-    this.#needs.signer()
+    try {
+      this.#needs.signer()
+    } catch (error) {
+      if (error instanceof ExitError) throw error
+    }
     this.#isStarted = true
     this.#makeAside()
   }
@@ -184,7 +191,9 @@ export class Checkpoints {
     const known = this.newest()
     if (known && known.size === size && known.root.equals(root)) return known
     this.#refuseAnotherHistory(known)
-    await writeHeadFile(dataDir, { logId: logRoom.identity.logId, size, root })
+    await writeHeadFile(dataDir, { logId: logRoom.identity.logId, size, root }).catch((cause: unknown) => {
+      throw new AppError('STORAGE_FULL', 'The head of the log could not be stored', { cause, retryAfterSeconds: 60 })
+    })
     const made = await work.write((tx) => {
       const before = newestCheckpoint(tx, log)
       if (before && (before.size > size || (before.size === size && !before.root.equals(root)))) {
