@@ -32,7 +32,7 @@ export function composeEvidence(
   metrics: Pick<Metrics, 'witnessAsked'>,
 ) {
   const { dataDir } = live.config
-  const jobs = new Jobs({ log })
+  const jobs = new Jobs({ log, clock })
   let loaded: LogSigner | undefined
   const signer = () => {
     loaded ??= new LogSigner(originOfLog(logRoom.identity), loadLogKeys(dataDir))

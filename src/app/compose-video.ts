@@ -95,7 +95,7 @@ export function composeVideo(
   const viewBook = new ViewBook({ work, audit, clock, log })
   const liveViews = new LiveViews({ clock, log, configured, link: camerasThread, watched, book: viewBook, troubleOf })
   const snapshots = new Snapshots({ clock, link: camerasThread, watched, troubleOf })
-  const replays = new Jobs({ log })
+  const replays = new Jobs({ log, clock })
   const scores = new Scores({
     ...{ work, clock, cameras: configured, link: camerasThread, replays, folder: cellsFolder },
     isThreadRunning: () => camerasThread.isRunning,

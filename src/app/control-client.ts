@@ -22,9 +22,27 @@ export async function daemonServes(runtimeDir: string, dataDir: string): Promise
   return served.dataDir === dataDir
 }
 
-/** Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it can't. */
-export function verifyThroughDaemon(runtimeDir: string): Promise<Verification> {
-  return ask(runtimeDir, '/verify', 'verify')
+const askedEveryMs = 500
+
+/**
+ * Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it can't.
+ * @param onProgress gets the share that is done, from 0 to 1; only then is the daemon asked for it
+ */
+export async function verifyThroughDaemon(
+  runtimeDir: string,
+  onProgress?: (share: number) => void,
+): Promise<Verification> {
+  const asking = onProgress && setInterval(() => void askShare(runtimeDir).then(onProgress, () => {}), askedEveryMs)
+  try {
+    return await ask(runtimeDir, '/verify', 'verify')
+  } finally {
+    clearInterval(asking)
+  }
+}
+
+async function askShare(runtimeDir: string): Promise<number> {
+  const { share } = await ask<{ share: number | null }>(runtimeDir, '/verify', 'say how far it is', { method: 'GET' })
+  return share ?? 0
 }
 
 /** A row that somebody at the box wants to be proved. */

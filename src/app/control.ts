@@ -26,6 +26,8 @@ export type ControlActions = {
   /** Data folder of this daemon. */
   readonly dataDir: string
   readonly verify: () => Promise<Verification>
+  /** How far a verification is, from 0 to 1; undefined when none is under way. */
+  readonly verified: () => number | undefined
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
   readonly import: Import
   readonly addWarehouse: AddWarehouse
@@ -37,6 +39,7 @@ function controlApi(actions: ControlActions): Hono {
   const api = new Hono()
   api.get('/', (c) => c.json({ dataDir: actions.dataDir }))
   api.post('/verify', async (c) => c.json(await actions.verify()))
+  api.get('/verify', (c) => c.json({ share: actions.verified() ?? null }))
   api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await c.req.json<ErasureCommand>())))
   api.post('/proof', async (c) => c.json(await actions.prove(await c.req.json<ProofCommand>())))
   api.post('/warehouse/add', async (c) => {

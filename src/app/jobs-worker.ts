@@ -22,7 +22,7 @@ async function answer(request: JobRequest): Promise<JobAnswer> {
 function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResult> {
   switch (request.job) {
     case 'verify':
-      return verifyLedger(dataDir)
+      return verifyLedger(dataDir, { onProgress: (share) => parentPort?.postMessage({ id: request.id, share }) })
     case 'report':
       return report(dataDir, request.told)
     case 'scores':

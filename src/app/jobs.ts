@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
 import type { ComposedReport, ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../platform/bundle.ts'
-import type { Logger } from '../platform/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
 import type { RecordedMotion, Replayed, ReplaySpec } from '../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
@@ -20,9 +20,21 @@ export type JobResult = JobKinds[JobKind]['result']
 
 export type Job = { [K in JobKind]: { readonly job: K; readonly told: JobKinds[K]['told'] } }[JobKind]
 export type JobRequest = Job & { readonly id: number; readonly dataDir: string }
-export type JobAnswer = { readonly id: number } & ({ readonly result: JobResult } | { readonly error: string })
+export type JobAnswer = { readonly id: number } & (
+  | { readonly result: JobResult }
+  | { readonly error: string }
+  /** From 0 to 1; the job goes on. */
+  | { readonly share: number }
+)
 
-type Waiting = { resolve: (result: never) => void; reject: (error: unknown) => void }
+type Waiting = {
+  resolve: (result: never) => void
+  reject: (error: unknown) => void
+  onShare: ((share: number) => void) | undefined
+}
+
+/** A verification that takes longer says in the log how far it is, as often. */
+const slowMs = 10_000
 
 /**
  * Runs jobs in the jobs thread, which starts with the first job. If it dies, its jobs fail; the next job starts it
@@ -30,17 +42,43 @@ type Waiting = { resolve: (result: never) => void; reject: (error: unknown) => v
  */
 export class Jobs {
   readonly #log: Logger
+  readonly #clock: Clock
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #lastId = 0
+  #verified: number | undefined
 
-  constructor(options: { log: Logger }) {
+  constructor(options: { log: Logger; clock: Clock }) {
     this.#log = options.log
+    this.#clock = options.clock
   }
 
   /** Recomputes the ledger in `dataDir`. Rejects with INTERNAL_ERROR when it cannot be read at all. */
-  verify(dataDir: string): Promise<Verification> {
-    return this.#run(dataDir, { job: 'verify', told: undefined })
+  async verify(dataDir: string): Promise<Verification> {
+    const startedMs = this.#clock.monotonic()
+    let saidMs = startedMs
+    const onShare = (share: number) => {
+      this.#verified = share
+      const nowMs = this.#clock.monotonic()
+      if (nowMs - saidMs < slowMs) return
+      saidMs = nowMs
+      this.#log.info({ percent: Math.floor(share * 100) }, 'the ledger is being verified')
+    }
+    onShare(0)
+    try {
+      const result = await this.#run(dataDir, { job: 'verify', told: undefined }, onShare)
+      const seconds = Math.round((this.#clock.monotonic() - startedMs) / 1000)
+      const { ok, size } = result
+      if (seconds * 1000 >= slowMs) this.#log.info({ ok, leaves: size, seconds }, 'the ledger was verified')
+      return result
+    } finally {
+      this.#verified = undefined
+    }
+  }
+
+  /** How far the verification under way is, from 0 to 1; undefined when there is none. */
+  get verified(): number | undefined {
+    return this.#verified
   }
 
   /** Composes a report on the ledger in `dataDir`; see `composeReport`. Rejects with INTERNAL_ERROR. */
@@ -65,10 +103,14 @@ export class Jobs {
     await worker?.terminate()
   }
 
-  #run<J extends Job>(dataDir: string, job: J): Promise<JobKinds[J['job']]['result']> {
+  #run<J extends Job>(
+    dataDir: string,
+    job: J,
+    onShare?: (share: number) => void,
+  ): Promise<JobKinds[J['job']]['result']> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
-      this.#waiting.set(id, { resolve, reject })
+      this.#waiting.set(id, { resolve, reject, onShare })
       const worker = this.#start()
       // Only a thread at work keeps the process alive.
       worker.ref()
@@ -92,6 +134,10 @@ export class Jobs {
 
   #settle(answer: JobAnswer): void {
     const waiting = this.#waiting.get(answer.id)
+    if ('share' in answer) {
+      waiting?.onShare?.(answer.share)
+      return
+    }
     this.#waiting.delete(answer.id)
     if (this.#waiting.size === 0) this.#worker?.unref()
     if ('result' in answer) waiting?.resolve(answer.result as never)

@@ -38,6 +38,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       actions: {
         dataDir: config.dataDir,
         verify: () => gateway.jobs.verify(config.dataDir),
+        verified: () => gateway.jobs.verified,
         erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
         import: importer(gateway),
         addWarehouse: warehouseAdder(gateway),

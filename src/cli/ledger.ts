@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { daemonServes, verifyThroughDaemon } from '../app/index.ts'
-import { loadConfig } from '../config/index.ts'
+import { type Config, loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import {
   type Comparison,
@@ -58,14 +58,41 @@ type VerifyOptions = { config?: string; json?: boolean; key: readonly string[]; 
 async function verify(bundle: string | undefined, options: VerifyOptions): Promise<void> {
   if (bundle !== undefined) return verifyProofs(bundle, options)
   const { config } = loadConfig(options.config)
-  const viaDaemon = await daemonServes(config.runtimeDir, config.dataDir)
-  const result = viaDaemon ? await verifyThroughDaemon(config.runtimeDir) : verifyLedger(config.dataDir)
+  const result = await recompute(config)
   const kept = options.checkpoint === undefined ? undefined : compare(config.dataDir, options.checkpoint, options.key)
   const told = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
   process.stdout.write(
     options.json ? `${JSON.stringify(told)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`,
   )
   if (!told.ok) throw new ExitError(1, '')
+}
+
+/** Has the running daemon recompute its ledger, or reads the file when none runs. */
+async function recompute({ runtimeDir, dataDir }: Config): Promise<Verification> {
+  const progress = progressOn(process.stderr)
+  try {
+    if (await daemonServes(runtimeDir, dataDir)) return await verifyThroughDaemon(runtimeDir, progress?.at)
+    return verifyLedger(dataDir, progress && { onProgress: progress.at })
+  } finally {
+    progress?.end()
+  }
+}
+
+/** Shows percent on a terminal, in one line that is cleared at the end; undefined where nobody looks. */
+export function progressOn(
+  out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
+): { at: (share: number) => void; end: () => void } | undefined {
+  if (!out.isTTY) return undefined
+  let isEnded = false
+  return {
+    at: (share) => {
+      if (!isEnded) out.write(`\rverifying: ${Math.floor(share * 100)} %`)
+    },
+    end: () => {
+      isEnded = true
+      out.write('\r\u001b[K')
+    },
+  }
 }
 
 /** Compares the ledger with a checkpoint that was kept in a file, by the keys given or, without one, those of this box. */
@@ -82,11 +109,19 @@ function compare(dataDir: string, file: string, vkeys: readonly string[]): Compa
 function forPeople(result: Verification): string {
   const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.cameraGaps} gaps of cameras, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
 root ${result.root}
+${heads(result)}
 ${trail(result)}
 ${result.logs.slice(0, -1).map(before).join('')}`
   if (result.ok) return `${head}everything matches\n`
   const lines = result.mismatches.map(({ where, what }) => `  ${where}: ${what}\n`)
   return `${head}DOES NOT MATCH:\n${lines.join('')}${result.truncated ? '  … and more\n' : ''}`
+}
+
+/** Says whether signatures could be verified. */
+function heads({ signedHeads: { count, areKeysHere } }: Verification): string {
+  return areKeysHere
+    ? `${count} signed heads, verified with the keys of this box`
+    : 'signed heads: the keys of the box are not here, so their signatures were not verified'
 }
 
 /** Says how far digests cover the audit trail. */

@@ -27,9 +27,15 @@ type Pair = { readonly id: number; readonly entry: AuditEntryRow | undefined; re
 
 /**
  * Compares every entry with its hash, and every digest with the hashes that it covers. A changed entry is named; when its
- * hash was changed as well, the entries of its digest are. `digests` are those of the verified leaves, in their order.
+ * hash was changed as well, the entries of its digest are. `digests` are those of the verified leaves, in their order; `onEntries`
+ * gets the number of entries that were compared, every now and then.
  */
-export function checkAuditTrail(tx: ReadTx, findings: Findings, digests: readonly DigestSpan[]): CheckedTrail {
+export function checkAuditTrail(
+  tx: ReadTx,
+  findings: Findings,
+  digests: readonly DigestSpan[],
+  onEntries: (count: number) => void,
+): CheckedTrail {
   // The hashes first: an entry that is written meanwhile comes with its hash.
   const end = Math.max(endOfHashes(tx), endOfTrail(tx))
   const spans = inOrder(digests, findings)
@@ -41,6 +47,7 @@ export function checkAuditTrail(tx: ReadTx, findings: Findings, digests: readonl
     if (pair.id > lastId + 1) reportMissing(findings, lastId + 1, pair.id - 1)
     lastId = pair.id
     if (pair.entry) entries += 1
+    if (entries % batch === 0) onEntries(entries)
     walk.take(pair)
   }
   if (coveredTo > lastId) reportMissing(findings, lastId + 1, coveredTo)

@@ -19,8 +19,11 @@ type HeldFile = {
   readonly isRemoved?: boolean
 }
 
-/** Compares the hash of every file that a row names. @returns the number of files that rows name */
-export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): number {
+/**
+ * Compares the hash of every file that a row names. @returns the number of files that rows name
+ * @param onShare gets the share of files that were read, from 0 to 1
+ */
+export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string, onShare: (share: number) => void): number {
   const files = [
     ...photos(tx, dataDir),
     ...clips(tx, dataDir),
@@ -28,7 +31,8 @@ export function checkFiles(tx: ReadTx, findings: Findings, dataDir: string): num
     ...reports(tx, dataDir),
     ...openingLists(tx, dataDir),
   ]
-  for (const { what, path, sha256, isRemoved } of files) {
+  for (const [i, { what, path, sha256, isRemoved }] of files.entries()) {
+    onShare(i / files.length)
     const found = hashOfFile(path)
     if (found === undefined && isRemoved) continue
     if (found === undefined) findings.add(what, 'its file is not there')

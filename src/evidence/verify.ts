@@ -9,13 +9,14 @@ import {
   statement,
   text,
 } from '../database/index.ts'
-import { type DigestSpan, digestSpan } from '../journal/index.ts'
+import { type DigestSpan, digestSpan, endOfTrail } from '../journal/index.ts'
 import {
   canonicalJson,
   commitmentOf,
   type Json,
   type KnownLog,
   knownLogs,
+  type LeafKind,
   type LeafVersion,
   leafHash,
   leafOf,
@@ -28,8 +29,14 @@ import { type CheckedTrail, checkAuditTrail } from './audit-trail.ts'
 import { Findings, type Mismatch } from './findings.ts'
 import { checkFiles } from './held-files.ts'
 import { checkPeople } from './people.ts'
+import { type OnProgress, Progress } from './progress.ts'
 import { type StatedKind, type StatedRow, statedKinds, type UnreadableRow } from './stated-rows.ts'
+import { checkFork } from './transparency/check-fork.ts'
+import { HeadCheck } from './transparency/check-head.ts'
+import { checkSignatures, keysForCheck, keysInLeaf } from './transparency/check-signatures.ts'
 import { TreeCheck } from './transparency/check-tree.ts'
+import type { KeyPairs } from './transparency/keys.ts'
+import type { NoteKey } from './transparency/note.ts'
 
 /** A recomputed log of the box. */
 export type VerifiedLog = {
@@ -57,6 +64,8 @@ export type Verification = {
   readonly incidentChanges: number
   readonly reports: number
   readonly removals: number
+  /** Signed heads of all logs, and whether the keys of the box were here to verify their signatures. */
+  readonly signedHeads: { readonly count: number; readonly areKeysHere: boolean }
   /** The audit trail: up to which entry digests cover it. */
   readonly auditTrail: CheckedTrail
   readonly openings: number
@@ -64,6 +73,11 @@ export type Verification = {
   readonly mismatches: readonly Mismatch[]
   /** Whether more were found than are listed. */
   readonly truncated: boolean
+}
+
+export type VerifyOptions = {
+  /** Gets the share of the work that is done, from 0 to 1, at most a hundred times. */
+  readonly onProgress?: OnProgress
 }
 
 const batch = 2000
@@ -74,23 +88,32 @@ const batch = 2000
  * not kept. It cannot see a tail that was cut off together with its rows: for that, size and root must be known from
  * outside the box. Throws ExitError when the file cannot be opened.
  */
-export function verifyLedger(dataDir: string): Verification {
+export function verifyLedger(dataDir: string, { onProgress }: VerifyOptions = {}): Verification {
   const db = openReader(databaseFile(dataDir))
   try {
     const tx = executor(db)
     const findings = new Findings()
+    const progress = new Progress(onProgress)
+    const head = new HeadCheck(tx, dataDir, findings)
+    const pairs = keysForCheck(dataDir, head.wasSigned, findings)
     checkFile(tx, findings, schemaDifferences(db))
     const known = knownLogs(tx)
     if (known.length === 0) findings.add('log', 'has no identity')
     checkParents(findings, known)
-    const walk = new Walk(tx, findings, known.length > 1)
+    progress.plan(
+      known.reduce((sum, { size }) => sum + size, 0),
+      endOfTrail(tx),
+    )
+    const walk = new Walk({ tx, findings, logs: known, head, pairs, progress })
     const logs = known.map((log) => ({ logId: log.logId, ...walk.log(log), parent: log.parent }))
+    head.end(known, pairs !== undefined)
     const newest = logs.at(-1)
     const counts = walk.counts
     for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, known, stated, counts[stated.kind])
-    const auditTrail = checkAuditTrail(tx, findings, walk.auditDigests)
+    const auditTrail = checkAuditTrail(tx, findings, walk.auditDigests, (entries) => progress.trail(entries))
     const openings = checkOpenings(tx, findings) + checkPeople(tx, findings)
-    const media = checkFiles(tx, findings, dataDir)
+    progress.people()
+    const media = checkFiles(tx, findings, dataDir, (share) => progress.files(share))
     const ok = findings.mismatches.length === 0
     const { mismatches, truncated } = findings
     return {
@@ -107,6 +130,7 @@ export function verifyLedger(dataDir: string): Verification {
       incidentChanges: counts['incident-change'],
       reports: counts.report,
       removals: counts['media-removed'],
+      signedHeads: { count: walk.signedHeads, areKeysHere: pairs !== undefined },
       auditTrail,
       openings,
       media,
@@ -151,26 +175,47 @@ function checkParents(findings: Findings, logs: readonly KnownLog[]): void {
   }
 }
 
+type WalkNeeds = {
+  readonly tx: ReadTx
+  readonly findings: Findings
+  readonly logs: readonly KnownLog[]
+  readonly head: HeadCheck
+  readonly pairs: KeyPairs | undefined
+  readonly progress: Progress
+}
+
 /** Walks the leaves of one log after the other; counts and times continue over all logs. */
 class Walk {
   readonly counts = Object.fromEntries(statedKinds.map(({ kind }) => [kind, 0])) as PerKind
   /** What the leaves say of the audit trail, in the order of leaves. */
   readonly auditDigests: DigestSpan[] = []
+  signedHeads = 0
   readonly #newestMs: PerKind = { ...this.counts }
+  readonly #needs: WalkNeeds
   readonly #tx: ReadTx
   readonly #findings: Findings
-  readonly #namesLogs: boolean
+  /** Recomputed roots from which later logs go on, in hex, by log and size. */
+  readonly #forkRoots = new Map<string, string>()
+  /** Keys that leaves of this log name. */
+  #handedOver: NoteKey[] = []
 
-  /** @param namesLogs with more than one log, a leaf's name includes its log */
-  constructor(tx: ReadTx, findings: Findings, namesLogs: boolean) {
-    this.#tx = tx
-    this.#findings = findings
-    this.#namesLogs = namesLogs
+  constructor(needs: WalkNeeds) {
+    this.#needs = needs
+    this.#tx = needs.tx
+    this.#findings = needs.findings
   }
 
   log(log: KnownLog): { size: number; root: string } {
+    const { head, pairs, logs, progress } = this.#needs
     const tree = new MerkleFrontier()
     const check = new TreeCheck(this.#tx, log, this.#findings)
+    const forks = new Set(logs.flatMap(({ parent }) => (parent?.logId === log.logId ? parent.size : [])))
+    const look = () => {
+      head.root(log.logId, tree.size, () => tree.root())
+      if (forks.has(tree.size)) this.#forkRoots.set(placeOf(log.logId, tree.size), tree.root().toString('hex'))
+    }
+    this.#handedOver = []
+    look()
     let expected = 1
     while (expected <= log.size) {
       const leaves = leavesBetween(this.#tx, log.number, expected, log.size, batch)
@@ -187,18 +232,28 @@ class Walk {
         if (!hash.equals(leaf.hash)) this.#findings.add(this.#nameOf(log, leaf.seq), 'its bytes do not have its hash')
         tree.append(hash)
         check.leaf(hash, tree)
-        if (leaf.kind === 'audit-digest') this.#auditDigest(leaf.bytes)
+        look()
+        if (leaf.seq === 1 || readByWalk.has(leaf.kind)) this.#said(log, leaf)
         this.#leaf(log, leaf, rows.get(leaf.kind)?.get(leaf.seq))
       }
+      progress.leaves(leaves.length)
     }
     check.end()
+    if (pairs) {
+      const keys = { pairs, handedOver: this.#handedOver, isGrowing: log === logs.at(-1) }
+      this.signedHeads += checkSignatures(this.#tx, log, keys, this.#findings)
+    }
     return { size: log.size, root: tree.root().toString('hex') }
   }
 
-  /** The leaf, not its row, says what a digest is: the root of the log covers the leaf. */
-  #auditDigest(bytes: Buffer): void {
-    const span = digestSpan(parse(bytes) ?? {})
+  /** Takes what a leaf says of the log itself. The leaf, not a row, is believed: the root of the log covers the leaf. */
+  #said(log: KnownLog, { seq, kind, bytes }: LeafRow): void {
+    const facts = parse(bytes) ?? {}
+    if (kind === 'log-key') this.#handedOver.push(...keysInLeaf(log, facts))
+    const span = kind === 'audit-digest' ? digestSpan(facts) : undefined
     if (span) this.auditDigests.push(span)
+    const root = log.parent ? this.#forkRoots.get(placeOf(log.parent.logId, log.parent.size)) : undefined
+    checkFork(log, { seq, kind, facts }, this.#nameOf(log, seq), root, this.#findings)
   }
 
   #leaf(log: KnownLog, leaf: LeafRow, found: StatedRow | UnreadableRow | undefined): void {
@@ -225,9 +280,14 @@ class Walk {
   }
 
   #nameOf({ logId }: KnownLog, seq: number): string {
-    return this.#namesLogs ? `leaf ${seq} of log ${logId}` : `leaf ${seq}`
+    return this.#needs.logs.length > 1 ? `leaf ${seq} of log ${logId}` : `leaf ${seq}`
   }
 }
+
+/** Kinds of leaves that say something about the log itself. */
+const readByWalk: ReadonlySet<string> = new Set<LeafKind>(['audit-digest', 'log-fork', 'log-key'])
+
+const placeOf = (logId: string, size: number) => `${logId}/${size}`
 
 function rebuilt(leaf: LeafRow, row: StatedRow, { kind }: StatedKind, { logId, siteId }: KnownLog): string {
   return canonicalJson(leafOf({ v: row.leafVersion, kind, logId, siteId, seq: leaf.seq }, row.facts))

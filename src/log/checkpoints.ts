@@ -22,7 +22,12 @@ const before = statement({
 })
 const between = statement({
   columns: pick(tables.log_checkpoint, 'size', 'root', 'note'),
-  sql: 'SELECT size, root, note FROM main.log_checkpoint WHERE log_id = +? AND size >= +? AND size <= +? ORDER BY size',
+  sql: `SELECT size, root, note FROM main.log_checkpoint
+    WHERE log_id = +? AND size >= +? AND size <= +? ORDER BY size LIMIT +?`,
+})
+const largest = statement({
+  columns: { size: integer },
+  sql: 'SELECT coalesce(max(size), 0) AS size FROM main.log_checkpoint WHERE log_id = +?',
 })
 const covering = statement({
   columns: columnsOfCheckpoint,
@@ -50,9 +55,14 @@ export function checkpointsBefore(tx: ReadTx, log: number, size: number, limit: 
   return tx.all(before, [log, size, limit])
 }
 
-/** Returns the signed heads of a log from one size to another, the smallest first. */
-export function checkpointsBetween(tx: ReadTx, log: number, from: number, to: number) {
-  return tx.all(between, [log, from, to])
+/** Returns the signed heads of a log from one size to another, the smallest first, at most `limit`. */
+export function checkpointsBetween(tx: ReadTx, log: number, from: number, to: number, limit: number) {
+  return tx.all(between, [log, from, to, limit])
+}
+
+/** Returns how many leaves of a log were signed; 0 before its first signed head. */
+export function signedSize(tx: ReadTx, log: number): number {
+  return tx.get(largest, [log])?.size ?? 0
 }
 
 /** Returns the smallest signed head that covers a leaf (its number from 1 on). */

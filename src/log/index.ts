@@ -7,6 +7,7 @@ export {
   checkpointsBetween,
   cosignedCovering,
   newestCheckpoint,
+  signedSize,
 } from './checkpoints.ts'
 export {
   addCosignature,
@@ -60,6 +61,7 @@ export {
   type LeafPlace,
   Log,
   type LogIdentity,
+  leafCount,
   lookAtLog,
   newestLogNumber,
   newIdentity,
@@ -140,6 +142,7 @@ export {
   storedTile,
   storedTiles,
   storeTiles,
+  tileBeyond,
   tileHashes,
   tileWidth,
   widthOfTile,

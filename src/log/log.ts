@@ -100,6 +100,11 @@ export function knownLogs(tx: ReadTx): KnownLog[] {
   }))
 }
 
+/** Returns how many leaves a log has now. */
+export function leafCount(tx: ReadTx, log: number): number {
+  return tx.get(lastSeq, [log])?.n ?? 0
+}
+
 /** Looks whether the ledger can be read at all. */
 export function lookAtLog(tx: ReadTx): void {
   tx.get(anyLog)

@@ -8,12 +8,25 @@ export function sha256(bytes: Uint8Array | string): Buffer {
   return hash('sha256', bytes, 'buffer')
 }
 
+/** Written before each hash and read by it at once; there is one of each in a thread. */
+const leafSpace = Buffer.alloc(1 + 65_535)
+const nodeSpace = Buffer.alloc(1 + 2 * 32)
+leafPrefix.copy(leafSpace)
+nodePrefix.copy(nodeSpace)
+
 export function leafHash(bytes: Uint8Array): Buffer {
-  return hash('sha256', Buffer.concat([leafPrefix, bytes]), 'buffer')
+  if (bytes.length >= leafSpace.length) return hash('sha256', Buffer.concat([leafPrefix, bytes]), 'buffer')
+  leafSpace.set(bytes, 1)
+  return hash('sha256', leafSpace.subarray(0, 1 + bytes.length), 'buffer')
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
-  return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
+  if (left.length !== 32 || right.length !== 32) {
+    return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
+  }
+  nodeSpace.set(left, 1)
+  nodeSpace.set(right, 33)
+  return hash('sha256', nodeSpace, 'buffer')
 }
 
 /**

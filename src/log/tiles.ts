@@ -6,6 +6,8 @@ import { sql, tables } from './tables.ts'
 /** Hashes in a full tile; a tile of level L spans 256^(L+1) leaves. Source: c2sp.org/tlog-tiles. */
 export const tileWidth = 256
 const tileHeight = 8
+/** The highest level that the table takes. */
+const topLevel = 7
 const hashBytes = 32
 
 const newTile = built(tables.log_tile, (row) => sql.insertInto('log_tile').values(row))
@@ -17,6 +19,10 @@ const tilesOfLevel = statement({
 const tileAt = statement({
   columns: pick(tables.log_tile, 'hashes', 'root'),
   sql: 'SELECT hashes, root FROM main.log_tile WHERE log_id = +? AND level = +? AND n = +?',
+})
+const firstTileFrom = statement({
+  columns: pick(tables.log_tile, 'n'),
+  sql: 'SELECT n FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? ORDER BY n LIMIT 1',
 })
 const rootsBetween = statement({
   columns: pick(tables.log_tile, 'root'),
@@ -48,6 +54,15 @@ export function leafOfLog(tx: ReadTx, log: number, seq: number) {
 /** Returns how many full tiles of the lowest level are stored; they stand for 256 leaves each. */
 export function storedTiles(tx: ReadTx, log: number): number {
   return tx.get(tilesOfLevel, [log, 0])?.n ?? 0
+}
+
+/** Returns a stored tile that a log with `size` leaves cannot have filled; undefined when there is none. */
+export function tileBeyond(tx: ReadTx, log: number, size: number): { level: number; n: number } | undefined {
+  for (let level = 0; level <= topLevel; level += 1) {
+    const found = tx.get(firstTileFrom, [log, level, Math.floor(size / tileWidth ** (level + 1))])
+    if (found) return { level, n: found.n }
+  }
+  return undefined
 }
 
 /**

@@ -18,7 +18,15 @@ function socketOf(t: Test, runtimeDir: string, dataDir: string): ControlSocket {
   const verify = () => Promise.reject(new Error('not asked for'))
   const control = new ControlSocket({
     runtimeDir,
-    actions: { dataDir, verify, erasePerson: verify, import: verify, addWarehouse: verify, prove: verify },
+    actions: {
+      dataDir,
+      verify,
+      verified: () => undefined,
+      erasePerson: verify,
+      import: verify,
+      addWarehouse: verify,
+      prove: verify,
+    },
     log: silentLogger(),
   })
   t.teardown(() => control.stop())

@@ -3,6 +3,7 @@ import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { canonicalJson, leafHash, leafOf } from '../../src/log/index.ts'
+import { naiveTree } from '../support/evidence/merkle.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 const second = '0190a5c4-3c00-7000-8000-00000000000b'
@@ -34,7 +35,9 @@ async function act(gateway: TestGateway, reference: string): Promise<void> {
 function fork(dataDir: string, parentSize: number): void {
   const db = new BetterSqlite3(databaseFile(dataDir))
   const parent = db.prepare('SELECT log_id FROM log_identity').pluck().get() as string
-  const facts = { eventId: '0190a5c4-3c01-7000-8000-00000000000c', parentLogId: parent, parentSize }
+  const leaves = db.prepare('SELECT bytes FROM log_leaf ORDER BY seq LIMIT ?').pluck().all(parentSize) as Buffer[]
+  const parentRoot = naiveTree(leaves).root().toString('hex')
+  const facts = { eventId: '0190a5c4-3c01-7000-8000-00000000000c', parentLogId: parent, parentSize, parentRoot }
   const head = { v: 2, kind: 'log-fork', logId: second, siteId: 'test-site', seq: 1 } as const
   const bytes = Buffer.from(canonicalJson(leafOf(head, facts)))
   db.transaction(() => {

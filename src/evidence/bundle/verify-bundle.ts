@@ -1,5 +1,5 @@
 import { leafHash, rootOfPath, sha256 } from '../../log/index.ts'
-import { originOfLog } from '../transparency/keys.ts'
+import { originOfLog, originPrefix } from '../transparency/keys.ts'
 import {
   type CheckpointText,
   fromBase64,
@@ -48,7 +48,7 @@ export type BundleVerdict = {
 }
 
 export type BundleTrust = {
-  /** Verifier keys that the reader knows from elsewhere. Without one of the log, the keys in the bundle are used. */
+  /** Verifier keys that the reader knows from elsewhere. Without one of a log, the keys in the bundle are used. */
   readonly keys: readonly NoteKey[]
   /** Hash and size of a file by its name; undefined when it is not there. */
   readonly file: (name: string) => HashedFile | undefined
@@ -140,24 +140,24 @@ function readBundle(text: string): Read {
   return {
     leaf: bytes,
     tlogProof,
-    keys: listOf(keys, 'signature', 'key').map((key) => {
+    keys: listOf(keys, 'key').map((key) => {
       if (typeof key !== 'string') throw new Finding('leaf', 'a key of the bundle is not a text')
       const read = readVkey(key)
       if (!read) throw new Finding('signature', 'a key of the bundle is not a verifier key')
       return read
     }),
-    openings: listOf(bundle['openings'], 'openings', 'opening').map(readOpening),
-    media: listOf(bundle['media'], 'media', 'file').map(readMedia),
-    anchors: listOf(bundle['anchors'], 'anchors', 'anchor').map((anchor) => {
+    openings: listOf(bundle['openings'], 'opening').map(readOpening),
+    media: listOf(bundle['media'], 'file').map(readMedia),
+    anchors: listOf(bundle['anchors'], 'anchor').map((anchor) => {
       if (!isObject(anchor)) throw new Finding('anchors', 'an anchor cannot be read')
       return anchor
     }),
   }
 }
 
-function listOf(value: unknown, step: BundleStep, noun: string): readonly unknown[] {
+function listOf(value: unknown, noun: string): readonly unknown[] {
   if (!Array.isArray(value)) throw new Finding('leaf', `the bundle has no list of ${noun}s`)
-  if (value.length > longestList) throw new Finding(step, `the bundle has more than ${longestList} ${noun}s`)
+  if (value.length > longestList) throw new Finding('leaf', `the bundle has more than ${longestList} ${noun}s`)
   return value
 }
 
@@ -223,7 +223,8 @@ function readLeaf(bytes: Buffer, { index, checkpoint }: Proof): { seq: number; f
 function checkSignatures(inside: readonly NoteKey[], { note, checkpoint }: Proof, trusted: readonly NoteKey[]) {
   const ofLog = (keys: readonly NoteKey[]) => keys.filter(({ name, type }) => name === checkpoint.origin && type !== 4)
   const given = ofLog(trusted)
-  const isOwnKey = given.length === 0
+  // Who knows the key of a log is not asked to believe the key of another one. Keys of witnesses alone say nothing of logs.
+  const isOwnKey = !trusted.some(({ name, type }) => type === 1 || name.startsWith(originPrefix))
   const known = verifySignatures(note, isOwnKey ? ofLog(inside) : given)
   refuseFailing(known, 'signature')
   const [first] = known

@@ -2,15 +2,22 @@ import type { ReadTx } from '../../database/index.ts'
 import {
   checkpointsBetween,
   type KnownLog,
+  leafCount,
   type MerkleFrontier,
   rootOfTile,
+  sha256,
   storedTile,
   storedTiles,
+  tileBeyond,
   tileWidth,
 } from '../../log/index.ts'
 import type { Findings } from '../findings.ts'
+import { nameOfHead } from './check-signatures.ts'
 import { originOfLog } from './keys.ts'
 import { readCheckpointText, readNote } from './note.ts'
+
+/** Signed heads read at once; a note has 4 KiB. */
+const headsAtOnce = 256
 
 /**
  * Compares the stored tiles and the signed heads of one log with its leaves, while a verification walks over them. It gets the
@@ -23,15 +30,16 @@ export class TreeCheck {
   readonly #tiles: number
   #row: Buffer[] = []
   #roots: Buffer[][] = []
-  #heads: ReturnType<typeof checkpointsBetween>
+  #heads: ReturnType<typeof checkpointsBetween> = []
+  /** Up to which size heads were read. */
+  #readTo = -1
 
   constructor(tx: ReadTx, log: KnownLog, findings: Findings) {
     this.#tx = tx
     this.#log = log
     this.#findings = findings
     this.#tiles = storedTiles(tx, log.number)
-    this.#heads = checkpointsBetween(tx, log.number, 0, log.size)
-    this.#empty()
+    this.#headsAt(0, () => sha256(''))
   }
 
   /** Looks at the tree after a leaf was appended to it. */
@@ -41,23 +49,36 @@ export class TreeCheck {
       this.#tile(0, tree.size / tileWidth - 1, this.#row)
       this.#row = []
     }
-    while (this.#heads[0] && this.#heads[0].size <= tree.size) {
-      const head = this.#heads.shift()
-      if (head?.size === tree.size) this.#head(head, tree.root())
-    }
+    this.#headsAt(tree.size, () => tree.root())
   }
 
-  /** Looks for heads that cover more leaves than there are: a tail was cut off. */
+  /** Looks for heads and tiles that cover more leaves than there are: a tail was cut off. */
   end(): void {
     const { number, size } = this.#log
-    const beyond = checkpointsBetween(this.#tx, number, size + 1, Number.MAX_SAFE_INTEGER)
-    const last = beyond.at(-1)
-    if (last) this.#findings.add(this.#nameOf(last.size), `was signed, but the log has only ${size} leaves`)
+    for (const head of this.#heads)
+      this.#findings.add(nameOfHead(this.#log, head.size), 'covers leaves that are missing')
+    const [beyond] = checkpointsBetween(this.#tx, number, size + 1, Number.MAX_SAFE_INTEGER, 1)
+    const tile = tileBeyond(this.#tx, number, size)
+    if (!beyond && !tile) return
+    // A running gateway goes on appending and signing; so the leaves are counted after what covers them was read.
+    const now = leafCount(this.#tx, number)
+    if (beyond && beyond.size > now) {
+      this.#findings.add(nameOfHead(this.#log, beyond.size), `was signed, but the log has only ${now} leaves`)
+    }
+    const late = tile && tileBeyond(this.#tx, number, now)
+    if (late) this.#findings.add(this.#tileName(late.level, late.n), `is stored, but the log has only ${now} leaves`)
   }
 
-  #empty(): void {
-    for (const head of this.#heads.filter(({ size }) => size === 0)) this.#text(head)
-    this.#heads = this.#heads.filter(({ size }) => size > 0)
+  /** Compares the heads over this many leaves with the root, which is computed only when there is one. */
+  #headsAt(size: number, root: () => Buffer): void {
+    if (this.#heads.length === 0 && this.#readTo < this.#log.size) {
+      this.#heads = checkpointsBetween(this.#tx, this.#log.number, this.#readTo + 1, this.#log.size, headsAtOnce)
+      this.#readTo = this.#heads.length < headsAtOnce ? this.#log.size : (this.#heads.at(-1)?.size ?? this.#log.size)
+    }
+    while (this.#heads[0] && this.#heads[0].size <= size) {
+      const head = this.#heads.shift()
+      if (head?.size === size) this.#head(head, root())
+    }
   }
 
   /** Checks a tile of any level, and puts its root into the tile above. */
@@ -79,7 +100,7 @@ export class TreeCheck {
   }
 
   #head(head: { size: number; root: Buffer; note: string }, root: Buffer): void {
-    if (!head.root.equals(root)) this.#findings.add(this.#nameOf(head.size), 'was signed over another root')
+    if (!head.root.equals(root)) this.#findings.add(nameOfHead(this.#log, head.size), 'was signed over another root')
     else this.#text(head)
   }
 
@@ -87,11 +108,7 @@ export class TreeCheck {
   #text({ size, root, note }: { size: number; root: Buffer; note: string }): void {
     const text = readCheckpointText(readNote(note)?.text ?? '')
     const isSame = text?.origin === originOfLog(this.#log) && text.size === size && text.root.equals(root)
-    if (!isSame) this.#findings.add(this.#nameOf(size), 'its note says something else than its row')
-  }
-
-  #nameOf(size: number): string {
-    return `checkpoint over ${size} leaves of log ${this.#log.logId}`
+    if (!isSame) this.#findings.add(nameOfHead(this.#log, size), 'its note says something else than its row')
   }
 
   #tileName(level: number, n: number): string {

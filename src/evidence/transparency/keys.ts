@@ -44,14 +44,29 @@ export function loadLogKeys(dataDir: string): KeyPairs {
   }
 }
 
+/**
+ * Reads the keys that sign checkpoints; undefined when one of them is not there. Throws ExitError when a file does not hold a
+ * key of its kind.
+ */
+export function findLogKeys(dataDir: string): KeyPairs | undefined {
+  const ed25519 = findKey(join(keyFolder(dataDir), keyFiles.ed25519), 'ed25519')
+  const mlDsa44 = findKey(join(keyFolder(dataDir), keyFiles.mlDsa44), 'ml-dsa-44')
+  return ed25519 && mlDsa44 && { ed25519, mlDsa44 }
+}
+
 /** Reads a private key, or makes and stores it. Throws ExitError when the file holds none of its kind. */
 function loadOrMakeKey(path: string, kind: keyof typeof keyBytes): KeyObject {
+  const found = findKey(path, kind)
+  if (found) return found
+  const made = newKey(kind)
+  storeKey(path, made)
+  return made
+}
+
+/** Reads a private key; undefined when there is no file. Throws ExitError when it holds none of its kind. */
+function findKey(path: string, kind: keyof typeof keyBytes): KeyObject | undefined {
   const found = readFileIfThere(path)
-  if (!found) {
-    const made = newKey(kind)
-    storeKey(path, made)
-    return made
-  }
+  if (!found) return undefined
   const key = readKey(found.toString('utf8'))
   if (key?.asymmetricKeyType !== kind) {
     throw new ExitError(78, `${path} holds no private key of type ${kind}; restore it from a backup`)
@@ -83,9 +98,12 @@ export function publicBytes(key: KeyObject): Buffer {
   return der.subarray(-keyBytes[key.asymmetricKeyType as keyof typeof keyBytes])
 }
 
+/** How the name of every log begins. */
+export const originPrefix = 'gatehouse/'
+
 /** Returns the name of a log, in checkpoints and as the name of its keys. */
 export function originOfLog({ siteId, logId }: { readonly siteId: string; readonly logId: string }): string {
-  return `gatehouse/${siteId}/${logId}`
+  return `${originPrefix}${siteId}/${logId}`
 }
 
 /** Reads the key of this box as a witness, or makes it. Throws as `loadLogKeys`. */

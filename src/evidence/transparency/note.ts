@@ -168,7 +168,14 @@ export function bigEndian(value: number): Buffer {
   return bytes
 }
 
-function publicKeyOf({ type, publicKey }: NoteKey): KeyObject {
-  const prefix = type === 6 ? spki.mlDsa44 : spki.ed25519
-  return createPublicKey({ key: Buffer.concat([prefix, publicKey]), format: 'der', type: 'spki' })
+/** A key verifies many notes, and reading it takes as long as a signature. */
+const readKeys = new WeakMap<NoteKey, KeyObject>()
+
+function publicKeyOf(noteKey: NoteKey): KeyObject {
+  const known = readKeys.get(noteKey)
+  if (known) return known
+  const prefix = noteKey.type === 6 ? spki.mlDsa44 : spki.ed25519
+  const read = createPublicKey({ key: Buffer.concat([prefix, noteKey.publicKey]), format: 'der', type: 'spki' })
+  readKeys.set(noteKey, read)
+  return read
 }

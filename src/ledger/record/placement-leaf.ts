@@ -45,9 +45,8 @@ export function placementFacts(row: UnsealedRow): LeafFacts {
     countScanId: row.count_scan_id,
     countScanSha256: row.count_scan_sha256,
   }
-  return Object.fromEntries(
-    Object.entries(facts).filter(([, value]) => value !== null && value !== undefined),
-  ) as LeafFacts
+  for (const key in facts) if (facts[key] === null) facts[key] = undefined
+  return facts as LeafFacts
 }
 
 function timeOf(ms: number | null): string | null {

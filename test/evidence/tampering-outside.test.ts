@@ -1,0 +1,195 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { compareWithKept, readVkey, verifyBundle, verifyLedger } from '../../src/evidence/index.ts'
+import { verifyBundle as verifyIndependently } from '../support/evidence/bundle.ts'
+import { formatAddCheckpoint, formatTlogProof, parseTlogProof } from '../support/evidence/checkpoint.ts'
+import { checkpointText, goodBundle, newSigner, noteOf } from '../support/evidence/forge.ts'
+import { type ReferenceWitness, referenceWitness } from '../support/evidence/witness.ts'
+import { people, type TestGateway } from '../support/gateway.ts'
+import { forgetSignatures, place, rewriteEvent, signedLedger, withoutGuards } from '../support/tamper.ts'
+
+const by = people.vera
+
+/** What somebody outside has kept of a signed ledger: keys, the newest signed head, the proof of event 3, a witness. */
+async function outside(gateway: TestGateway) {
+  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health')).body
+  const keys: string[] = [logKey, logKeyPostQuantum]
+  const { text: note } = await gateway.ask('GET', '/api/log/checkpoint', { by })
+  const { text: proof } = await gateway.ask('GET', '/api/whms/events/3/proof', { by })
+  const signers = [newSigner('witness.example/w1', 4)]
+  const witness = referenceWitness({ logs: keys, signers, nowSeconds: () => 1_772_438_700n })
+  const first = witness.addCheckpoint(formatAddCheckpoint({ old: 0, proof: [], note }))
+  if (first.status !== 200) throw new Error(`the witness answered ${first.status}`)
+  return { keys, note, proof, witness }
+}
+
+/** Has the witness see the newest signed head; the proof goes on from what the witness has seen. */
+async function showTo(witness: ReferenceWitness, gateway: TestGateway): Promise<number> {
+  const { text: note } = await gateway.ask('GET', '/api/log/checkpoint', { by })
+  const size = Number(note.split('\n')[1])
+  const old = witness.latest(note.split('\n')[0] ?? '')?.size ?? 0
+  const { body } = await gateway.ask('GET', `/api/log/consistency?from=${old}&to=${size}`, { by })
+  const proof = (body.proof ?? []).map((hash: string) => Buffer.from(hash, 'base64'))
+  return witness.addCheckpoint(formatAddCheckpoint({ old, proof, note })).status
+}
+
+const compare = (dataDir: string, note: string, keys: readonly string[]) =>
+  compareWithKept(
+    dataDir,
+    note,
+    keys.flatMap((vkey) => readVkey(vkey) ?? []),
+  )
+
+const failing = (text: string, keys: readonly string[]) => {
+  const { findings } = verifyBundle(text, { keys: keys.flatMap((vkey) => readVkey(vkey) ?? []), file: () => undefined })
+  const { step, words } = findings.find(({ state }) => state === 'fails') ?? {}
+  return `${step}: ${words}`
+}
+
+t.test(
+  'a log that was written anew with all hashes, tiles and heads is seen by a kept checkpoint and a witness',
+  async (t) => {
+    const gateway = await signedLedger(t)
+    const { dataDir } = gateway
+    const { keys, note, proof, witness } = await outside(gateway)
+    gateway.close()
+    withoutGuards(dataDir, (db) => {
+      rewriteEvent(db, 3, { assetBarcode: 'P-9', assetKey: 'P-9' }, `asset_barcode = 'P-9', asset_key = 'P-9'`)
+      forgetSignatures(db)
+    })
+    rmSync(join(dataDir, 'keys', 'log.head'))
+    t.match(verifyLedger(dataDir), { ok: true, mismatches: [] }, 'inside, everything matches')
+    t.match(compare(dataDir, note, keys), { holds: false, words: /first 7 leaves have another root than the kept/ })
+
+    const again = await gateway.restart()
+    t.teardown(() => again.end())
+    await place(again, 8)
+    await again.checkpoints.make()
+    t.match(verifyLedger(dataDir), { ok: true, size: 8 }, 'also when it was signed')
+    t.equal(await showTo(witness, again), 422, 'a witness refuses to cosign')
+    const kept = JSON.parse(proof)
+    t.ok(verifyIndependently(kept, { keys }).ok, 'a proof that was given away still proves what was')
+    t.match(JSON.parse(Buffer.from(kept.leaf, 'base64').toString()), { assetBarcode: 'P-3' })
+    await again.jobs.stop()
+  },
+)
+
+t.test(
+  'a tail that was cut off with every signature on the box is seen by a kept checkpoint and a witness',
+  async (t) => {
+    const gateway = await signedLedger(t)
+    const { dataDir } = gateway
+    const { keys, note, witness } = await outside(gateway)
+    gateway.close()
+    withoutGuards(dataDir, (db) => {
+      db.exec(`DELETE FROM placement_event WHERE id > 4; DELETE FROM placement_person WHERE event_id > 4;
+      DELETE FROM detection_event; DELETE FROM log_leaf WHERE seq > 4`)
+      forgetSignatures(db)
+    })
+    rmSync(join(dataDir, 'keys', 'log.head'))
+    t.strictSame(verifyLedger(dataDir).mismatches, [], 'inside, everything matches')
+    t.match(compare(dataDir, note, keys), {
+      holds: false,
+      words: /7 leaves were signed, the log has only 4: its end was cut/,
+    })
+    t.match(compare(dataDir, note.replace('\n7\n', '\n4\n'), keys), { holds: false, words: /it is a forgery/ })
+
+    const again = await gateway.restart()
+    t.teardown(() => again.end())
+    for (const n of [5, 6, 7, 8]) await place(again, n)
+    await again.checkpoints.make()
+    t.equal(await showTo(witness, again), 422, 'also when other events were recorded in their place')
+    await again.jobs.stop()
+  },
+)
+
+t.test('a bundle that was signed again by another key fails for whoever knows the key', async (t) => {
+  const gateway = await signedLedger(t)
+  const { keys, proof } = await outside(gateway)
+  const bundle = JSON.parse(proof)
+  const { index, path, note } = parseTlogProof(bundle.tlogProof)
+  const [origin = '', size, root = ''] = note.split('\n')
+  const signers = [newSigner(origin, 1), newSigner(origin, 6)]
+  const forged = noteOf(checkpointText(origin, Number(size), Buffer.from(root, 'base64')), signers)
+  const again = {
+    ...bundle,
+    tlogProof: formatTlogProof({ index, path, note: forged }),
+    keys: signers.map(({ vkey }) => vkey),
+  }
+  t.match(
+    failing(JSON.stringify(again), keys),
+    /^signature: no key of gatehouse\/test-site\/.* that is known here signed/,
+  )
+  t.equal(verifyIndependently(again, { keys }).failed, 'signature')
+  t.equal(verifyIndependently(again).failed, undefined, 'only a key from elsewhere shows it')
+})
+
+t.test('a bundle of another log does not pass for one of this log', async (t) => {
+  const gateway = await signedLedger(t)
+  const { keys, proof } = await outside(gateway)
+  const { bundle: other, keys: otherKeys } = goodBundle()
+  t.match(failing(JSON.stringify(other), keys), /^signature: no key of gatehouse\/dc-7\/.* that is known here signed/)
+  t.equal(verifyIndependently(other, { keys }).failed, 'signature')
+  const mixed = { ...JSON.parse(proof), tlogProof: other.tlogProof }
+  t.match(failing(JSON.stringify(mixed), otherKeys), /^leaf: it is of another log than the checkpoint/)
+  t.equal(verifyIndependently(mixed, { keys: otherKeys }).failed, 'leaf')
+})
+
+t.test('a proof for the wrong index fails at its path', async (t) => {
+  const gateway = await signedLedger(t)
+  const { keys, proof } = await outside(gateway)
+  const bundle = JSON.parse(proof)
+  const forged = { ...bundle, tlogProof: bundle.tlogProof.replace('\nindex 2\n', '\nindex 3\n') }
+  t.match(failing(JSON.stringify(forged), keys), /^path: the proof is for index 3, the leaf has number 3/)
+  t.equal(verifyIndependently(forged, { keys }).failed, 'path')
+})
+
+t.test('a forged opening, an edited leaf and a photo of other bytes in a bundle fail at their steps', async (t) => {
+  const gateway = await signedLedger(t)
+  const { keys, proof } = await outside(gateway)
+  const bundle = JSON.parse(proof)
+  const openings = bundle.openings.map((one: { text: string }) => ({ ...one, text: 'nobody' }))
+  t.match(failing(JSON.stringify({ ...bundle, openings }), keys), /^openings: salt and text of .* do not open/)
+  t.equal(verifyIndependently({ ...bundle, openings }, { keys }).failed, 'openings')
+  const leaf = Buffer.from(Buffer.from(bundle.leaf, 'base64').toString().replace('P-3', 'P-9')).toString('base64')
+  t.match(failing(JSON.stringify({ ...bundle, leaf }), keys), /^root: the path leads to another root/)
+  t.equal(verifyIndependently({ ...bundle, leaf }, { keys }).failed, 'root')
+  const media = { [bundle.media[0].name]: Buffer.from('another photo') }
+  t.equal(verifyIndependently(bundle, { keys, media }).failed, 'media')
+})
+
+t.test('a forged cosignature fails for whoever knows the witness', (t) => {
+  const { bundle, keys, witnesses } = goodBundle()
+  const [known] = witnesses
+  if (!known) throw new Error('the bundle has no witness')
+  const { index, path, note } = parseTlogProof(bundle.tlogProof)
+  const line = note.split('\n').find((one) => one.startsWith(`— ${known.name} `)) ?? ''
+  const [dash, name, base64 = ''] = line.split(' ')
+  const bytes = Buffer.from(base64, 'base64')
+  const later = Buffer.concat([bytes.subarray(0, 11), Buffer.of((bytes[11] ?? 0) ^ 1), bytes.subarray(12)])
+  const forged = note.replace(line, [dash, name, later.toString('base64')].join(' '))
+  const file = { ...bundle, tlogProof: formatTlogProof({ index, path, note: forged }) }
+  t.match(
+    failing(JSON.stringify(file), [...keys, known.vkey]),
+    /^cosignatures: the Ed25519 with a time signature of witness.example\/w1/,
+  )
+  t.equal(verifyIndependently(file, { keys: [...keys, known.vkey] }).failed, 'cosignatures')
+  t.end()
+})
+
+t.test('the table of what is seen names each of these tests, and no other', (t) => {
+  const readme = readFileSync('README.md', 'utf8')
+  const section = /\n### What tampering is seen, and from where\n(.*?)\n##/s.exec(readme)?.[1] ?? ''
+  const named = [...section.matchAll(/^\|[^|]+\|[^|]+\|[^|]+\| ([^|]+) \|$/gm)]
+    .map(([, title = '']) => title.trim())
+    .slice(1)
+  const titles = ['tampering', 'tampering-outside'].flatMap((file) => {
+    const source = readFileSync(`test/evidence/${file}.test.ts`, 'utf8')
+    return [...source.matchAll(/(?:^ {4}title: |^t\.test\()\s*'((?:[^'\\]|\\.)+)'/gm)].map(([, title = '']) => title)
+  })
+  const expected = titles.filter((title) => !title.startsWith('the table of what is seen'))
+  t.ok(expected.length > 20)
+  t.strictSame(new Set(named), new Set(expected))
+  t.end()
+})
