@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, postgres (where it is installed), auth, webhooks,
- *                      deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
+ *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, postgres (where it is installed), auth, backup,
+ *                      webhooks, deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
@@ -19,6 +19,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAppends } from './bench/appends.ts'
 import { measureAuth } from './bench/auth.ts'
+import { measureBackup } from './bench/backup.ts'
 import { measureBesidePostgres } from './bench/beside-postgres.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureBlocks } from './bench/blocks.ts'
@@ -56,6 +57,7 @@ const parts = {
   blocks: (workshop, sizes) => measureBlocks(workshop, sizes.at(-1) ?? 0),
   verify: (workshop, sizes) => measureVerify(workshop, sizes.at(-1) ?? 0),
   auth: (workshop) => measureAuth(workshop),
+  backup: (workshop) => measureBackup(workshop),
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),

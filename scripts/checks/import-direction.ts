@@ -7,6 +7,7 @@ export const rooms = [
   'app',
   'console',
   'health',
+  'backup',
   'evidence',
   'governance',
   'webhooks',

@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../auth/index.ts'
+import { settleRestore } from '../backup/index.ts'
 import { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
@@ -25,6 +26,7 @@ export type ComposedStorage = Awaited<ReturnType<typeof composeStorage>>
 export async function composeStorage(live: { config: Config }, outside: Outside, withFirstAdmin: boolean) {
   const { config } = live
   const { clock, random } = outside
+  settleRestore(config.dataDir)
   const { db, close: closeWriter } = openWriter({ dataDir: config.dataDir, nowMs: clock.now() })
   const reader = openReader(databaseFile(config.dataDir))
   const tx = executor(db)

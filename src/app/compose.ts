@@ -1,4 +1,5 @@
 import type { StorageUsers } from '../auth/index.ts'
+import type { BackupMade, BackupRequest } from '../backup/index.ts'
 import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
@@ -20,6 +21,7 @@ import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { CamerasThread } from './cameras-thread.ts'
 import { composeApi, composeMetricsApi } from './compose-api.ts'
+import { composeBackup } from './compose-backup.ts'
 import { type ComposedCallers, composeCallers } from './compose-callers.ts'
 import { composeEvidence } from './compose-evidence.ts'
 import { composeLedger } from './compose-ledger.ts'
@@ -54,6 +56,7 @@ export type Gateway = {
   readonly workers: readonly BackgroundWorker[]
   readonly reloadFollowers: readonly ReloadFollower[]
   readonly jobs: Jobs
+  readonly backupJobs: Jobs
   readonly checkpoints: Checkpoints
   readonly proofs: Proofs
   readonly witnesses: Witnesses
@@ -88,6 +91,8 @@ export type Gateway = {
     osUser: string,
     compactUpToBytes?: number,
   ) => Promise<ErasureResult & { readonly compacted: boolean }>
+  /** Makes a backup for a user of this box. */
+  readonly backup: (request: Omit<BackupRequest, 'caller'>, osUser: string) => Promise<BackupMade>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
   readonly close: () => void
 }
@@ -108,6 +113,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
   const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
   const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video }, metrics)
+  const backup = composeBackup(live, outside, storage, callers, evidence)
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
   const lower = {
@@ -129,7 +135,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
-    ...{ live, jobs, checkpoints, proofs, witnesses, witness },
+    ...{ live, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness },
     ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
@@ -140,6 +146,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     workers: [
       checkpoints,
       witnesses,
+      ...backup.workers,
       clockSync,
       clockBook,
       jobs,

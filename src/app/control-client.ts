@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import got, { type OptionsInit, RequestError } from 'got'
+import type { BackupMade, BackupRequest } from '../backup/index.ts'
 import { ExitError } from '../errors/index.ts'
 import type { Proof, ProvableKind, Verification } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
@@ -11,6 +12,7 @@ export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir
 
 /** `by`: the user of the box who gives the command; the file system has let that user in. */
 export type ErasureCommand = ErasureRequest & { readonly by: string }
+export type BackupCommand = Omit<BackupRequest, 'caller'> & { readonly by: string }
 export type AddWarehouseCommand = NamedWarehouse & { readonly by: string }
 /** `compacted`: no older copy is left in the file. */
 export type Erased = ErasureResult & { readonly compacted: boolean }
@@ -56,6 +58,11 @@ export function proveThroughDaemon(runtimeDir: string, command: ProofCommand): P
 /** Has the daemon erase a person. Throws ExitError when it can't. */
 export function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand): Promise<Erased> {
   return ask(runtimeDir, '/person/erase', 'erase', { json: command })
+}
+
+/** Has the daemon make a backup. Throws ExitError when it can't. */
+export function backupThroughDaemon(runtimeDir: string, command: BackupCommand): Promise<BackupMade> {
+  return ask(runtimeDir, '/backup', 'make the backup', { json: command })
 }
 
 /** Has the daemon make a warehouse. Throws ExitError when it can't. */

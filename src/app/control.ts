@@ -4,12 +4,14 @@ import { dirname, join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import type { BackupMade } from '../backup/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
 import type { Proof, Verification } from '../evidence/index.ts'
 import { type ImportOptions, listKinds, listLimitBytes } from '../imports/index.ts'
 import type { Logger } from '../platform/index.ts'
 import {
   type AddWarehouseCommand,
+  type BackupCommand,
   controlSocketPath,
   type Erased,
   type ErasureCommand,
@@ -29,6 +31,7 @@ export type ControlActions = {
   /** How far a verification is, from 0 to 1; undefined when none is under way. */
   readonly verified: () => number | undefined
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
+  readonly backup: (command: BackupCommand) => Promise<BackupMade>
   readonly import: Import
   readonly addWarehouse: AddWarehouse
   readonly prove: (asked: ProofCommand) => Promise<Proof>
@@ -42,6 +45,7 @@ function controlApi(actions: ControlActions): Hono {
   api.get('/verify', (c) => c.json({ share: actions.verified() ?? null }))
   api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await c.req.json<ErasureCommand>())))
   api.post('/proof', async (c) => c.json(await actions.prove(await c.req.json<ProofCommand>())))
+  api.post('/backup', async (c) => c.json(await actions.backup(await c.req.json<BackupCommand>())))
   api.post('/warehouse/add', async (c) => {
     const { by, ...wanted } = await c.req.json<AddWarehouseCommand>()
     return c.json(await actions.addWarehouse(wanted, by))

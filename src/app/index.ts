@@ -2,6 +2,7 @@ export { askCameraClock, usualPlace } from './camera-clock.ts'
 export { compose } from './compose.ts'
 export {
   addWarehouseThroughDaemon,
+  backupThroughDaemon,
   daemonServes,
   type Erased,
   eraseThroughDaemon,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { BackupMade, BackupOrder } from '../backup/index.ts'
 import type { Replays } from '../cameras/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
@@ -13,6 +14,7 @@ type JobKinds = {
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
   scores: { readonly told: ReplaySpec; readonly result: Replayed }
   whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
+  backup: { readonly told: BackupOrder; readonly result: BackupMade }
 }
 type JobKind = keyof JobKinds
 export type WhatIfSpec = { readonly spec: ReplaySpec; readonly recorded: readonly RecordedMotion[] }
@@ -94,6 +96,11 @@ export class Jobs {
   /** Replays, and compares with what was recorded; see `compareMotion`. Rejects with INTERNAL_ERROR. */
   whatIf(spec: ReplaySpec, recorded: readonly RecordedMotion[]): ReturnType<Replays['whatIf']> {
     return this.#run('', { job: 'whatIf', told: { spec, recorded } })
+  }
+
+  /** Makes a backup; see `makeBackup`. Rejects with INTERNAL_ERROR and a sentence for the admin. */
+  backup(order: BackupOrder): Promise<BackupMade> {
+    return this.#run(order.dataDir, { job: 'backup', told: order })
   }
 
   async stop(): Promise<void> {

@@ -40,6 +40,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
         verify: () => gateway.jobs.verify(config.dataDir),
         verified: () => gateway.jobs.verified,
         erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
+        backup: ({ by, ...request }) => gateway.backup(request, by),
         import: importer(gateway),
         addWarehouse: warehouseAdder(gateway),
         prove: ({ kind, id }) => gateway.proofs.of(kind, id, undefined),

@@ -9,6 +9,8 @@ export type Outside = {
   /** Of the threads' logs. Default: json. */
   readonly logFormat?: LogFormat
   readonly version: string
+  /** The config file; undefined for the embedded defaults. A backup takes it along. */
+  readonly configFile?: string | undefined
   /** Called when a notification is not as documented; it is sent all the same. Default: logs it. */
   readonly onMismatch?: (type: EventType, problem: string) => void
   /** Whether notifications are written. Default: from the first endpoint on. */

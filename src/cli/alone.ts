@@ -11,10 +11,15 @@ type Gateway = Awaited<ReturnType<typeof compose>>
  * Runs `work` on the gateway's state while no daemon runs: this process holds the lock and becomes the owner of the
  * data folder. Throws ExitError for what the gateway refuses.
  */
-export async function alone<T>(config: Config, work: (gateway: Gateway) => Promise<T>): Promise<T> {
+export async function alone<T>(
+  config: Config,
+  work: (gateway: Gateway) => Promise<T>,
+  configFile?: string,
+): Promise<T> {
   becomeOwnerOf(config.dataDir)
   const { version } = buildInfo()
-  const outside = { clock: systemClock, random: systemRandom, log: createLogger({ level: 'error' }), version }
+  const log = createLogger({ level: 'error' })
+  const outside = { clock: systemClock, random: systemRandom, log, version, configFile }
   const gateway = await compose(config, outside, false)
   try {
     return await work(gateway)

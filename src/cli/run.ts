@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT_USAGE, ExitError, nearestNames } from '../errors/index.ts'
+import { backupCommand } from './backup.ts'
 import { cameraCommand } from './camera.ts'
 import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
@@ -19,8 +20,11 @@ export function gatehouseCommand(): Command {
     .description('The gateway box of a warehouse: placement ledger, evidence and signed webhooks')
     .exitOverride()
     .showHelpAfterError()
+    // What stands behind the name of a command belongs to that command.
+    .enablePositionalOptions()
   for (const command of [
     serveCommand(),
+    backupCommand(),
     cameraCommand(),
     configCommand(),
     credentialCommand(),
@@ -74,6 +78,8 @@ function unknownCommand(program: Command, args: readonly string[]): string | und
   for (const word of args) {
     if (word.startsWith('-') || word === 'help' || at.commands.length === 0) return undefined
     const next = at.commands.find((command) => command.name() === word)
+    // A command may take a word of its own, beside those below it.
+    if (!next && at.registeredArguments.length > 0) return undefined
     if (!next) return noSuchCommand(path.join(' '), word, at)
     at = next
     path.push(word)

@@ -31,7 +31,7 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   process.once('SIGINT', ended.resolve)
   const running = await startGateway(
     config,
-    { clock: systemClock, random: systemRandom, log, logFormat, version },
+    { clock: systemClock, random: systemRandom, log, logFormat, version, configFile: options.config },
     options.config,
   )
   process.on('SIGHUP', () => {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { bare, facts, fixedKeys, repeated, type Schema } from './keys.ts'
 import { kinds } from './kinds.ts'
 import { expandCredentials } from './paths.ts'
 import { type Config, configSchema } from './schema.ts'
+import { readSources } from './sources.ts'
 
 /** SHA-256 of the content of every file that the config names, by key path; null when it cannot be read. */
 export type FileMarks = ReadonlyMap<string, string | null>
@@ -17,6 +19,20 @@ export function fileMarks(config: Config, env: NodeJS.ProcessEnv = process.env):
     ([path, file]) => [path, markOf(expandCredentials(file, env))] as const,
   )
   return new Map(marks)
+}
+
+/**
+ * Returns the files that make up the settings of a gateway, absolute: the config, its drop-ins, and the files that it names
+ * (passwords, keys, certificates, authorities). `file`: the config file; undefined for the embedded defaults.
+ */
+export function settingsFiles(
+  config: Config,
+  file: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): string[] {
+  const own = file === undefined ? [] : readSources(file, process.cwd()).files
+  const named = [...namedFiles(config, configSchema, '')].map(([, path]) => expandCredentials(path, env))
+  return [...new Set([...own, ...named].map((path) => resolve(path)))]
 }
 
 /** Returns key paths of files whose content changed. New and removed keys are in the plan. */

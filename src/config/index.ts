@@ -1,6 +1,6 @@
 export { nearestNames } from '../errors/index.ts'
 export { formatDuration, parseDuration } from './duration.ts'
-export { changedFiles, type FileMarks, fileMarks } from './file-marks.ts'
+export { changedFiles, type FileMarks, fileMarks, settingsFiles } from './file-marks.ts'
 export { isLoopback } from './kinds.ts'
 export { type Checked, checkConfig, type Loaded, loadConfig, problemList, type Surroundings } from './load.ts'
 export { type ConfigName, type Identity, identitiesOf, type Namespace, readName } from './names.ts'

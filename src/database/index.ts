@@ -12,9 +12,18 @@ export {
   word,
 } from './columns.ts'
 export { compact } from './compact.ts'
+export { copyDatabase, sizeOfDatabase } from './copy.ts'
 export { DiskRoom } from './disk-room.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
-export { databaseFile, openReader, openWriter, type SchemaDifferences, schemaDifferences } from './open.ts'
+export {
+  databaseFile,
+  lockDataDir,
+  newestSchema,
+  openReader,
+  openWriter,
+  type SchemaDifferences,
+  schemaDifferences,
+} from './open.ts'
 export { type Condition, keysOfPage, type Listing, listings } from './page-in-slices.ts'
 export { builderOver, type Query } from './sql.ts'
 export { type Bindable, built, change, changes, type Statement, statement, statements } from './statement.ts'

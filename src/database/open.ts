@@ -53,6 +53,20 @@ export function openWriter(options: OpenOptions): { db: Database; close: () => v
   }
 }
 
+/**
+ * Takes the lock of a data folder without opening its database, and makes the folder when it is not there. Throws ExitError
+ * when another gatehouse works on it.
+ */
+export function lockDataDir(dataDir: string): { release: () => void } {
+  makeFolder(dataDir)
+  refuseLinks(dataDir)
+  const lock = takeLock(join(dataDir, 'gatehouse.lock'))
+  return { release: () => lock.close() }
+}
+
+/** The version of the schema that this program writes. */
+export const newestSchema = ours.at(-1)?.version ?? 0
+
 /** Opens a read-only connection. The file must be one that openWriter made. Throws ExitError. */
 export function openReader(file: string): Database {
   refuseNoFile(file)

@@ -4,12 +4,19 @@ export { type Proof, Proofs, type ProvableKind } from './bundle/proofs.ts'
 export { proofRoutes } from './bundle/routes.ts'
 export { type BundleVerdict, verifyBundle } from './bundle/verify-bundle.ts'
 export type { Mismatch } from './findings.ts'
+export { type HeldFile, hashOfFile, heldFiles } from './held-files.ts'
 export { type CheckpointSettings, Checkpoints, type SigningStop } from './transparency/checkpoints.ts'
 export { acceptFork, type Fork, type ForkCause, forkLog, logKeysOf } from './transparency/fork.ts'
 export { readHeadFile, type SignedHead, writeHeadFileNow } from './transparency/head-file.ts'
 export { type Comparison, compareWithKept } from './transparency/kept-checkpoint.ts'
-export { keyFolder, LogSigner, loadLogKeys, loadWitnessKey, originOfLog } from './transparency/keys.ts'
-export { type NoteKey, readVkey } from './transparency/note.ts'
+export { keyFiles, keyFolder, LogSigner, loadLogKeys, loadWitnessKey, originOfLog } from './transparency/keys.ts'
+export {
+  type NoteKey,
+  readCheckpointText,
+  readNote,
+  readVkey,
+  verifySignatures,
+} from './transparency/note.ts'
 export { PublishedLog } from './transparency/published-log.ts'
 export { transparencyRoutes } from './transparency/routes.ts'
 export { checkSignedHead } from './transparency/start-check.ts'

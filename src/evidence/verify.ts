@@ -70,6 +70,8 @@ export type Verification = {
   readonly auditTrail: CheckedTrail
   readonly openings: number
   readonly media: number
+  /** Files that are not there, when they may lack. */
+  readonly lacking?: number
   readonly mismatches: readonly Mismatch[]
   /** Whether more were found than are listed. */
   readonly truncated: boolean
@@ -78,6 +80,8 @@ export type Verification = {
 export type VerifyOptions = {
   /** Gets the share of the work that is done, from 0 to 1, at most a hundred times. */
   readonly onProgress?: OnProgress
+  /** Files that are not there are counted as `lacking` instead of reported. */
+  readonly mayLackFiles?: boolean
 }
 
 const batch = 2000
@@ -88,7 +92,7 @@ const batch = 2000
  * not kept. It cannot see a tail that was cut off together with its rows: for that, size and root must be known from
  * outside the box. Throws ExitError when the file cannot be opened.
  */
-export function verifyLedger(dataDir: string, { onProgress }: VerifyOptions = {}): Verification {
+export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false }: VerifyOptions = {}): Verification {
   const db = openReader(databaseFile(dataDir))
   try {
     const tx = executor(db)
@@ -113,7 +117,8 @@ export function verifyLedger(dataDir: string, { onProgress }: VerifyOptions = {}
     const auditTrail = checkAuditTrail(tx, findings, walk.auditDigests, (entries) => progress.trail(entries))
     const openings = checkOpenings(tx, findings) + checkPeople(tx, findings)
     progress.people()
-    const media = checkFiles(tx, findings, dataDir, (share) => progress.files(share))
+    const onShare = (share: number) => progress.files(share)
+    const { named: media, lacking } = checkFiles(tx, findings, dataDir, { mayLackFiles, onShare })
     const ok = findings.mismatches.length === 0
     const { mismatches, truncated } = findings
     return {
@@ -134,6 +139,7 @@ export function verifyLedger(dataDir: string, { onProgress }: VerifyOptions = {}
       auditTrail,
       openings,
       media,
+      ...(mayLackFiles && { lacking }),
       mismatches,
       truncated,
     }

@@ -22,9 +22,11 @@ import {
   erased,
   erasedBefore,
   erasedName,
+  everyPerson,
   forgetName,
   identityText,
   isText,
+  type KnownErasure,
   type KnownPerson,
   keepErasedIdentity,
   keepErasedName,
@@ -36,6 +38,7 @@ import {
   peopleOfInstance,
   readIdentity,
   textsBetween,
+  valueBehind,
   version1Of,
 } from '../log/index.ts'
 import { type Clock, isoTime } from '../platform/index.ts'
@@ -373,6 +376,19 @@ function textsNaming(tx: ReadTx, name: string, { after, last }: Span): string[] 
   return textsBetween(tx, after, last)
     .filter(({ value }) => value.toLowerCase().includes(needle))
     .map(({ commitment }) => commitment)
+}
+
+/**
+ * Returns the names, for `erase`, that this ledger still holds although a later copy of it had erased them: those of a
+ * restored backup.
+ */
+export function namesErasedLater(tx: ReadTx, erasures: readonly KnownErasure[]): string[] {
+  const marks = new Set(erasures.flatMap(({ mark }) => mark ?? []))
+  const identities = everyPerson(tx)
+    .map(identityText)
+    .filter((identity) => marks.has(markOf(tx, identity)))
+  const older = erasures.flatMap(({ commitment }) => (commitment === null ? [] : (valueBehind(tx, commitment) ?? [])))
+  return [...new Set([...identities, ...older])]
 }
 
 /** Returns a mark that recognizes an erased name without revealing it. */

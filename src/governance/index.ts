@@ -19,7 +19,7 @@ import { governanceRoutes } from './routes.ts'
 import { Sight, type SightOptions } from './sight.ts'
 
 export { type ComposedReport, composeReport, type ReportSpec } from './compliance.ts'
-export type { ErasureRequest, ErasureResult } from './erasure.ts'
+export { type ErasureRequest, type ErasureResult, namesErasedLater } from './erasure.ts'
 export { governanceNotifications } from './events.ts'
 export { incidentFacts, type UnsealedIncidentChange } from './incident-leaf.ts'
 export { linksOfIncidents, statedIncidentChanges } from './incident-store.ts'

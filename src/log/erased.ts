@@ -15,6 +15,13 @@ const newestWithMark = statement({
     ORDER BY erased_at_ms DESC, commitment LIMIT 1`,
 })
 
+const everyErasure = statement({
+  columns: { mark: maybe(text), commitment: maybe(text), erased_at_ms: integer },
+  sql: `SELECT identity_mark AS mark, NULL AS commitment, erased_at_ms FROM erased_identity WHERE erased_at_ms > ?
+    UNION ALL SELECT NULL, commitment, erased_at_ms FROM erased_person WHERE erased_at_ms > ?
+    ORDER BY erased_at_ms`,
+})
+
 /** Marks tell that a name was erased before, and no reader what name. */
 export type ErasedIdentity = {
   readonly personId: number
@@ -43,6 +50,20 @@ export function keepErasedName(tx: Tx, erased: { commitment: string; nameMark: s
 export function erasedBefore(tx: ReadTx, mark: string): { commitment: string | null; erasedAtMs: number } | undefined {
   const row = tx.get(newestWithMark, [mark, mark, mark])
   return row && { commitment: row.commitment, erasedAtMs: row.erased_at_ms }
+}
+
+/** One erasure: `mark` recognizes an identity of later rows, `commitment` a name of rows of version 1. */
+export type KnownErasure = {
+  readonly mark: string | null
+  readonly commitment: string | null
+  readonly erasedAtMs: number
+}
+
+/** Returns every erasure behind a time, the oldest first. */
+export function erasuresAfter(tx: ReadTx, afterMs: number): KnownErasure[] {
+  return tx
+    .all(everyErasure, [afterMs, afterMs])
+    .map(({ mark, commitment, erased_at_ms: erasedAtMs }) => ({ mark, commitment, erasedAtMs }))
 }
 
 /** The commitment of an erased name that begins with these digits. */

@@ -15,7 +15,7 @@ export {
   lastCosignature,
   lastTimestamp,
 } from './countersigned.ts'
-export { erasedBefore, keepErasedIdentity, keepErasedName } from './erased.ts'
+export { erasedBefore, erasuresAfter, type KnownErasure, keepErasedIdentity, keepErasedName } from './erased.ts'
 export { Evidence, EvidenceState, EvidenceStates, recordedOnly, type WitnessPolicy } from './evidence-states.ts'
 export {
   clipToCome,
@@ -73,6 +73,7 @@ export {
   heldPhotos,
   linksOfMedia,
   type Media,
+  mediaBehind,
   type PhotoFile,
   photosAfter,
   photosBehind,
@@ -88,6 +89,7 @@ export {
   openings,
   openingsBehind,
   textsBetween,
+  valueBehind,
 } from './openings.ts'
 export {
   erased,

@@ -90,6 +90,11 @@ export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; per
   return true
 }
 
+/** Returns files of every kind behind a row, in the order in which they came. */
+export function mediaBehind(tx: ReadTx, id: number, limit: number): { id: number; sha256: string }[] {
+  return tx.all(nextFiles, [id, limit]).map((row) => ({ id: row.id, sha256: row.sha256 }))
+}
+
 /** Photos behind a row, in the order in which they came. */
 export function photosAfter(tx: ReadTx, id: number, limit: number): (PhotoFile & { id: number; sizeBytes: number })[] {
   return tx

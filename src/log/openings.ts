@@ -89,3 +89,8 @@ export function endOfTexts(tx: ReadTx): number {
 export function textsBetween(tx: ReadTx, after: number, last: number): { commitment: string; value: string }[] {
   return tx.all(textsInSpan, [after, last])
 }
+
+/** Returns the text or name behind a commitment; undefined once it was erased. */
+export function valueBehind(tx: ReadTx, commitment: string): string | undefined {
+  return tx.get(openedValue, { commitment })?.value
+}

@@ -26,6 +26,7 @@ function socketOf(t: Test, runtimeDir: string, dataDir: string): ControlSocket {
       import: verify,
       addWarehouse: verify,
       prove: verify,
+      backup: verify,
     },
     log: silentLogger(),
   })

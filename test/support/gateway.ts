@@ -103,6 +103,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     random: options.random ?? systemRandom,
     log: options.log ?? silentLogger(),
     version: '0.0.0-test',
+    configFile: file,
     onMismatch,
     ...(options.timeServices && { timeServices: options.timeServices }),
     ...(!options.onlyWhenOwed && { isOwed: () => true }),

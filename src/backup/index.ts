@@ -1,0 +1,5 @@
+export { type BackupMade, type BackupOrder, makeBackup } from './make.ts'
+export { loadRecoveryKey, recoveryLine, terminalQr } from './recovery-key.ts'
+export { type Restored, restoreBackup } from './restore.ts'
+export { type BackupRequest, Backups } from './service.ts'
+export { settleRestore } from './swap.ts'

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { keyFolder } from '../evidence/index.ts'
+import { modulesOf, quietModules } from '../labels/index.ts'
+import { loadBoxKey, type RandomBytes } from '../platform/index.ts'
+
+const prefix = 'gatehouse-recovery-1:'
+
+/** Reads the recovery key of a data folder, or makes it (32 bytes, mode 0600). Throws when the file holds something else. */
+export function loadRecoveryKey(dataDir: string, random: RandomBytes): Buffer {
+  return loadBoxKey(join(keyFolder(dataDir), 'recovery.key'), random)
+}
+
+/** Returns the line that people keep: `gatehouse-recovery-1:` and the key in base64url without padding. */
+export function recoveryLine(key: Uint8Array): string {
+  return `${prefix}${Buffer.from(key).toString('base64url')}`
+}
+
+const inverted = { begin: '\u001b[30;47m', end: '\u001b[0m' }
+
+/** Draws a text as a QR code for a terminal: two modules a character, black on white whatever the colors of the terminal. */
+export function terminalQr(text: string): string {
+  const modules = modulesOf({ symbology: 'qr', text })
+  if (modules.form !== 'matrix') throw new Error('a QR code is a matrix')
+  const { cells, across } = modules
+  const quiet = quietModules('qr')
+  const isDark = (x: number, y: number) =>
+    x >= 0 && y >= 0 && x < across && y < across && cells[y * across + x] === true
+  const lines: string[] = []
+  for (let y = -quiet; y < across + quiet; y += 2) {
+    let line = ''
+    for (let x = -quiet; x < across + quiet; x++) line += halves(isDark(x, y), isDark(x, y + 1))
+    lines.push(`${inverted.begin}${line}${inverted.end}\n`)
+  }
+  return lines.join('')
+}
+
+function halves(upper: boolean, lower: boolean): string {
+  if (upper) return lower ? '█' : '▀'
+  return lower ? '▄' : ' '
+}

@@ -1,0 +1,47 @@
+import type { SignedHead } from '../evidence/index.ts'
+import type { KnownLog } from '../log/index.ts'
+
+/** What the data folder held before the restore; undefined parts are not there, or cannot be read. */
+export type Present = {
+  /** The last head that this box signed. */
+  readonly head: SignedHead | undefined
+  readonly ledger:
+    | { readonly logs: readonly KnownLog[]; readonly root: string; readonly lastEventMs: number | null }
+    | undefined
+}
+
+/** The ledger that comes back. */
+export type Coming = {
+  readonly logs: readonly KnownLog[]
+  /** Root over all leaves of the growing log, hex. */
+  readonly root: string
+  /** Whether a signed head is one of this ledger: its log is there, has as many leaves, and gives that root. */
+  readonly holds: (head: SignedHead) => boolean
+}
+
+export type RestorePlan = {
+  /**
+   * Whether the log goes on as a new one. Only a ledger that is there and ends with the same leaf needs none: in every other
+   * case leaves may have been handed out, or signed, that the backup does not have.
+   */
+  readonly forks: boolean
+  /** The head that this box signed and that the backup does not reach. */
+  readonly behind: SignedHead | undefined
+  /** Leaves that are there now and that the backup does not have; null: unknown. */
+  readonly lostLeaves: number | null
+}
+
+/** Says what a restore does to the log. Pure. */
+export function planRestore(coming: Coming, { head, ledger }: Present): RestorePlan {
+  const behind = head && !coming.holds(head) ? head : undefined
+  const log = coming.logs.at(-1)
+  const now = ledger?.logs.at(-1)
+  const isSame = now !== undefined && now.logId === log?.logId && now.size === log.size && ledger?.root === coming.root
+  const lostLeaves = ledger ? leavesNotIn(coming.logs, ledger.logs) : null
+  return { forks: !isSame || behind !== undefined, behind, lostLeaves }
+}
+
+function leavesNotIn(coming: readonly KnownLog[], now: readonly KnownLog[]): number {
+  const sizes = new Map(coming.map(({ logId, size }) => [logId, size]))
+  return now.reduce((sum, { logId, size }) => sum + Math.max(0, size - (sizes.get(logId) ?? 0)), 0)
+}
