@@ -25,6 +25,8 @@ import { consoleRoutes, sessionPath } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
 import {
+  type Absence,
+  absenceRoutes,
   type Proofs,
   type PublishedLog,
   proofRoutes,
@@ -127,6 +129,7 @@ export type ApiParts = {
   readonly publishedLog: PublishedLog
   readonly proofs: Proofs
   readonly witness: Witness
+  readonly absence: Absence
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -185,6 +188,7 @@ export function buildApi(parts: ApiParts): Api {
   transparencyRoutes(root, parts.publishedLog)
   proofRoutes(root, parts.proofs)
   witnessRoutes(root, { ...parts, admit: (c) => parts.admission.anybody('witness', c.get('address')) })
+  absenceRoutes(root, parts.absence)
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import {
+  Absence,
   Checkpoints,
   EvidenceClient,
   LogSigner,
@@ -28,9 +29,10 @@ export type ComposedEvidence = ReturnType<typeof composeEvidence>
 export function composeEvidence(
   live: { config: Config },
   { clock, log, random, version }: Outside,
-  { work, logRoom, warehouse, ledger, detections }: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
+  parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
   metrics: Pick<Metrics, 'witnessAsked'>,
 ) {
+  const { work, logRoom, warehouse, ledger, detections } = parts
   const { dataDir } = live.config
   const jobs = new Jobs({ log, clock })
   let loaded: LogSigner | undefined
@@ -77,5 +79,10 @@ export function composeEvidence(
     key: () => loadWitnessKey(dataDir),
     settings: () => live.config.witness,
   })
-  return { jobs, vkeys, checkpoints, publishedLog, proofs, witnesses, witness }
+  const absence = new Absence({
+    ...{ work, logRoom, warehouse, checkpoints, signer, cameras: parts.configured, gaps: parts.gaps },
+    nowMs: () => parts.recorder.nowMs(),
+    maxAgeMs: () => live.config.ledger.maxAge,
+  })
+  return { jobs, vkeys, checkpoints, publishedLog, proofs, witnesses, witness, absence }
 }

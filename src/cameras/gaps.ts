@@ -67,21 +67,23 @@ export class Gaps {
     if (to <= from) throw AppError.field('to', 'must be later than from')
     if (from >= nowMs) throw AppError.field('from', 'is not in the past')
     const span = { fromMs: from, toMs: Math.min(to, nowMs) }
-    const { open, knownSinceMs } = this.#needs.work.read((tx) => this.#asked(tx, cctvId, { from, to: span.toMs }))
-    const rows = await this.#everyRow(cctvId, span, signal)
-    const detections = await this.#detectionIds(cctvId, span, signal)
-    const lasting = open ? [{ fromMs: Date.parse(open.from), toMs: span.toMs }] : []
-    const missed = rows.map(({ from_ms, to_ms }) => ({ fromMs: from_ms, toMs: to_ms }))
-    return {
-      cctvId,
-      from: isoTime(from),
-      to: isoTime(span.toMs),
-      watchedShare: watchedShare(span, knownSinceMs, [...missed, ...lasting]),
-      knownSince: knownSinceMs === null ? null : isoTime(knownSinceMs),
-      gaps: [...(open ? [open] : []), ...rows.slice(0, mostGaps).map(presentGap)].slice(0, mostGaps),
-      detections: detections.slice(0, mostDetections),
-      complete: lasting.length + rows.length <= mostGaps && detections.length <= mostDetections,
+    const { missed: _, ...seen } = await this.#seen(cctvId, span, signal)
+    return { ...seen, from: isoTime(from), to: isoTime(span.toMs) }
+  }
+
+  /**
+   * Returns how much of a time at least one of these cameras watched, and what each of them missed and recorded. The caller
+   * must be allowed to see them; the time must be over.
+   */
+  async sight(cctvIds: readonly number[], span: Span, signal?: AbortSignal) {
+    const cameras = []
+    let missedByAll: readonly Span[] = [span]
+    for (const cctvId of cctvIds) {
+      const { missed, ...seen } = await this.#seen(cctvId, span, signal)
+      cameras.push(seen)
+      missedByAll = common(missedByAll, missed)
     }
+    return { watchedShare: shareWithout(span, missedByAll), cameras }
   }
 
   /** Returns the newest 500 gaps of a camera that overlap a time, newest first. The caller must be allowed to see it. */
@@ -90,6 +92,25 @@ export class Gaps {
       const { open } = this.#asked(tx, cctvId, { from: span.fromMs, to: span.toMs })
       return [...(open ? [open] : []), ...store.gapsIn(tx, cctvId, span).map(presentGap)]
     })
+  }
+
+  async #seen(cctvId: number, span: Span, signal?: AbortSignal) {
+    const asked = { from: span.fromMs, to: span.toMs }
+    const { open, knownSinceMs } = this.#needs.work.read((tx) => this.#asked(tx, cctvId, asked))
+    const rows = await this.#everyRow(cctvId, span, signal)
+    const detections = await this.#detectionIds(cctvId, span, signal)
+    const lasting = open ? [{ fromMs: Date.parse(open.from), toMs: span.toMs }] : []
+    const gaps = [...rows.map(({ from_ms, to_ms }) => ({ fromMs: from_ms, toMs: to_ms })), ...lasting]
+    const missed = missedIn(span, knownSinceMs, gaps)
+    return {
+      cctvId,
+      missed,
+      watchedShare: shareWithout(span, missed),
+      knownSince: knownSinceMs === null ? null : isoTime(knownSinceMs),
+      gaps: [...(open ? [open] : []), ...rows.slice(0, mostGaps).map(presentGap)].slice(0, mostGaps),
+      detections: detections.slice(0, mostDetections),
+      complete: lasting.length + rows.length <= mostGaps && detections.length <= mostDetections,
+    }
   }
 
   #visible(id: number | undefined, caller: Caller): number {
@@ -133,18 +154,41 @@ export class Gaps {
 
 /** Returns the share of a span in which a camera watched: that which neither gaps cover nor the time before it was known. */
 export function watchedShare(span: Span, knownSinceMs: number | null, gaps: readonly Span[]): number {
-  if (knownSinceMs === null) return 0
+  return shareWithout(span, missedIn(span, knownSinceMs, gaps))
+}
+
+/** Returns what a camera missed of a span: the time before it was known, and its gaps; in order and without overlaps. */
+function missedIn(span: Span, knownSinceMs: number | null, gaps: readonly Span[]): Span[] {
+  if (knownSinceMs === null) return [span]
   const unknown = { fromMs: Number.NEGATIVE_INFINITY, toMs: knownSinceMs }
   const clipped = [unknown, ...gaps]
     .map(({ fromMs, toMs }) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
     .filter(({ fromMs, toMs }) => toMs > fromMs)
     .toSorted((a, b) => a.fromMs - b.fromMs)
-  let missed = 0
-  let reachedMs = span.fromMs
-  for (const { fromMs, toMs } of clipped) {
-    missed += Math.max(toMs - Math.max(fromMs, reachedMs), 0)
-    reachedMs = Math.max(reachedMs, toMs)
+  const missed: Span[] = []
+  for (const one of clipped) {
+    const last = missed.at(-1)
+    if (last && one.fromMs <= last.toMs) {
+      missed[missed.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, one.toMs) }
+    } else missed.push(one)
   }
+  return missed
+}
+
+/** Returns the time that two lists of spans have in common; each is in order and without overlaps. */
+export function common(one: readonly Span[], other: readonly Span[]): Span[] {
+  const both: Span[] = []
+  let [i, j] = [0, 0]
+  for (let [a, b] = [one[i], other[j]]; a && b; [a, b] = [one[i], other[j]]) {
+    const span = { fromMs: Math.max(a.fromMs, b.fromMs), toMs: Math.min(a.toMs, b.toMs) }
+    if (span.toMs > span.fromMs) both.push(span)
+    if (a.toMs < b.toMs) i += 1
+    else j += 1
+  }
+  return both
+}
+
+function shareWithout(span: Span, missed: readonly Span[]): number {
   const lengthMs = span.toMs - span.fromMs
-  return (lengthMs - missed) / lengthMs
+  return (lengthMs - missed.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)) / lengthMs
 }

@@ -19,7 +19,10 @@ export function ledgerCommand(): Command {
   const ledger = new Command('ledger').description('the append-only log and its proofs')
   ledger
     .command('verify')
-    .argument('[bundle]', 'a proof bundle (.proof.json or .zip) to check instead of the ledger')
+    .argument(
+      '[bundle]',
+      'a proof bundle (.proof.json or .zip) or a signed statement (.note) to check instead of the ledger',
+    )
     .description('recompute everything from the first leaf; says what does not match, and where, and exits 1')
     .option('--key <vkey>', 'verifier key that you know from elsewhere; may be given more than once', collect, [])
     .option('--checkpoint <file>', 'also compare the ledger with a checkpoint that was kept elsewhere')

@@ -11,8 +11,10 @@ import {
   type Proof,
   packProof,
   readProofs,
+  readStatement,
   readVkey,
   verifyBundle,
+  verifyStatement,
 } from '../evidence/index.ts'
 import { alone } from './alone.ts'
 
@@ -66,9 +68,18 @@ export function trustedKeys(vkeys: readonly string[]): NoteKey[] {
   })
 }
 
-/** Checks each proof bundle of a file and prints the verdicts. Throws ExitError when one fails. */
+/** Checks each proof bundle of a file, or a signed statement, and prints the verdicts. Throws ExitError when one fails. */
 export async function verifyProofs(file: string, options: { key: readonly string[]; json?: boolean }): Promise<void> {
   const keys = trustedKeys(options.key)
+  const statement = readStatement(file)
+  if (statement !== undefined) {
+    const verdict = verifyStatement(statement, keys)
+    process.stdout.write(
+      options.json ? `${JSON.stringify(verdict)}\n` : verdict.words.map((line) => `${line}\n`).join(''),
+    )
+    if (!verdict.ok) throw new ExitError(1, '')
+    return
+  }
   const proofs = await readProofs(file)
   const verdicts = proofs.map(({ name, text, file: beside }) => ({
     name,

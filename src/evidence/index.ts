@@ -1,3 +1,6 @@
+export { absenceRoutes } from './absence/routes.ts'
+export { Absence } from './absence/untouched.ts'
+export { readStatement, verifyStatement } from './absence/verify-statement.ts'
 export type { ProofBundle } from './bundle/bundle.ts'
 export { packProof, type ReadProof, readProofs } from './bundle/package.ts'
 export { type Proof, Proofs, type ProvableKind } from './bundle/proofs.ts'

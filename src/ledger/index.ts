@@ -10,6 +10,7 @@ export {
   type Bounds,
   boundsOf,
   isPending,
+  lastIdReceivedBy,
   lastIdUpToSeq,
   newestInSlot,
   newestOfAsset,
@@ -23,6 +24,7 @@ export {
   type When,
 } from './derive/state.ts'
 export { type Step, type Steps, type StepsOf, stepsOf } from './derive/stays.ts'
+export { beforeFirstTouch, touchesOfSlot } from './derive/touches.ts'
 export { correctionsOf, walk } from './derive/walk.ts'
 export { ledgerNotifications } from './events.ts'
 export { misfits } from './judge.ts'

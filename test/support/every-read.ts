@@ -18,7 +18,7 @@ export function everyRead({ paths }: Description, span: Span): string[] {
     const filters = queries.flatMap((name) =>
       (values[name] ?? []).map((value) => `${name}=${encodeURIComponent(value)}`),
     )
-    if (template.endsWith('/watched')) return readsOfSpan(path, span)
+    if (template.endsWith('/watched') || template.endsWith('/untouched')) return readsOfSpan(path, span)
     if (template === '/api/log/consistency') return [`${path}?from=1&to=${span.events}`]
 
     if (template.endsWith('/scores')) return readsOfScores(path, span)

@@ -388,6 +388,7 @@ class Day {
     await this.#get('/api/log/tile/0/000.p%2F1')
     await this.#get('/api/log/tile/entries/000.p%2F1')
     await this.#get('/api/whms/events/1/proof')
+    await this.#get('/api/whms/slots/A-01-03/untouched?from=2026-03-02T08:00:00Z&to=2026-03-02T08:10:00Z')
     await this.#get('/api/iot/detection-events/1/proof')
     await this.#get('/api/governance/clock')
   }

@@ -101,6 +101,11 @@ export function publicBytes(key: KeyObject): Buffer {
 /** How the name of every log begins. */
 export const originPrefix = 'gatehouse/'
 
+/** Returns the first line of a signed statement. */
+export function statementFirstLine(kind: string): string {
+  return `gatehouse ${kind} statement v1`
+}
+
 /** Returns the name of a log, in checkpoints and as the name of its keys. */
 export function originOfLog({ siteId, logId }: { readonly siteId: string; readonly logId: string }): string {
   return `${originPrefix}${siteId}/${logId}`
@@ -133,6 +138,16 @@ export class LogSigner {
   sign(head: Omit<CheckpointText, 'origin'>, nowMs: number): string {
     const text = checkpointText({ origin: this.origin, ...head })
     return `${text}\n${this.lines(text, nowMs)}`
+  }
+
+  /**
+   * Returns a signed note over a statement that is not a tree head, such as `untouched`, with the Ed25519 key. Its first line
+   * has blanks, which no origin has, so no reader can take it for a checkpoint.
+   */
+  state(kind: string, json: string): string {
+    const text = `${statementFirstLine(kind)}\n${json}\n`
+    const signature = sign(null, Buffer.from(text), this.#pairs.ed25519)
+    return `${text}\n${signatureLine({ ...this.keys[0], signature })}`
   }
 
   /** Returns the two signature lines over the text of a checkpoint. */

@@ -72,9 +72,9 @@ export function signatureLine({ name, id, signature }: NoteSignature): string {
   return `\u2014 ${name} ${Buffer.concat([Buffer.from(id, 'hex'), signature]).toString('base64')}\n`
 }
 
-/** Reads a signed note; undefined when it is not one. */
-export function readNote(note: string): Note | undefined {
-  if (note.length > largestNoteBytes || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note)) return undefined
+/** Reads a signed note; undefined when it is not one, or is longer than `mostBytes` characters. */
+export function readNote(note: string, mostBytes = largestNoteBytes): Note | undefined {
+  if (note.length > mostBytes || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note)) return undefined
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n')) return undefined
   const lines = note

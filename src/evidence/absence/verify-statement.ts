@@ -1,0 +1,115 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { ExitError } from '../../errors/index.ts'
+import { canonicalJson, type Json } from '../../log/index.ts'
+import { originOfLog, statementFirstLine } from '../transparency/keys.ts'
+import { type NoteKey, readCheckpointText, readNote, readVkey, verifySignatures, vkeyOf } from '../transparency/note.ts'
+
+const firstLine = statementFirstLine('untouched')
+/** Lists of 10,000 ids and 1,000 gaps with their words; a note of a checkpoint may be 256 KiB. */
+const largestBytes = 4 * 1024 * 1024
+
+/** What checking a statement found; `words` are lines for people. */
+export type StatementVerdict = {
+  readonly ok: boolean
+  readonly words: readonly string[]
+  readonly keyIsFromStatement: boolean
+  readonly statement: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Returns the text of a file that is a signed statement; undefined for any other. Throws ExitError when it cannot be read. */
+export function readStatement(path: string): string | undefined {
+  try {
+    const fd = openSync(path, 'r')
+    const start = Buffer.alloc(firstLine.length + 1)
+    try {
+      readSync(fd, start)
+    } finally {
+      closeSync(fd)
+    }
+    return start.toString('latin1') === `${firstLine}\n` ? readFileSync(path, 'utf8') : undefined
+  } catch (error) {
+    throw new ExitError(1, `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+class Finding extends Error {}
+
+/** Checks a signed statement that a slot was untouched, and the checkpoint inside it. Never throws for what it says. */
+export function verifyStatement(text: string, trusted: readonly NoteKey[]): StatementVerdict {
+  try {
+    return check(text, trusted)
+  } catch (error) {
+    if (!(error instanceof Finding)) throw error
+    const words = [`fails because ${error.message}`]
+    return { ok: false, words, keyIsFromStatement: false, statement: undefined }
+  }
+}
+
+function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
+  const { note, statement } = readText(text)
+  const { checkpoint, key } = statement
+  const head = isObject(checkpoint) && typeof checkpoint['note'] === 'string' ? readNote(checkpoint['note']) : undefined
+  const tree = head && readCheckpointText(head.text)
+  if (!isObject(checkpoint) || !head || !tree || tree.isExtended) throw new Finding('it has no checkpoint')
+  const origin = originOfLog({ siteId: String(statement['siteId']), logId: String(checkpoint['logId']) })
+  if (tree.origin !== origin) throw new Finding('its checkpoint is of another log')
+  if (tree.size !== checkpoint['size'] || tree.root.toString('base64') !== checkpoint['rootHash']) {
+    throw new Finding('its checkpoint has another size or root than it says')
+  }
+  const given = trusted.filter(({ name, type }) => name === origin && type !== 4)
+  const own = typeof key === 'string' ? readVkey(key) : undefined
+  // Somebody who names a key wants that one: the key inside counts only without any.
+  const isOwnKey = trusted.every(({ type }) => type === 4)
+  const keys = isOwnKey && own ? [own] : given
+  const signed = verifySignatures(
+    note,
+    keys.filter(({ type, name }) => type === 1 && name === origin),
+  )
+  const [signature] = signed
+  if (!signature) throw new Finding(`no Ed25519 key of ${origin} that is known here signed it`)
+  if (signed.some(({ holds }) => !holds)) throw new Finding('its signature does not verify')
+  const heads = verifySignatures(head, keys)
+  if (heads.length === 0 || heads.some(({ holds }) => !holds)) {
+    throw new Finding('the signature of its checkpoint does not verify')
+  }
+  return { ok: true, keyIsFromStatement: isOwnKey, statement, words: wordsOf(statement, signature.key, isOwnKey) }
+}
+
+function readText(text: string) {
+  const note = text.length > largestBytes ? undefined : readNote(text, largestBytes)
+  const [first, json, end, ...more] = note?.text.split('\n') ?? []
+  if (!note || first !== firstLine || json === undefined || end !== '' || more.length > 0) {
+    throw new Finding('it is not a signed statement')
+  }
+  const statement = parse(json)
+  if (!statement || canonicalJson(statement as Json) !== json) throw new Finding('it is not canonical JSON')
+  return { note, statement }
+}
+
+function wordsOf(statement: Readonly<Record<string, unknown>>, key: NoteKey, isOwnKey: boolean): string[] {
+  const { slot, from, to, untouched, events, watchedShare, madeAt, checkpoint } = statement
+  const label = isObject(slot) ? String(slot['slot_id']) : ''
+  const size = isObject(checkpoint) ? checkpoint['size'] : ''
+  const many = Array.isArray(events) ? events.length : 0
+  return [
+    `slot ${label} from ${from} to ${to}: ${untouched === true ? 'untouched' : `${many} events`}`,
+    `a camera watched ${(Number(watchedShare) * 100).toFixed(2)} % of the time`,
+    `as the log was at ${madeAt}, with ${size} leaves; later events are not covered`,
+    isOwnKey
+      ? `signed by the key inside this file; compare it with the one you know: ${vkeyOf(key)}`
+      : `signed by ${key.name}`,
+  ]
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parse(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
