@@ -1,9 +1,10 @@
 /**
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, postgres (where it is installed), auth, backup,
- *                      webhooks, deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
- *                      1, 9 and 16 cameras beside Debian's motion, where it is installed
+ *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
+ *                      backup, webhooks, deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
+ *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
+ *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --hours N          hours of scenes of each kind in which nothing happens, when detection is measured (default: 0.5)
@@ -31,10 +32,12 @@ import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureHistory } from './bench/history.ts'
 import { measureLists } from './bench/lists.ts'
+import { measureProofs } from './bench/log-tree.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
 import { measureRequests } from './bench/requests.ts'
 import { measureScores } from './bench/scores.ts'
 import { measureServing } from './bench/serving.ts'
+import { measureSigning } from './bench/signing.ts'
 import { stateOf } from './bench/site.ts'
 import { measureVerify } from './bench/verify.ts'
 import { measureWall } from './bench/wall.ts'
@@ -56,6 +59,8 @@ const parts = {
   },
   blocks: (workshop, sizes) => measureBlocks(workshop, sizes.at(-1) ?? 0),
   verify: (workshop, sizes) => measureVerify(workshop, sizes.at(-1) ?? 0),
+  signing: (workshop) => measureSigning(workshop),
+  proofs: async () => measureProofs(),
   auth: (workshop) => measureAuth(workshop),
   backup: (workshop) => measureBackup(workshop),
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
@@ -74,8 +79,8 @@ const parts = {
 
 type Part = keyof typeof parts
 
-/** Without what takes ten minutes. */
-const usual = Object.keys(parts).filter((name) => name !== 'wall')
+/** Without what takes ten minutes, or gigabytes. */
+const usual = Object.keys(parts).filter((name) => name !== 'wall' && name !== 'proofs')
 
 type TimedAsk = {
   readonly parts: readonly Part[]

@@ -1,6 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { databaseFile } from '../../src/database/index.ts'
 import { compareWithKept, readVkey, verifyBundle, verifyLedger } from '../../src/evidence/index.ts'
 import { verifyBundle as verifyIndependently } from '../support/evidence/bundle.ts'
 import { formatAddCheckpoint, formatTlogProof, parseTlogProof } from '../support/evidence/checkpoint.ts'
@@ -101,6 +103,29 @@ t.test(
     await again.checkpoints.make()
     t.equal(await showTo(witness, again), 422, 'also when other events were recorded in their place')
     await again.jobs.stop()
+  },
+)
+
+t.test(
+  'a log that was written anew is seen by the checkpoint in a notification that a receiver has kept',
+  async (t) => {
+    const gateway = await signedLedger(t)
+    const { dataDir } = gateway
+    const { keys } = await outside(gateway)
+    await place(gateway, 8)
+    const db = new BetterSqlite3(databaseFile(dataDir), { readonly: true })
+    const sent = db.prepare('SELECT body FROM outbox ORDER BY seq DESC LIMIT 1').pluck().get() as Buffer
+    db.close()
+    const { checkpoint } = JSON.parse(sent.toString('utf8')).metadata
+    t.match(checkpoint, { logId: gateway.logIdentity.logId, size: 7 })
+    t.match(compare(dataDir, checkpoint.note, keys), { holds: true })
+    withoutGuards(dataDir, (file) => {
+      rewriteEvent(file, 3, { assetBarcode: 'P-9', assetKey: 'P-9' }, `asset_barcode = 'P-9', asset_key = 'P-9'`)
+      forgetSignatures(file)
+    })
+    rmSync(join(dataDir, 'keys', 'log.head'))
+    t.strictSame(verifyLedger(dataDir).mismatches, [], 'inside, everything matches')
+    t.match(compare(dataDir, checkpoint.note, keys), { holds: false, words: /first 7 leaves have another root/ })
   },
 )
 

@@ -35,6 +35,8 @@ t.test('the canonical text of any value is the one of the package', (t) => {
 t.test('two objects whose keys only look alike behind one another keep their own order', (t) => {
   t.equal(canonicalJson({ 'b,a': 1, c: 2 }), '{"b,a":1,"c":2}')
   t.equal(canonicalJson({ b: 1, 'a,c': 2 }), '{"a,c":2,"b":1}')
+  t.equal(canonicalJson({ z: 1, c: 2 }), '{"c":2,"z":1}')
+  t.equal(canonicalJson({ z: 1, b: 2 }), '{"b":2,"z":1}', 'after one with the same first key and as many keys')
   t.equal(canonicalJson({ 10: 1, 9: 2, 1: 3 }), '{"1":3,"10":1,"9":2}')
   for (let n = 0; n < 100; n += 1) t.equal(canonicalJson({ [`z${n}`]: n, a: null }), `{"a":null,"z${n}":${n}}`)
   t.end()

@@ -5,6 +5,7 @@ import { verifyLedger } from '../../src/evidence/index.ts'
 import { canonicalJson, leafHash, leafOf } from '../../src/log/index.ts'
 import { naiveTree } from '../support/evidence/merkle.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { withoutGuards } from '../support/tamper.ts'
 
 const second = '0190a5c4-3c00-7000-8000-00000000000b'
 
@@ -32,12 +33,18 @@ async function act(gateway: TestGateway, reference: string): Promise<void> {
 }
 
 /** What a restore that goes behind a known checkpoint does: a log of its own goes on from the leaves that are there. */
-function fork(dataDir: string, parentSize: number): void {
+function fork(dataDir: string, parentSize: number, said: Record<string, unknown> = {}): void {
   const db = new BetterSqlite3(databaseFile(dataDir))
   const parent = db.prepare('SELECT log_id FROM log_identity').pluck().get() as string
   const leaves = db.prepare('SELECT bytes FROM log_leaf ORDER BY seq LIMIT ?').pluck().all(parentSize) as Buffer[]
   const parentRoot = naiveTree(leaves).root().toString('hex')
-  const facts = { eventId: '0190a5c4-3c01-7000-8000-00000000000c', parentLogId: parent, parentSize, parentRoot }
+  const facts = {
+    eventId: '0190a5c4-3c01-7000-8000-00000000000c',
+    parentLogId: parent,
+    parentSize,
+    parentRoot,
+    ...said,
+  }
   const head = { v: 2, kind: 'log-fork', logId: second, siteId: 'test-site', seq: 1 } as const
   const bytes = Buffer.from(canonicalJson(leafOf(head, facts)))
   db.transaction(() => {
@@ -137,4 +144,30 @@ t.test('a leaf can claim no other version than its row', async (t) => {
       ({ where, what }) => /^leaf 1$/.test(where) && /says v 2, expected 1/.test(what),
     ),
   )
+})
+
+t.test('a fork that states another root of its parent, or another parent, is named', async (t) => {
+  const gateway = await filled(t)
+  const { dataDir } = gateway.live.config
+  const { root, logId, size } = verifyLedger(dataDir)
+  fork(dataDir, size, { parentRoot: '0'.repeat(64), parentLogId: second, parentSize: 1 })
+  t.strictSame(verifyLedger(dataDir).mismatches, [
+    { where: `leaf 1 of log ${second}`, what: `says parentLogId ${second}, expected ${logId}` },
+    { where: `leaf 1 of log ${second}`, what: `says parentSize 1, expected ${size}` },
+    { where: `leaf 1 of log ${second}`, what: `says parentRoot ${'0'.repeat(64)}, expected ${root}` },
+  ])
+})
+
+t.test('a log that continues another one begins with the leaf that states it, and no other leaf does', async (t) => {
+  const gateway = await filled(t)
+  const { dataDir } = gateway.live.config
+  const { logId, size } = verifyLedger(dataDir)
+  fork(dataDir, size)
+  const forked = await gateway.restart()
+  await act(forked, 'second')
+  withoutGuards(dataDir, (db) => db.exec(`UPDATE log_leaf SET kind = 'log-fork' WHERE log_id = 2 AND seq = 2`))
+  const says = () => verifyLedger(dataDir).mismatches.map(({ where, what }) => `${where}: ${what}`)
+  t.ok(says().includes(`leaf 2 of log ${second}: states a fork, which only the first leaf of a log can`))
+  withoutGuards(dataDir, (db) => db.exec(`UPDATE log_leaf SET kind = 'camera-gap' WHERE log_id = 2 AND seq = 1`))
+  t.ok(says().includes(`leaf 1 of log ${second}: the log continues log ${logId}, but its first leaf is no log-fork`))
 })

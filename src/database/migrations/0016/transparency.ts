@@ -11,7 +11,8 @@ export const transparencyStatements: readonly string[] = [
   root BLOB NOT NULL CHECK (length(root) = 32)        -- over the 256 hashes
 ) STRICT`,
   ...appendOnlyTriggers('log_tile', 'row', [['log_id', 'level', 'n']]),
-  'CREATE INDEX log_tile_place ON log_tile (log_id, level, n)',
+  // With the root, so that a level above is computed without the overflow pages of 256 tiles.
+  'CREATE INDEX log_tile_place ON log_tile (log_id, level, n, root)',
   `CREATE TABLE log_checkpoint (
   row INTEGER PRIMARY KEY,               -- 1, 2, 3 … over all logs of the box
   log_id INTEGER NOT NULL REFERENCES log_identity (id),
