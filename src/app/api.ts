@@ -27,6 +27,8 @@ import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '..
 import {
   type Absence,
   absenceRoutes,
+  type IncidentPackages,
+  incidentPackageRoutes,
   type Proofs,
   type PublishedLog,
   proofRoutes,
@@ -130,6 +132,7 @@ export type ApiParts = {
   readonly proofs: Proofs
   readonly witness: Witness
   readonly absence: Absence
+  readonly incidentPackages: IncidentPackages
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -189,6 +192,7 @@ export function buildApi(parts: ApiParts): Api {
   proofRoutes(root, parts.proofs)
   witnessRoutes(root, { ...parts, admit: (c) => parts.admission.anybody('witness', c.get('address')) })
   absenceRoutes(root, parts.absence)
+  incidentPackageRoutes(root, parts.incidentPackages)
   consoleRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root

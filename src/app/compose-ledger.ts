@@ -73,6 +73,7 @@ export function composeLedger(
       audit,
       idempotency,
       makeId,
+      dataDir,
     },
     stages: () => live.config.units.stages,
   })

@@ -1,7 +1,9 @@
 import type { Config } from '../config/index.ts'
-import { createGovernance } from '../governance/index.ts'
+import { IncidentPackages } from '../evidence/index.ts'
+import { createGovernance, type Governance } from '../governance/index.ts'
 import { boxSampler, type Metrics } from '../health/index.ts'
 import { numericPath } from '../http/index.ts'
+import type { Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
 import type { UploadQueue } from '../upload/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
@@ -59,7 +61,8 @@ export function composeReporting(
     box: boxSampler(clock),
     version,
   })
-  return { ...copying, webhooks, health, governance: governanceOf(live, outside, parts) }
+  const governance = governanceOf(live, outside, parts)
+  return { ...copying, webhooks, health, governance, incidentPackages: packagesOf(log, parts, governance) }
 }
 
 function webhooksOf(
@@ -88,6 +91,15 @@ function webhookSettings({ webhooks, uplink }: Config) {
     drainPerSecond,
     uplinkProbes: uplink.probes,
   }
+}
+
+function packagesOf(log: Logger, parts: Lower, governance: Governance): IncidentPackages {
+  const { work, ledger, traces, units, photos, warehouse, gaps, proofs, checkpoints, audit, recorder } = parts
+  return new IncidentPackages({
+    ...{ work, log, governance, ledger, traces, units, photos, warehouse, gaps, proofs, checkpoints, audit },
+    cameras: parts.configured,
+    nowMs: () => recorder.nowMs(),
+  })
 }
 
 function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower) {

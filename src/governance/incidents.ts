@@ -2,7 +2,19 @@ import { keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/i
 import { AppError } from '../errors/index.ts'
 import { type Ask, type Caller, countLimit, type Reply, type RequestOrigin, timeCursor } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import { holdMedia, type Log, type Openings, type People, personIn, releaseMedia, shownWithout } from '../log/index.ts'
+import {
+  holdMedia,
+  idOfLog,
+  type Log,
+  type Openings,
+  openedLink,
+  openedText,
+  type People,
+  type Provable,
+  personIn,
+  releaseMedia,
+  shownWithout,
+} from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { incidentChanged } from './events.ts'
@@ -80,6 +92,13 @@ export class Incidents {
   /** Returns an incident. Throws NOT_FOUND, also for one of a hidden warehouse. */
   incident(id: number | undefined, caller: Caller): Incident {
     return this.#needs.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
+  }
+
+  /** Returns every change of an incident, oldest first, as what is needed to prove it. Throws NOT_FOUND. */
+  provable(id: number | undefined, caller: Caller): { change: number; provable: Provable }[] {
+    return this.#needs.work.read((tx) =>
+      this.#changes(tx, id, caller).map((row) => ({ change: row.id, provable: provableChange(tx, row) })),
+    )
   }
 
   /** Ends early when `signal` says that the client has gone. */
@@ -253,6 +272,20 @@ export class Incidents {
     if (this.#needs.sight.mayKnow(tx, kept.type, kept.id, caller)) return { type: kept.type, id: kept.id }
     return { type: 'external', id: `${kept.type}:${kept.id}` }
   }
+}
+
+function provableChange(tx: ReadTx, row: IncidentChangeRow): Provable {
+  const place = { logId: idOfLog(tx, row.log_id) ?? '', seq: row.leaf_seq }
+  const text = (field: string, commitment: string | null) => openedText(tx, { field, commitment })
+  const kept = JSON.parse(row.evidence ?? '[]') as KeptReference[]
+  const openings = [
+    openedLink(tx, { subject: 'incident_change', row: row.id, field: 'actor' }, place, row.actor_commitment),
+    text('title', row.title_commitment),
+    text('description', row.description_commitment),
+    text('resolution', row.resolution_commitment),
+    ...kept.map((one, n) => (one.type === 'external' ? text(`evidence.${n}.text`, one.text) : undefined)),
+  ].filter((one) => one !== undefined)
+  return { log: row.log_id, seq: row.leaf_seq, openings, files: [] }
 }
 
 function actorOf(tx: ReadTx, { id, leaf_version: version, actor_commitment: commitment }: IncidentChangeRow): string {

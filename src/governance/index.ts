@@ -25,6 +25,7 @@ export { incidentFacts, type UnsealedIncidentChange } from './incident-leaf.ts'
 export { linksOfIncidents, statedIncidentChanges } from './incident-store.ts'
 export { reportFacts, reportFile, type UnsealedReport } from './report-leaf.ts'
 export { everyReportFile, linksOfReports, type ReportFacts, reportsAfter, statedReports } from './report-store.ts'
+export type { Incident } from './schema.ts'
 export type { IncidentChangeRow, ReportRow } from './tables.ts'
 
 export type GovernanceOptions = {
@@ -62,6 +63,8 @@ export type GovernanceOptions = {
 export type Governance = {
   /** Adds /api/governance. */
   routes(api: Api): void
+  readonly incidents: Pick<Incidents, 'incident' | 'provable'>
+  readonly audit: Pick<AuditReader, 'entries'>
   /** Notes in the audit trail how the config's accounts changed. */
   noteAccounts(accounts: readonly ConfigAccount[], by: AuditOrigin): Promise<void>
   /** Erases a person; see the README. */
@@ -80,6 +83,8 @@ export function createGovernance(options: GovernanceOptions): Governance {
   const erasure = new Erasure(options)
   const accounts = new AccountWatch({ ...options, instance: () => options.site().instance })
   return {
+    incidents,
+    audit,
     routes: (api) => governanceRoutes(api, { audit, incidents, reports }),
     noteAccounts: (known, by) => accounts.note(known, by),
     erase: (request, by) => erasure.erase(request, by),

@@ -79,7 +79,7 @@ export {
   photosBehind,
 } from './media.ts'
 export { leafHash, MerkleFrontier, nodeHash, sha256 } from './merkle.ts'
-export { type OpenedField, openedPerson, openedText } from './opened.ts'
+export { type OpenedField, openedLink, openedPerson, openedText } from './opened.ts'
 export {
   commitmentOf,
   endOfTexts,

@@ -1,6 +1,6 @@
 import { built, pick, type ReadTx } from '../database/index.ts'
 import type { LeafPlace } from './log.ts'
-import { leafPath, Person } from './people.ts'
+import { leafPath, Person, type RowPlace } from './people.ts'
 import { sql, tables } from './tables.ts'
 
 /**
@@ -20,6 +20,20 @@ const personWithId = built(pick(tables.person, 'id'), ({ id }) =>
 const openingOf = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
   sql.selectFrom('opening').select(['salt', 'value']).where('commitment', '=', commitment),
 )
+
+const linkOf = built(pick(tables.person_link, 'subject', 'row', 'field'), ({ subject, row, field }) =>
+  sql
+    .selectFrom('person_link')
+    .select('person_id')
+    .where('subject', '=', subject)
+    .where('row', '=', row)
+    .where('field', '=', field),
+)
+
+/** Returns what opens the commitment of the person to whom a column of a row is linked; undefined once they were erased. */
+export function openedLink(tx: ReadTx, row: RowPlace, place: LeafPlace, commitment: string): OpenedField | undefined {
+  return openedPerson(tx, tx.get(linkOf, row)?.person_id, place, { field: row.field, commitment })
+}
 
 /**
  * Returns what opens the commitment of a person in a leaf; undefined once the person was erased. `personId` is the person to

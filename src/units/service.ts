@@ -4,10 +4,11 @@ import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type Reply } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { callerMark, type EventOrigin, type Recorder, requestHash, type TimedAsk } from '../ledger/index.ts'
-import type { Log, Openings, People } from '../log/index.ts'
+import type { Log, Openings, People, Provable } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { notificationsOf } from './events.ts'
+import { provableSteps } from './provable.ts'
 import {
   type Evidence,
   type NewTransportUnit,
@@ -57,6 +58,7 @@ type Change = Pick<UnitHistoryRow, 'unit_id' | 'action' | 'from_stage' | 'stage'
 type Weight = Pick<UnitHistoryRow, 'scale_weight_kg' | 'scale_reading_id' | 'scale_id' | 'scale_stable'>
 
 type UnitServiceNeeds = {
+  readonly dataDir: string
   readonly work: UnitOfWork
   readonly log: Log
   readonly openings: Openings
@@ -155,6 +157,14 @@ export class UnitService {
   /** Throws NOT_FOUND, also when the caller may not see its warehouse. */
   unit(unitId: string, caller: Caller): TransportUnit {
     return this.#needs.work.read((tx) => unitRecord(this.#historyFor(tx, unitId, caller), this.#needs.stages()))
+  }
+
+  /** Returns every step of a unit, oldest first, as what is needed to prove it. Throws NOT_FOUND. */
+  provable(unitId: string, caller: Caller): { row: number; provable: Provable }[] {
+    return this.#needs.work.read((tx) => {
+      this.#historyFor(tx, unitId, caller)
+      return provableSteps(tx, unitId, this.#needs.dataDir)
+    })
   }
 
   /** The warehouse of a unit that a body refers to. Throws REFERENCE_NOT_FOUND. */

@@ -43,6 +43,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^POST \/api\/uploads\//, admins],
   [/^GET \/api\/governance\/audit$/, leadsAndAuditor],
   [/^GET \/api\/governance\/clock$/, leadsAndAuditor],
+  [/^GET \/api\/governance\/incidents\/\{id\}\/package$/, leadsAndAuditor],
   [/^GET \/api\/governance\/incidents/, readers],
   [/^POST \/api\/governance\/incidents$/, floor],
   [/^POST \/api\/governance\/incidents\//, leads],

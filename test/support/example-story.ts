@@ -388,6 +388,7 @@ class Day {
     await this.#get('/api/log/tile/0/000.p%2F1')
     await this.#get('/api/log/tile/entries/000.p%2F1')
     await this.#get('/api/whms/events/1/proof')
+    await this.#get('/api/governance/incidents/1/package')
     await this.#get('/api/whms/slots/A-01-03/untouched?from=2026-03-02T08:00:00Z&to=2026-03-02T08:10:00Z')
     await this.#get('/api/iot/detection-events/1/proof')
     await this.#get('/api/governance/clock')
@@ -525,6 +526,7 @@ export function examplesOf(exchanges: readonly Exchange[]): Record<string, Examp
 
 function textOf(mediaType: string | undefined, text: string): Json {
   if (mediaType?.endsWith('+json')) return short(JSON.parse(text))
+  if (mediaType === 'application/zip') return undefined
   if (!mediaType?.startsWith('text/') && !mediaType?.startsWith('application/')) return undefined
   if (mediaType === 'application/octet-stream') return undefined
   return text.replace(longSignature, '$1…').split('\n').slice(0, 6).join('\n').slice(0, 600)

@@ -44,7 +44,11 @@ export class Proofs {
    * NOT_READY (Retry-After) while no checkpoint can be made.
    */
   async of(kind: ProvableKind, id: number | undefined, caller: Caller | undefined): Promise<Proof> {
-    const row = this.#needs.find[kind](id, caller)
+    return this.prove(this.#needs.find[kind](id, caller))
+  }
+
+  /** Proves any row that a leaf states; whoever asks must be allowed to see it. Rejects as `of` does. */
+  async prove(row: Provable): Promise<Proof> {
     const covering = await this.#needs.checkpoints.covering(row.log, row.seq)
     return this.#needs.work.read((tx) => {
       // A checkpoint that witnesses cosigned proves more than the first one that covers the row.
