@@ -10,6 +10,7 @@ import {
   originOfLog,
   Proofs,
   PublishedLog,
+  TimeStamps,
   Witness,
   Witnesses,
 } from '../evidence/index.ts'
@@ -30,7 +31,7 @@ export function composeEvidence(
   live: { config: Config },
   { clock, log, random, version }: Outside,
   parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
-  metrics: Pick<Metrics, 'witnessAsked'>,
+  metrics: Pick<Metrics, 'witnessAsked' | 'stampAsked'>,
 ) {
   const { work, logRoom, warehouse, ledger, detections } = parts
   const { dataDir } = live.config
@@ -74,6 +75,12 @@ export function composeEvidence(
     witnesses: () => live.config.evidence.witnesses,
     onAsked: (outcome) => metrics.witnessAsked(outcome),
   })
+  const timeStamps = new TimeStamps({
+    ...{ work, clock, random, log, checkpoints },
+    client: new EvidenceClient({ clock, version }),
+    authorities: () => live.config.evidence.timestamps,
+    onAsked: (outcome) => metrics.stampAsked(outcome),
+  })
   const witness = new Witness({
     ...{ work, clock, log },
     key: () => loadWitnessKey(dataDir),
@@ -84,5 +91,5 @@ export function composeEvidence(
     nowMs: () => parts.recorder.nowMs(),
     maxAgeMs: () => live.config.ledger.maxAge,
   })
-  return { jobs, vkeys, checkpoints, publishedLog, proofs, witnesses, witness, absence }
+  return { jobs, vkeys, checkpoints, publishedLog, proofs, witnesses, witness, timeStamps, absence }
 }

@@ -42,6 +42,7 @@ export function composeReporting(
     metrics,
     uploads: copying.uploadWellness,
     witnesses: () => parts.witnesses.seen(),
+    authorities: () => parts.timeStamps.seen(),
     witnessConflicts: () => parts.witness.conflicts(),
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
     signingStopped: () => parts.checkpoints.stopped,

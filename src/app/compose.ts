@@ -4,7 +4,14 @@ import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } fro
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { compact } from '../database/index.ts'
-import { type Checkpoints, checkSignedHead, type Proofs, type Witness, type Witnesses } from '../evidence/index.ts'
+import {
+  type Checkpoints,
+  checkSignedHead,
+  type Proofs,
+  type TimeStamps,
+  type Witness,
+  type Witnesses,
+} from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import { type HealthWatch, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
@@ -61,6 +68,7 @@ export type Gateway = {
   readonly proofs: Proofs
   readonly witnesses: Witnesses
   readonly witness: Witness
+  readonly timeStamps: TimeStamps
   readonly logIdentity: LogIdentity
   readonly camerasThread: CamerasThread
   readonly cameras: CamerasService
@@ -131,11 +139,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { webhooks, health, uploadWorker } = reporting
-  const { jobs, checkpoints, proofs, witnesses, witness } = evidence
+  const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
-    ...{ live, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness },
+    ...{ live, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness, timeStamps },
     ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
@@ -147,6 +155,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       checkpoints,
       witnesses,
       ...backup.workers,
+      timeStamps,
       clockSync,
       clockBook,
       jobs,
@@ -167,6 +176,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     reloadFollowers: [
       ...[camerasThread, printWorker, cameras, uploadWorker, liveViews, metricsListener],
       witnesses,
+      timeStamps,
     ].filter((one) => one !== undefined),
     ...atTheBox(live, { storage, callers, video, reporting }),
   }

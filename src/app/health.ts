@@ -3,7 +3,7 @@ import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
-import type { SigningStop, WitnessSeen } from '../evidence/index.ts'
+import type { AuthoritySeen, SigningStop, WitnessSeen } from '../evidence/index.ts'
 import {
   cameraObservations,
   clockObservation,
@@ -16,6 +16,7 @@ import {
   notificationOf,
   preRollObservations,
   signingObservation,
+  stampObservations,
   storageObservations,
   uploadObservations,
   witnessObservations,
@@ -45,6 +46,7 @@ export function composeHealth(needs: {
   clockBook: Pick<ClockBook, 'report' | 'steps'>
   uploads: () => Wellness
   witnesses: () => readonly WitnessSeen[]
+  authorities: () => readonly AuthoritySeen[]
   witnessConflicts: () => readonly { readonly origin: string; readonly size: number }[]
   ffmpegOrigin: () => FfmpegOrigin | undefined
   signingStopped: () => SigningStop | undefined
@@ -79,7 +81,11 @@ export function composeHealth(needs: {
         ...storageObservations(storageUsers.wellness()),
         ...uploadObservations(needs.uploads(), clock.now()),
       ],
-      evidence: () => [...witnessObservations(needs.witnesses()), ...conflictObservations(needs.witnessConflicts())],
+      evidence: () => [
+        ...witnessObservations(needs.witnesses()),
+        ...stampObservations(needs.authorities()),
+        ...conflictObservations(needs.witnessConflicts()),
+      ],
       cameras: (before) => {
         const seen = cameraObservations(cameras.cameraHealth(), clock.now())
         if (seen.length === 0) return []

@@ -468,6 +468,11 @@ const witnessAsked = {
   caFile: key(file().nullable().prefault(null), 'Certificates in PEM to trust for it instead of the public ones.'),
 }
 
+const stampAuthority = {
+  url: key(url(['https', 'http']), 'Where requests are posted.', { example: 'http://tsa.example/tsr' }),
+  caFile: key(file(), 'Certificates in PEM to which its tokens have to lead.', { example: 'tsa-ca.pem' }),
+}
+
 const evidence = {
   checkpoint: key(
     section({
@@ -486,6 +491,11 @@ const evidence = {
       .prefault([]),
     'Who is asked after each checkpoint to confirm that the log only grew.',
     { identity: 'name' },
+  ),
+  timestamps: key(
+    z.array(z.strictObject(stampAuthority)).superRefine(distinct('url'), always).prefault([]),
+    'Time stamp authorities (RFC 3161); each stamps the newest checkpoint, at most once an hour.',
+    { identity: 'url' },
   ),
   quorum: key(wholeNumber(1, 16).prefault(1), 'How many of them make a fact witnessed.'),
 }

@@ -11,6 +11,7 @@ export {
   ffmpegObservation,
   preRollObservations,
   signingObservation,
+  stampObservations,
   storageObservations,
   uploadObservations,
   witnessObservations,

@@ -6,7 +6,7 @@ import type { BoxSample } from './box.ts'
 export type MetricSources = {
   readonly logSize: () => number
   /** How many leaves of the log are secured, step by step. */
-  readonly secured: () => { readonly signed: number; readonly witnessed: number }
+  readonly secured: () => { readonly signed: number; readonly witnessed: number; readonly timestamped: number }
   /** The newest signed head of the log. */
   readonly checkpoint: () => { readonly signed_at_ms: number } | undefined
   readonly storageServers: () => { open: number; down: number }
@@ -40,6 +40,7 @@ export class Metrics {
   readonly #healthChanges: Counter<'kind'>
   readonly #uploaded: Counter<'kind'>
   readonly #uploadedBytes: Counter<'kind'>
+  readonly #stampRequests: Counter<'outcome'>
   readonly #witnessQuestions: Counter<'outcome'>
   readonly #outcomes = new Map<string, Counter.Internal>()
 
@@ -77,6 +78,12 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     })
+    this.#stampRequests = new Counter({
+      name: 'gatehouse_stamp_requests_total',
+      help: 'Requests for RFC 3161 time stamps, by outcome: stamped or failed',
+      labelNames: ['outcome'],
+      registers,
+    })
     this.#witnessQuestions = new Counter({
       name: 'gatehouse_witness_questions_total',
       help: 'Checkpoints that witnesses were asked to cosign, by outcome: cosigned, or what was wrong',
@@ -89,6 +96,11 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     })
+  }
+
+  /** Counts a request to a time stamp authority. */
+  stampAsked(outcome: string): void {
+    this.#stampRequests.inc({ outcome })
   }
 
   /** Counts a question to a witness. */
@@ -144,6 +156,11 @@ export class Metrics {
       'gatehouse_log_signed_timestamp_seconds',
       'When the newest checkpoint was signed; 0 before the first',
       () => (sources.checkpoint()?.signed_at_ms ?? 0) / 1000,
+    )
+    gauge(
+      'gatehouse_log_timestamped_leaves',
+      'Leaves that a time stamp authority has stamped',
+      () => sources.secured().timestamped,
     )
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)

@@ -262,6 +262,18 @@ function witnessKind(finding: string): Kind {
   return finding === 'unreachable' || finding === 'unavailable' ? 'witness.unreachable' : 'witness.refuses'
 }
 
+/** @param authorities the configured time stamp authorities */
+export function stampObservations(
+  authorities: readonly { url: string; trouble: string | undefined; forMs: number }[],
+): Observation[] {
+  return authorities.map(({ url, trouble, forMs }) => {
+    const name = `The time stamp authority ${url}`
+    const message = `${name} has stamped nothing for ${durationWords(forMs)}: ${trouble}. Check evidence.timestamps; the next stamp covers what was missed.`
+    const wrong = trouble === undefined ? null : { kind: 'timestamps.failing' as const, forMs, message }
+    return { component: 'evidence', subject: url, name, wrong }
+  })
+}
+
 /** @param logs those that have shown two roots for one size, with the size */
 export function conflictObservations(logs: readonly { origin: string; size: number }[]): Observation[] {
   return logs.map(({ origin, size }) => {

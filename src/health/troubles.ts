@@ -154,6 +154,13 @@ export const kinds = {
     over: 'witness.recovered',
     reason: 'A witness of the log has not answered for over an hour.',
   },
+  'timestamps.failing': {
+    component: 'evidence',
+    status: 'degraded',
+    graceMs: 6 * 60 * minuteMs,
+    over: 'timestamps.recovered',
+    reason: 'The log has had no time stamp for over six hours.',
+  },
   'witness.refuses': {
     component: 'evidence',
     status: 'degraded',

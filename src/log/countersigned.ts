@@ -8,9 +8,14 @@ export type Cosignature = Omit<RowOf<typeof tables.log_cosignature>, 'row'>
 export type Timestamp = Omit<RowOf<typeof tables.log_timestamp>, 'row'>
 
 const newCosignature = built(tables.log_cosignature, (row) => sql.insertInto('log_cosignature').values(row))
+const newTimestamp = built(tables.log_timestamp, (row) => sql.insertInto('log_timestamp').values(row))
 const nextCosignature = statement({
   columns: { row: integer },
   sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_cosignature',
+})
+const nextTimestamp = statement({
+  columns: { row: integer },
+  sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_timestamp',
 })
 const columnsOfCosignature = pick(
   tables.log_cosignature,
@@ -46,9 +51,20 @@ const newestTimestamp = statement({
     WHERE log_id = +? ORDER BY size DESC, row DESC LIMIT 1`,
 })
 
+const newestTimestampBy = statement({
+  columns: columnsOfTimestamp,
+  sql: `SELECT log_id, size, url, token, stamped_at_ms, received_at_ms FROM main.log_timestamp
+    WHERE log_id = +? AND url = +? ORDER BY size DESC, row DESC LIMIT 1`,
+})
+
 /** Appends a cosignature. Call it only for one that was verified. */
 export function addCosignature(tx: Tx, cosignature: Cosignature): void {
   tx.run(newCosignature, { row: tx.get(nextCosignature)?.row ?? 1, ...cosignature })
+}
+
+/** Appends an RFC 3161 token. Call it only for one that was verified. */
+export function addTimestamp(tx: Tx, timestamp: Timestamp): void {
+  tx.run(newTimestamp, { row: tx.get(nextTimestamp)?.row ?? 1, ...timestamp })
 }
 
 /** Returns the cosignatures of the checkpoint with this size. */
@@ -69,6 +85,11 @@ export function lastCosignature(tx: ReadTx, log: number, name: string): Cosignat
 /** Returns the first RFC 3161 token that covers a leaf (its number from 1 on). */
 export function timestampCovering(tx: ReadTx, log: number, seq: number): Timestamp | undefined {
   return tx.get(firstTimestamp, [log, seq])
+}
+
+/** Returns the RFC 3161 token of one authority over the largest checkpoint. */
+export function lastTimestampBy(tx: ReadTx, log: number, url: string): Timestamp | undefined {
+  return tx.get(newestTimestampBy, [log, url])
 }
 
 /** Returns the RFC 3161 token over the largest checkpoint that has one. */

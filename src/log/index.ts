@@ -11,9 +11,11 @@ export {
 } from './checkpoints.ts'
 export {
   addCosignature,
+  addTimestamp,
   cosignaturesOf,
   lastCosignature,
   lastTimestamp,
+  lastTimestampBy,
 } from './countersigned.ts'
 export { erasedBefore, erasuresAfter, type KnownErasure, keepErasedIdentity, keepErasedName } from './erased.ts'
 export { Evidence, EvidenceState, EvidenceStates, recordedOnly, type WitnessPolicy } from './evidence-states.ts'

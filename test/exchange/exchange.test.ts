@@ -48,7 +48,7 @@ t.test('the history comes as lines of JSON, each the event as its own route answ
     [2, 1],
     'in the order in which it happened',
   )
-  const { success: _, ...one } = (await get(gateway, '/api/whms/events/1')).body
+  const { success: _, evidence: __, ...one } = (await get(gateway, '/api/whms/events/1')).body
   t.strictSame(lines[1], one)
 })
 
