@@ -1,4 +1,4 @@
-import { type BackupRequest, Backups } from '../backup/index.ts'
+import { type BackupRequest, BackupSchedule, Backups } from '../backup/index.ts'
 import { type Config, settingsFiles } from '../config/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedEvidence } from './compose-evidence.ts'
@@ -23,5 +23,18 @@ export function composeBackup(
   })
   const backup = (request: Omit<BackupRequest, 'caller'>, osUser: string) =>
     backups.make({ ...request, caller: { username: osUser, instance: siteUrl(), authMode: 'command' } })
-  return { parts: { backup, backupJobs }, workers: [backups, backupJobs] }
+  const { dataDir, site } = live.config
+  const backupSchedule = new BackupSchedule({
+    ...{ clock, log, dataDir, siteId: site.id },
+    settings: () => {
+      const { to, every, keep } = live.config.backup.file
+      return to && { folder: to.folder, everyMs: every, keep }
+    },
+    make: (target) => backups.make({ target, media: false, caller: null }),
+    rehearse: (file) => {
+      const reserveBytes = live.config.retention.ledgerReserveBytes
+      return backupJobs.rehearse({ file, dataDir, reserveBytes, nowMs: clock.now() })
+    },
+  })
+  return { parts: { backup, backupJobs, backupSchedule }, workers: [backups, backupJobs, backupSchedule] }
 }

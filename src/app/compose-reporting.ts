@@ -1,3 +1,4 @@
+import type { BackupSchedule } from '../backup/index.ts'
 import type { Config } from '../config/index.ts'
 import { IncidentPackages } from '../evidence/index.ts'
 import { createGovernance, type Governance } from '../governance/index.ts'
@@ -29,7 +30,11 @@ export type ComposedReporting = ReturnType<typeof composeReporting>
 export function composeReporting(
   live: { config: Config },
   outside: Outside,
-  parts: Lower & { readonly retention: Retention; readonly metrics: Metrics },
+  parts: Lower & {
+    readonly retention: Retention
+    readonly metrics: Metrics
+    readonly backupSchedule: Pick<BackupSchedule, 'seen'>
+  },
 ) {
   const { clock, log, version } = outside
   const { work, outbox, metrics, storageUsers, cameras, configured, room, clockBook } = parts
@@ -46,12 +51,14 @@ export function composeReporting(
     witnessConflicts: () => parts.witness.conflicts(),
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
     signingStopped: () => parts.checkpoints.stopped,
+    backups: () => parts.backupSchedule.seen(),
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({
     logSize: () => parts.logRoom.size,
     secured: () => work.read((tx) => parts.evidenceStates.sizes(tx, parts.logRoom.identity.number)),
     checkpoint: () => parts.checkpoints.newest(),
+    backups: () => parts.backupSchedule.seen(),
     webhooks: () => webhooks.status(),
     storageServers: () => storageUsers.status(),
     freeBytes: () => room.free().bytes,

@@ -1,5 +1,5 @@
 import type { StorageUsers } from '../auth/index.ts'
-import type { BackupMade, BackupRequest } from '../backup/index.ts'
+import type { BackupMade, BackupRequest, BackupSchedule } from '../backup/index.ts'
 import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
@@ -64,6 +64,7 @@ export type Gateway = {
   readonly reloadFollowers: readonly ReloadFollower[]
   readonly jobs: Jobs
   readonly backupJobs: Jobs
+  readonly backupSchedule: BackupSchedule
   readonly checkpoints: Checkpoints
   readonly proofs: Proofs
   readonly witnesses: Witnesses
@@ -131,6 +132,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     ...video,
     ...privacy,
     ...evidence,
+    ...backup.parts,
     uploadQueue,
     retention,
     metrics,

@@ -1,10 +1,12 @@
 import type { StorageUsers } from '../auth/index.ts'
+import type { BackupsSeen } from '../backup/index.ts'
 import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import type { AuthoritySeen, SigningStop, WitnessSeen } from '../evidence/index.ts'
 import {
+  backupObservations,
   cameraObservations,
   clockObservation,
   conflictObservations,
@@ -45,6 +47,7 @@ export function composeHealth(needs: {
   metrics: Pick<Metrics, 'healthChanged'>
   clockBook: Pick<ClockBook, 'report' | 'steps'>
   uploads: () => Wellness
+  backups: () => BackupsSeen
   witnesses: () => readonly WitnessSeen[]
   authorities: () => readonly AuthoritySeen[]
   witnessConflicts: () => readonly { readonly origin: string; readonly size: number }[]
@@ -81,6 +84,7 @@ export function composeHealth(needs: {
         ...storageObservations(storageUsers.wellness()),
         ...uploadObservations(needs.uploads(), clock.now()),
       ],
+      backup: () => backupObservations(needs.backups(), clock.now()),
       evidence: () => [
         ...witnessObservations(needs.witnesses()),
         ...stampObservations(needs.authorities()),
@@ -92,6 +96,7 @@ export function composeHealth(needs: {
         return [...seen, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
       },
     },
+    backupFacts: needs.backups,
     clockFacts: () => ({ ...clockBook.report, steps: clockBook.steps }),
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {

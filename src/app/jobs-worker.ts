@@ -1,6 +1,6 @@
 /** The thread for long reads (verification, reports, backups), so that requests never wait for them. */
 import { parentPort } from 'node:worker_threads'
-import { makeBackup } from '../backup/index.ts'
+import { makeBackup, rehearse } from '../backup/index.ts'
 import { databaseFile, executor, openReader } from '../database/index.ts'
 import { verifyLedger } from '../evidence/index.ts'
 import { type ComposedReport, composeReport, type ReportSpec } from '../governance/index.ts'
@@ -32,6 +32,8 @@ function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResul
       return whatIf(request.told)
     case 'backup':
       return makeBackup(request.told)
+    case 'rehearse':
+      return rehearse(request.told)
   }
 }
 

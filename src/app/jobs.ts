@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { BackupMade, BackupOrder } from '../backup/index.ts'
+import type { BackupMade, BackupOrder, RehearsalOrder, Rehearsed } from '../backup/index.ts'
 import type { Replays } from '../cameras/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Verification } from '../evidence/index.ts'
@@ -15,6 +15,7 @@ type JobKinds = {
   scores: { readonly told: ReplaySpec; readonly result: Replayed }
   whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
   backup: { readonly told: BackupOrder; readonly result: BackupMade }
+  rehearse: { readonly told: RehearsalOrder; readonly result: Rehearsed }
 }
 type JobKind = keyof JobKinds
 export type WhatIfSpec = { readonly spec: ReplaySpec; readonly recorded: readonly RecordedMotion[] }
@@ -101,6 +102,11 @@ export class Jobs {
   /** Makes a backup; see `makeBackup`. Rejects with INTERNAL_ERROR and a sentence for the admin. */
   backup(order: BackupOrder): Promise<BackupMade> {
     return this.#run(order.dataDir, { job: 'backup', told: order })
+  }
+
+  /** Restores a backup beside the ledger; see `rehearse`. Rejects with INTERNAL_ERROR and what is wrong with it. */
+  rehearse(order: RehearsalOrder): Promise<Rehearsed> {
+    return this.#run(order.dataDir, { job: 'rehearse', told: order })
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,7 @@
 export { type BackupMade, type BackupOrder, makeBackup } from './make.ts'
 export { loadRecoveryKey, recoveryLine, terminalQr } from './recovery-key.ts'
+export { type RehearsalOrder, type Rehearsed, rehearse } from './rehearse.ts'
 export { type Restored, restoreBackup } from './restore.ts'
+export { BackupSchedule, type BackupsSeen } from './schedule.ts'
 export { type BackupRequest, Backups } from './service.ts'
 export { settleRestore } from './swap.ts'

@@ -518,6 +518,25 @@ const witness = {
   ),
 }
 
+const backupFile = {
+  to: key(
+    z
+      .strictObject({
+        folder: key(folder(), 'Folder that takes the backups, such as a mounted share of another machine.', {
+          example: '/mnt/nas',
+        }),
+      })
+      .nullable()
+      .prefault(null),
+    'Where backups are made by themselves; null: nowhere. They hold the keys of this box, and no photos and clips.',
+  ),
+  every: key(
+    duration().prefault('24h'),
+    'Time from one backup to the next. Each is restored beside the ledger and verified.',
+  ),
+  keep: key(wholeNumber(1, 10_000).prefault(14), 'Number of backups that are kept; older ones are removed.'),
+}
+
 const privacy = {
   fourEyesForExport: key(
     flag().prefault(false),
@@ -626,6 +645,11 @@ const everything = z.strictObject({
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
   evidence: key(section(evidence), 'What outsiders can check.', live),
+  backup: key(
+    section({ file: key(section(backupFile), 'Backups of the ledger, keys and settings, each in one file.') }),
+    'Copies of the ledger at another place.',
+    live,
+  ),
   witness: key(
     section(witness).superRefine(witnessIsNamed, always),
     'Whether this gateway confirms the logs of others.',

@@ -3,6 +3,7 @@ export { healthCreated, notificationOf } from './events.ts'
 export { Metrics } from './metrics.ts'
 export { healthRoutes } from './routes.ts'
 export {
+  backupObservations,
   cameraObservations,
   clockObservation,
   conflictObservations,

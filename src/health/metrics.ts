@@ -19,6 +19,8 @@ export type MetricSources = {
     readonly pendingBytes: number
     readonly oldestMs: number | null
   }
+  /** The scheduled backups. */
+  readonly backups: () => { readonly newestMs: number | null; readonly rehearsedMs: number | null }
   /** What is known about the clock, and the number of its steps. */
   readonly clock: () => { readonly state: string; readonly offsetMs: number | null; readonly steps: number }
   readonly nowMs: () => number
@@ -161,6 +163,16 @@ export class Metrics {
       'gatehouse_log_timestamped_leaves',
       'Leaves that a time stamp authority has stamped',
       () => sources.secured().timestamped,
+    )
+    gauge(
+      'gatehouse_backup_timestamp_seconds',
+      'When the newest scheduled backup was made; 0 without one',
+      () => (sources.backups().newestMs ?? 0) / 1000,
+    )
+    gauge(
+      'gatehouse_backup_rehearsed_timestamp_seconds',
+      'When a backup last came back in a rehearsal; 0 before the first',
+      () => (sources.backups().rehearsedMs ?? 0) / 1000,
     )
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)

@@ -43,11 +43,17 @@ const Health = z
             example: 'A camera has given no pictures for over a minute.',
           }),
           ...clockFacts,
+          newestAt: timeOut().nullable().optional().openapi({
+            description: 'backup: when the newest scheduled backup was made; absent while none are scheduled',
+          }),
+          rehearsedAt: timeOut().nullable().optional().openapi({
+            description: 'backup: when a backup was last restored beside the ledger and verified',
+          }),
         }),
       )
       .openapi({
         description:
-          'database, disk, clock, storage, webhooks, cameras, evidence. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
+          'database, disk, clock, storage, webhooks, cameras, evidence, backup. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
       }),
   })
   .openapi('Health')

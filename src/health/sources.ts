@@ -168,6 +168,52 @@ export function uploadObservations(seen: UploadsSeen, nowMs: number): Observatio
   ]
 }
 
+/** The scheduled backups, as their room counts them. */
+type BackupsSeen = {
+  readonly everyMs: number | null
+  readonly newestMs: number | null
+  readonly rehearsedMs: number | null
+  readonly sinceMs: number
+  readonly makeFault: string | null
+  readonly rehearsalFault: string | null
+}
+
+/** A backup is late at twice the time from one to the next. */
+export function backupObservations(seen: BackupsSeen, nowMs: number): Observation[] {
+  const { everyMs, newestMs, rehearsedMs, sinceMs, makeFault, rehearsalFault } = seen
+  if (everyMs === null) return []
+  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
+    const wrong = isWrong ? { kind, forMs: 0, message } : null
+    return { component: 'backup', subject, name, wrong }
+  }
+  const ageMs = nowMs - (newestMs ?? sinceMs)
+  const age = newestMs === null ? 'There is no backup yet' : `The newest backup is ${durationWords(ageMs)} old`
+  const good = rehearsedMs === null ? 'never' : `${durationWords(Math.max(0, nowMs - rehearsedMs))} ago`
+  return [
+    one(
+      'backup.failed',
+      'backup: last',
+      'The scheduled backup',
+      makeFault !== null,
+      `The last backup could not be made: ${makeFault}. It is tried again every 15 minutes.`,
+    ),
+    one(
+      'backup.late',
+      'backup: age',
+      'The age of the newest backup',
+      ageMs > 2 * everyMs,
+      `${age}, and one should be made every ${durationWords(everyMs)}. Look at the folder of backup.file.to and at the log.`,
+    ),
+    one(
+      'backup.unrestorable',
+      'backup: rehearsal',
+      'The rehearsal of the restore',
+      rehearsalFault !== null,
+      `The newest backup did not come back when its restore was rehearsed: ${rehearsalFault}. A backup last came back ${good}. Keep the older ones, and run gatehouse ledger verify.`,
+    ),
+  ]
+}
+
 export type DiskSeen = {
   /** Undefined: the file system did not answer. */
   readonly free: FreeSpace | undefined

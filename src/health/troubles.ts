@@ -1,4 +1,4 @@
-export const components = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras', 'evidence'] as const
+export const components = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras', 'evidence', 'backup'] as const
 export type Component = (typeof components)[number]
 
 export type CheckStatus = 'healthy' | 'degraded' | 'unhealthy'
@@ -96,6 +96,27 @@ export const kinds = {
     graceMs: 0,
     over: 'uploads.recovered',
     reason: 'The storage server refuses the account that uploads evidence.',
+  },
+  'backup.late': {
+    component: 'backup',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'backup.recovered',
+    reason: 'The newest backup is older than it should be.',
+  },
+  'backup.failed': {
+    component: 'backup',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'backup.recovered',
+    reason: 'The last backup could not be made.',
+  },
+  'backup.unrestorable': {
+    component: 'backup',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'backup.recovered',
+    reason: 'The newest backup did not come back when its restore was rehearsed.',
   },
   'disk.low': {
     component: 'disk',

@@ -32,6 +32,9 @@ export type Check = {
   readonly responseTime: number
   /** What is wrong, in words for everyone; absent while the component is healthy. */
   readonly reason?: string
+  /** Only in the check of the backups, while some are scheduled: when the newest was made, and when one last came back. */
+  readonly newestAt?: string | null
+  readonly rehearsedAt?: string | null
 } & Partial<ClockFacts>
 
 /** What the check of the clock says besides: no name, no address. */
@@ -64,6 +67,8 @@ export type HealthWatchNeeds = {
   readonly sources: Readonly<Record<Exclude<Component, 'webhooks'>, Source>>
   /** What is known about the clock, and its steps. */
   readonly clockFacts: () => ClockNow
+  /** When the newest scheduled backup was made, and when one last came back in a rehearsal. */
+  readonly backupFacts: () => BackupNow
   /** State of the receivers. The webhooks room raises their alerts; here they are only shown. */
   readonly webhooks: () => CheckStatus
   /** Stores an alert and notifies the receivers, in the transaction of the change. */
@@ -122,7 +127,8 @@ export class HealthWatch {
       const { status, reason } = this.#statusNow(component, nowMs)
       const responseTime = Math.round((performance.now() - startedMs) * 1000) / 1000
       const facts = component === 'clock' ? clockFactsOf(this.#needs.clockFacts()) : {}
-      return { status, responseTime, ...(reason !== null && { reason }), ...facts }
+      const backups = component === 'backup' ? backupFactsOf(this.#needs.backupFacts()) : {}
+      return { status, responseTime, ...(reason !== null && { reason }), ...facts, ...backups }
     }
     return Object.fromEntries(components.map((name) => [name, check(name)])) as Record<Component, Check>
   }
@@ -195,6 +201,18 @@ export class HealthWatch {
       this.#saving = false
     }
   }
+}
+
+type BackupNow = {
+  readonly everyMs: number | null
+  readonly newestMs: number | null
+  readonly rehearsedMs: number | null
+}
+
+/** Nothing while no backups are scheduled. */
+function backupFactsOf({ everyMs, newestMs, rehearsedMs }: BackupNow) {
+  const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
+  return everyMs === null ? {} : { newestAt: time(newestMs), rehearsedAt: time(rehearsedMs) }
 }
 
 function clockFactsOf({ state, source, offsetMs, stratum, sinceMs, steps }: ClockNow): ClockFacts {

@@ -89,6 +89,7 @@ export function restored(
 export async function opened(t: Test, folder: string): Promise<TestGateway> {
   const gateway = await testGateway({ folder })
   t.teardown(() => gateway.close())
+  t.teardown(() => gateway.backupJobs.stop())
   return gateway
 }
 

@@ -1,0 +1,171 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Clock, isoTime, type Logger, readFileIfThere, writeFileDurablyAside } from '../platform/index.ts'
+import { backupName, type KeptBackup, keptBackups } from './backup-names.ts'
+import type { Rehearsed } from './rehearse.ts'
+
+export type ScheduleSettings = { readonly folder: string; readonly everyMs: number; readonly keep: number }
+
+export type ScheduleNeeds = {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly dataDir: string
+  readonly siteId: string
+  /** Null: no backups are scheduled. */
+  readonly settings: () => ScheduleSettings | null
+  readonly make: (target: string) => Promise<unknown>
+  readonly rehearse: (file: string) => Promise<Rehearsed>
+}
+
+/** How the scheduled backups are. */
+export type BackupsSeen = {
+  /** Null: none are scheduled. */
+  readonly everyMs: number | null
+  readonly newestMs: number | null
+  /** When a backup last came back in a rehearsal. */
+  readonly rehearsedMs: number | null
+  /** Since when backups are waited for. */
+  readonly sinceMs: number
+  /** Why the last one could not be made, or did not come back; null while all is well. */
+  readonly makeFault: string | null
+  readonly rehearsalFault: string | null
+}
+
+/** The last rehearsal, kept in the data folder. */
+type Record = { readonly file: string; readonly fault: string | null; readonly goodAt: string | null }
+
+const lookEveryMs = 60_000
+const retryMs = 15 * 60_000
+
+/** Makes backups on schedule, removes the oldest, and rehearses the restore of each new one. */
+export class BackupSchedule {
+  readonly #needs: ScheduleNeeds
+  #cancel: (() => void) | undefined
+  #looking: Promise<void> | undefined
+  #newestMs: number | null = null
+  #sinceMs: number
+  #makeFault: string | null = null
+  #retryAtMs = Number.NEGATIVE_INFINITY
+  #record: Record | undefined
+
+  constructor(needs: ScheduleNeeds) {
+    this.#needs = needs
+    this.#sinceMs = needs.clock.now()
+  }
+
+  start(): void {
+    this.#sinceMs = this.#needs.clock.now()
+    this.#schedule()
+  }
+
+  async stop(): Promise<void> {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  /** Looks whether a backup or a rehearsal is due, and does it. Calls at the same time share one look. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  seen(): BackupsSeen {
+    const { fault, goodAt } = this.#recorded()
+    return {
+      everyMs: this.#needs.settings()?.everyMs ?? null,
+      newestMs: this.#newestMs,
+      rehearsedMs: goodAt === null ? null : Date.parse(goodAt),
+      sinceMs: this.#sinceMs,
+      makeFault: this.#makeFault,
+      rehearsalFault: fault,
+    }
+  }
+
+  #schedule(): void {
+    this.#cancel = this.#needs.clock.after(lookEveryMs, () => {
+      void this.look().finally(() => {
+        if (this.#cancel) this.#schedule()
+      })
+    })
+  }
+
+  async #look(): Promise<void> {
+    const { clock, log } = this.#needs
+    const settings = this.#needs.settings()
+    if (!settings) {
+      this.#makeFault = null
+      this.#newestMs = null
+      return
+    }
+    try {
+      let [newest] = await this.#kept(settings)
+      if (clock.monotonic() < this.#retryAtMs) return
+      if (!newest || clock.now() - newest.madeMs >= settings.everyMs) newest = await this.#make(settings)
+      this.#makeFault = null
+      await this.#rehearse(join(settings.folder, newest.name))
+    } catch (error) {
+      this.#makeFault = error instanceof Error ? error.message : String(error)
+      this.#retryAtMs = clock.monotonic() + retryMs
+      log.error({ err: error }, 'the scheduled backup could not be made; it is tried again')
+    }
+  }
+
+  async #kept({ folder }: ScheduleSettings): Promise<KeptBackup[]> {
+    const kept = keptBackups(this.#needs.siteId, await readdir(folder))
+    this.#newestMs = kept[0]?.madeMs ?? null
+    return kept
+  }
+
+  /** Makes one and then removes the oldest: there is never a moment with fewer than before. */
+  async #make(settings: ScheduleSettings): Promise<KeptBackup> {
+    const { clock, siteId, make } = this.#needs
+    await make(join(settings.folder, backupName(siteId, clock.now())))
+    const kept = await this.#kept(settings)
+    for (const { name } of kept.slice(settings.keep)) await rm(join(settings.folder, name), { force: true })
+    const [newest] = kept
+    if (!newest) throw new Error(`the backup is not in ${settings.folder} after it was made`)
+    return newest
+  }
+
+  /** Each backup is rehearsed once; one that does not come back is tried again after a while. */
+  async #rehearse(file: string): Promise<void> {
+    const { clock, log, rehearse } = this.#needs
+    const before = this.#recorded()
+    if (before.file === file && before.fault === null) return
+    try {
+      await rehearse(file)
+      await this.#keep({ file, fault: null, goodAt: isoTime(clock.now()) })
+    } catch (error) {
+      const fault = error instanceof Error ? error.message : String(error)
+      this.#retryAtMs = clock.monotonic() + retryMs
+      log.error({ file, fault }, 'the newest backup did not come back in a rehearsal')
+      await this.#keep({ file, fault, goodAt: before.goodAt })
+    }
+  }
+
+  async #keep(record: Record): Promise<void> {
+    this.#record = record
+    await writeFileDurablyAside(this.#path, Buffer.from(`${JSON.stringify(record)}\n`))
+  }
+
+  #recorded(): Record {
+    this.#record ??= parsed(readFileIfThere(this.#path))
+    return this.#record
+  }
+
+  get #path(): string {
+    return join(this.#needs.dataDir, 'rehearsal.json')
+  }
+}
+
+function parsed(bytes: Buffer | undefined): Record {
+  const none: Record = { file: '', fault: null, goodAt: null }
+  try {
+    return bytes ? { ...none, ...(JSON.parse(bytes.toString('utf8')) as Partial<Record>) } : none
+  } catch {
+    // Half a note says nothing: the newest backup is rehearsed again.
+    return none
+  }
+}
