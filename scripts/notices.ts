@@ -37,12 +37,18 @@ type Section = { readonly title: string; readonly licence: string; readonly body
 export function notices(): string {
   const packages = onceEach([...productionPackages(root), ...packagers.map(installedPackage)])
   const plain = packages.filter(({ name }) => !isProgram(name))
-  const sections = [nodeSection(packages), ffmpegSection(packages), sqliteSection(), ...plain.map(packageSection)]
+  const sections = [
+    nodeSection(packages),
+    ffmpegSection(packages),
+    sqliteSection(),
+    koffiSection(packages),
+    ...plain.map(packageSection),
+  ]
   return `${[preface(), contents(sections), ...sections.map(sectionText)].join('\n\n')}\n`
 }
 
 const id = ({ name, version }: LockedPackage) => `${name} ${version}`
-const isProgram = (name: string) => /^node-linux-|^@ffmpeg-installer\/linux-/.test(name)
+const isProgram = (name: string) => /^node-linux-|^@ffmpeg-installer\/linux-|^@koromix\/koffi-linux-/.test(name)
 
 /** Sorted; a package that stands at several places in one version is named once. */
 function onceEach(packages: readonly LockedPackage[]): LockedPackage[] {
@@ -110,6 +116,19 @@ function sqliteSection(): Section {
     licence: 'public domain',
     body: `Compiled into the addon of better-sqlite3. Its authors disclaim copyright to the source code:
 https://www.sqlite.org/copyright.html`,
+  }
+}
+
+/** The packages hold one addon for each processor, and no text; that is the one of the package `koffi`. */
+function koffiSection(packages: readonly LockedPackage[]): Section {
+  const both = packages.filter(({ name }) => name.startsWith('@koromix/koffi-linux-'))
+  const [version, ...others] = [...new Set(both.map((one) => one.version))]
+  if (version === undefined || others.length > 0) throw new Error('the lockfile must have one version of koffi')
+  const text = tidy(readFileSync(join(import.meta.dirname, 'notices', 'koffi.txt'), 'utf8'))
+  return {
+    title: `koffi ${version}`,
+    licence: 'MIT',
+    body: `Packages ${both.map(id).join(' and ')}. https://koffi.dev/\n\n${text}`,
   }
 }
 

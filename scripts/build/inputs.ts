@@ -22,14 +22,14 @@ export function required(path: string, why: string): string {
 }
 
 /**
- * The folder above the node_modules that holds Node and ffmpeg for this processor: the source tree itself, or, for a
+ * The folder above the node_modules that holds Node, ffmpeg and koffi for this processor: the source tree itself, or, for a
  * processor that is not this machine's, a folder of its own with the same lockfile, installed from the registry.
  */
 export async function packagesFor(arch: Arch): Promise<string> {
-  if (arch === process.arch || hasBoth(root, arch)) return withBoth(root, arch)
+  if (arch === process.arch || hasAll(root, arch)) return withAll(root, arch)
   const folder = join(buildFolder, `packages-${arch}`)
-  if (!hasBoth(folder, arch)) await install(folder, arch)
-  return withBoth(folder, arch)
+  if (!hasAll(folder, arch)) await install(folder, arch)
+  return withAll(folder, arch)
 }
 
 async function install(folder: string, arch: Arch): Promise<void> {
@@ -52,13 +52,17 @@ const nodeOf = (folder: string, arch: Arch) => join(folder, 'node_modules', `nod
 const ffmpegOf = (folder: string, arch: Arch) =>
   join(folder, 'node_modules', '@ffmpeg-installer', `linux-${arch}`, 'ffmpeg')
 
-function hasBoth(folder: string, arch: Arch): boolean {
-  return existsSync(nodeOf(folder, arch)) && existsSync(ffmpegOf(folder, arch))
+const koffiOf = (folder: string, arch: Arch) =>
+  join(folder, 'node_modules', '@koromix', `koffi-linux-${arch}`, `linux_${arch}`, 'koffi.node')
+
+function hasAll(folder: string, arch: Arch): boolean {
+  return [nodeOf, ffmpegOf, koffiOf].every((place) => existsSync(place(folder, arch)))
 }
 
-function withBoth(folder: string, arch: Arch): string {
+function withAll(folder: string, arch: Arch): string {
   const why = 'the packages are not installed completely; npm ci brings it'
   required(nodeOf(folder, arch), why)
   required(ffmpegOf(folder, arch), why)
+  required(koffiOf(folder, arch), why)
   return folder
 }

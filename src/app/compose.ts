@@ -40,6 +40,7 @@ import { composeUploadQueue } from './compose-upload.ts'
 import { type ComposedVideo, composeVideo } from './compose-video.ts'
 import type { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
+import { WorkWatch } from './work-watch.ts'
 
 /** Upper bound for compacting the file while serving; it blocks the event loop for about 0.3 s. */
 const compactBesideWorkBytes = 64 * 1024 * 1024
@@ -142,6 +143,11 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { webhooks, health, uploadWorker } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
+  const workWatch = new WorkWatch({
+    ...{ manager: outside.manager, work: storage.work, clock: outside.clock, log: outside.log },
+    isConfigured: (cameraId) => live.config.cameras.some(({ id }) => id === cameraId),
+  })
+  camerasThread.listen(workWatch)
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
@@ -174,6 +180,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       video.cameraClocks,
       health,
       liveViews,
+      // Stops first: a stop has its own time limit.
+      workWatch,
     ],
     reloadFollowers: [
       ...[camerasThread, printWorker, cameras, uploadWorker, liveViews, metricsListener],

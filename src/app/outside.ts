@@ -1,5 +1,5 @@
 import type { EventType } from '../journal/index.ts'
-import type { Clock, ClockSyncNeeds, LogFormat, Logger, RandomBytes } from '../platform/index.ts'
+import type { Clock, ClockSyncNeeds, LogFormat, Logger, RandomBytes, ServiceManager } from '../platform/index.ts'
 
 /** What a gateway gets from outside: time, chance, the log, and what tests watch. */
 export type Outside = {
@@ -11,6 +11,8 @@ export type Outside = {
   readonly version: string
   /** The config file; undefined for the embedded defaults. A backup takes it along. */
   readonly configFile?: string | undefined
+  /** systemd, when it started this process. */
+  readonly manager?: ServiceManager | undefined
   /** Called when a notification is not as documented; it is sent all the same. Default: logs it. */
   readonly onMismatch?: (type: EventType, problem: string) => void
   /** Whether notifications are written. Default: from the first endpoint on. */

@@ -2,7 +2,15 @@ import { Command, Option } from 'commander'
 import { startGateway } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { createLogger, type LogFormat, logFormats, systemClock, systemRandom } from '../platform/index.ts'
+import {
+  createLogger,
+  isJournal,
+  type LogFormat,
+  logFormats,
+  serviceManager,
+  systemClock,
+  systemRandom,
+} from '../platform/index.ts'
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -11,7 +19,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option(
         '--log-format <format>',
-        'text: lines for people; json: one object a line, for programs (default: text on a terminal, else json)',
+        'text: lines for people; json: one object a line, for programs; journal: text with the priorities of journald (default: text on a terminal, journal under systemd, else json)',
       ).choices(logFormats),
     )
     .action(serve)
@@ -21,26 +29,39 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   // Other users of this box must not read names, photos and keys.
   process.umask(0o027)
   const { config, warnings } = loadConfig(options.config)
-  const logFormat = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')
+  const logFormat = options.logFormat ?? usualFormat()
   const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info', format: logFormat })
   for (const warning of warnings) log.warn(warning)
   const { version, commit } = buildInfo()
+  const manager = serviceManager()
   const ended = Promise.withResolvers<NodeJS.Signals>()
   // Registered before anything is open, so that a signal during the start stops it cleanly.
   process.once('SIGTERM', ended.resolve)
   process.once('SIGINT', ended.resolve)
   const running = await startGateway(
     config,
-    { clock: systemClock, random: systemRandom, log, logFormat, version, configFile: options.config },
+    { clock: systemClock, random: systemRandom, log, logFormat, version, configFile: options.config, manager },
     options.config,
   )
-  process.on('SIGHUP', () => {
-    running.reload().catch((err: unknown) => log.error({ err }, 'reload failed'))
-  })
   const addresses = config.listen.map((l, i) => `${l.tls ? 'https' : 'http'}://${l.host}:${running.ports[i]}`)
+  const status = `Serving ${config.site.id} on ${addresses.join(' and ')}`
+  process.on('SIGHUP', () => {
+    manager?.reloading()
+    running
+      .reload()
+      .catch((err: unknown) => log.error({ err }, 'reload failed'))
+      .finally(() => manager?.ready(status))
+  })
   log.info({ version, commit, site: config.site.id, addresses, dataDir: config.dataDir }, 'gatehouse is up')
+  manager?.ready(status)
   const signal = await ended.promise
+  manager?.stopping()
   log.info({ signal }, 'stopping')
   await running.stop()
   log.info('stopped')
+}
+
+function usualFormat(): LogFormat {
+  if (process.stderr.isTTY) return 'text'
+  return isJournal() ? 'journal' : 'json'
 }

@@ -32,6 +32,7 @@ export type WorkerName = (typeof workers)[number]
 /** Files that the binary carries, by the name they have in it, each with its place in the source tree. */
 export const assets = {
   ffmpeg: (arch: Arch) => `node_modules/@ffmpeg-installer/linux-${arch}/ffmpeg`,
+  'koffi.node': (arch: Arch) => `node_modules/@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`,
   'THIRD-PARTY-NOTICES': () => 'THIRD-PARTY-NOTICES',
   LICENSE: () => 'LICENSE',
   'recipe.sh': () => 'src/evidence/recipe.sh',

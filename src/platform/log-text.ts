@@ -26,6 +26,18 @@ export function textLine(json: string): string {
   return `${[...head, ...from, ...facts].filter((part) => part !== '').join(' ')}\n${[...blocks, ...errorText(err, level)].map(indented).join('')}`
 }
 
+/** The priorities of syslog, which journald reads from `<N>` at the start of a line. */
+const priorities: Readonly<Record<string, number>> = { fatal: 2, error: 3, warn: 4, info: 6, debug: 7, trace: 7 }
+
+/** Returns a log line for journald: as text, each of its lines with its priority, without the time, which journald knows. */
+export function journalLines(json: string): string {
+  const line = parse(json)
+  if (!line) return json
+  const priority = priorities[String(line['level'])] ?? priorities['info']
+  const text = textLine(JSON.stringify({ ...line, time: undefined }))
+  return text.replace(/^(?=.)/gm, `<${priority}>`)
+}
+
 function parse(json: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(json)

@@ -1,5 +1,6 @@
+import { fstatSync } from 'node:fs'
 import { destination, type Logger, pino } from 'pino'
-import { textLine } from './log-text.ts'
+import { journalLines, textLine } from './log-text.ts'
 
 export type { Logger } from 'pino'
 
@@ -23,8 +24,8 @@ export function scrubText(text: string): string {
     .replace(/([?&](?:token|secret|password|signature|signed|key)=)[^&\s"]+/gi, '$1***')
 }
 
-/** `json`: one object a line, for programs. `text`: for people. */
-export const logFormats = ['text', 'json'] as const
+/** `json`: one object a line, for programs. `text`: for people. `journal`: text with the priority of each line in front. */
+export const logFormats = ['text', 'json', 'journal'] as const
 export type LogFormat = (typeof logFormats)[number]
 
 export type LogOptions = {
@@ -48,10 +49,22 @@ export function createLogger(options: LogOptions = {}): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretKeys.flatMap((k) => [k, `*.${k}`, `*.*.${k}`]), censor: '***' },
-      hooks: { streamWrite: (line) => (format === 'text' ? textLine(scrubText(line)) : scrubText(line)) },
+      hooks: { streamWrite: (line) => writers[format](scrubText(line)) },
     },
     write ? { write } : destination({ fd: options.fd ?? 2, sync: true }),
   )
+}
+
+const writers: Record<LogFormat, (line: string) => string> = {
+  text: textLine,
+  json: (line) => line,
+  journal: journalLines,
+}
+
+/** Whether stderr goes to the journal: systemd names device and inode of the stream that it gave to this service. */
+export function isJournal(env: Record<string, string | undefined> = process.env, fd = 2): boolean {
+  const { dev, ino } = fstatSync(fd)
+  return env['JOURNAL_STREAM'] === `${dev}:${ino}`
 }
 
 /** Returns a logger that writes nothing, for tests and commands. */

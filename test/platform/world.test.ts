@@ -18,6 +18,7 @@ import t from 'tap'
 import {
   ClockSync,
   createLogger,
+  isJournal,
   isoTime,
   KeyedHash,
   loadBoxKey,
@@ -176,6 +177,36 @@ t.test('a large file is written aside, by several at once if need be', async (t)
   await t.rejects(writeFileDurablyAside(join(folder, 'aside', 'occupied'), whole), 'a folder is in the way')
   t.same(readdirSync(join(folder, 'aside', 'deep')), ['file'], 'and no part is left behind')
   t.same(readdirSync(join(folder, 'aside')).toSorted(), ['deep', 'occupied'])
+})
+
+t.test('each line in the journal has the priority of its message, also the lines of an error', async (t) => {
+  let lines = ''
+  const log = createLogger({
+    format: 'journal',
+    write: (line) => {
+      lines += line
+    },
+  })
+  log.info('the gateway is up')
+  log.warn({ note: 'a\n<0>b' }, 'the disk fills up')
+  log.error({ err: new Error('broken') }, 'failed')
+  // sd-daemon(3): 3 error, 4 warning, 6 informational.
+  const [up, warning, note, failed, ...stack] = lines.trimEnd().split('\n')
+  t.match(up, /^<6>INFO {2}the gateway is up$/)
+  t.match(warning, /^<4>WARN {2}the disk fills up/)
+  t.match(note, /^<4> {4}a$/)
+  t.match(failed, /^<4> {4}<0>b$/)
+  t.ok(stack.length > 2 && stack.every((line) => line.startsWith('<3>')))
+})
+
+t.test('stderr counts as the journal only when it is the stream that systemd names', async (t) => {
+  const file = join(t.testdir({ stream: '' }), 'stream')
+  const fd = fs.openSync(file, 'r')
+  t.teardown(() => fs.closeSync(fd))
+  const { dev, ino } = fs.fstatSync(fd)
+  t.equal(isJournal({ JOURNAL_STREAM: `${dev}:${ino}` }, fd), true)
+  t.equal(isJournal({ JOURNAL_STREAM: `${dev}:${ino + 1}` }, fd), false, 'it was redirected')
+  t.equal(isJournal({}, fd), false)
 })
 
 t.test('a text log says the same as the JSON log, for people, and no fact can begin a line of its own', async (t) => {

@@ -1,0 +1,87 @@
+import { writeSync } from 'node:fs'
+import { assetPath } from './bundle.ts'
+
+/** What systemd is told about this service; see sd_notify(3). */
+export type ServiceManager = {
+  /** How often systemd wants to hear that the work goes on, in milliseconds; undefined: it does not watch. */
+  readonly watchdogMs: number | undefined
+  /** The start is complete, or a reload is. */
+  ready(status: string): void
+  /** A reload begins; `ready` ends it. */
+  reloading(): void
+  stopping(): void
+  /** The work goes on. */
+  alive(): void
+}
+
+type Environment = Record<string, string | undefined>
+
+const AF_UNIX = 1
+/** SOCK_DGRAM, not blocking, closed in child processes. */
+const DATAGRAM = 2 | 0o4000 | 0o2000000
+/** `sun_path` of Linux, with the zero byte at its end. */
+const longestPath = 108
+
+/**
+ * Returns the way to systemd if it started this process and wants to be told; undefined elsewhere. Removes its variables
+ * from `env`, so that child processes do not speak for the gateway. Throws when the socket cannot be reached.
+ *
+ * Node has no Unix datagram sockets. libc makes the socket, and an ordinary write on it sends one datagram. The usual
+ * child process `systemd-notify` would need a free process and memory at every call, and needs NotifyAccess=all.
+ */
+export function serviceManager(env: Environment = process.env): ServiceManager | undefined {
+  const { NOTIFY_SOCKET: path, WATCHDOG_USEC: usec, WATCHDOG_PID: pid } = env
+  for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name]
+  if (!path) return undefined
+  const socket = connectedSocket(path)
+  const tell = (...lines: string[]) => send(socket, lines.join('\n'))
+  const isWatched = Number(usec) > 0 && (pid === undefined || Number(pid) === process.pid)
+  return {
+    watchdogMs: isWatched ? Number(usec) / 1000 : undefined,
+    ready: (status) => tell('READY=1', `STATUS=${status.replaceAll('\n', ' ')}`),
+    reloading: () => tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
+    stopping: () => tell('STOPPING=1', 'STATUS=Stopping'),
+    alive: () => tell('WATCHDOG=1'),
+  }
+}
+
+function connectedSocket(path: string): number {
+  const libc = loadLibc()
+  const address = Buffer.alloc(2 + longestPath)
+  address.writeUInt16LE(AF_UNIX)
+  const length = Buffer.byteLength(path)
+  if (length >= longestPath) throw new Error(`NOTIFY_SOCKET is longer than a socket's path may be: ${path}`)
+  // `@` stands for the zero byte in front of the name of a socket that is in no folder.
+  address.write(path.startsWith('@') ? `\0${path.slice(1)}` : path, 2)
+  const socket = libc.socket(AF_UNIX, DATAGRAM, 0)
+  if (socket < 0 || libc.connect(socket, address, 2 + length + (path.startsWith('@') ? 0 : 1)) !== 0) {
+    throw new Error(`systemd cannot be told anything: there is no socket ${path} that takes datagrams`)
+  }
+  return socket
+}
+
+/** A full queue of systemd (EAGAIN) loses a message; the next one comes, and nothing waits meanwhile. */
+function send(socket: number, message: string): void {
+  try {
+    writeSync(socket, message)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EAGAIN' && code !== 'ECONNREFUSED') throw error
+  }
+}
+
+type Libc = {
+  socket(domain: number, type: number, protocol: number): number
+  connect(socket: number, address: Uint8Array, length: number): number
+}
+
+function loadLibc(): Libc {
+  const addon = { exports: {} as { load(library: null): { func(prototype: string): never } } }
+  process.dlopen(addon, assetPath('koffi.node'))
+  // Null: what this process has loaded already, which includes libc.
+  const library = addon.exports.load(null)
+  return {
+    socket: library.func('int socket(int, int, int)'),
+    connect: library.func('int connect(int, const uint8_t *, uint32_t)'),
+  }
+}
