@@ -1,9 +1,12 @@
 /**
- * `npm run build`: the single binaries under dist/.
+ * `npm run build`: the single binaries and the Debian packages under dist/.
  *   --arch x64|arm64   for which processor; may be given twice; this machine's by default
+ *   --quick            pack the Debian package in seconds, into a larger file
+ *   --no-deb           only the binary
  *   --force            build even when nothing has changed since the last time
  */
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Arch } from '../src/platform/bundle.ts'
@@ -11,6 +14,7 @@ import { bundleSources } from './build/bundle-sources.ts'
 import { buildFolder, distFolder, packagesFor, say } from './build/inputs.ts'
 import { withLock } from './build/lock.ts'
 import { packBinary } from './build/pack-binary.ts'
+import { sbom } from './build/sbom.ts'
 import { forgetStamp, isUpToDate, stampOf, writeStamp } from './build/stamp.ts'
 
 export type Built = {
@@ -44,6 +48,22 @@ export function buildBinary({ arch, force = false }: { arch: Arch; force?: boole
   })
 }
 
+async function buildDeb(order: { arch: Arch; binary: string; isQuick: boolean }): Promise<void> {
+  if (!hasDpkg()) {
+    say('no Debian package is made: this machine has no dpkg-deb')
+    return
+  }
+  // Loaded here, because it holds the whole command line.
+  const { makeDeb } = await import('./package/deb.ts')
+  writeFileSync(join(distFolder, `gatehouse-linux-${order.arch}.cdx.json`), sbom(order.arch))
+  say(`${makeDeb({ ...order, to: distFolder, work: join(buildFolder, `deb-${order.arch}`) })} made`)
+}
+
+function hasDpkg(): boolean {
+  return spawnSync('dpkg-deb', ['--version'], { stdio: 'ignore' }).status === 0
+}
+
+/** Returns the processor of this machine, if gatehouse is made for it. */
 export function thisArch(): Arch {
   if (process.arch === 'x64' || process.arch === 'arm64') return process.arch
   throw new Error(`gatehouse is built for x64 and arm64, not for ${process.arch}`)
@@ -52,7 +72,12 @@ export function thisArch(): Arch {
 async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { arch: { type: 'string', multiple: true }, force: { type: 'boolean' } },
+    options: {
+      arch: { type: 'string', multiple: true },
+      force: { type: 'boolean' },
+      quick: { type: 'boolean' },
+      'no-deb': { type: 'boolean' },
+    },
   })
   for (const arch of values.arch ?? [thisArch()]) {
     if (arch !== 'x64' && arch !== 'arm64') throw new Error(`--arch is x64 or arm64, not ${arch}`)
@@ -60,6 +85,7 @@ async function run(args: string[]): Promise<void> {
     const { path, built } = await buildBinary({ arch, force: values.force ?? false })
     const seconds = ((Date.now() - startedMs) / 1000).toFixed(1)
     say(built ? `${path} made in ${seconds} s` : `${path} is up to date`)
+    if (!values['no-deb']) await buildDeb({ arch, binary: path, isQuick: values.quick ?? false })
   }
 }
 

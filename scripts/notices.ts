@@ -7,13 +7,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readFileIfThere } from '../src/platform/files.ts'
-import { type LockedPackage, productionPackages } from './notices/locked-packages.ts'
+import { ffmpegBuilds, sqliteVersion } from './notices/inside-packages.ts'
+import { type LockedPackage, packagers, productionPackages } from './notices/locked-packages.ts'
 
 const root = join(import.meta.dirname, '..')
 const file = join(root, 'THIRD-PARTY-NOTICES')
-
-/** pkg's start-up code and its virtual file system are in the binary, though they are no production dependencies. */
-const packagers = ['node_modules/@yao-pkg/pkg', 'node_modules/@roberts_lando/vfs']
 
 /** Packages without a licence text of their own, and where that text is. */
 const textElsewhere: Record<string, { readonly remark: string; readonly text: () => string }> = {
@@ -25,17 +23,11 @@ const textElsewhere: Record<string, { readonly remark: string; readonly text: ()
   '@hono/zod-validator': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
 }
 
-/** The ffmpeg inside `@ffmpeg-installer/linux-ARCH`: the field `ffmpeg` of its package.json is date and FFmpeg commit. */
-const ffmpegBuilds = {
-  '@ffmpeg-installer/linux-arm64': '20190605-gd81913e680',
-  '@ffmpeg-installer/linux-x64': '20181210-g0e8eb07980',
-} as const
-
 type Section = { readonly title: string; readonly licence: string; readonly body: string }
 
 /** The whole file. Throws when a package is missing, or has no licence text and is not named above. */
 export function notices(): string {
-  const packages = onceEach([...productionPackages(root), ...packagers.map(installedPackage)])
+  const packages = onceEach([...productionPackages(root), ...packagers(root)])
   const plain = packages.filter(({ name }) => !isProgram(name))
   const sections = [
     nodeSection(packages),
@@ -108,11 +100,8 @@ function ffmpegBuild(packages: readonly LockedPackage[], name: string, build: st
 }
 
 function sqliteSection(): Section {
-  const header = readFileSync(join(root, 'node_modules/better-sqlite3/deps/sqlite3/sqlite3.h'), 'utf8')
-  const version = /#define SQLITE_VERSION\s+"([^"]+)"/.exec(header)?.[1]
-  if (!version) throw new Error('better-sqlite3 does not name the version of its SQLite')
   return {
-    title: `SQLite ${version}`,
+    title: `SQLite ${sqliteVersion(root)}`,
     licence: 'public domain',
     body: `Compiled into the addon of better-sqlite3. Its authors disclaim copyright to the source code:
 https://www.sqlite.org/copyright.html`,
@@ -153,11 +142,6 @@ function licenceTexts({ path }: LockedPackage): string[] {
     .filter((name) => /^(licen[cs]e|copying|notice)/i.test(name) && !/\.(js|ts|json)$/.test(name))
     .sort()
     .map((name) => tidy(readFileSync(join(root, path, name), 'utf8')))
-}
-
-function installedPackage(path: string): LockedPackage {
-  const { name, version } = manifest(path) as { name: string; version: string }
-  return { path, name, version }
 }
 
 function manifest(path: string): Record<string, unknown> {

@@ -21,6 +21,14 @@ export function productionPackages(root: string): LockedPackage[] {
     .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
+/** pkg's start-up code and its virtual file system are in the binary, though they are no production dependencies. */
+export function packagers(root: string): LockedPackage[] {
+  return ['node_modules/@yao-pkg/pkg', 'node_modules/@roberts_lando/vfs'].map((path) => {
+    const { name, version } = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as LockedPackage
+    return { path, name, version }
+  })
+}
+
 function packageName(path: string): string {
   const last = 'node_modules/'
   return path.slice(path.lastIndexOf(last) + last.length)

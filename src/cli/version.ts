@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { Command } from 'commander'
-import { buildInfo } from '../platform/bundle.ts'
+import { assetPath, buildInfo, makeAsset } from '../platform/bundle.ts'
 import { type FfmpegOrigin, ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
 
 const originWords: Record<FfmpegOrigin, string> = {
@@ -13,10 +14,16 @@ export function versionCommand(): Command {
   return new Command('version')
     .description('version, commit, Node, SQLite, ffmpeg (which, from where)')
     .option('--json', 'for programs')
+    .option('--sbom', 'what gatehouse is made of (SBOM), as CycloneDX in JSON')
     .action(version)
 }
 
-async function version(options: { json?: boolean }): Promise<void> {
+async function version(options: { json?: boolean; sbom?: boolean }): Promise<void> {
+  if (options.sbom) {
+    await makeAsset('sbom.json')
+    process.stdout.write(readFileSync(assetPath('sbom.json')))
+    return
+  }
   const all = { ...buildInfo(), node: process.versions.node, sqlite: sqliteVersion(), ffmpeg: await ffmpeg() }
   if (options.json) {
     process.stdout.write(`${JSON.stringify(all)}\n`)

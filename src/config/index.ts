@@ -7,7 +7,7 @@ export { type ConfigName, type Identity, identitiesOf, type Namespace, readName 
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
 export { parseRecordingHours, type RecordingHours } from './recording-hours.ts'
-export { configExample, configReference } from './reference.ts'
+export { type ConfigKey, type ConfigSection, configExample, configReference, configSections } from './reference.ts'
 export {
   type DeviceRole,
   deviceRoles,

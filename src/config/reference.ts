@@ -13,7 +13,7 @@ import {
 import { kinds } from './kinds.ts'
 import { configSchema } from './schema.ts'
 
-type Row = {
+export type ConfigKey = {
   /** `cameras[].motion.sensitivity`, `rateLimit.users.NAME`. */
   readonly path: string
   readonly type: string
@@ -25,12 +25,24 @@ type Row = {
 
 /** Returns the reference as Markdown: every key with type, default, unit, and whether a reload applies it. */
 export function configReference(): string {
-  const sections = Object.entries(fixedKeys(configSchema) ?? {}).map(([name, schema]) => {
-    const [own, ...inner] = rowsOf(name, schema, 'restart')
-    const rows = isSection(schema) || !own ? inner : [own, ...inner]
-    return [`## ${name}`, '', factsOf(schema).sentence, '', ...table(rows), ''].join('\n')
-  })
+  const sections = configSections().map(({ name, sentence, keys }) =>
+    [`## ${name}`, '', sentence, '', ...table(keys), ''].join('\n'),
+  )
   return [...introduction, '', ...sections].join('\n')
+}
+
+export type ConfigSection = {
+  readonly name: string
+  readonly sentence: string
+  readonly keys: readonly ConfigKey[]
+}
+
+/** Returns what the reference says, section by section, for other forms of it. */
+export function configSections(): ConfigSection[] {
+  return Object.entries(fixedKeys(configSchema) ?? {}).map(([name, schema]) => {
+    const [own, ...inner] = rowsOf(name, schema, 'restart')
+    return { name, sentence: factsOf(schema).sentence, keys: isSection(schema) || !own ? inner : [own, ...inner] }
+  })
 }
 
 const introduction = [
@@ -42,7 +54,7 @@ const introduction = [
   'reload (SIGHUP), the others the next start. `[]` stands for each entry of a list, NAME for a key of your choice.',
 ]
 
-function table(rows: readonly Row[]): string[] {
+function table(rows: readonly ConfigKey[]): string[] {
   const cells = rows.map((r) => [code(r.path), r.type, code(r.standard), r.unit, r.applies, r.sentence])
   const lines = [['key', 'type', 'default', 'unit', 'applies', 'meaning'], Array(6).fill('---'), ...cells]
   return lines.map((line) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
@@ -51,7 +63,7 @@ function table(rows: readonly Row[]): string[] {
 /** Formats a default as code, unless it is in words. */
 const code = (text: string): string => (text === '' || text.startsWith('*') ? text : `\`${text}\``)
 
-function rowsOf(path: string, schema: Schema, inherited: Applies): Row[] {
+function rowsOf(path: string, schema: Schema, inherited: Applies): ConfigKey[] {
   const found = facts.get(schema)
   const applies = found?.applies ?? inherited
   const sentence =
@@ -63,7 +75,7 @@ function rowsOf(path: string, schema: Schema, inherited: Applies): Row[] {
   return [...own, ...keys.flatMap(([key, inner]) => rowsOf(`${below}.${key}`, inner, applies))]
 }
 
-function columnsOf(schema: Schema, { derived }: Facts): Pick<Row, 'type' | 'standard' | 'unit'> {
+function columnsOf(schema: Schema, { derived }: Facts): Pick<ConfigKey, 'type' | 'standard' | 'unit'> {
   const standard = defaultOf(schema)
   const unit = kinds.get(bare(repeated(schema)?.of ?? schema))?.unit ?? ''
   const type = `${typeOf(schema)}${allowsNull(schema) && derived === undefined ? ' or null' : ''}`

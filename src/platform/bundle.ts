@@ -38,6 +38,8 @@ export const assets = {
   'recipe.sh': () => 'src/evidence/recipe.sh',
   // Made from src/console/page by scripts/build/console.ts.
   'console.json': () => '.cache/console.json',
+  // Made from the lockfile by scripts/build/sbom.ts.
+  'sbom.json': (arch: Arch) => `.cache/sbom-${arch}.json`,
 } as const satisfies Record<string, (arch: Arch) => string>
 export type AssetName = keyof typeof assets
 
@@ -59,7 +61,7 @@ export function assetPath(name: AssetName): string {
 }
 
 /** In the source tree: makes an asset that is made from sources, unless it is newer than they are. */
-export async function makeAsset(name: 'console.json'): Promise<void> {
+export async function makeAsset(name: 'console.json' | 'sbom.json'): Promise<void> {
   if (isBundled) return
   const program = join(root, 'scripts', 'build', name.replace('.json', '.ts'))
   await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', program])
@@ -96,7 +98,8 @@ function commitOf(tree: string): string {
   }
 }
 
-function processorArch(): Arch {
+/** Returns the processor that this runs on; throws on one that gatehouse is not made for. */
+export function processorArch(): Arch {
   if (process.arch === 'x64' || process.arch === 'arm64') return process.arch
   throw new Error(`gatehouse runs on x64 and arm64, not on ${process.arch}`)
 }
