@@ -1,0 +1,135 @@
+/**
+ * Tells the keys of a barcode scanner (a keyboard wedge) from typing. Pure: times come in with the keys, by the clock of
+ * the events, so that a busy page does not look like a slow scanner.
+ *
+ * A scan is a run of at least three characters, each at most 50 ms after the one before, 35 ms on average, that Enter or
+ * Tab ends. Nobody types like that: three letters and Enter in a tenth of a second.
+ */
+
+/** One key as the page gets it. */
+export type KeyPress = {
+  readonly key: string
+  /** The key's place: only digits of the number pad make Alt codes. */
+  readonly code: string
+  readonly altKey: boolean
+  readonly ctrlKey: boolean
+  readonly metaKey: boolean
+  /** The key is held down. */
+  readonly repeat: boolean
+  readonly atMs: number
+}
+
+export type WedgeState = {
+  /** The characters of the run, which may become a scan. */
+  readonly run: readonly string[]
+  readonly firstMs: number
+  readonly lastMs: number
+  /** The end of the last scan; a second suffix comes right behind it. */
+  readonly scannedMs: number
+  /** Digits of an Alt code while the Alt key is down; undefined: it is not. */
+  readonly altDigits: string | undefined
+}
+
+/**
+ * What a key is. `other`: not of a scanner, as far as is known. `first`: may begin a scan. `more`: continues one, with a
+ * scanner's speed. `scan`: ends one. `echo`: a second suffix behind a scan.
+ */
+export type Reading =
+  | { readonly kind: 'other' | 'first' | 'more' | 'echo' }
+  | { readonly kind: 'scan'; readonly code: string }
+
+export const atRest: WedgeState = {
+  run: [],
+  firstMs: 0,
+  lastMs: Number.NEGATIVE_INFINITY,
+  scannedMs: Number.NEGATIVE_INFINITY,
+  altDigits: undefined,
+}
+
+export const longestGapMs = 50
+const longestMeanMs = 35
+const fewestCharacters = 3
+/** A run without Enter or Tab is a scan when it is longer and the keys then stay away. */
+const fewestWithoutSuffix = 6
+const echoMs = 150
+const GS = '\x1d'
+/** What scanners send by Ctrl in place of a control character. */
+const byCtrl: Readonly<Record<string, string>> = { ']': GS, j: 'Enter', m: 'Enter', i: 'Tab' }
+
+/** Takes a key that went down; returns the new state and what the key is. */
+export function pressed(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
+  if (press.key === 'Alt') return [{ ...state, altDigits: '' }, { kind: isRunning(state, press) ? 'more' : 'other' }]
+  // Modifiers say nothing by themselves, and a text that comes by an input method arrives without keys.
+  if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock', 'Unidentified', 'Process'].includes(press.key))
+    return [state, { kind: 'other' }]
+  // A held key is nobody's scan; some systems report it in the middle of one.
+  if (press.repeat) return isRunning(state, press) ? [state, { kind: 'more' }] : rest(state)
+  if (state.altDigits !== undefined && press.altKey) return inAltCode(state, state.altDigits, press)
+  if (press.metaKey) return rest(state)
+  const key = press.ctrlKey && !press.altKey ? byCtrl[press.key.toLowerCase()] : press.key
+  if (key === undefined) return rest(state)
+  if (key === 'Enter' || key === 'Tab') return ended(state, press)
+  return [...key].length === 1 ? taken(state, key, press.atMs) : rest(state)
+}
+
+/** Takes a key that went up: the end of the Alt key makes a character of its digits. */
+export function released(state: WedgeState, key: string, atMs: number): readonly [WedgeState, Reading] {
+  if (key !== 'Alt' || state.altDigits === undefined) return [state, { kind: 'other' }]
+  const { altDigits, ...rest } = state
+  const up = { ...rest, altDigits: undefined }
+  return altDigits === '' ? [up, { kind: 'other' }] : taken(up, characterOf(altDigits), atMs)
+}
+
+/** Returns the scan of a scanner without a suffix, when no key came for longer than a scanner's gap. */
+export function afterSilence(state: WedgeState, atMs: number): readonly [WedgeState, Reading] {
+  if (atMs - state.lastMs <= longestGapMs) return [state, { kind: 'other' }]
+  const isScan = state.run.length >= fewestWithoutSuffix && isFast(state)
+  return isScan ? scanned(state, state.lastMs) : rest(state)
+}
+
+function taken(state: WedgeState, character: string, atMs: number): readonly [WedgeState, Reading] {
+  const isRun = state.run.length > 0 && atMs - state.lastMs <= longestGapMs
+  if (!isRun) return [{ ...state, run: [character], firstMs: atMs, lastMs: atMs }, { kind: 'first' }]
+  return [{ ...state, run: [...state.run, character], lastMs: atMs }, { kind: 'more' }]
+}
+
+function ended(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
+  const isAtOnce = press.atMs - state.lastMs <= longestGapMs
+  if (state.run.length === 0)
+    return press.atMs - state.scannedMs <= echoMs
+      ? [{ ...state, scannedMs: press.atMs }, { kind: 'echo' }]
+      : [state, { kind: 'other' }]
+  if (!isAtOnce || state.run.length < fewestCharacters || !isFast(state)) return rest(state)
+  return scanned(state, press.atMs)
+}
+
+const isFast = ({ run, firstMs, lastMs }: WedgeState) => lastMs - firstMs <= longestMeanMs * (run.length - 1)
+
+const scanned = (state: WedgeState, atMs: number): readonly [WedgeState, Reading] => [
+  { ...atRest, altDigits: state.altDigits, scannedMs: atMs },
+  { kind: 'scan', code: state.run.join('') },
+]
+
+const rest = (state: WedgeState): readonly [WedgeState, Reading] => [
+  { ...state, run: [], lastMs: Number.NEGATIVE_INFINITY },
+  { kind: 'other' },
+]
+
+const isRunning = (state: WedgeState, { atMs }: KeyPress) => state.run.length > 0 && atMs - state.lastMs <= longestGapMs
+
+/** Digits of the number pad while the Alt key is down make a character; any other key is a shortcut. */
+function inAltCode(state: WedgeState, digits: string, press: KeyPress): readonly [WedgeState, Reading] {
+  const [, digit] = /^Numpad(\d)$/.exec(press.code) ?? []
+  if (digit === undefined) return rest({ ...state, altDigits: '' })
+  const isRun = isRunning(state, press)
+  // The digits take their time too: the run goes on while they come.
+  const lastMs = isRun ? press.atMs : state.lastMs
+  return [{ ...state, lastMs, altDigits: digits + digit }, { kind: isRun ? 'more' : 'other' }]
+}
+
+/** Alt codes are the same for ASCII in every system; above it only with a leading zero (Latin-1). */
+function characterOf(digits: string): string {
+  const value = Number(digits)
+  const isKnown = value > 0 && (value < 128 || (digits.startsWith('0') && value >= 160 && value < 256))
+  return isKnown ? String.fromCharCode(value) : '\ufffd'
+}

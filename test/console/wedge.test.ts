@@ -1,0 +1,155 @@
+import t from 'tap'
+import { afterSilence, atRest, type KeyPress, pressed, type Reading, released } from '../../src/console/page/wedge.ts'
+
+/** A keyboard and a scanner at one page, on simulated time. */
+class Desk {
+  nowMs = 1000
+  readonly readings: Reading[] = []
+  #state = atRest
+
+  press(key: string, gapMs: number, more: Partial<KeyPress> = {}): Reading {
+    this.nowMs += gapMs
+    const plain = { key, code: '', altKey: false, ctrlKey: false, metaKey: false, repeat: false, atMs: this.nowMs }
+    const [state, reading] = pressed(this.#state, { ...plain, ...more })
+    this.#state = state
+    this.readings.push(reading)
+    return reading
+  }
+
+  release(key: string, gapMs: number): void {
+    this.nowMs += gapMs
+    const [state, reading] = released(this.#state, key, this.nowMs)
+    this.#state = state
+    this.readings.push(reading)
+  }
+
+  silence(ms: number): void {
+    this.nowMs += ms
+    const [state, reading] = afterSilence(this.#state, this.nowMs)
+    this.#state = state
+    this.readings.push(reading)
+  }
+
+  type(text: string, gapMs: number, more: Partial<KeyPress> = {}): void {
+    for (const key of text) this.press(key, gapMs, more)
+  }
+
+  get scans(): string[] {
+    return this.readings.flatMap((reading) => (reading.kind === 'scan' ? [reading.code] : []))
+  }
+}
+
+t.test('a fast run with Enter or Tab behind it is a scan, whatever was typed before', (t) => {
+  const desk = new Desk()
+  desk.type('note', 140)
+  desk.press('A', 400)
+  desk.type('-01-02', 4)
+  t.same(desk.press('Enter', 4), { kind: 'scan', code: 'A-01-02' })
+  desk.press('P', 300)
+  desk.type('-1', 50)
+  desk.press('Tab', 30)
+  t.same(desk.scans, ['A-01-02'], 'a run at 50 ms a key is no scan yet: its average is too slow')
+  desk.type('P-1', 34)
+  desk.press('Tab', 34)
+  t.same(desk.scans, ['A-01-02', 'P-1'])
+  t.end()
+})
+
+t.test('typing is never a scan: fast fingers, held keys, three letters, a shortcut in between', (t) => {
+  const desk = new Desk()
+  desk.type('pallet is wet', 60)
+  desk.press('Enter', 60)
+  desk.type('ok', 10)
+  desk.press('Enter', 10)
+  for (let n = 0; n < 12; n++) desk.press('a', 30, { repeat: n > 0 })
+  desk.press('Enter', 10)
+  desk.type('abc', 5)
+  desk.press('Backspace', 5)
+  desk.press('Enter', 5)
+  desk.type('abcdef', 5)
+  desk.press('c', 5, { ctrlKey: true })
+  desk.press('Enter', 5)
+  desk.type('abcdef', 5)
+  desk.press('Enter', 400)
+  t.same(desk.scans, [])
+  t.end()
+})
+
+t.test('a handheld that sets altKey on each key is read like any other', (t) => {
+  const desk = new Desk()
+  desk.type('(00)340123450000000017', 8, { altKey: true })
+  desk.press('Enter', 8, { altKey: true })
+  desk.type('P7', 8, { altKey: true, code: 'Numpad7' })
+  desk.press('9', 8, { altKey: true, code: 'Numpad9' })
+  desk.press('Enter', 8)
+  t.same(desk.scans, ['(00)340123450000000017', 'P79'])
+  t.end()
+})
+
+t.test('Alt codes and Ctrl become the separator that they stand for, and no shortcut', (t) => {
+  const desk = new Desk()
+  const altCode = (digits: string) => {
+    desk.press('Alt', 5, { altKey: true })
+    for (const digit of digits) desk.press(digit, 5, { altKey: true, code: `Numpad${digit}` })
+    desk.release('Alt', 5)
+  }
+  altCode('029')
+  desk.type('10LOT', 5)
+  altCode('29')
+  desk.type('21S', 5)
+  desk.press('Enter', 5)
+  desk.press(']', 300, { ctrlKey: true })
+  desk.type('10LOT', 5)
+  desk.press('m', 5, { ctrlKey: true })
+  for (const code of ['080', '045', '0228']) altCode(code)
+  desk.press('Enter', 5)
+  t.same(desk.scans, ['\x1d10LOT\x1d21S', '\x1d10LOT', 'P-ä'])
+  desk.press('Alt', 500)
+  t.same(desk.press('d', 20, { altKey: true }), { kind: 'other' }, 'Alt and D stay with the browser')
+  desk.release('Alt', 20)
+  t.end()
+})
+
+t.test('a suffix that comes twice ends one scan, and the same pallet scanned again is a scan again', (t) => {
+  const desk = new Desk()
+  desk.type('P-4711', 5)
+  desk.press('Enter', 5)
+  t.same(desk.press('Enter', 5), { kind: 'echo' })
+  t.same(desk.press('Tab', 100), { kind: 'echo' })
+  desk.type('P-4711', 5)
+  desk.press('Enter', 5)
+  t.same(desk.scans, ['P-4711', 'P-4711'])
+  t.same(desk.press('Enter', 600), { kind: 'other' }, 'a person presses Enter')
+  t.end()
+})
+
+t.test('ten scans a second: none is lost, doubled or run into the next', (t) => {
+  const desk = new Desk()
+  const codes = Array.from({ length: 200 }, (_, n) => `PALLET-${String(n).padStart(5, '0')}`)
+  for (const code of codes) {
+    desk.type(code, 100 / (code.length + 1))
+    desk.press('Enter', 100 / (code.length + 1))
+  }
+  t.same(desk.scans, codes)
+  t.end()
+})
+
+t.test('a scanner without a suffix is read after a short silence, and a key that a system repeats counts once', (t) => {
+  const desk = new Desk()
+  desk.type('P-4711-A', 5)
+  desk.silence(40)
+  t.same(desk.scans, [])
+  desk.silence(20)
+  desk.silence(100)
+  t.same(desk.scans, ['P-4711-A'])
+  desk.type('abcde', 5)
+  desk.silence(60)
+  t.same(desk.scans, ['P-4711-A'], 'five letters may be somebody’s fast fingers')
+  for (const key of 'P-66') {
+    desk.press(key, 5)
+    desk.press(key, 1, { repeat: true })
+  }
+  desk.press('Enter', 5)
+  t.same(desk.scans, ['P-4711-A', 'P-66'])
+  t.end()
+})
