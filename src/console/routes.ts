@@ -145,7 +145,8 @@ function addPage(api: Api, admission: Admission): void {
     c.header('Cache-Control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
     return sendText(c, file)
   }
-  for (const path of ['/', '/cameras', '/cameras/:id']) api.get(path, (c) => serve(c, 'index.html'))
+  for (const path of ['/', '/find', '/find/:code', '/cameras', '/cameras/:id'])
+    api.get(path, (c) => serve(c, 'index.html'))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
 }
 

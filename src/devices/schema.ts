@@ -105,7 +105,7 @@ export type ShiftSession = z.infer<typeof ShiftSession>
 
 export const NewSignedUrl = z
   .object({
-    path: text(2048).openapi({ description: 'of a clip, snapshot, photo, label or live view, with its query' }),
+    path: text(2048).openapi({ description: 'of a clip, snapshot, photo, label, story or live view, with its query' }),
     seconds: optional(z.int().min(1).max(3600)).openapi({ description: 'default 300' }),
   })
   .openapi('NewSignedUrl')

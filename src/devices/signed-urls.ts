@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
-/** Paths that can be signed: what a browser loads in an element without headers. */
+/** Paths that can be signed: what a browser loads in an element without headers, and the story of one pallet. */
 const signable = [
   /^\/api\/iot\/detection-events\/[^/?]+\/(clip|snapshot)$/,
   /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot|notice)$/,
@@ -12,6 +12,7 @@ const signable = [
   /^\/api\/iot\/exports\/[^/?]+\/file$/,
   /^\/api\/whms\/evidence\/photos\/[^/?]+$/,
   /^\/api\/whms\/(slots|assets)\/[^/?]+\/label$/,
+  /^\/api\/whms\/assets\/[^/?]+\/story$/,
 ]
 const defaultSeconds = 300
 const looksAlone: readonly Permission[] = ['whms:read', 'cameras:read']
@@ -58,7 +59,7 @@ export class SignedUrls {
     // Only as the parser writes it: a path that the parser changes could later mean another thing.
     const asked = url && `${url.pathname}${url.search}`
     if (!url || asked !== path || url.searchParams.has('signed') || !signable.some((form) => form.test(url.pathname))) {
-      throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label or live view')
+      throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label, story or live view')
     }
     const recalled = this.#needs.recall(caller.username, caller.instance)
     const most = recalled ? (seconds ?? defaultSeconds) : Math.min(seconds ?? defaultSeconds, defaultSeconds)

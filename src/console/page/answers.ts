@@ -97,3 +97,101 @@ export type Detection = {
   readonly clipUrls: { readonly playback: string | null; readonly snapshot: string | null }
   readonly clipStatus: string
 }
+
+export type ScanAnswer = {
+  readonly code: string
+  readonly kind: string
+  readonly barcode: {
+    readonly gs1: Readonly<Record<string, string>> | null
+    readonly warnings: readonly { readonly code: string; readonly message: string }[]
+  }
+  readonly matches: readonly ScanMatch[]
+}
+
+export type ScanMatch = {
+  readonly kind: string
+  readonly id: number | string
+  readonly slot?: Slot
+  readonly asset?: Asset
+  readonly location?: { readonly slot: Slot | null; readonly since: string | null } | null
+  readonly resource?: Partial<TransportUnit>
+}
+
+export type Asset = {
+  readonly asset_id: string
+  readonly type: string | null
+  readonly weight_kg: number | null
+  readonly sscc: string | null
+  readonly gtin: string | null
+  readonly lot: string | null
+  readonly bestBefore: string | null
+  readonly serial: string | null
+}
+
+export type TransportUnit = {
+  readonly id: string
+  readonly reference: string
+  readonly direction: string
+  readonly stage: string
+  readonly status: string
+  readonly carrier: string | null
+  readonly vehicle: string | null
+  readonly updatedAt: string
+}
+
+export type StoryStep = {
+  readonly event: PlacementEvent & { readonly count: { readonly id: number } | null; readonly time_quality: string }
+  readonly slot: { readonly id: number; readonly slot_id: string }
+  readonly until: string | null
+  readonly photo: { readonly evidence: string | null; readonly url: string | null; readonly sha256: string | null }
+  readonly weightKg: number | null
+  readonly operator: string | null
+  readonly verification: 'verified' | 'disputed' | 'none' | null
+  readonly judgements: readonly PlacementEvent[]
+  readonly corrects: number | null
+  readonly correctedBy: readonly number[]
+  readonly footage: {
+    readonly cameras: readonly { readonly cctvId: number; readonly name: string }[]
+    readonly reason: string | null
+  }
+}
+
+export type Story = List<StoryStep> & {
+  readonly pagination: { readonly hasMore: boolean; readonly nextCursor: string | null }
+}
+
+export type Gap = {
+  readonly cctvId: number
+  readonly from: string
+  readonly to: string | null
+  readonly cause: string
+  readonly detail: string | null
+}
+
+export type Film = {
+  readonly detectionId: number
+  readonly cctvId: number
+  readonly from: string
+  readonly to: string
+  readonly url: string
+}
+
+export type EventFootage = {
+  readonly clips: readonly Film[]
+  readonly gaps: readonly Gap[]
+  readonly reason: string | null
+  readonly detail: string | null
+}
+
+export type Watched = {
+  readonly watchedShare: number
+  readonly gaps: readonly Gap[]
+  readonly detections: readonly number[]
+}
+
+export type Evidence = {
+  readonly state: 'recorded' | 'signed' | 'witnessed' | 'timestamped'
+  readonly signedAt?: string | null
+  readonly witnesses?: readonly { readonly name: string; readonly at: string }[]
+  readonly timestampedAt?: string | null
+}

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
 import type { Camera, List } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { Icon } from './icons.tsx'
 import type { Ended } from './players.ts'
+import { ScanField } from './scan-field.tsx'
 
 type Props = { siteId: string; onLeft: (why: string) => void }
 
@@ -42,7 +44,10 @@ export const CameraPage = ({ siteId, onLeft }: Props) => {
           <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
         </p>
         <h1 class="site">{camera ? camera.name : `Cameras of ${siteId}`}</h1>
-        <a href={id === undefined ? '/' : '/cameras'}>{id === undefined ? 'Floor' : 'All cameras'}</a>
+        <ScanField />
+        <a class="button plain" href={id === undefined ? '/' : '/cameras'} onClick={follow}>
+          {id === undefined ? 'Floor' : 'All cameras'}
+        </a>
       </header>
       <div class="trouble" role="alert">
         {trouble === '' ? null : <p>{trouble}</p>}
@@ -61,7 +66,7 @@ const AllCameras = ({ cameras, round }: { cameras: readonly Camera[]; round: num
   <ul class="camera-list">
     {cameras.map((camera) => (
       <li key={camera.id} class="card">
-        <a href={`/cameras/${camera.id}`}>
+        <a href={`/cameras/${camera.id}`} onClick={follow}>
           {camera.online ? <img alt="" src={`/api/iot/cctv/${camera.id}/snapshot#${round}`} /> : null}
           <strong>{camera.name}</strong>
         </a>{' '}

@@ -8,21 +8,28 @@ import { Feed, type Known } from './feed.ts'
 import { FloorPlan } from './floor-plan.tsx'
 import { Icon } from './icons.tsx'
 import { Numbers } from './numbers.tsx'
+import { ScanField } from './scan-field.tsx'
 import { SlotPanel } from './slot-panel.tsx'
 import { slotElementId } from './slot-shape.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { spokenEvent, timeOfDay } from './words.ts'
 
-type Props = { siteId: string; caller: SignedIn; onLeft: (why: string) => void }
+type Props = { siteId: string; caller: SignedIn; slot: number | undefined; onLeft: (why: string) => void }
 
-export const Console = ({ siteId, caller, onLeft }: Props) => {
+/** The floor. `slot`: the one that the address names. */
+export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
   const [known, setKnown] = useState<Known>({ absent: new Set() })
   const [chosenWarehouse, setChosenWarehouse] = useState<number | undefined>(undefined)
-  const [slotId, setSlotId] = useState<number | undefined>(undefined)
+  const [slotId, setSlotId] = useState<number | undefined>(asked)
   const feed = useRef<Feed | null>(null)
   const board = useRef<HTMLElement>(null)
   // The focused form is gone, so the board takes the focus.
-  useEffect(() => board.current?.focus({ preventScroll: true }), [])
+  useEffect(() => {
+    if (!document.activeElement?.closest('.scan')) board.current?.focus({ preventScroll: true })
+  }, [])
+  useEffect(() => {
+    if (asked !== undefined) choose(asked)
+  }, [asked])
   useEffect(() => {
     const signedOut = () => onLeft('You were signed out. Sign in again to go on.')
     const made = new Feed({ caller, tell: setKnown, signedOut })
@@ -77,6 +84,7 @@ export const Console = ({ siteId, caller, onLeft }: Props) => {
           {siteId}
         </h1>
         <Connection known={known} timeZone={timeZone} />
+        <ScanField />
         <p class="who">
           <strong>{caller.username}</strong> <span class="muted">{caller.role}</span>
         </p>

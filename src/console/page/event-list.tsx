@@ -1,3 +1,4 @@
+import { follow, pageOfCode } from './address.ts'
 import type { PlacementEvent } from './answers.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { Scroller } from './scroller.tsx'
@@ -51,7 +52,11 @@ export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
           {whenWords(event.timestamp, timeZone)}
         </time>
       </p>
-      <p class="code">{event.asset_barcode}</p>
+      <p>
+        <a class="code pallet-link" href={pageOfCode(event.asset_barcode)} onClick={follow}>
+          {event.asset_barcode}
+        </a>
+      </p>
       <p class="muted">
         {event.operator ?? 'name removed'}
         {event.scale_weight_kg === null ? '' : ` · ${event.scale_weight_kg} kg`}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'hono/jsx/dom'
+import { follow, pageOfCode } from './address.ts'
 import type { List, PlacementEvent, Slot } from './answers.ts'
 import { ask } from './ask.ts'
 import { EventRow } from './event-list.tsx'
@@ -90,7 +91,18 @@ const Facts = ({
         />
       ) : null}
       <dl class="facts">
-        <Fact name="Pallet" value={slot.assetBarcode ?? 'none'} isCode={slot.assetBarcode !== null} />
+        <div>
+          <dt>Pallet</dt>
+          <dd>
+            {slot.assetBarcode === null ? (
+              'none'
+            ) : (
+              <a class="code" href={pageOfCode(slot.assetBarcode)} onClick={follow}>
+                {slot.assetBarcode}
+              </a>
+            )}
+          </dd>
+        </div>
         {slot.isOccupied && placed ? <Fact name="Placed" value={byWhom(placed, timeZone)} /> : null}
         {judged ? <Fact name={slot.isDisputed ? 'Disputed' : 'Verified'} value={byWhom(judged, timeZone)} /> : null}
         <Fact name="Zone" value={slot.zone_type ? `${slot.zone} (${slot.zone_type})` : slot.zone} />
@@ -100,10 +112,10 @@ const Facts = ({
   )
 }
 
-const Fact = ({ name, value, isCode }: { name: string; value: string; isCode?: boolean }) => (
+const Fact = ({ name, value }: { name: string; value: string }) => (
   <div>
     <dt>{name}</dt>
-    <dd class={isCode ? 'code' : undefined}>{value}</dd>
+    <dd>{value}</dd>
   </div>
 )
 

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'hono/jsx/dom'
+
+/** Where the page is: path and query of its address. */
+export type Address = { readonly pathname: string; readonly search: string }
+
+const listeners = new Set<() => void>()
+addEventListener('popstate', () => tell())
+
+function tell(): void {
+  for (const listener of listeners) listener()
+}
+
+/** Opens another view of the console without loading the page again, so that no key of a scanner is lost. */
+export function go(to: string): void {
+  if (to === location.pathname + location.search) return
+  history.pushState(null, '', to)
+  tell()
+  scrollTo(0, 0)
+}
+
+const here = (): Address => ({ pathname: location.pathname, search: location.search })
+
+/** Returns the address, and draws again when it changes. */
+export function useAddress(): Address {
+  const [address, setAddress] = useState(here())
+  useEffect(() => {
+    const look = () => setAddress(here())
+    listeners.add(look)
+    return () => {
+      listeners.delete(look)
+    }
+  }, [])
+  return address
+}
+
+/** Takes a plain click on a link of the console: it changes the view without loading the page. */
+export function follow(event: MouseEvent): void {
+  const link = event.currentTarget
+  if (!(link instanceof HTMLAnchorElement) || event.button !== 0) return
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  go(link.pathname + link.search)
+}
+
+/** Returns the address of a code's page. */
+export const pageOfCode = (code: string, atMs?: string): string =>
+  `/find/${encodeURIComponent(code)}${atMs === undefined ? '' : `?at=${encodeURIComponent(atMs)}`}`

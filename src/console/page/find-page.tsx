@@ -1,0 +1,333 @@
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { follow, pageOfCode } from './address.ts'
+import type { Asset, List, ScanAnswer, ScanMatch, Story, StoryStep, TransportUnit, Warehouse } from './answers.ts'
+import { ask, gatewayNow, Refused } from './ask.ts'
+import { Icon } from './icons.tsx'
+import { Fact, Move } from './move.tsx'
+import { ScanField } from './scan-field.tsx'
+import { decodedWords, printable } from './scan-place.ts'
+import { placeWords } from './story-words.ts'
+import { exactTime } from './words.ts'
+
+type Props = {
+  siteId: string
+  /** Undefined: no code is asked for yet. */
+  code: string | undefined
+  at: string | undefined
+  /** Of a link that expires; then nobody has to be signed in. */
+  signed: string | undefined
+  onLeft: (why: string) => void
+}
+
+type Found = {
+  readonly code: string
+  readonly answer: ScanAnswer | undefined
+  readonly steps: readonly StoryStep[] | undefined
+}
+
+const everyMs = 15_000
+const pageSize = 200
+const mostPages = 5
+const linkSeconds = 3600
+
+/** What a code is: the story of a pallet, a transport unit, a slot, or what could be read of an unknown code. */
+export const FindPage = ({ siteId, code, at, signed, onLeft }: Props) => {
+  const [found, setFound] = useState<Found | undefined>(undefined)
+  const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
+  const [trouble, setTrouble] = useState('')
+  const look = () => {
+    if (code === undefined || document.hidden) return
+    const asked = signed === undefined ? findCode(code, at) : findBySignature(code, signed)
+    asked.then(
+      (next) => {
+        setTrouble('')
+        setFound(next)
+      },
+      (error: Error) => {
+        const isOut = error instanceof Refused && error.isSignedOut
+        if (isOut && signed === undefined) onLeft('You were signed out. Sign in again to go on.')
+        else setTrouble(isOut ? 'This link is no longer valid. Ask for a new one, or sign in.' : error.message)
+      },
+    )
+  }
+  useEffect(() => {
+    look()
+    const timer = at === undefined && signed === undefined ? setInterval(look, everyMs) : 0
+    return () => clearInterval(timer)
+  }, [code, at, signed])
+  useEffect(() => {
+    if (signed !== undefined) return
+    ask<List<Warehouse>>('/api/whms/warehouses').then(
+      ({ data }) => setTimeZone(data[0]?.timezone),
+      () => {},
+    )
+  }, [])
+  // The answer for another code is of no use.
+  const shown = found?.code === code ? found : undefined
+  return (
+    <>
+      <header class="bar">
+        <p class="brand">
+          <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
+        </p>
+        <p class="site">{siteId}</p>
+        {signed === undefined ? (
+          <>
+            <ScanField />
+            <a class="button plain" href="/" onClick={follow}>
+              Floor
+            </a>
+          </>
+        ) : null}
+      </header>
+      <div class="trouble" role="alert">
+        {trouble === '' ? null : <p>{trouble}</p>}
+      </div>
+      <main class="find-page">
+        <h1 class="find-code">
+          {code === undefined ? 'Find a pallet' : <span class="code">{titleOf(code, shown?.answer)}</span>}
+        </h1>
+        {code === undefined ? <p>Scan a pallet, a slot or a transport unit, or type its code above.</p> : null}
+        {code !== undefined && !shown && trouble === '' ? <p class="blank">Looking it up …</p> : null}
+        {shown ? <Answer found={shown} at={at} timeZone={timeZone} isSignedIn={signed === undefined} /> : null}
+      </main>
+    </>
+  )
+}
+
+const titleOf = (code: string, answer: ScanAnswer | undefined) =>
+  printable(answer?.matches.find(({ kind }) => kind === 'asset')?.asset?.asset_id ?? code)
+
+async function findCode(code: string, at: string | undefined): Promise<Found> {
+  const [answer, steps] = await Promise.all([
+    ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`),
+    storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`),
+  ])
+  return { code, answer, steps }
+}
+
+async function findBySignature(code: string, signed: string): Promise<Found> {
+  const { data } = await ask<Story>(`${storyPath(code)}&signed=${signed}`)
+  return { code, answer: undefined, steps: data }
+}
+
+const storyPath = (code: string) => `/api/whms/assets/${encodeURIComponent(code)}/story?limit=${pageSize}`
+
+/** Returns the moves, oldest first; undefined for a code that is no asset. */
+async function storyOf(code: string, query: string): Promise<readonly StoryStep[] | undefined> {
+  const steps: StoryStep[] = []
+  let cursor = ''
+  try {
+    for (let page = 0; page < mostPages; page++) {
+      const { data, pagination } = await ask<Story>(`${storyPath(code)}${query}${cursor}`)
+      steps.push(...data)
+      if (pagination.nextCursor === null) break
+      cursor = `&cursor=${encodeURIComponent(pagination.nextCursor)}`
+    }
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return undefined
+    throw error
+  }
+  return steps
+}
+
+type AnswerProps = { found: Found; at: string | undefined; timeZone: string | undefined; isSignedIn: boolean }
+
+const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn }: AnswerProps) => {
+  const matches = answer?.matches ?? []
+  const asset = matches.find(({ kind }) => kind === 'asset')
+  const units = matches.filter(({ kind }) => kind === 'transport_unit')
+  const slot = matches.find(({ kind }) => kind === 'slot')?.slot
+  const isUnknown = steps === undefined && matches.length === 0
+  return (
+    <>
+      {slot ? (
+        <p class="card">
+          This is a slot, <strong>{slot.slot_id}</strong>, {slot.assetBarcode === null ? 'empty' : 'with pallet '}
+          {slot.assetBarcode === null ? null : (
+            <a href={pageOfCode(slot.assetBarcode)} onClick={follow}>
+              {slot.assetBarcode}
+            </a>
+          )}
+          .{' '}
+          <a class="button" href={`/?slot=${slot.id}`} onClick={follow}>
+            Show it on the floor
+          </a>
+        </p>
+      ) : null}
+      {units.map((match) => (
+        <Unit key={match.id} unit={match.resource ?? {}} timeZone={timeZone} />
+      ))}
+      {isUnknown && answer ? <Unknown answer={answer} isPast={at !== undefined} /> : null}
+      {steps ? (
+        <StoryOf
+          code={asset?.asset?.asset_id ?? code}
+          steps={steps}
+          match={asset}
+          at={at}
+          timeZone={timeZone}
+          isSignedIn={isSignedIn}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/** Says plainly that nothing is known, and what could be read of the code. */
+const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; isPast: boolean }) => (
+  <section class="card" aria-labelledby="unknown-title">
+    <h2 id="unknown-title">{isPast ? 'Not known at that time' : 'Never seen here'}</h2>
+    <p>
+      No slot, pallet or transport unit that you may see has the code <span class="code">{printable(code)}</span>.
+    </p>
+    {barcode.gs1 ? <p>It was read as GS1: {decodedWords(barcode.gs1)}.</p> : <p>It is plain text, not a GS1 code.</p>}
+    {barcode.warnings.map(({ code: warning, message }) => (
+      <p key={warning} class="problem">
+        {message}
+      </p>
+    ))}
+  </section>
+)
+
+const Unit = ({ unit, timeZone }: { unit: Partial<TransportUnit>; timeZone: string | undefined }) => (
+  <section class="card" aria-label={`Transport unit ${unit.reference}`}>
+    <h2>Transport unit {unit.reference}</h2>
+    <dl class="facts">
+      <Fact name="Stage" value={unit.stage ?? ''} />
+      <Fact name="Status" value={(unit.status ?? '').replaceAll('_', ' ')} />
+      <Fact name="Direction" value={unit.direction ?? ''} />
+      {unit.carrier ? <Fact name="Carrier" value={unit.carrier} /> : null}
+      {unit.vehicle ? <Fact name="Vehicle" value={unit.vehicle} /> : null}
+      {unit.updatedAt ? <Fact name="Last record" value={exactTime(unit.updatedAt, timeZone)} /> : null}
+    </dl>
+  </section>
+)
+
+type StoryProps = {
+  code: string
+  steps: readonly StoryStep[]
+  match: ScanMatch | undefined
+  at: string | undefined
+  timeZone: string | undefined
+  isSignedIn: boolean
+}
+
+const StoryOf = ({ code, steps, match, at, timeZone, isSignedIn }: StoryProps) => {
+  const [isPrinting, setPrinting] = useState(false)
+  const asking = useRef(new Set<Promise<unknown>>())
+  const onAsking = (asked: Promise<unknown>) => {
+    asking.current?.add(asked)
+    void asked.finally(() => asking.current?.delete(asked))
+  }
+  const print = async () => {
+    setPrinting(true)
+    // The moves ask in the effects of the next drawing; what they get is drawn before the page is printed.
+    await nextFrame()
+    await Promise.allSettled([...(asking.current ?? [])])
+    await nextFrame()
+    window.print()
+    setPrinting(false)
+  }
+  const nowMs = at === undefined ? gatewayNow() : Date.parse(at)
+  return (
+    <>
+      <section class="card find-head" aria-label="Where it is">
+        {at === undefined ? null : (
+          <p class="past">
+            You see the past: what was known on {exactTime(at, timeZone)}.{' '}
+            <a class="button plain" href={pageOfCode(code)} onClick={follow}>
+              Back to now
+            </a>
+          </p>
+        )}
+        <p class="where">{placeWords(steps, at === undefined ? match?.location : undefined, timeZone)}</p>
+        {match?.asset ? <AssetFacts asset={match.asset} /> : null}
+        <div class="find-acts">
+          <button type="button" onClick={print}>
+            <Icon name="print" /> Print or save as PDF
+          </button>
+          {isSignedIn ? (
+            <a
+              class="button"
+              href={`/api/whms/assets/${encodeURIComponent(code)}/label?format=svg`}
+              target="_blank"
+              rel="noopener"
+            >
+              <Icon name="print" /> Its label
+            </a>
+          ) : null}
+          {isSignedIn && at === undefined ? <Share code={code} timeZone={timeZone} /> : null}
+        </div>
+      </section>
+      <section aria-labelledby="moves-title">
+        <h2 id="moves-title">
+          {steps.length === 0 ? 'No moves' : `${steps.length} ${steps.length === 1 ? 'move' : 'moves'}, newest first`}
+        </h2>
+        <ol class="moves" reversed>
+          {steps.toReversed().map((step) => (
+            <Move key={step.event.id} {...{ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrinting }} />
+          ))}
+        </ol>
+      </section>
+    </>
+  )
+}
+
+const nextFrame = () => new Promise((resolve) => setTimeout(resolve, 50))
+
+const AssetFacts = ({ asset }: { asset: Asset }) => {
+  const facts = {
+    Type: asset.type,
+    SSCC: asset.sscc,
+    GTIN: asset.gtin,
+    Lot: asset.lot,
+    'Best before': asset.bestBefore,
+    Serial: asset.serial,
+    Weight: asset.weight_kg === null ? null : `${asset.weight_kg} kg`,
+  }
+  return (
+    <dl class="facts">
+      {Object.entries(facts).map(([name, value]) =>
+        value === null ? null : <Fact key={name} name={name} value={value} />,
+      )}
+    </dl>
+  )
+}
+
+/** Makes a link to this story that works without a sign-in, for an hour. */
+const Share = ({ code, timeZone }: { code: string; timeZone: string | undefined }) => {
+  const [link, setLink] = useState<{ url: string; expiresAt: string } | undefined>(undefined)
+  const [words, setWords] = useState('')
+  const share = () => {
+    const body = { path: storyPath(code), seconds: linkSeconds }
+    ask<{ url: string; expiresAt: string }>('/api/signed-urls', { method: 'POST', body }).then(
+      ({ url, expiresAt }) => {
+        const signed = url.slice(url.indexOf('signed='))
+        setLink({ url: `${location.origin}${pageOfCode(code)}?${signed}`, expiresAt })
+      },
+      (error: Error) => setWords(`No link could be made: ${error.message}.`),
+    )
+  }
+  const copy = () =>
+    navigator.clipboard?.writeText(link?.url ?? '').then(
+      () => setWords('Copied.'),
+      () => setWords('Copy it by hand.'),
+    )
+  return (
+    <div class="share">
+      <button type="button" onClick={share}>
+        <Icon name="link" /> Link that expires
+      </button>
+      {link ? (
+        <p>
+          <label for="share-link">Opens this story without photos until {exactTime(link.expiresAt, timeZone)}</label>
+          <input id="share-link" type="text" readonly value={link.url} />
+          <button type="button" onClick={copy}>
+            Copy
+          </button>
+        </p>
+      ) : null}
+      <p role="status">{words}</p>
+    </div>
+  )
+}

@@ -1,0 +1,251 @@
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { follow, pageOfCode } from './address.ts'
+import type { EventFootage, Evidence, StoryStep, Watched } from './answers.ts'
+import { ask, ownPath } from './ask.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { Prove } from './prove.tsx'
+import { evidenceWords, spanWords, watchedWords, whyNoFilm } from './story-words.ts'
+import { eventWords, exactTime } from './words.ts'
+
+const iconOf: Record<string, IconName> = {
+  PLACED: 'placed',
+  REMOVED: 'removed',
+  VERIFIED: 'verified',
+  DISPUTED: 'disputed',
+}
+
+type Details = {
+  readonly footage: EventFootage
+  readonly evidence: Evidence | undefined
+  readonly watched: readonly string[]
+}
+
+type Props = {
+  readonly step: StoryStep
+  readonly code: string
+  readonly timeZone: string | undefined
+  /** Whether the reader has signed in: photos, films and proofs need it. */
+  readonly isSignedIn: boolean
+  readonly nowMs: number
+  /** Called with a promise for each question that the move asks, so that printing can wait for it. */
+  readonly onAsking: (asked: Promise<unknown>) => void
+  readonly isPrinting: boolean
+}
+
+/** One move: who, when, photo, weight, warnings, evidence, its film, and who watched until the next move. */
+export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrinting }: Props) => {
+  const { event, slot, judgements } = step
+  const place = useRef<HTMLLIElement>(null)
+  const [details, setDetails] = useState<Details | undefined>(undefined)
+  const [problem, setProblem] = useState('')
+  const isAsked = useRef(false)
+  const look = () => {
+    if (!isSignedIn || isAsked.current) return
+    isAsked.current = true
+    onAsking(detailsOf(step, nowMs).then(setDetails, (error: Error) => setProblem(error.message)))
+  }
+  // What is far down the page is asked for when somebody comes near it.
+  useEffect(() => {
+    if (!place.current) return
+    const observer = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && look(), {
+      rootMargin: '300px',
+    })
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => {
+    if (isPrinting) look()
+  }, [isPrinting])
+  const time = exactTime(event.timestamp, timeZone)
+  const name = `${eventWords[event.event_type]} ${slot.slot_id}, ${time}`
+  return (
+    <li ref={place} class={`move ${event.event_type.toLowerCase()}`} id={`event-${event.id}`}>
+      <article class="card" aria-label={name}>
+        <div class="move-head">
+          <span class="event-icon">
+            <Icon name={iconOf[event.event_type] ?? 'placed'} />
+          </span>
+          <h3>
+            {event.event_type === 'REMOVED' ? 'Removed from' : 'Placed in'}{' '}
+            <a href={`/?slot=${slot.id}`} onClick={follow}>
+              {slot.slot_id}
+            </a>
+          </h3>
+          <time datetime={event.timestamp}>{time}</time>
+        </div>
+        <div class="move-body">
+          <Photo step={step} isSignedIn={isSignedIn} />
+          <MoveFacts step={step} timeZone={timeZone} evidence={details?.evidence} />
+        </div>
+        {event.warnings.length > 0 ? (
+          <ul class="warnings">
+            {event.warnings.map((warning) => (
+              <li key={warning.code}>
+                <Icon name="warning" /> {warning.message}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        {judgements.map((one) => (
+          <p key={one.id} class={`judgement ${one.event_type.toLowerCase()}`}>
+            <Icon name={iconOf[one.event_type] ?? 'verified'} />
+            <span>
+              <strong>{eventWords[one.event_type]}</strong> by {one.operator ?? 'a person whose name was removed'},{' '}
+              {exactTime(one.timestamp, timeZone)}
+              {one.verification_notes ? <q class="quote">{one.verification_notes}</q> : null}
+            </span>
+          </p>
+        ))}
+        {problem === '' ? null : <p class="problem">More cannot be shown: {problem}.</p>}
+        {details ? <Films footage={details.footage} step={step} /> : null}
+        <div class="move-acts">
+          {isSignedIn ? <Prove eventId={event.id} name={name} /> : null}
+          {isSignedIn ? (
+            <a class="button plain" href={pageOfCode(code, event.timestamp)} onClick={follow}>
+              As of then<span class="unseen">: {name}</span>
+            </a>
+          ) : null}
+        </div>
+      </article>
+      <Between step={step} watched={details?.watched ?? []} nowMs={nowMs} />
+    </li>
+  )
+}
+
+async function detailsOf({ event, footage, slot, until }: StoryStep, nowMs: number): Promise<Details> {
+  const to = until ?? new Date(nowMs).toISOString()
+  const isStay = event.event_type === 'PLACED' && Date.parse(to) > Date.parse(event.timestamp)
+  const span = `from=${encodeURIComponent(event.timestamp)}&to=${encodeURIComponent(to)}`
+  const [film, one, ...watched] = await Promise.all([
+    ask<EventFootage>(`/api/whms/events/${event.id}/footage`),
+    ask<{ evidence?: Evidence }>(`/api/whms/events/${event.id}`),
+    ...(isStay ? footage.cameras : []).map(async ({ cctvId, name }) =>
+      watchedWords(await ask<Watched>(`/api/iot/cctv/${cctvId}/watched?${span}`), name),
+    ),
+  ])
+  const none =
+    film.reason === 'camera_not_visible'
+      ? `A camera watches ${slot.slot_id}, but you may not see it.`
+      : `No camera watched here, because none is set up for ${slot.slot_id}.`
+  return {
+    footage: film,
+    evidence: one.evidence,
+    watched: isStay && footage.cameras.length === 0 ? [none] : watched,
+  }
+}
+
+const MoveFacts = ({
+  step: { event, weightKg, operator, corrects, correctedBy },
+  timeZone,
+  evidence,
+}: {
+  step: StoryStep
+  timeZone: string | undefined
+  evidence: Evidence | undefined
+}) => (
+  <dl class="facts">
+    <Fact name="By" value={operator ?? 'a person whose name was removed'} />
+    {weightKg === null ? null : <Fact name="Weight" value={`${weightKg} kg`} />}
+    {event.verification_notes ? <Fact name="Note" value={event.verification_notes} /> : null}
+    {event.count ? <Fact name="Count" value={`found by count ${event.count.id}`} /> : null}
+    {corrects === null ? null : <Fact name="Corrects" value={`event ${corrects}`} />}
+    {correctedBy.length === 0 ? null : <Fact name="Corrected" value={`by event ${correctedBy.join(', ')}`} />}
+    {event.time_quality === 'unsynced' ? <Fact name="Clock" value="the gateway’s clock was not synchronized" /> : null}
+    {evidence ? <Fact name="Evidence" value={evidenceWords(evidence, timeZone)} /> : null}
+    <Fact name="Event" value={`number ${event.id}`} />
+  </dl>
+)
+
+export const Fact = ({ name, value }: { name: string; value: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+)
+
+const photoWords: Readonly<Record<string, string>> = {
+  claimed: 'The photo is kept elsewhere; the gateway does not have it.',
+  opening_list: 'No photo: from the list of opening stock.',
+  count: 'No photo: found by a count.',
+}
+
+const Photo = ({ step: { event, photo, slot }, isSignedIn }: { step: StoryStep; isSignedIn: boolean }) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  if (photo.evidence !== 'held' || photo.sha256 === null)
+    return <p class="no-photo muted">{photoWords[photo.evidence ?? ''] ?? 'No photo.'}</p>
+  if (!isSignedIn) return <p class="no-photo muted">Sign in to see the photo.</p>
+  const src = `/api/whms/evidence/photos/${photo.sha256}`
+  const alt = `Taken when pallet ${event.asset_barcode} was ${event.event_type.toLowerCase()}, slot ${slot.slot_id}`
+  return (
+    <>
+      <button
+        type="button"
+        class="thumb"
+        aria-label={`Photo, full screen: ${alt}`}
+        onClick={() => dialog.current?.showModal()}
+      >
+        <img src={src} alt="" loading="lazy" width={160} height={120} />
+      </button>
+      <dialog ref={dialog} class="photo-full" aria-label="Photo">
+        <img src={src} alt={alt} loading="lazy" />
+        <button type="button" onClick={() => dialog.current?.close()}>
+          <Icon name="close" /> Close the photo
+        </button>
+      </dialog>
+    </>
+  )
+}
+
+const Films = ({ footage, step: { event, slot } }: { footage: EventFootage; step: StoryStep }) => {
+  const why = whyNoFilm(footage, slot.slot_id)
+  return (
+    <>
+      {footage.clips.map((film) => (
+        <figure key={film.detectionId} class="clip">
+          {/* biome-ignore lint/a11y/useMediaCaption: the cameras record no sound. */}
+          <video
+            controls
+            playsinline
+            preload="none"
+            aria-label={`Film of this move by camera ${film.cctvId}`}
+            poster={`/api/iot/detection-events/${film.detectionId}/snapshot`}
+            src={`${ownPath(film.url) ?? ''}#t=${Math.max(0, (Date.parse(event.timestamp) - Date.parse(film.from)) / 1000 - 2)}`}
+          />
+          <figcaption class="muted">Camera {film.cctvId}: the moment of this move, and around it</figcaption>
+        </figure>
+      ))}
+      {why === undefined ? null : (
+        <p class="no-film">
+          <Icon name="camera" /> {why}
+        </p>
+      )}
+    </>
+  )
+}
+
+/** What is known of the time until the next move. */
+const Between = ({
+  step: { event, until, slot },
+  watched,
+  nowMs,
+}: {
+  step: StoryStep
+  watched: readonly string[]
+  nowMs: number
+}) => {
+  const ms = (until === null ? nowMs : Date.parse(until)) - Date.parse(event.timestamp)
+  const where = event.event_type === 'REMOVED' ? 'not in a slot' : `in ${slot.slot_id}`
+  return (
+    <div class="between">
+      <p>
+        {spanWords(ms)} {where}
+        {until === null ? ' until now' : ''}
+      </p>
+      {watched.map((words) => (
+        <p key={words} class="muted">
+          {words}
+        </p>
+      ))}
+    </div>
+  )
+}

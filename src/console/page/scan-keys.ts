@@ -1,0 +1,109 @@
+import { afterSilence, atRest, longestGapMs, pressed, type Reading, released } from './wedge.ts'
+
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+type Before = {
+  readonly field: Field
+  readonly value: string
+  readonly start: number | null
+  readonly end: number | null
+}
+
+/** Keys that this page sends again itself. */
+const resent = new WeakSet<Event>()
+
+/**
+ * Listens on the whole page for scans, whatever has the focus, and calls `onScan` with each. In a field, what the scanner
+ * wrote is taken out again. Elsewhere its keys are held back, so that a digit in a code is no shortcut; when they turn
+ * out to be typed, they are sent on. Returns a function that ends it.
+ */
+export function listenForScans(onScan: (code: string) => void): () => void {
+  let state = atRest
+  let before: Before | undefined
+  let held: { event: KeyboardEvent; target: EventTarget }[] = []
+  let timer = 0
+
+  const sendOn = () => {
+    const events = held
+    held = []
+    for (const { event, target } of events) {
+      const again = new KeyboardEvent(event.type, event)
+      resent.add(again)
+      target.dispatchEvent(again)
+    }
+  }
+  const silent = () => {
+    const [next, reading] = afterSilence(state, performance.now())
+    state = next
+    if (reading.kind === 'scan' && !before) return scanned(reading.code)
+    sendOn()
+  }
+  const scanned = (code: string) => {
+    held = []
+    if (before) putBack(before)
+    before = undefined
+    onScan(code)
+  }
+  const holdBack = (event: KeyboardEvent) => {
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  const take = (event: KeyboardEvent, reading: Reading) => {
+    clearTimeout(timer)
+    const field = fieldOf(event.target)
+    if (reading.kind === 'other') return sendOn()
+    if (reading.kind === 'first') {
+      sendOn()
+      before = field && { field, ...selectionOf(field) }
+    }
+    if (reading.kind === 'scan' || reading.kind === 'echo') holdBack(event)
+    else if (!field && event.type === 'keydown' && (reading.kind === 'more' || isPlain(event))) {
+      holdBack(event)
+      if (event.target) held.push({ event, target: event.target })
+    }
+    if (reading.kind === 'scan') scanned(reading.code)
+    else if (reading.kind !== 'echo') timer = window.setTimeout(silent, longestGapMs + 10)
+  }
+  const down = (event: KeyboardEvent) => {
+    if (resent.has(event) || event.isComposing) return
+    const { key, code, altKey, ctrlKey, metaKey, repeat, timeStamp: atMs } = event
+    const [next, reading] = pressed(state, { key, code, altKey, ctrlKey, metaKey, repeat, atMs })
+    state = next
+    take(event, reading)
+  }
+  const up = (event: KeyboardEvent) => {
+    const [next, reading] = released(state, event.key, event.timeStamp)
+    state = next
+    if (reading.kind !== 'other') take(event, reading)
+  }
+  window.addEventListener('keydown', down, true)
+  window.addEventListener('keyup', up, true)
+  return () => {
+    clearTimeout(timer)
+    window.removeEventListener('keydown', down, true)
+    window.removeEventListener('keyup', up, true)
+  }
+}
+
+/** A key that may be a shortcut of this page; a space stays with the button or the page that it presses. */
+const isPlain = ({ key, ctrlKey, altKey, metaKey }: KeyboardEvent) => key !== ' ' && !ctrlKey && !altKey && !metaKey
+
+/** Returns the field that keys change; undefined for one that nobody can write in. */
+function fieldOf(target: EventTarget | null): Field | undefined {
+  if (target instanceof HTMLSelectElement) return target
+  const isText = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
+  if (!isText || target.readOnly || target.disabled) return undefined
+  return /^(button|checkbox|radio|submit|reset|file|range|color)$/.test(target.type) ? undefined : target
+}
+
+function selectionOf(field: Field): Omit<Before, 'field'> {
+  if (field instanceof HTMLSelectElement) return { value: field.value, start: null, end: null }
+  return { value: field.value, start: field.selectionStart, end: field.selectionEnd }
+}
+
+function putBack({ field, value, start, end }: Before): void {
+  if (field.value === value) return
+  field.value = value
+  if (!(field instanceof HTMLSelectElement) && start !== null) field.setSelectionRange(start, end)
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  if (field instanceof HTMLSelectElement) field.dispatchEvent(new Event('change', { bubbles: true }))
+}

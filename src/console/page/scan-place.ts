@@ -1,0 +1,73 @@
+import type { ScanAnswer } from './answers.ts'
+
+/** What a scanned text asks for: a code to look up, or a view of this console. */
+export type Wanted = { readonly code: string } | { readonly view: string }
+
+/**
+ * Reads what was scanned. The address of a view at one of these origins is that view; that of a pallet's page its code.
+ * Everything else is a code, also an address of somebody else: the page never leaves its gateway for a label.
+ */
+export function wantedBy(text: string, origins: readonly string[]): Wanted {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !origins.includes(url.origin)) return { code: text }
+  const [, code] = /^\/find\/([^/]+)$/.exec(url.pathname) ?? []
+  if (code !== undefined) return { code: decoded(code) }
+  const isView = url.pathname === '/' || /^\/(find|cameras)(\/[^/]*)?$/.test(url.pathname)
+  return isView ? { view: url.pathname + url.search } : { code: text }
+}
+
+/** Returns the view for what a code was found to be: a slot is shown on the floor, everything else on its own page. */
+export function placeOf({ code, matches }: ScanAnswer): string {
+  const [first] = matches
+  if (first?.kind === 'slot') return `/?slot=${first.id}`
+  return `/find/${encodeURIComponent(first?.asset?.asset_id ?? code)}`
+}
+
+/** Says in one line what a code was found to be. */
+export function foundWords({ code, matches, barcode }: ScanAnswer): string {
+  const [first] = matches
+  if (first?.slot && first.kind === 'slot') {
+    const { slot_id, assetBarcode } = first.slot
+    return `Slot ${slot_id}: ${assetBarcode === null ? 'empty' : `pallet ${assetBarcode}`}`
+  }
+  if (first?.kind === 'asset') {
+    const slot = first.location?.slot
+    const place = slot ? `in ${slot.slot_id}` : first.location?.since ? 'not in a slot' : 'no known place'
+    return `Pallet ${first.asset?.asset_id ?? code}: ${place}`
+  }
+  if (first?.kind === 'transport_unit') return `Transport unit ${first.resource?.reference ?? code}`
+  const read = barcode.gs1 === null ? '' : `, but it was read: ${decodedWords(barcode.gs1)}`
+  return `${printable(code)} is unknown here${read}`
+}
+
+const identifiers: Readonly<Record<string, string>> = {
+  '00': 'SSCC',
+  '01': 'GTIN',
+  '02': 'GTIN of the contents',
+  '10': 'lot',
+  '11': 'made',
+  '15': 'best before',
+  '17': 'expires',
+  '21': 'serial',
+  '37': 'pieces',
+}
+
+/** Lists the element strings of a GS1 code with the names that people know. */
+export const decodedWords = (gs1: Readonly<Record<string, string>>): string =>
+  // An object lists keys such as 10 before 01.
+  Object.entries(gs1)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([id, value]) => `${identifiers[id] ?? `(${id})`} ${value}`)
+    .join(', ')
+
+/** Shows the characters that a screen does not: the separator of GS1 as ␝, others as a box. */
+export const printable = (code: string): string =>
+  code.replaceAll('\x1d', '␝').replaceAll(/[\0-\x1c\x1e\x1f\x7f]/g, '▯')
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

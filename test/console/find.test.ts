@@ -1,0 +1,176 @@
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import t from 'tap'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
+import { furnish, people } from '../support/gateway.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+/** Two slots; a pallet that was placed, disputed, moved and verified, and one that was removed. */
+async function story({ gateway }: Place): Promise<void> {
+  await furnish(gateway, ['A-01-01', 'A-01-02'])
+  const first = { slot_code: 'A-01-01', asset_barcode: 'P-1' }
+  await record(gateway, { event_type: 'PLACED', ...first, scale_weight_kg: 412.5, operator: 'Piet' })
+  await record(gateway, { event_type: 'DISPUTED', ...first, verification_notes: 'wet & torn' }, people.sven)
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-01-02', asset_barcode: 'P-1' })
+  await record(gateway, { event_type: 'VERIFIED', slot_code: 'A-01-02', asset_barcode: 'P-1' }, people.sven)
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-2' })
+  await record(gateway, { event_type: 'REMOVED', slot_code: 'A-01-01', asset_barcode: 'P-2' })
+}
+
+type Press = { key: string; altKey?: boolean }
+
+/** A scanner at the keyboard of the browser: its keys come in steps of `gapMs`, by the clock of the keyboard. */
+class Scanner {
+  readonly #keys: CDPSession
+  #nowS = Date.now() / 1000
+
+  constructor(keys: CDPSession) {
+    this.#keys = keys
+  }
+
+  async scan(code: string, { gapMs = 4, ends = ['Enter'], altKey = false } = {}): Promise<void> {
+    this.#nowS = Math.max(this.#nowS + 0.3, Date.now() / 1000)
+    for (const key of [...code, ...ends]) await this.#press({ key, altKey }, gapMs)
+  }
+
+  async #press({ key, altKey }: Press, gapMs: number): Promise<void> {
+    this.#nowS += gapMs / 1000
+    const text = key === 'Enter' ? '\r' : key.length === 1 && !altKey ? key : undefined
+    const windowsVirtualKeyCode = key === 'Enter' ? 13 : key === 'Tab' ? 9 : key.toUpperCase().charCodeAt(0)
+    const common = { key, modifiers: altKey ? 1 : 0, windowsVirtualKeyCode, timestamp: this.#nowS }
+    await this.#keys.send('Input.dispatchKeyEvent', {
+      type: text ? 'keyDown' : 'rawKeyDown',
+      ...common,
+      ...(text && { text }),
+    })
+    await this.#keys.send('Input.dispatchKeyEvent', { type: 'keyUp', ...common })
+  }
+}
+
+const scannerAt = async (page: Page) => new Scanner(await page.context().newCDPSession(page))
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+
+t.test('a scan opens its story from anywhere, and nothing of it stays in a field', inBrowser, async (t) => {
+  const at = await place(t)
+  await story(at)
+  const { page, faults } = await open(t, browser, at.url)
+  await signIn(page, 'sven')
+  await page.getByRole('button', { name: 'Slot A-01-01, zone S' }).waitFor()
+  const scanner = await scannerAt(page)
+
+  await page.getByRole('button', { name: 'Slot A-01-01, zone S' }).focus()
+  await scanner.scan('P-1')
+  await heading(page, 'P-1').waitFor()
+  t.match(page.url(), /\/find\/P-1$/)
+  const field = page.getByLabel('Scan or type a pallet, slot or unit')
+  await field.fill('half a w')
+  await scanner.scan('P-2', { ends: ['Enter', 'Enter'] })
+  await heading(page, 'P-2').waitFor()
+  t.equal(await field.inputValue(), 'half a w', 'what was typed is still there, without the scan')
+  await page.evaluate("document.getElementById('scan').readOnly = true")
+  await scanner.scan('P-1', { altKey: true })
+  await heading(page, 'P-1').waitFor()
+  await page.evaluate("document.getElementById('scan').readOnly = false")
+  await scanner.scan('A-01-02', { ends: ['Tab'] })
+  await page.getByRole('heading', { name: 'Slot A-01-02' }).waitFor()
+  t.match(page.url(), /\/\?slot=\d+$/, 'a slot is shown on the floor')
+
+  await field.fill('')
+  for (let n = 0; n < 10; n++) await scanner.scan(`X-${n}0`, { gapMs: 20 })
+  await heading(page, 'X-90').waitFor()
+  await page.getByText('Last 10 scans').click()
+  const listed = await page.locator('.scan-result li .code').allTextContents()
+  t.same(
+    listed.toReversed(),
+    Array.from({ length: 10 }, (_, n) => `X-${n}0`),
+    'each scan once, in its order',
+  )
+  await page.getByText('No slot, pallet or transport unit').waitFor()
+  await scanner.scan('(01)04012345678901(10)L7')
+  await page.getByText('It was read as GS1: GTIN 04012345678901, lot L7.').waitFor()
+  await page.goBack()
+  await heading(page, 'X-90').waitFor()
+  t.same(faults, [], 'no error, and nothing that the content security policy had to stop')
+})
+
+t.test('a pallet tells its story, proves a move in the browser, and shows the past', inBrowser, async (t) => {
+  const at = await place(t)
+  await story(at)
+  const { page, faults } = await open(t, browser, `${at.url}find/P-1`)
+  await signIn(page, 'sven')
+  await heading(page, 'P-1').waitFor()
+  await page.getByText(/^In A-01-02 since /).waitFor()
+  const moves = page.locator('.move')
+  t.equal(await moves.count(), 2)
+  t.match(await moves.nth(0).innerText(), /A-01-02[\s\S]*Verified by sven/)
+  t.match(await moves.nth(1).innerText(), /A-01-01[\s\S]*Piet[\s\S]*412.5 kg[\s\S]*Disputed by sven[\s\S]*wet & torn/)
+  await moves.nth(0).getByText('No camera watches A-01-02.').waitFor()
+  await moves.nth(0).getByText('No camera watched here, because none is set up for A-01-02.').waitFor()
+  await moves
+    .nth(0)
+    .getByRole('button', { name: /^Photo/ })
+    .click()
+  await page.getByRole('dialog').getByRole('img').waitFor()
+  await page.keyboard.press('Escape')
+
+  await moves
+    .nth(1)
+    .getByRole('button', { name: /^Prove it/ })
+    .click()
+  await moves.nth(1).getByText('Proven: recorded like this').waitFor()
+  const lines = await moves.nth(1).locator('.proof-lines li').allInnerTexts()
+  t.match(
+    lines.join('\n'),
+    /The record holds[\s\S]*The signature of the log holds[\s\S]*Ed25519[\s\S]*Piet[\s\S]*Photos holds/,
+  )
+  await moves
+    .nth(1)
+    .getByText(/^Signed on /)
+    .count()
+  const saved = page.waitForEvent('download')
+  await moves
+    .nth(1)
+    .getByRole('button', { name: /^Download the proof/ })
+    .click()
+  t.match((await saved).suggestedFilename(), /^event-\d+\.proof\.json$/)
+
+  await moves
+    .nth(1)
+    .getByRole('link', { name: /^As of then/ })
+    .click()
+  await page.getByText('You see the past').waitFor()
+  await page.getByText(/^In A-01-01 since /).waitFor()
+  t.equal(await moves.count(), 1)
+  await page.reload()
+  await page.getByText(/^In A-01-01 since /).waitFor()
+  await page.goto(`${at.url}find/P-2`)
+  await page.getByText(/^Removed from A-01-01 on /).waitFor()
+  t.same(faults, [], 'no error, and nothing that the content security policy had to stop')
+})
+
+t.test('a story can be shown to somebody without an account, until its link expires', inBrowser, async (t) => {
+  const at = await place(t)
+  await story(at)
+  const { page } = await open(t, browser, `${at.url}find/P-1`)
+  await signIn(page, 'vera')
+  await page.getByRole('button', { name: 'Link that expires' }).click()
+  const link = await page.getByLabel(/^Opens this story/).inputValue()
+  const stranger = await open(t, browser, link)
+  await heading(stranger.page, 'P-1').waitFor()
+  await stranger.page.getByText(/^In A-01-02 since /).waitFor()
+  t.equal(await stranger.page.locator('.move').count(), 2)
+  t.equal(await stranger.page.getByRole('button', { name: /^Prove/ }).count(), 0)
+  t.same(stranger.faults, [])
+  at.gateway.clock.advance(3600_000)
+  await stranger.page.reload()
+  await stranger.page.getByText('This link is no longer valid.').waitFor()
+  const other = link.replace('/find/P-1', '/find/P-2')
+  await stranger.page.goto(other)
+  await stranger.page.getByText('This link is no longer valid.').waitFor()
+})

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { decodedWords, printable, wantedBy } from '../../src/console/page/scan-place.ts'
+import { spanWords, watchedWords, whyNoFilm } from '../../src/console/page/story-words.ts'
+import { eventFootageReasons } from '../../src/floor/trace-schema.ts'
+
+const own = ['https://gate.example']
+
+t.test('a scanned address opens a view of this gateway, and never leaves it', (t) => {
+  t.same(wantedBy('https://gate.example/find/P%2F1?at=x', own), { code: 'P/1' })
+  t.same(wantedBy('https://gate.example/?slot=4', own), { view: '/?slot=4' })
+  t.same(wantedBy('https://gate.example/cameras/2', own), { view: '/cameras/2' })
+  for (const text of [
+    'https://gate.example.evil/find/P-1',
+    'https://gate.example/api/session',
+    'javascript:alert(1)',
+    '//evil.example/find/P-1',
+    'https://id.gs1.org/00/340123450000000017',
+    'A-01-02',
+  ])
+    t.same(wantedBy(text, own), { code: text }, `${text} is looked up as a code`)
+  t.end()
+})
+
+t.test('what could be read of a code is said in words, with characters that nobody sees', (t) => {
+  t.equal(decodedWords({ '10': 'L7', '01': '04012345678901', '8200': 'x' }), 'GTIN 04012345678901, lot L7, (8200) x')
+  t.equal(printable('10L7\x1d21S\x07'), '10L7␝21S▯')
+  t.end()
+})
+
+t.test('every reason for a missing film has its own sentence', (t) => {
+  const told = eventFootageReasons.map((reason) => whyNoFilm({ reason, detail: null, gaps: [], clips: [] }, 'A-01'))
+  t.equal(new Set(told).size, eventFootageReasons.length)
+  const gap = { cctvId: 1, from: '', to: null, cause: 'offline', detail: null }
+  t.equal(
+    whyNoFilm({ reason: 'gap', detail: null, gaps: [gap], clips: [] }, 'A-01'),
+    'No camera watched here, because the camera was offline.',
+  )
+  t.equal(whyNoFilm({ reason: null, detail: null, gaps: [], clips: [] }, 'A-01'), undefined)
+  t.end()
+})
+
+t.test('what a camera saw between two moves is never rounded up', (t) => {
+  const gap = { cctvId: 1, from: '', to: null, cause: 'stalled', detail: null }
+  const words = (watchedShare: number, gaps = [gap], detections: number[] = []) =>
+    watchedWords({ watchedShare, gaps, detections }, 'Dock 1')
+  t.equal(words(1, []), 'Dock 1 watched all the time: nothing moved.')
+  t.match(words(0.99999), /^Dock 1 watched 99.9 % .*no camera watched here, because the camera sent no pictures\.$/)
+  t.equal(words(0), 'Dock 1 did not watch here, because the camera sent no pictures.')
+  t.match(words(1, [], [4, 5]), /motion 2 times/)
+  t.same([20_000, 59 * 60_000, 90 * 60_000, 50 * 3_600_000].map(spanWords), [
+    'less than a minute',
+    '59 minutes',
+    '1 h 30 min',
+    '2 days 2 h',
+  ])
+  t.end()
+})
