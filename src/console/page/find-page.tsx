@@ -99,10 +99,9 @@ const titleOf = (code: string, answer: ScanAnswer | undefined) =>
   printable(answer?.matches.find(({ kind }) => kind === 'asset')?.asset?.asset_id ?? code)
 
 async function findCode(code: string, at: string | undefined): Promise<Found> {
-  const [answer, steps] = await Promise.all([
-    ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`),
-    storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`),
-  ])
+  const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`)
+  const isAsset = answer.matches.some(({ kind }) => kind === 'asset')
+  const steps = isAsset ? await storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`) : undefined
   return { code, answer, steps }
 }
 
