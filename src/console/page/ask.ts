@@ -73,14 +73,3 @@ function keepTime(date: string | null): void {
   // The header has no milliseconds: half a second is the fairest guess.
   if (Number.isFinite(ms)) aheadMs = ms + 500 - Date.now()
 }
-
-/** Returns the path of a gateway address, with any name of the gateway; undefined for other addresses. */
-export function ownPath(address: string | null | undefined): string | undefined {
-  if (!address) return undefined
-  try {
-    const { pathname, search } = new URL(address, location.origin)
-    return pathname.startsWith('/api/') ? pathname + search : undefined
-  } catch {
-    return undefined
-  }
-}

@@ -1,7 +1,7 @@
 import { useState } from 'hono/jsx/dom'
 import type { Camera, Detection } from './answers.ts'
-import { ownPath } from './ask.ts'
 import { Icon } from './icons.tsx'
+import { ownPath } from './own-path.ts'
 import { exactTime, whenWords } from './words.ts'
 
 type Props = {
