@@ -4,17 +4,20 @@ import {
   Absence,
   Checkpoints,
   EvidenceClient,
+  type KeyPairs,
   LogSigner,
   loadLogKeys,
   loadWitnessKey,
   originOfLog,
   Proofs,
   PublishedLog,
+  readVkey,
   TimeStamps,
   Witness,
   Witnesses,
 } from '../evidence/index.ts'
 import type { Metrics } from '../health/index.ts'
+import { knownLogs } from '../log/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
@@ -36,10 +39,15 @@ export function composeEvidence(
   const { work, logRoom, warehouse, ledger, detections } = parts
   const { dataDir } = live.config
   const jobs = new Jobs({ log, clock })
-  let loaded: LogSigner | undefined
+  let pairs: KeyPairs | undefined
+  let ofGrowingLog: LogSigner | undefined
+  const signerOf = (identity: { readonly siteId: string; readonly logId: string }) => {
+    pairs ??= loadLogKeys(dataDir)
+    return new LogSigner(originOfLog(identity), pairs)
+  }
   const signer = () => {
-    loaded ??= new LogSigner(originOfLog(logRoom.identity), loadLogKeys(dataDir))
-    return loaded
+    ofGrowingLog ??= signerOf(logRoom.identity)
+    return ofGrowingLog
   }
   /** The verifier keys; nulls while a full disk keeps the first start from making them. */
   const vkeys = (): readonly [string, string] | readonly [null, null] => {
@@ -62,8 +70,11 @@ export function composeEvidence(
   const proofs = new Proofs({
     work,
     checkpoints,
-    keys: () => signer().keys,
-    anchors: () => [],
+    keys: (tx, number) => {
+      const of = knownLogs(tx).find((one) => one.number === number) ?? logRoom.identity
+      const witnessKeys = live.config.evidence.witnesses.flatMap(({ vkey }) => readVkey(vkey) ?? [])
+      return [...signerOf(of).keys, ...witnessKeys]
+    },
     find: {
       event: (id, caller) => ledger.provable(id, caller),
       detection: (id, caller) => detections.provable(id, caller),

@@ -15,7 +15,15 @@ export { type CheckpointSettings, Checkpoints, type SigningStop } from './transp
 export { acceptFork, type Fork, type ForkCause, forkLog, logKeysOf } from './transparency/fork.ts'
 export { readHeadFile, type SignedHead, writeHeadFileNow } from './transparency/head-file.ts'
 export { type Comparison, compareWithKept } from './transparency/kept-checkpoint.ts'
-export { keyFiles, keyFolder, LogSigner, loadLogKeys, loadWitnessKey, originOfLog } from './transparency/keys.ts'
+export {
+  type KeyPairs,
+  keyFiles,
+  keyFolder,
+  LogSigner,
+  loadLogKeys,
+  loadWitnessKey,
+  originOfLog,
+} from './transparency/keys.ts'
 export {
   type NoteKey,
   readCheckpointText,

@@ -34,10 +34,16 @@ const covering = statement({
   sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
     WHERE log_id = +? AND size >= +? ORDER BY size LIMIT 1`,
 })
-const cosignedAt = statement({
+/** Of the heads that cover a leaf: most countersigned first (witnesses, then a time stamp), then the smallest. */
+const strongest = statement({
   columns: columnsOfCheckpoint,
   sql: `SELECT c.log_id, c.size, c.root, c.note, c.signed_at_ms FROM main.log_checkpoint c
-    WHERE c.log_id = +? AND c.size = (SELECT min(size) FROM main.log_cosignature WHERE log_id = +? AND size >= +?)`,
+    JOIN (SELECT size, max(cosigned) AS cosigned, max(stamped) AS stamped FROM (
+        SELECT * FROM (SELECT size, 1 AS cosigned, 0 AS stamped FROM main.log_cosignature
+          WHERE log_id = +? AND size >= +? ORDER BY size LIMIT 500)
+        UNION ALL SELECT * FROM (SELECT size, 0, 1 FROM main.log_timestamp
+          WHERE log_id = +? AND size >= +? ORDER BY size LIMIT 500)) GROUP BY size) s ON s.size = c.size
+    WHERE c.log_id = +? ORDER BY s.cosigned + s.stamped DESC, s.cosigned DESC, c.size LIMIT 1`,
 })
 
 /** Appends a signed head. Call it only after the head before it was checked in the same transaction. */
@@ -70,7 +76,10 @@ export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkp
   return tx.get(covering, [log, seq])
 }
 
-/** Returns the smallest cosigned head that covers a leaf (its number from 1 on). */
-export function cosignedCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
-  return tx.get(cosignedAt, [log, log, seq])
+/**
+ * Returns, of the heads that cover a leaf (its number from 1 on), one that others have countersigned: cosigned and stamped, else
+ * cosigned, else stamped; undefined when none is. It looks at the next 500 countersignatures of each kind.
+ */
+export function countersignedCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
+  return tx.get(strongest, [log, seq, log, seq, log])
 }

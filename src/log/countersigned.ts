@@ -45,6 +45,11 @@ const firstTimestamp = statement({
   sql: `SELECT log_id, size, url, token, stamped_at_ms, received_at_ms FROM main.log_timestamp
     WHERE log_id = +? AND size >= +? ORDER BY size, row LIMIT 1`,
 })
+const timestampsAt = statement({
+  columns: columnsOfTimestamp,
+  sql: `SELECT log_id, size, url, token, stamped_at_ms, received_at_ms FROM main.log_timestamp
+    WHERE log_id = +? AND size = +? ORDER BY row`,
+})
 const newestTimestamp = statement({
   columns: columnsOfTimestamp,
   sql: `SELECT log_id, size, url, token, stamped_at_ms, received_at_ms FROM main.log_timestamp
@@ -80,6 +85,11 @@ export function cosignatureCovering(tx: ReadTx, log: number, name: string, seq: 
 /** Returns the cosignature of a witness under the largest checkpoint. */
 export function lastCosignature(tx: ReadTx, log: number, name: string): Cosignature | undefined {
   return tx.get(newestCosignature, [log, name])
+}
+
+/** Returns the RFC 3161 tokens over the checkpoint with this size. */
+export function timestampsOf(tx: ReadTx, log: number, size: number): Timestamp[] {
+  return tx.all(timestampsAt, [log, size])
 }
 
 /** Returns the first RFC 3161 token that covers a leaf (its number from 1 on). */

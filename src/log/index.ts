@@ -5,7 +5,7 @@ export {
   checkpointCovering,
   checkpointsBefore,
   checkpointsBetween,
-  cosignedCovering,
+  countersignedCovering,
   newestCheckpoint,
   signedSize,
 } from './checkpoints.ts'
@@ -16,6 +16,7 @@ export {
   lastCosignature,
   lastTimestamp,
   lastTimestampBy,
+  timestampsOf,
 } from './countersigned.ts'
 export { erasedBefore, erasuresAfter, type KnownErasure, keepErasedIdentity, keepErasedName } from './erased.ts'
 export { Evidence, EvidenceState, EvidenceStates, recordedOnly, type WitnessPolicy } from './evidence-states.ts'

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { verifyBundle } from '../support/evidence/bundle.ts'
 import { openCheckpoint, parseAddCheckpoint } from '../support/evidence/checkpoint.ts'
 import { newSigner, type Signer } from '../support/evidence/forge.ts'
 import { parseVkey } from '../support/evidence/note.ts'
@@ -90,6 +91,14 @@ t.test('a witness cosigns each checkpoint, and the log is served with its signat
     witnesses: [{ name: 'witness.example/w1', at: witnessedAt }],
     timestampedAt: null,
   })
+  const { body: bundle } = await gateway.ask('GET', '/api/whms/events/1/proof', { by })
+  t.same(bundle.keys, [logKey, logKeyPostQuantum, signers[0]?.vkey])
+  const { ok, steps } = verifyBundle(bundle, { keys: [logKey, logKeyPostQuantum] })
+  t.match(
+    { ok, cosignatures: steps.find(({ step }) => step === 'cosignatures') },
+    { ok, cosignatures: { state: 'holds' } },
+  )
+  t.ok(ok, 'the proof of the event carries the cosignature')
   await record(gateway, 'P-2', 'P-3')
   await sign(gateway)
   t.match(asked(server), [{ old: 0 }, { old: 1 }], 'the second question leads on from the first')

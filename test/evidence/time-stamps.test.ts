@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
+import { verifyBundle } from '../support/evidence/bundle.ts'
 import { type StampAuthority, stampAuthority } from '../support/evidence/stamps.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
@@ -100,6 +101,13 @@ t.test('a checkpoint is stamped, and openssl verifies the stored token over the 
   t.match(await evidenceOf(gateway), { state: 'timestamped', checkpointSize: 1, timestampedAt })
   const { data } = (await gateway.ask('GET', '/api/whms/events', { by: people.vera })).body
   t.same(data[0].evidence, { state: 'timestamped' })
+  const { body: bundle } = await gateway.ask('GET', '/api/whms/events/1/proof', { by: people.vera })
+  const verdict = verifyBundle(bundle, { stampAuthority: readFileSync(authority.file, 'utf8') })
+  t.match(
+    verdict.steps.find(({ step }) => step === 'anchors'),
+    { state: 'holds' },
+    'the proof of the event carries the token',
+  )
 })
 
 t.test('a token by a certificate that an authority of caFile has issued is accepted too', async (t) => {

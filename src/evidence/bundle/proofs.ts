@@ -3,12 +3,13 @@ import { AppError } from '../../errors/index.ts'
 import type { Caller } from '../../http/index.ts'
 import {
   type Checkpoint,
-  cosignedCovering,
+  countersignedCovering,
   inclusionPath,
   leafOfLog,
   nodesOf,
   type Provable,
   type ProvableFile,
+  timestampsOf,
 } from '../../log/index.ts'
 import type { Checkpoints } from '../transparency/checkpoints.ts'
 import { type NoteKey, readNote, vkeyOf } from '../transparency/note.ts'
@@ -23,7 +24,6 @@ export type ProofsNeeds = {
   readonly checkpoints: Pick<Checkpoints, 'covering'>
   /** Verifier keys that may have signed a checkpoint: the log's, now and before, and those of the witnesses. */
   readonly keys: (tx: ReadTx, log: number) => readonly NoteKey[]
-  readonly anchors: (tx: ReadTx, checkpoint: Checkpoint) => readonly Anchor[]
   /** Finds a row. Throws NOT_FOUND when it is not there or the caller may not see it; `undefined`: a person at the box. */
   readonly find: Readonly<Record<ProvableKind, (id: number | undefined, caller: Caller | undefined) => Provable>>
 }
@@ -51,8 +51,8 @@ export class Proofs {
   async prove(row: Provable): Promise<Proof> {
     const covering = await this.#needs.checkpoints.covering(row.log, row.seq)
     return this.#needs.work.read((tx) => {
-      // A checkpoint that witnesses cosigned proves more than the first one that covers the row.
-      const checkpoint = cosignedCovering(tx, row.log, row.seq) ?? covering
+      // A checkpoint that others have countersigned proves more than the first one that covers the row.
+      const checkpoint = countersignedCovering(tx, row.log, row.seq) ?? covering
       return { bundle: this.#bundle(tx, row, checkpoint), files: row.files }
     })
   }
@@ -71,7 +71,11 @@ export class Proofs {
       keys: keys.map(vkeyOf),
       openings: row.openings,
       files: row.files,
-      anchors: this.#needs.anchors(tx, checkpoint),
+      anchors: timestampsOf(tx, log, checkpoint.size).map(({ token }) => stampAnchor(checkpoint, token)),
     })
   }
+}
+
+function stampAnchor({ size, root }: Checkpoint, token: Buffer): Anchor {
+  return { kind: 'rfc3161', size, rootHash: root.toString('base64'), token: token.toString('base64') }
 }
