@@ -221,5 +221,6 @@ export async function findsFlippedByte(gateway: Gateway, seq: number): Promise<{
 }
 
 const namesLeaf = (where: string, seq: number) => new RegExp(`\\bleaf ${seq}\\b`).test(where)
-/** A checkpoint that was signed over the leaf does not fit it any more. */
-const covers = (where: string, seq: number) => Number(/^checkpoint over (\d+) leaves\b/.exec(where)?.[1]) >= seq
+/** A head that was signed over the leaf does not fit it any more, in the database and in `keys/log.head`. */
+const covers = (where: string, seq: number) =>
+  where === 'keys/log.head' || Number(/^checkpoint over (\d+) leaves\b/.exec(where)?.[1]) >= seq

@@ -3,6 +3,7 @@ import { PNG } from 'pngjs'
 import t from 'tap'
 import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
 import { build, type Corner, cornerColors, cornerLabel, type Hall, halls, labelAt } from '../support/halls.ts'
+import { eventually } from '../support/waiting.ts'
 
 // Five halls on three screens each; a busy machine takes its time.
 t.setTimeout(600_000)
@@ -210,10 +211,17 @@ t.test(
     }
 
     await page.locator('.slot[tabindex="0"]').focus()
+    // A key is held back for a moment, because it could be the first of a scan.
     await page.keyboard.press('+')
-    t.ok((await shortSide(page, middle)) > whole * 1.3, 'the plus key comes nearer')
+    await eventually(
+      () => shortSide(page, middle),
+      (side) => side > whole * 1.3,
+    )
     await page.keyboard.press('0')
-    await isWhole()
+    await eventually(
+      async () => hallIn(await pictureOf(page)).missing,
+      (missing) => missing.length === 0,
+    )
     await page.keyboard.press('ArrowRight')
     const focused = await boxOf(page, '.slot:focus .fill')
     t.ok(isInside(focused, await boxOf(page, '.plan')), 'an arrow key goes to the next slot')
