@@ -91,11 +91,11 @@ async function watchdog({ say }: Bench): Promise<void> {
 }
 
 async function badConfig(): Promise<void> {
-  await box().must(`cp ${conf} /root/kept.yaml && echo 'sitte: {}' >> ${conf}`)
+  await box().must(`cp ${conf} /var/tmp/kept.yaml && echo 'sitte: {}' >> ${conf}`)
   await box().run('systemctl restart gatehouse')
   const state = await box().must('systemctl show gatehouse -p ExecMainStatus,ActiveState,NRestarts | tr "\\n" " "')
   holds(/ExecMainStatus=78/.test(state) && /ActiveState=failed/.test(state), state)
-  await box().must(`cat /root/kept.yaml > ${conf} && systemctl reset-failed gatehouse && systemctl start gatehouse`)
+  await box().must(`cat /var/tmp/kept.yaml > ${conf} && systemctl reset-failed gatehouse && systemctl start gatehouse`)
 }
 
 async function upgrade(): Promise<void> {
