@@ -293,8 +293,9 @@ function inMaintenance(path: string, response: ServerResponse): unknown {
 function pourOut(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'application/json' })
   const part = Buffer.alloc(64 * 1024, ' ')
+  // A turn for each part: in one loop the end of the connection would never be heard.
   const pour = () => {
-    while (!response.destroyed && response.write(part));
+    if (!response.destroyed && response.write(part)) setImmediate(pour)
   }
   response.on('drain', pour)
   pour()

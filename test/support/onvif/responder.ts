@@ -166,7 +166,7 @@ function multiplied(): string {
 
 function pour(response: ServerResponse): void {
   const more = () => {
-    while (!response.destroyed && response.write('<a xmlns:b="c">'.repeat(4000)));
+    if (!response.destroyed && response.write('<a xmlns:b="c">'.repeat(4000))) setImmediate(more)
   }
   response.on('drain', more)
   more()
