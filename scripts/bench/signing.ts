@@ -1,4 +1,4 @@
-import { Checkpoints, LogSigner, loadLogKeys, originOfLog } from '../../src/evidence/index.ts'
+import { Checkpoints, KeyRing } from '../../src/evidence/index.ts'
 import { AuditDigests, type AuditEntryRow, entryHash } from '../../src/journal/index.ts'
 import { silentLogger, systemClock } from '../../src/platform/index.ts'
 import { type Figure, rounded } from './figure.ts'
@@ -53,11 +53,11 @@ export async function measureSigning(workshop: Workshop): Promise<Figure[]> {
 
 function signingOf(rooms: Rooms, dataDir: string) {
   const { work, log: logRoom, makeId } = rooms
-  const signer = new LogSigner(originOfLog(logRoom.identity), loadLogKeys(dataDir))
   const log = silentLogger()
+  const keys = new KeyRing({ work, log, logRoom, dataDir })
   const clock = systemClock
   const checkpoints = new Checkpoints({
-    ...{ work, clock, log, logRoom, dataDir, signer: () => signer },
+    ...{ work, clock, log, logRoom, dataDir, keys },
     settings: () => ({ everyMs: 300_000, leaves: leavesOfOne }),
     verify: () => Promise.resolve({ ok: true }),
   })

@@ -6,37 +6,51 @@ export { packProof, type ReadProof, readProofs } from './bundle/package.ts'
 export { type Proof, Proofs, type ProvableKind } from './bundle/proofs.ts'
 export { proofRoutes } from './bundle/routes.ts'
 export { type BundleVerdict, verifyBundle } from './bundle/verify-bundle.ts'
+export type { KnownOutsiders } from './check-countersigned.ts'
+export { type ExportedFile, type ExportedLog, wholeLog } from './export/whole-log.ts'
 export type { Mismatch } from './findings.ts'
 export { type HeldFile, hashOfFile, heldFiles } from './held-files.ts'
 export { IncidentPackages } from './incident/incident-package.ts'
 export { incidentPackageRoutes } from './incident/routes.ts'
+export { Receipts } from './receipt/receipts.ts'
+export { receiptRoutes } from './receipt/routes.ts'
 export { type AuthoritySeen, TimeStamps } from './timestamps/stamping.ts'
 export { type CheckpointSettings, Checkpoints, type SigningStop } from './transparency/checkpoints.ts'
 export { acceptFork, type Fork, type ForkCause, forkLog, logKeysOf } from './transparency/fork.ts'
+export { handOversOf, keysOfBox } from './transparency/hand-over.ts'
 export { readHeadFile, type SignedHead, writeHeadFileNow } from './transparency/head-file.ts'
+export { heldKeys } from './transparency/held-keys.ts'
 export { type Comparison, compareWithKept } from './transparency/kept-checkpoint.ts'
+export { KeyRing } from './transparency/key-ring.ts'
 export {
+  cosign,
   type KeyPairs,
   keyFiles,
   keyFolder,
   LogSigner,
-  loadLogKeys,
   loadWitnessKey,
   originOfLog,
+  publicBytes,
 } from './transparency/keys.ts'
 export {
   type NoteKey,
+  noteKey,
   readCheckpointText,
   readNote,
   readVkey,
   verifySignatures,
+  vkeyOf,
 } from './transparency/note.ts'
 export { PublishedLog } from './transparency/published-log.ts'
+export { KeyRotation, type RotatedKeys } from './transparency/rotation.ts'
 export { transparencyRoutes } from './transparency/routes.ts'
 export { checkSignedHead } from './transparency/start-check.ts'
+export { numberPath, readTilePath } from './transparency/tile-path.ts'
 export { type Verification, type VerifiedLog, verifyLedger } from './verify.ts'
+export { type FullVerification, outsidersOf, verifyWithOutsiders } from './verify-all.ts'
+export { largestWitnessBytes, readAddCheckpoint, sizeType } from './witnesses/add-checkpoint.ts'
 export { Witnesses, type WitnessSeen } from './witnesses/asking.ts'
-export { Witness, witnessKeyOf } from './witnesses/being.ts'
-export { EvidenceClient } from './witnesses/client.ts'
+export { Witness, type WitnessAnswer, witnessKeyOf } from './witnesses/being.ts'
+export { EvidenceClient, type Raw as PostedAnswer } from './witnesses/client.ts'
 export { witnessRoutes } from './witnesses/routes.ts'
-export type { Finding } from './witnesses/verdict.ts'
+export { cosignatureIn, type Finding } from './witnesses/verdict.ts'

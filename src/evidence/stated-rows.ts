@@ -31,6 +31,7 @@ import {
 import { photosIn, statedSteps, type UnitHistoryRow, unitHistoryFacts } from '../units/index.ts'
 import { labelOf } from '../warehouse/index.ts'
 import type { Findings } from './findings.ts'
+import { type HandOverRow, handOverFacts, statedHandOvers } from './transparency/hand-over.ts'
 
 /** A row that a leaf states, for verification. */
 export type StatedRow = {
@@ -61,6 +62,7 @@ export type StatedKind = {
     | 'report'
     | 'media-removed'
     | 'audit-digest'
+    | 'log-key'
   readonly noun: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (
@@ -116,6 +118,7 @@ export const statedKinds: readonly StatedKind[] = [
   statedKind({ kind: 'report', noun: 'report' }, statedReports, statedReport),
   statedKind({ kind: 'media-removed', noun: 'removal' }, statedRemovals, statedRemoval),
   statedKind({ kind: 'audit-digest', noun: 'digest of the audit trail' }, statedDigests, statedDigest),
+  statedKind({ kind: 'log-key', noun: 'change of keys' }, statedHandOvers, statedHandOver),
 ]
 
 function statedUnitStep(row: UnitHistoryRow): StatedRow {
@@ -233,6 +236,19 @@ function statedDigest(row: AuditDigestRow): StatedRow {
     facts: digestFacts(row),
     receivedAtMs: row.made_at_ms,
     // `audit-trail.ts` compares it with the entries.
+    check: () => {},
+  }
+}
+
+function statedHandOver(row: HandOverRow): StatedRow {
+  return {
+    ref: String(row.id),
+    name: `change of keys ${row.id}`,
+    evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
+    facts: handOverFacts(row),
+    receivedAtMs: row.handed_over_at_ms,
+    // `transparency/check-signatures.ts` compares it with the checkpoints.
     check: () => {},
   }
 }

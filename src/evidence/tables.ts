@@ -1,7 +1,18 @@
 import { blob, builderOver, integer, text } from '../database/index.ts'
+import { stated } from '../log/index.ts'
 
-/** What this box keeps as a witness of other logs. */
+/** Changes of the keys of a log, and what this box keeps as a witness of other logs. */
 export const tables = {
+  log_key: {
+    id: integer,
+    event_id: text,
+    previous_ed25519: text,
+    previous_ml_dsa_44: text,
+    ed25519: text,
+    ml_dsa_44: text,
+    handed_over_at_ms: integer,
+    ...stated,
+  },
   witness_log: {
     origin: text,
     size: integer,

@@ -33,10 +33,10 @@ import { type OnProgress, Progress } from './progress.ts'
 import { type StatedKind, type StatedRow, statedKinds, type UnreadableRow } from './stated-rows.ts'
 import { checkFork } from './transparency/check-fork.ts'
 import { HeadCheck } from './transparency/check-head.ts'
-import { checkSignatures, keysForCheck, keysInLeaf } from './transparency/check-signatures.ts'
+import { checkSignatures, type HandedLog, keysForCheck } from './transparency/check-signatures.ts'
 import { TreeCheck } from './transparency/check-tree.ts'
-import type { KeyPairs } from './transparency/keys.ts'
-import type { NoteKey } from './transparency/note.ts'
+import { type HandOver, isSamePair, readHandOver } from './transparency/hand-over.ts'
+import { originOfLog } from './transparency/keys.ts'
 
 /** A recomputed log of the box. */
 export type VerifiedLog = {
@@ -64,7 +64,7 @@ export type Verification = {
   readonly incidentChanges: number
   readonly reports: number
   readonly removals: number
-  /** Signed heads of all logs, and whether the keys of the box were here to verify their signatures. */
+  /** Checkpoints of all logs, and whether the keys of the box were here to verify their signatures. */
   readonly signedHeads: { readonly count: number; readonly areKeysHere: boolean }
   /** The audit trail: up to which entry digests cover it. */
   readonly auditTrail: CheckedTrail
@@ -99,7 +99,7 @@ export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false
     const findings = new Findings()
     const progress = new Progress(onProgress)
     const head = new HeadCheck(tx, dataDir, findings)
-    const pairs = keysForCheck(dataDir, head.wasSigned, findings)
+    const keys = keysForCheck(dataDir, head.wasSigned, findings)
     checkFile(tx, findings, schemaDifferences(db))
     const known = knownLogs(tx)
     if (known.length === 0) findings.add('log', 'has no identity')
@@ -108,9 +108,11 @@ export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false
       known.reduce((sum, { size }) => sum + size, 0),
       endOfTrail(tx),
     )
-    const walk = new Walk({ tx, findings, logs: known, head, pairs, progress })
+    const walk = new Walk({ tx, findings, logs: known, head, progress })
     const logs = known.map((log) => ({ logId: log.logId, ...walk.log(log), parent: log.parent }))
-    head.end(known, pairs !== undefined)
+    head.end(known, keys !== undefined)
+    const keysNow = () => keysForCheck(dataDir, head.wasSigned, findings)
+    const signedHeads = keys ? checkSignatures(tx, walk.handed, keys, keysNow, findings) : 0
     const newest = logs.at(-1)
     const counts = walk.counts
     for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, known, stated, counts[stated.kind])
@@ -135,7 +137,7 @@ export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false
       incidentChanges: counts['incident-change'],
       reports: counts.report,
       removals: counts['media-removed'],
-      signedHeads: { count: walk.signedHeads, areKeysHere: pairs !== undefined },
+      signedHeads: { count: signedHeads, areKeysHere: keys !== undefined },
       auditTrail,
       openings,
       media,
@@ -171,8 +173,9 @@ type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Bu
 
 /** Checks that each log continues existing leaves, of the same site. */
 function checkParents(findings: Findings, logs: readonly KnownLog[]): void {
-  for (const { logId, siteId, parent } of logs) {
-    if (siteId !== logs.at(-1)?.siteId) findings.add(`log ${logId}`, `is one of site ${siteId}`)
+  for (const { logId, siteId, parent, size } of logs) {
+    // A log without leaves states nothing: the site was set again before the first event.
+    if (siteId !== logs.at(-1)?.siteId && size > 0) findings.add(`log ${logId}`, `is one of site ${siteId}`)
     const known = parent && logs.find((log) => log.logId === parent.logId)
     // The parent log may be on another box; then its leaves are rows of this one.
     if (known && known.size < parent.size) {
@@ -186,7 +189,6 @@ type WalkNeeds = {
   readonly findings: Findings
   readonly logs: readonly KnownLog[]
   readonly head: HeadCheck
-  readonly pairs: KeyPairs | undefined
   readonly progress: Progress
 }
 
@@ -195,15 +197,15 @@ class Walk {
   readonly counts = Object.fromEntries(statedKinds.map(({ kind }) => [kind, 0])) as PerKind
   /** What the leaves say of the audit trail, in the order of leaves. */
   readonly auditDigests: DigestSpan[] = []
-  signedHeads = 0
+  /** The logs with the changes of keys that their leaves state. */
+  readonly handed: HandedLog[] = []
   readonly #newestMs: PerKind = { ...this.counts }
   readonly #needs: WalkNeeds
   readonly #tx: ReadTx
   readonly #findings: Findings
   /** Recomputed roots from which later logs go on, in hex, by log and size. */
   readonly #forkRoots = new Map<string, string>()
-  /** Keys that leaves of this log name. */
-  #handedOver: NoteKey[] = []
+  #handOvers: HandOver[] = []
 
   constructor(needs: WalkNeeds) {
     this.#needs = needs
@@ -212,7 +214,7 @@ class Walk {
   }
 
   log(log: KnownLog): { size: number; root: string } {
-    const { head, pairs, logs, progress } = this.#needs
+    const { head, logs, progress } = this.#needs
     const tree = new MerkleFrontier()
     const check = new TreeCheck(this.#tx, log, this.#findings)
     const forks = new Set(logs.flatMap(({ parent }) => (parent?.logId === log.logId ? parent.size : [])))
@@ -220,7 +222,8 @@ class Walk {
       head.root(log.logId, tree.size, () => tree.root())
       if (forks.has(tree.size)) this.#forkRoots.set(placeOf(log.logId, tree.size), tree.root().toString('hex'))
     }
-    this.#handedOver = []
+    this.#handOvers = []
+    this.handed.push({ log, handOvers: this.#handOvers })
     look()
     let expected = 1
     while (expected <= log.size) {
@@ -245,21 +248,28 @@ class Walk {
       progress.leaves(leaves.length)
     }
     check.end()
-    if (pairs) {
-      const keys = { pairs, handedOver: this.#handedOver, isGrowing: log === logs.at(-1) }
-      this.signedHeads += checkSignatures(this.#tx, log, keys, this.#findings)
-    }
     return { size: log.size, root: tree.root().toString('hex') }
   }
 
   /** Takes what a leaf says of the log itself. The leaf, not a row, is believed: the root of the log covers the leaf. */
   #said(log: KnownLog, { seq, kind, bytes }: LeafRow): void {
     const facts = parse(bytes) ?? {}
-    if (kind === 'log-key') this.#handedOver.push(...keysInLeaf(log, facts))
+    if (kind === 'log-key') this.#handOver(log, facts, this.#nameOf(log, seq))
     const span = kind === 'audit-digest' ? digestSpan(facts) : undefined
     if (span) this.auditDigests.push(span)
     const root = log.parent ? this.#forkRoots.get(placeOf(log.parent.logId, log.parent.size)) : undefined
     checkFork(log, { seq, kind, facts }, this.#nameOf(log, seq), root, this.#findings)
+  }
+
+  /** Each hand-over goes on from the keys of the one before. */
+  #handOver(log: KnownLog, facts: Record<string, Json>, where: string): void {
+    const stated = readHandOver(facts, originOfLog(log))
+    const before = this.#handOvers.at(-1)
+    if (!stated) this.#findings.add(where, 'does not name the keys of this log before and after it')
+    else if (before && !isSamePair(before.keys, stated.previousKeys)) {
+      this.#findings.add(where, 'hands the log over from keys that it did not have')
+    }
+    if (stated) this.#handOvers.push(stated)
   }
 
   #leaf(log: KnownLog, leaf: LeafRow, found: StatedRow | UnreadableRow | undefined): void {

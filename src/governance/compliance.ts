@@ -1,9 +1,10 @@
-import { countByClipStatus } from '../cameras/index.ts'
+import { countByClipStatus, type LastingGap, tallyGaps } from '../cameras/index.ts'
 import { type ClockTrust, type TrustSpan, trustBetween } from '../clock/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { type EventPlace, isPending, lastIdUpToSeq, type OpenedRow, slotStates, walk } from '../ledger/index.ts'
 import {
   canonicalJson,
+  type EvidenceState,
   erasedName,
   hashesBetween,
   type Json,
@@ -11,12 +12,14 @@ import {
   MerkleFrontier,
   numberOfLog,
   personById,
+  type SecuredSizes,
+  stateAt,
 } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { slotIdsIn } from '../warehouse/index.ts'
 import { changesWithin } from './incident-store.ts'
 import type { ReportPerson } from './report-store.ts'
-import type { Counts, Discrepancy } from './schema.ts'
+import type { Counts, Discrepancy, FiledEvidence, ReportGaps } from './schema.ts'
 
 /** Everything that a report is made from besides the log. The same values give the same bytes. */
 export type ReportSpec = {
@@ -32,6 +35,17 @@ export type ReportSpec = {
   readonly warehouses: readonly number[]
   /** The newest rows of the clock's record that count, and the time up to which they are complete. */
   readonly clock: Pick<TrustSpan, 'rows' | 'untilMs'>
+  readonly secured: Secured
+  /** Gaps of cameras that had not ended at `clock.untilMs`. */
+  readonly lastingGaps: readonly LastingGap[]
+}
+
+/** How far the logs of the box were secured when the report was made. */
+export type Secured = {
+  readonly logs: readonly (SecuredSizes & { readonly logId: string; readonly leaves: number })[]
+  readonly hasWitnesses: boolean
+  /** The head that was signed for this report, over `logSize` leaves; null when the log could not be signed. */
+  readonly head: { readonly rootHash: string; readonly signedAt: string; readonly note: string } | null
 }
 
 /**
@@ -47,10 +61,16 @@ export type ReportContent = {
   /** How far the gateway's clock can be trusted in the period, and from which rows that is known. */
   readonly clock: ClockTrust & { readonly rows: TrustSpan['rows']; readonly until: string }
   readonly checkpoint: { readonly logId: string; readonly size: number; readonly root: string }
+  /** Absent in reports of earlier gateways, like `clock` and `gaps`. */
+  readonly evidence: FiledEvidence
+  readonly gaps: ReportGaps
 }
 
 /** The same for reports made before each row had separate commitments. */
-export type ReportContentV1 = Omit<ReportContent, 'v' | 'counts' | 'selfVerifications' | 'clock'> & {
+export type ReportContentV1 = Omit<
+  ReportContent,
+  'v' | 'counts' | 'selfVerifications' | 'clock' | 'evidence' | 'gaps'
+> & {
   readonly v: 1
   readonly counts: Counts
   readonly selfVerifications: readonly { readonly person: string; readonly count: number }[]
@@ -87,7 +107,7 @@ export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
   const leaves = walkLeaves(tx, spec, log)
   const slots = new Set(slotIdsIn(tx, spec.warehouses))
   const lastId = lastIdUpToSeq(tx, spec.logSize, log)
-  const events = walkEvents(tx, spec, slots, lastId)
+  const events = walkEvents(tx, spec, slots, lastId, stateFinder(tx, spec))
   const content: ReportContent = {
     v: 2,
     counts: {
@@ -103,6 +123,8 @@ export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
     discrepancies: events.listed,
     clock: clockOf(tx, spec),
     checkpoint: { logId: spec.logId, size: spec.logSize, root: leaves.root },
+    evidence: evidenceOf(spec, events, leaves.root),
+    gaps: gapsOf(tx, spec, log),
   }
   const { type, siteId, fromMs, toMs, warehouses } = spec
   const head = { type, siteId, from: isoTime(fromMs), to: isoTime(toMs), warehouses }
@@ -113,6 +135,55 @@ export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
 function clockOf(tx: ReadTx, { fromMs, toMs, clock }: ReportSpec): ReportContent['clock'] {
   const { rows, untilMs } = clock
   return { ...trustBetween(tx, { fromMs, toMs, rows, untilMs }), rows, until: isoTime(untilMs) }
+}
+
+type StateOf = (row: Pick<OpenedRow, 'log_id' | 'leaf_seq'>) => EvidenceState['state']
+
+/** Returns a function that says how far an event was secured when the report was made. */
+function stateFinder(tx: ReadTx, { secured: { logs, hasWitnesses } }: ReportSpec): StateOf {
+  const sizes = new Map(logs.map((log) => [numberOfLog(tx, log.logId), log]))
+  const none = { signed: 0, witnessed: 0, timestamped: 0 }
+  return ({ log_id, leaf_seq }) => stateAt(sizes.get(log_id) ?? none, hasWitnesses, leaf_seq)
+}
+
+function evidenceOf({ logId, logSize, secured }: ReportSpec, events: WalkedEvents, root: string): FiledEvidence {
+  const { logs, hasWitnesses, head } = secured
+  return {
+    events: { recorded: 0, signed: 0, witnessed: 0, timestamped: 0, ...events.states },
+    oldestUnsigned: events.oldestUnsigned,
+    logs: logs.map(({ logId: id, leaves, signed, witnessed, timestamped }) => ({
+      ...{ logId: id, leaves, signed, witnessed, timestamped },
+    })),
+    asksWitnesses: hasWitnesses,
+    checkpoint: head && {
+      ...{ logId, size: logSize, ...head },
+      matches: Buffer.from(head.rootHash, 'base64').toString('hex') === root,
+    },
+  }
+}
+
+/** Counts the gaps of all cameras together, so that a hidden camera is not revealed. */
+function gapsOf(tx: ReadTx, { fromMs, toMs, logSize, lastingGaps, clock }: ReportSpec, log: number): ReportGaps {
+  const span = { fromMs, toMs }
+  const known = { log, logSize, lasting: lastingGaps, untilMs: clock.untilMs }
+  const { count, millis, byCause, longest } = tallyGaps(tx, span, known)
+  const causes = Object.entries(byCause).map(([cause, one]) => [
+    cause,
+    { count: one.count, seconds: one.millis / 1000 },
+  ])
+  const lasting = lastingGaps.filter((gap) => gap.fromMs < toMs)
+  return {
+    count,
+    seconds: millis / 1000,
+    byCause: Object.fromEntries(causes),
+    longest: longest && {
+      from: isoTime(longest.fromMs),
+      to: longest.toMs === null ? null : isoTime(longest.toMs),
+      cause: longest.cause,
+      seconds: longest.millis / 1000,
+    },
+    lasting: lasting.map((gap) => ({ from: isoTime(gap.fromMs), cause: gap.cause })),
+  }
 }
 
 function logNumberOf(tx: ReadTx, { logId }: ReportSpec): number {
@@ -143,8 +214,16 @@ function walkLeaves(tx: ReadTx, { logSize, fromMs, toMs, warehouses }: ReportSpe
   return { root: tree.root().toString('hex'), units: { created: byAction['created'] ?? 0, byAction: sorted(byAction) } }
 }
 
-function walkEvents(tx: ReadTx, { fromMs, toMs }: ReportSpec, slots: ReadonlySet<number>, lastId: number) {
-  const tally = new EventTally()
+type WalkedEvents = ReturnType<typeof walkEvents>
+
+function walkEvents(
+  tx: ReadTx,
+  { fromMs, toMs }: ReportSpec,
+  slots: ReadonlySet<number>,
+  lastId: number,
+  stateOf: StateOf,
+) {
+  const tally = new EventTally(stateOf)
   let place: EventPlace | undefined
   do {
     const step = walk(tx, { fromMs, toMs, lastId }, place, batch)
@@ -195,12 +274,20 @@ class EventTally {
   readonly #selfVerifications: { eventId: number; person: string }[] = []
   readonly #people = new Map<string, Met>()
   readonly #listed: Discrepancy[] = []
+  readonly #states = noCounts()
+  readonly #stateOf: StateOf
+  #oldestUnsigned: OpenedRow | undefined
   #total = 0
   #corrections = 0
   #discrepancies = 0
 
+  constructor(stateOf: StateOf) {
+    this.#stateOf = stateOf
+  }
+
   take(row: OpenedRow): void {
     this.#total += 1
+    this.#secure(row)
     add(this.#byType, row.event_type)
     add(this.#byQuality, row.time_quality)
     if (row.photo_evidence !== null) add(this.#photos, row.photo_evidence)
@@ -225,6 +312,14 @@ class EventTally {
         corrections: this.#corrections,
         photos: { held, claimed },
       },
+      states: { ...this.#states },
+      oldestUnsigned: this.#oldestUnsigned
+        ? {
+            eventId: this.#oldestUnsigned.id,
+            seq: this.#oldestUnsigned.leaf_seq,
+            timestamp: isoTime(this.#oldestUnsigned.timestamp_ms),
+          }
+        : null,
       warnings: this.#warnings,
       byCode: this.#byCode,
       selfVerifications: this.#selfVerifications,
@@ -232,6 +327,13 @@ class EventTally {
       discrepancies: this.#discrepancies,
       listed: this.#listed,
     }
+  }
+
+  #secure(row: OpenedRow): void {
+    const state = this.#stateOf(row)
+    add(this.#states, state)
+    if (state !== 'recorded') return
+    if (!this.#oldestUnsigned || row.timestamp_ms < this.#oldestUnsigned.timestamp_ms) this.#oldestUnsigned = row
   }
 
   #selfVerification(row: OpenedRow): void {

@@ -3,7 +3,7 @@ import type { ClockBook } from '../clock/index.ts'
 import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
-import type { Log, Openings, People } from '../log/index.ts'
+import type { Checkpoint, EvidenceStates, Log, Openings, People } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
@@ -49,6 +49,9 @@ export type GovernanceOptions = {
   readonly dataDir: string
   /** Read at every use, so that a reload of the config applies. */
   readonly site: () => { readonly siteUrl: string; readonly instance: string; readonly warehouseId: number }
+  readonly evidenceStates: EvidenceStates
+  /** Signs the log as it is now, before a report. Rejects with NOT_READY when it may not be signed. */
+  readonly signHead: () => Promise<Checkpoint>
   /** `composeReport`, in the jobs thread. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
   /** Called for each file that an incident needs, in its transaction. */

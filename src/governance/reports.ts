@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
+import { lastingGaps } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import { type DiskRoom, keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
@@ -13,8 +14,11 @@ import {
 } from '../http/index.ts'
 import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import {
+  type Checkpoint,
+  type EvidenceStates,
   erased,
   erasedName,
+  knownLogs,
   type Log,
   type Openings,
   type People,
@@ -24,11 +28,12 @@ import {
 } from '../log/index.ts'
 import { isoTime, ownFile, writeFileDurablyAside } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
-import type { ComposedReport, ReportContent, ReportContentV1, ReportSpec } from './compliance.ts'
+import type { ComposedReport, ReportContent, ReportContentV1, ReportSpec, Secured } from './compliance.ts'
 import { reportGenerated } from './events.ts'
 import { reportFacts, reportFile, type UnsealedReport } from './report-leaf.ts'
+import { reportPage } from './report-page.ts'
 import * as store from './report-store.ts'
-import type { NewReport, Report, ReportItem } from './schema.ts'
+import type { NewReport, Report, ReportEvidence, ReportItem } from './schema.ts'
 import type { Sight } from './sight.ts'
 import type { ReportRow } from './tables.ts'
 
@@ -54,6 +59,9 @@ export type ReportsOptions = {
   readonly room: Pick<DiskRoom, 'demand'>
   readonly dataDir: string
   readonly siteUrl: () => string
+  readonly evidenceStates: Pick<EvidenceStates, 'of' | 'sizes' | 'hasWitnesses'>
+  /** Signs the log as it is now. Rejects with NOT_READY when it may not be signed. */
+  readonly signHead: () => Promise<Checkpoint>
   /** `composeReport`, in the jobs thread. */
   readonly compose: (spec: ReportSpec) => Promise<ComposedReport>
   /** Called in the transaction of a report's row. */
@@ -75,7 +83,7 @@ export class Reports {
     if (earlier) return earlier as Reply<{ success: true } & Report>
     // Checked first, because composing may take minutes.
     this.#needs.room.demand(0, 'a report')
-    const spec = this.#specOf(request, by.caller)
+    const spec = this.#specOf(request, by.caller, await this.#signedHead())
     const { file, people } = await this.#needs.compose(spec)
     const bytes = Buffer.from(file)
     const hash = sha256(bytes).toString('hex')
@@ -99,6 +107,14 @@ export class Reports {
     const row = this.#row(id, caller)
     const content = JSON.parse(await this.#read(row)) as ReportContent | ReportContentV1
     return this.#needs.work.read((tx) => this.#present(tx, row, content))
+  }
+
+  /** Returns a report as a page to read and print, with times of the first warehouse's zone. Throws NOT_FOUND as `report`. */
+  async page(id: number | undefined, caller: Caller): Promise<string> {
+    const report = await this.report(id, caller)
+    const { warehouse, log } = this.#needs
+    const covered = warehouse.warehouses(caller).filter((one) => report.warehouses.includes(one.id))
+    return reportPage(report, { siteId: log.identity.siteId, warehouses: covered })
   }
 
   /** Newest first. Ends early when `signal` says that the client has gone. */
@@ -125,15 +141,46 @@ export class Reports {
     return { path: reportFile(this.#needs.dataDir, hash), mediaType: 'application/json', sizeBytes, sha256: hash }
   }
 
-  #specOf({ type = 'compliance', from, to }: NewReport, caller: Caller): ReportSpec {
-    const { log, warehouse, clockBook } = this.#needs
+  /** A log that may not be signed gets a report all the same, which says so. */
+  async #signedHead(): Promise<Checkpoint | undefined> {
+    try {
+      return await this.#needs.signHead()
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_READY') return undefined
+      throw error
+    }
+  }
+
+  #specOf({ type = 'compliance', from, to }: NewReport, caller: Caller, head: Checkpoint | undefined): ReportSpec {
+    const { log, work, warehouse, clockBook } = this.#needs
     const warehouses = warehouse
       .warehouses(caller)
       .map(({ id }) => id)
       .sort((a, b) => a - b)
     const { siteId, logId } = log.identity
     const { rows, untilMs } = clockBook.span(from, to)
-    return { type, siteId, logId, logSize: log.size, fromMs: from, toMs: to, warehouses, clock: { rows, untilMs } }
+    // The leaves of the checkpoint and no more, so that what the report counts is what the signature covers.
+    const logSize = head?.size ?? log.size
+    return {
+      ...{ type, siteId, logId, logSize, fromMs: from, toMs: to, warehouses, clock: { rows, untilMs } },
+      ...work.read((tx) => ({ secured: this.#secured(tx, logSize, head), lastingGaps: lastingGaps(tx) })),
+    }
+  }
+
+  #secured(tx: ReadTx, logSize: number, head: Checkpoint | undefined): Secured {
+    const { log, evidenceStates } = this.#needs
+    const logs = knownLogs(tx).map(({ number, logId, size }) => {
+      const leaves = number === log.identity.number ? logSize : size
+      const { signed, witnessed, timestamped } = evidenceStates.sizes(tx, number)
+      const upTo = (of: number) => Math.min(of, leaves)
+      return { logId, leaves, signed: upTo(signed), witnessed: upTo(witnessed), timestamped: upTo(timestamped) }
+    })
+    const signed = head && {
+      rootHash: head.root.toString('base64'),
+      signedAt: isoTime(head.signed_at_ms),
+      note: head.note,
+    }
+    return { logs, hasWitnesses: evidenceStates.hasWitnesses, head: signed ?? null }
   }
 
   async #keepFile(hash: string, bytes: Buffer): Promise<void> {
@@ -209,7 +256,18 @@ export class Reports {
       ...(content.v === 1 ? this.#peopleOfV1(tx, content) : peopleOf(tx, row, content)),
       discrepancies: content.discrepancies.slice(0, toldDiscrepancies),
       clock: content.v === 1 ? null : (content.clock ?? null),
+      evidence: content.v === 1 ? null : this.#evidence(tx, row, content),
+      gaps: content.v === 1 ? null : (content.gaps ?? null),
     }
+  }
+
+  /** Adds who has countersigned the report's checkpoint since; the file cannot know that. */
+  #evidence(tx: ReadTx, { log_id }: ReportRow, { evidence }: ReportContent): ReportEvidence | null {
+    if (!evidence) return null
+    const { checkpoint } = evidence
+    if (!checkpoint) return { ...evidence, checkpoint }
+    const { witnesses, timestampedAt } = this.#needs.evidenceStates.of(tx, { log_id, leaf_seq: checkpoint.size })
+    return { ...evidence, checkpoint: { ...checkpoint, witnesses, timestampedAt } }
   }
 
   #peopleOfV1(

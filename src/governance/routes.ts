@@ -7,6 +7,7 @@ import {
   numericPath,
   onceHeaders,
   operation,
+  rawAnswer,
   readTimeCursor,
   send,
   sendFile,
@@ -14,6 +15,7 @@ import {
 } from '../http/index.ts'
 import type { AuditReader } from './audit.ts'
 import type { Incidents } from './incidents.ts'
+import { reportPolicy } from './report-page.ts'
 import { type Reports, reportsPath } from './reports.ts'
 import {
   AuditList,
@@ -142,9 +144,12 @@ const getReport = operation({
   access: 'reports:read',
   tag,
   summary: 'One report',
-  description: 'With the hash of its file and the size of the log from which it was made.',
-  input: { params },
-  success: { 200: { description: 'The report', schema: ReportResource } },
+  description:
+    'With the hash of its file, the size of the log from which it was made, how far its facts are secured, camera gaps and the trust in the clock. A page to print with `format=html` or an Accept header that names text/html and not JSON.',
+  input: { params, query: z.object({ format: z.enum(['json', 'html']).optional() }) },
+  success: {
+    200: { description: 'The report', schema: ReportResource, mediaType: ['application/json', 'text/html'] },
+  },
 })
 
 const getReportFile = operation({
@@ -160,6 +165,11 @@ const getReportFile = operation({
     200: { description: 'The bytes', schema: z.looseObject({ v: z.int().min(1).max(2) }), ranges: true },
   },
 })
+
+/** JSON unless HTML is named and JSON is not: programs that name nothing get what they always got. */
+function preferred(accept = ''): 'html' | 'json' {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/(\w+\+)?json\b/i.test(accept) ? 'html' : 'json'
+}
 
 export type GovernanceParts = { readonly audit: AuditReader; readonly incidents: Incidents; readonly reports: Reports }
 
@@ -218,8 +228,13 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
   })
 
   api.openapi(getReport, async (c) => {
-    const report = await reports.report(numericPath(c.req.valid('param').id), c.get('caller'))
-    return sendResource(c, report)
+    const id = numericPath(c.req.valid('param').id)
+    c.header('Vary', 'Accept')
+    if ((c.req.valid('query').format ?? preferred(c.req.header('accept'))) === 'json') {
+      return sendResource(c, await reports.report(id, c.get('caller')))
+    }
+    c.header('Content-Security-Policy', reportPolicy)
+    return rawAnswer(c.html(await reports.page(id, c.get('caller'))) as Response)
   })
 
   api.openapi(getReportFile, (c) => {

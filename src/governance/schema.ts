@@ -219,6 +219,71 @@ export const ReportItem = z.object(reportItemShape).openapi('ReportItem')
 export type ReportItem = z.infer<typeof ReportItem>
 export const ReportList = listOf(ReportItem).openapi('ReportList')
 
+const seconds = () => z.number().min(0)
+const gapTotals = { count: count(), seconds: seconds() }
+
+/** The camera gaps of a report's period. */
+export const ReportGaps = z
+  .object({
+    ...gapTotals,
+    byCause: z.record(z.string(), z.object(gapTotals)),
+    longest: z
+      .object({ from: timeOut(), to: timeOut().nullable(), cause: z.string(), seconds: seconds() })
+      .nullable()
+      .openapi({ description: 'with its own begin and end (null: it went on); seconds: within the period' }),
+    lasting: z
+      .array(z.object({ from: timeOut(), cause: z.string() }))
+      .openapi({ description: 'gaps that had not ended when the report was made; they have no leaf yet' }),
+  })
+  .openapi('ReportGaps')
+export type ReportGaps = z.infer<typeof ReportGaps>
+
+/** How far a report's facts are secured; the part that the file has. */
+const secured = z.object({ recorded: count(), signed: count(), witnessed: count(), timestamped: count() })
+const signedHead = {
+  logId: z.string(),
+  size: count(),
+  rootHash: z.string().openapi({ format: 'byte' }),
+  signedAt: timeOut(),
+  matches: z.boolean().openapi({ description: 'whether the leaves that the report was made from give this root' }),
+  note: z.string().openapi({ description: 'the checkpoint as a signed note' }),
+}
+const filedEvidence = {
+  events: secured.openapi({ description: 'events of the period by the highest state that each had reached' }),
+  oldestUnsigned: z
+    .object({ eventId: rowId(), seq: z.int(), timestamp: timeOut() })
+    .nullable()
+    .openapi({ description: 'the event of the period with the earliest time that no signed checkpoint covers' }),
+  logs: z
+    .array(z.object({ logId: z.string(), leaves: count(), signed: count(), witnessed: count(), timestamped: count() }))
+    .openapi({ description: 'leaves of every log of this box, and how many of them each step covered' }),
+  asksWitnesses: z.boolean().openapi({ description: 'whether witnesses were configured' }),
+  checkpoint: z
+    .object(signedHead)
+    .nullable()
+    .openapi({ description: 'the checkpoint that was signed for this report; null: the log could not be signed' }),
+}
+export type FiledEvidence = z.infer<z.ZodObject<typeof filedEvidence>>
+
+export const ReportEvidence = z
+  .object({
+    ...filedEvidence,
+    checkpoint: z
+      .object({
+        ...signedHead,
+        witnesses: z.array(z.object({ name: z.string(), at: timeOut() })).openapi({
+          description: 'configured witnesses that have cosigned it, or a later one, by now; not in the file',
+        }),
+        timestampedAt: timeOut()
+          .nullable()
+          .openapi({ description: 'the first time stamp over it, or a later one, by now; not in the file' }),
+      })
+      .nullable()
+      .openapi({ description: 'the checkpoint that was signed for this report; null: the log could not be signed' }),
+  })
+  .openapi('ReportEvidence')
+export type ReportEvidence = z.infer<typeof ReportEvidence>
+
 const reportShape = {
   ...reportItemShape,
   counts: Counts,
@@ -235,6 +300,12 @@ const reportShape = {
     .openapi('ReportClock')
     .nullable()
     .openapi({ description: "how far the gateway's clock can be trusted in the period; null: an older report" }),
+  evidence: ReportEvidence.nullable().openapi({
+    description: 'how far the facts were secured when it was made; null: an older report',
+  }),
+  gaps: ReportGaps.nullable().openapi({
+    description: 'when cameras did not watch in the period, over all cameras together; null: an older report',
+  }),
 }
 export const Report = z.object(reportShape).openapi('Report')
 export type Report = z.infer<typeof Report>

@@ -3,7 +3,8 @@ import { sql, tables } from './tables.ts'
 
 const ends = statement({
   columns: { first: maybe(integer), last: maybe(integer) },
-  sql: 'SELECT min(seq) AS first, max(seq) AS last FROM outbox',
+  // Two seeks: both ends in one SELECT would be read from every row between them.
+  sql: 'SELECT (SELECT min(seq) FROM outbox) AS first, (SELECT max(seq) FROM outbox) AS last',
 })
 const inSpan = statement({
   columns: pick(tables.outbox, 'seq', 'body'),

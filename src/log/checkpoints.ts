@@ -1,7 +1,7 @@
 import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
 import { sql, tables } from './tables.ts'
 
-/** A signed head of a log, as it is stored: `root` has 32 bytes, `note` is the signed note without cosignatures. */
+/** A checkpoint of a log, as it is stored: `root` has 32 bytes, `note` is the signed note without cosignatures. */
 export type Checkpoint = Omit<RowOf<typeof tables.log_checkpoint>, 'row'>
 
 const newCheckpoint = built(tables.log_checkpoint, (row) => sql.insertInto('log_checkpoint').values(row))
@@ -46,32 +46,32 @@ const strongest = statement({
     WHERE c.log_id = +? ORDER BY s.cosigned + s.stamped DESC, s.cosigned DESC, c.size LIMIT 1`,
 })
 
-/** Appends a signed head. Call it only after the head before it was checked in the same transaction. */
+/** Appends a checkpoint. Call it only after the head before it was checked in the same transaction. */
 export function addCheckpoint(tx: Tx, checkpoint: Checkpoint): void {
   tx.run(newCheckpoint, { row: tx.get(nextRow)?.row ?? 1, ...checkpoint })
 }
 
-/** Returns the newest signed head of a log. */
+/** Returns the newest checkpoint of a log. */
 export function newestCheckpoint(tx: ReadTx, log: number): Checkpoint | undefined {
   return tx.get(newest, [log])
 }
 
-/** Returns signed heads of a log with fewer than `size` leaves, the largest first. */
+/** Returns checkpoints of a log with fewer than `size` leaves, the largest first. */
 export function checkpointsBefore(tx: ReadTx, log: number, size: number, limit: number): Checkpoint[] {
   return tx.all(before, [log, size, limit])
 }
 
-/** Returns the signed heads of a log from one size to another, the smallest first, at most `limit`. */
+/** Returns the checkpoints of a log from one size to another, the smallest first, at most `limit`. */
 export function checkpointsBetween(tx: ReadTx, log: number, from: number, to: number, limit: number) {
   return tx.all(between, [log, from, to, limit])
 }
 
-/** Returns how many leaves of a log were signed; 0 before its first signed head. */
+/** Returns how many leaves of a log were signed; 0 before its first checkpoint. */
 export function signedSize(tx: ReadTx, log: number): number {
   return tx.get(largest, [log])?.size ?? 0
 }
 
-/** Returns the smallest signed head that covers a leaf (its number from 1 on). */
+/** Returns the smallest checkpoint that covers a leaf (its number from 1 on). */
 export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
   return tx.get(covering, [log, seq])
 }

@@ -1,4 +1,4 @@
-import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import { built, integer, maybe, pick, type ReadTx, type RowOf, statement, type Tx, text } from '../database/index.ts'
 import { sql, tables } from './tables.ts'
 
 /** A witness's signature line under a checkpoint, and the time that it states. */
@@ -61,6 +61,36 @@ const newestTimestampBy = statement({
   sql: `SELECT log_id, size, url, token, stamped_at_ms, received_at_ms FROM main.log_timestamp
     WHERE log_id = +? AND url = +? ORDER BY size DESC, row DESC LIMIT 1`,
 })
+
+/** A row of either table, with the note of the checkpoint that it is over; null: there is none. */
+const placed = { row: integer, log_id: integer, size: integer, note: maybe(text) }
+const cosignaturesInOrder = statement({
+  columns: { ...placed, ...pick(tables.log_cosignature, 'name', 'line', 'cosigned_at_ms') },
+  sql: `SELECT s.row, s.log_id, s.size, c.note, s.name, s.line, s.cosigned_at_ms FROM main.log_cosignature s
+    LEFT JOIN main.log_checkpoint c ON c.log_id = s.log_id AND c.size = s.size
+    WHERE s.row > +? ORDER BY s.row LIMIT ?`,
+})
+const timestampsInOrder = statement({
+  columns: { ...placed, ...pick(tables.log_timestamp, 'url', 'token', 'stamped_at_ms') },
+  sql: `SELECT s.row, s.log_id, s.size, c.note, s.url, s.token, s.stamped_at_ms FROM main.log_timestamp s
+    LEFT JOIN main.log_checkpoint c ON c.log_id = s.log_id AND c.size = s.size
+    WHERE s.row > +? ORDER BY s.row LIMIT ?`,
+})
+export type CountersignedRow = RowOf<typeof placed>
+export type StoredCosignature = CountersignedRow &
+  Pick<RowOf<typeof tables.log_cosignature>, 'name' | 'line' | 'cosigned_at_ms'>
+export type StoredTimestamp = CountersignedRow &
+  Pick<RowOf<typeof tables.log_timestamp>, 'url' | 'token' | 'stamped_at_ms'>
+
+/** Returns cosignatures of all logs behind a row, in the order of rows, for verification. */
+export function cosignaturesBehind(tx: ReadTx, row: number, limit: number): StoredCosignature[] {
+  return tx.all(cosignaturesInOrder, [row, limit])
+}
+
+/** Returns RFC 3161 tokens of all logs behind a row, in the order of rows, for verification. */
+export function timestampsBehind(tx: ReadTx, row: number, limit: number): StoredTimestamp[] {
+  return tx.all(timestampsInOrder, [row, limit])
+}
 
 /** Appends a cosignature. Call it only for one that was verified. */
 export function addCosignature(tx: Tx, cosignature: Cosignature): void {

@@ -34,9 +34,9 @@ export type Evidence = z.infer<typeof Evidence>
 type Place = { readonly log_id: number; readonly leaf_seq: number }
 
 /** The largest sizes of one log that were signed, cosigned by a quorum, and time-stamped; 0 for none. */
-type Sizes = { readonly signed: number; readonly witnessed: number; readonly timestamped: number }
+export type SecuredSizes = { readonly signed: number; readonly witnessed: number; readonly timestamped: number }
 
-const none: Sizes = { signed: 0, witnessed: 0, timestamped: 0 }
+const none: SecuredSizes = { signed: 0, witnessed: 0, timestamped: 0 }
 
 export type WitnessPolicy = {
   /** Names of the configured witnesses. */
@@ -87,7 +87,7 @@ export class EvidenceStates {
   }
 
   /** Returns how far a log is secured. */
-  sizes(tx: ReadTx, log: number): Sizes {
+  sizes(tx: ReadTx, log: number): SecuredSizes {
     const { names, quorum } = this.#policy()
     const cosigned = names.map((name) => lastCosignature(tx, log, name)?.size ?? 0).toSorted((a, b) => b - a)
     return {
@@ -98,11 +98,24 @@ export class EvidenceStates {
     }
   }
 
-  #stateAt({ signed, witnessed, timestamped }: Sizes, seq: number): EvidenceState['state'] {
-    if (seq > signed) return 'recorded'
-    const hasWitnesses = this.#policy().names.length > 0
-    if (hasWitnesses && seq > witnessed) return 'signed'
-    if (seq <= timestamped) return 'timestamped'
-    return hasWitnesses ? 'witnessed' : 'signed'
+  /** Whether witnesses are configured, so that a time stamp alone does not make the highest state. */
+  get hasWitnesses(): boolean {
+    return this.#policy().names.length > 0
   }
+
+  #stateAt(sizes: SecuredSizes, seq: number): EvidenceState['state'] {
+    return stateAt(sizes, this.hasWitnesses, seq)
+  }
+}
+
+/** Returns the state of a leaf (its number from 1 on) in a log that is secured so far. */
+export function stateAt(
+  { signed, witnessed, timestamped }: SecuredSizes,
+  hasWitnesses: boolean,
+  seq: number,
+): EvidenceState['state'] {
+  if (seq > signed) return 'recorded'
+  if (hasWitnesses && seq > witnessed) return 'signed'
+  if (seq <= timestamped) return 'timestamped'
+  return hasWitnesses ? 'witnessed' : 'signed'
 }

@@ -12,14 +12,27 @@ export {
 export {
   addCosignature,
   addTimestamp,
+  type CountersignedRow,
+  cosignaturesBehind,
   cosignaturesOf,
   lastCosignature,
   lastTimestamp,
   lastTimestampBy,
+  type StoredCosignature,
+  type StoredTimestamp,
+  timestampsBehind,
   timestampsOf,
 } from './countersigned.ts'
 export { erasedBefore, erasuresAfter, type KnownErasure, keepErasedIdentity, keepErasedName } from './erased.ts'
-export { Evidence, EvidenceState, EvidenceStates, recordedOnly, type WitnessPolicy } from './evidence-states.ts'
+export {
+  Evidence,
+  EvidenceState,
+  EvidenceStates,
+  recordedOnly,
+  type SecuredSizes,
+  stateAt,
+  type WitnessPolicy,
+} from './evidence-states.ts'
 export {
   clipToCome,
   type Hold,
@@ -57,6 +70,7 @@ export {
 } from './links.ts'
 export {
   type AppendedLeaf,
+  beginLogOf,
   identifyLog,
   idOfLog,
   type KnownLog,
@@ -120,6 +134,7 @@ export {
   inclusionPath,
   isContinuation,
   type NodeAt,
+  peaksOf,
   rootOf,
   rootOfPath,
   type TreeHead,
@@ -141,6 +156,7 @@ export {
 export { type Stated, stated } from './tables.ts'
 export {
   entryBundle,
+  leafBytes,
   leafOfLog,
   nodesOf,
   rootOfTile,

@@ -72,6 +72,19 @@ export function identifyLog(tx: Tx, siteId: string, makeId: () => string, nowMs:
   return { number: 1, logId, siteId }
 }
 
+/**
+ * Begins a log of another site. Throws ExitError when a log of the box has leaves: they carry their site for good. A log
+ * without leaves stays where it is, because an empty head of it may have been signed.
+ */
+export function beginLogOf(tx: Tx, siteId: string, makeId: () => string, nowMs: number): void {
+  const logs = knownLogs(tx)
+  const last = logs.at(-1)
+  if (!last || last.siteId === siteId) return
+  const used = logs.find(({ size }) => size > 0)
+  if (used) throw new ExitError(1, `this ledger belongs to site ${used.siteId}, and its log has leaves`)
+  tx.run(newLog, { id: last.number + 1, log_id: makeId(), site_id: siteId, created_at_ms: nowMs })
+}
+
 /** Makes a log that continues another one as it stands; it is the one that grows from now on. */
 export function newIdentity(tx: Tx, parent: KnownLog, logId: string, nowMs: number): LogIdentity {
   const number = parent.number + 1

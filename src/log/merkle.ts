@@ -37,8 +37,27 @@ export class MerkleFrontier {
   #size = 0
   readonly #peaks: Buffer[] = []
 
+  /**
+   * Goes on from a frontier that was stored: `peaks` are 32 bytes each, one behind the other, the largest subtree first. Throws
+   * when their number does not fit the size.
+   */
+  static from(size: number, peaks: Buffer): MerkleFrontier {
+    const frontier = new MerkleFrontier()
+    let expected = 0
+    for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) expected += rest % 2
+    if (peaks.length !== expected * 32) throw new Error(`a frontier of ${size} leaves has ${expected} peaks`)
+    frontier.#size = size
+    for (let at = 0; at < peaks.length; at += 32) frontier.#peaks.push(peaks.subarray(at, at + 32))
+    return frontier
+  }
+
   get size(): number {
     return this.#size
+  }
+
+  /** Returns what `from` takes. */
+  get peaks(): Buffer {
+    return Buffer.concat(this.#peaks)
   }
 
   append(hash: Buffer): void {

@@ -87,6 +87,19 @@ export function rootOfPath(
   return last === 0 ? root : undefined
 }
 
+/** Returns the roots of the complete subtrees of the tree over `size` leaves, the largest first: what `MerkleFrontier.from` takes. */
+export function peaksOf(size: number, nodeAt: NodeAt): Buffer[] {
+  const peaks: Buffer[] = []
+  let at = 0
+  for (let level = Math.floor(Math.log2(size)); level >= 0; level -= 1) {
+    const width = 2 ** level
+    if (size - at < width) continue
+    peaks.push(nodeAt(level, at / width))
+    at += width
+  }
+  return peaks
+}
+
 /** A tree as a checkpoint names it. */
 export type TreeHead = { readonly size: number; readonly root: Uint8Array }
 

@@ -117,10 +117,15 @@ export function tileHashes(tx: ReadTx, log: number, level: number, n: number, wi
   return Buffer.concat(readHashes(tx, log, level, n, width))
 }
 
+/** Returns the bytes of leaves behind one number, up to and with another. */
+export function leafBytes(tx: ReadTx, log: number, from: number, to: number): Buffer[] {
+  return tx.all(bytesOfLeaves, [log, from, to]).map(({ bytes }) => bytes)
+}
+
 /** Returns the first `width` leaves of an entry bundle: each behind its length as a big-endian uint16. */
 export function entryBundle(tx: ReadTx, log: number, n: number, width: number): Buffer {
   const first = n * tileWidth
-  const parts = tx.all(bytesOfLeaves, [log, first, first + width]).flatMap(({ bytes }) => {
+  const parts = leafBytes(tx, log, first, first + width).flatMap((bytes) => {
     const length = Buffer.alloc(2)
     length.writeUInt16BE(bytes.length)
     return [length, bytes]

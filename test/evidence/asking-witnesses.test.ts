@@ -107,6 +107,30 @@ t.test('a witness cosigns each checkpoint, and the log is served with its signat
   t.equal(server.asked.length, 2, 'a log that did not grow asks nobody')
 })
 
+t.test('a witness cosigns the hand-over to new keys, and needs the new key for what follows', async (t) => {
+  const { gateway, signers, server, logKey } = await site(t)
+  await record(gateway, 'P-1')
+  await sign(gateway)
+  const { keys } = await gateway.rotateKeys('root')
+  await gateway.witnesses.settled()
+  t.match(await evidenceOf(gateway), { state: 'witnessed' })
+  t.match(gateway.witnesses.seen(), [{ trouble: undefined }])
+  t.same(
+    asked(server).map(({ note }) => sizeOf(note)),
+    [1, 2],
+  )
+  await record(gateway, 'P-2')
+  await sign(gateway)
+  t.match(gateway.witnesses.seen(), [
+    { trouble: { finding: 'unknown-key', words: /send its admin the present log key/ } },
+  ])
+  const witness = referenceWitness({ logs: [logKey, keys[0]], signers, nowSeconds })
+  server.answer((body) => witness.addCheckpoint(body))
+  await pass(gateway, hourMs)
+  t.match(gateway.witnesses.seen(), [{ trouble: undefined }])
+  t.match(await evidenceOf(gateway, 2), { state: 'witnessed' })
+})
+
 t.test('a fact is witnessed when a quorum has cosigned, and not before', async (t) => {
   const { gateway, servers, honest } = await site(t, { count: 3, quorum: 2 })
   servers[1]?.answer(down)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { run } from '../../src/cli/run.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
-import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { furnish, heldPhoto, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const camera = {
@@ -55,13 +55,21 @@ async function fallenPallet(t: Test, config: Record<string, unknown> = {}, clip:
   return { gateway, unit, lone }
 }
 
-async function recordClip(gateway: TestGateway, clip: Buffer): Promise<void> {
+async function recordClip(gateway: TestGateway, clip: Buffer, detectionId = 1): Promise<void> {
   const { dataDir } = gateway.live.config
   mkdirSync(`${dataDir}/clips`, { recursive: true })
-  writeFileSync(`${dataDir}/clips/1.mp4`, clip)
+  writeFileSync(`${dataDir}/clips/${detectionId}.mp4`, clip)
   const motionAt = gateway.clock.now()
   gateway.cameras.heard({
-    ...{ type: 'clipClosed', detectionId: 1, cameraId: 7, motionAt, score: 0.4, sceneChange: false, file: '1.mp4' },
+    ...{
+      type: 'clipClosed',
+      detectionId,
+      cameraId: 7,
+      motionAt,
+      score: 0.4,
+      sceneChange: false,
+      file: `${detectionId}.mp4`,
+    },
     ...{ sha256: sha256(clip), sizeBytes: clip.length, startedAt: motionAt - 2000, endedAt: motionAt + 1000 },
     ...{ preRollSeconds: 2, durationSeconds: 3, width: 640, height: 360, peakScore: 0.5, snapshot: null },
     ...{ closedBy: 'post-roll', askedPreRollSeconds: 2, pictures: 45, longestGapSeconds: 0.07, original: true },
@@ -71,8 +79,8 @@ async function recordClip(gateway: TestGateway, clip: Buffer): Promise<void> {
 
 const path = '/api/governance/incidents/1/package'
 
-async function unpacked(t: Test, gateway: TestGateway, by: (typeof people)['sven' | 'ada'] = people.sven) {
-  const answer = await gateway.ask('GET', path, { by })
+async function unpacked(t: Test, gateway: TestGateway, by: (typeof people)['sven' | 'ada'] = people.sven, at = path) {
+  const answer = await gateway.ask('GET', at, { by })
   t.equal(answer.status, 200, answer.text.slice(0, 300))
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -208,6 +216,56 @@ t.test('a client that goes away ends the package, and its file is closed', async
   await reader?.cancel()
   await waitUntil('the clip is closed', () => !isOpen())
   t.notOk(isOpen())
+})
+
+t.test('two packages are made at a time, and a third is told when to come again', async (t) => {
+  const { gateway } = await fallenPallet(t, {}, Buffer.alloc(32 * 1024 * 1024, 7))
+  const ask = () => gateway.api.request(path, { headers: signedIn(people.sven) })
+  const readers = [await ask(), await ask()].map(({ status, body }) => {
+    t.equal(status, 200)
+    return body?.getReader()
+  })
+  const refused = await ask()
+  t.match([refused.status, refused.headers.get('retry-after')], [503, '30'])
+  t.match(await refused.json(), { error: { code: 'PACKAGES_WAITING' } })
+  await readers[0]?.cancel()
+  let third = await ask()
+  await waitUntil('a place is free', async () => {
+    if (third.status === 503) third = await ask()
+    return third.status === 200
+  })
+  await Promise.all([third.body?.cancel(), readers[1]?.cancel()])
+  const isFree = async () =>
+    (await gateway.api.request(path, { method: 'HEAD', headers: signedIn(people.sven) })).status
+  await waitUntil('the places are free', async () => (await isFree()) === 200)
+  t.equal((await unpacked(t, gateway)).manifest.incident, 1, 'all places are given back')
+})
+
+t.test('films that do not fit into a package are named, and what the incident names comes first', async (t) => {
+  const { gateway } = await fallenPallet(t)
+  let detectionId = 1
+  const events: string[] = []
+  for (let round = 0; round < 27; round += 1) {
+    gateway.clock.advance(600_000)
+    const body = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' }
+    events.push(`event:${(await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })).body.id}`)
+    for (let n = 0; n < 20; n += 1) await recordClip(gateway, Buffer.from('a clip'), ++detectionId)
+  }
+  const evidenceReferences = [...events, 'detection_event:541']
+  const incident = { severity: 'low', category: 'theft', evidenceReferences }
+  t.equal((await gateway.ask('POST', '/api/governance/incidents', { by: people.sven, body: incident })).status, 201)
+  const { names, manifest } = await unpacked(t, gateway, people.sven, path.replace('/1/', '/2/'))
+  const clips = names.filter((name) => name.endsWith('clip.mp4'))
+  const left = manifest.missing.filter(({ why }: { why: string }) => why.startsWith('left out'))
+  t.equal(clips.length, 500)
+  t.ok(clips.includes('detections/541/clip.mp4'), 'the incident names it')
+  const films = new Set([
+    ...clips.map((name) => name.split('/')[1]),
+    ...left.map(({ path }: { path: string }) => path.split('/')[1]),
+  ])
+  t.equal(films.size, 500 + left.length)
+  t.equal(left.length, 40)
+  t.match(left[0], { why: /at most 500 detections/ })
 })
 
 function linkOf(fd: string): string {

@@ -23,6 +23,7 @@ const kinds = {
   report: { table: 'report', key: 'id', name: 'report' },
   'media-removed': { table: 'media_removed', key: 'id', name: 'removal' },
   'audit-digest': { table: 'audit_digest', key: 'id', name: 'audit digest' },
+  'log-key': { table: 'log_key', key: 'id', name: 'change of keys' },
 } as const
 type Kind = keyof typeof kinds
 
@@ -39,6 +40,7 @@ async function act(gateway: TestGateway, n: number): Promise<void> {
   await gateway.ask('POST', '/api/governance/reports', { by, body: period })
   await film(gateway, n)
   await outage(gateway)
+  await gateway.rotateKeys('root')
 }
 
 async function film({ cameras, clock, live, audit }: TestGateway, id: number): Promise<void> {

@@ -10,7 +10,7 @@ import {
   makeBundle,
   testLog,
 } from '../support/evidence/forge.ts'
-import { recipeFile, runRecipe } from '../support/evidence/recipe.ts'
+import { recipeFile, runRecipe, statementFile } from '../support/evidence/recipe.ts'
 import { stampAuthority } from '../support/evidence/stamps.ts'
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
@@ -180,9 +180,9 @@ t.test('time stamps hold under the certificate of their authority, and under no 
   t.equal(stampsOf(other.certificate), 'fails')
 })
 
-t.test('the README has the recipe word for word', (t) => {
+t.test('the README has both recipes word for word', (t) => {
   const readme = readFileSync('README.md', 'utf8')
   const blocks = [...readme.matchAll(/^```sh\n(#!\/bin\/sh\n.*?)^```$/gms)].map(([, block]) => block)
-  t.strictSame(blocks, [readFileSync(recipeFile, 'utf8')])
+  t.strictSame(blocks, [readFileSync(recipeFile, 'utf8'), readFileSync(statementFile, 'utf8')])
   t.end()
 })

@@ -42,7 +42,7 @@ const inDatabase: readonly Tampering[] = [
     says: [/^event 4 \(leaf 2\): the leaf states event 2$/, /^event 2 \(leaf 4\): the leaf states event 4$/],
   },
   {
-    title: 'two leaves that were exchanged are named, and so is the signed head over them',
+    title: 'two leaves that were exchanged are named, and so is the checkpoint over them',
     change: swapLeaves,
     says: [
       /^leaf 2: says seq 4, expected 2$/,
@@ -67,7 +67,7 @@ const inDatabase: readonly Tampering[] = [
     ],
   },
   {
-    title: 'an event that was written anew with its leaf and all hashes does not fit the signed heads',
+    title: 'an event that was written anew with its leaf and all hashes does not fit the checkpoints',
     change: (db) => rewriteEvent(db, 3, { assetBarcode: 'P-9' }, `asset_barcode = 'P-9'`),
     says: [
       /^checkpoint over 4 leaves of log .*: was signed over another root$/,
@@ -75,7 +75,7 @@ const inDatabase: readonly Tampering[] = [
     ],
   },
   {
-    title: 'a tail that was cut off with its rows and signed heads is missing behind keys/log.head',
+    title: 'a tail that was cut off with its rows and checkpoints is missing behind keys/log.head',
     change: (db) =>
       db.exec(`DELETE FROM placement_event WHERE id > 4; DELETE FROM detection_event; DELETE FROM log_leaf WHERE seq > 4;
         DELETE FROM log_checkpoint WHERE size > 4`),
@@ -92,12 +92,12 @@ const inDatabase: readonly Tampering[] = [
     says: [/^audit entry 3: does not have its hash/],
   },
   {
-    title: 'a row of a signed head with another root is named',
+    title: 'a row of a checkpoint with another root is named',
     change: (db) => db.exec('UPDATE log_checkpoint SET root = zeroblob(32) WHERE size = 4'),
     says: [/^checkpoint over 4 leaves of log .*: was signed over another root$/],
   },
   {
-    title: 'a row of a signed head with another time is named',
+    title: 'a row of a checkpoint with another time is named',
     change: (db) => db.exec('UPDATE log_checkpoint SET signed_at_ms = signed_at_ms - 3600000 WHERE size = 4'),
     says: [/^checkpoint over 4 leaves of log .*: its row names another time than its signature$/],
   },
@@ -147,7 +147,7 @@ t.test('guards that were dropped and put back with other words are named', async
   ])
 })
 
-t.test('a signed head that somebody else signed, or that was put in between, is named', async (t) => {
+t.test('a checkpoint that somebody else signed, or that was put in between, is named', async (t) => {
   const { dataDir, logIdentity } = await signedLedger(t)
   const origin = `gatehouse/test-site/${logIdentity.logId}`
   withoutGuards(dataDir, (db) => {
@@ -181,7 +181,7 @@ t.test('a signature of the right key over something else is named', async (t) =>
 })
 
 t.test(
-  'keys and the file of the last signed head are missed when they are gone, and a damaged one is named',
+  'keys and the file of the last checkpoint are missed when they are gone, and a damaged one is named',
   async (t) => {
     const { dataDir } = await signedLedger(t)
     const head = join(dataDir, 'keys', 'log.head')

@@ -139,10 +139,12 @@ t.test('erasing twice is erasing once, a stranger is unknown, and one who comes 
     shownAs: shown,
     erasedAt: '2026-03-02T08:00:00.000Z',
     compacted: true,
+    kept: { problem: null, copies: [] },
   })
   t.strictSame(await gateway.erasePerson({ name: 'Zdenka.Q', texts: false }, 'root'), {
     outcome: 'unknown',
     compacted: false,
+    kept: { problem: null, copies: [] },
   })
   const body = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' }
   t.match(await gateway.ask('POST', '/api/whms/events', { by: zdenka, body }), { body: { operator: 'zdenka.q' } })

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { CameraGap } from '../../cameras/index.ts'
 import { rowId, timeOut } from '../../http/index.ts'
+import { HandOverProof } from '../bundle/schema.ts'
 
 /** What a statement about a slot holds. It is signed as a whole. */
 export const untouchedShape = {
@@ -50,6 +51,9 @@ export const untouchedShape = {
     })
     .openapi({ description: 'covers every leaf that was on disk at madeAt' }),
   key: z.string().openapi({ description: 'verifier key of the signature; compare it with one that you know' }),
+  handOvers: z.array(HandOverProof).optional().openapi({
+    description: 'after a rotation of the keys of the log: an earlier key leads to `key`, as in a proof bundle',
+  }),
 }
 
 const Untouched = z.object(untouchedShape)

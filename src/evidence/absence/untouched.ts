@@ -12,6 +12,7 @@ import {
 import { canonicalJson, type Json, type Log } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
 import type { WarehouseService } from '../../warehouse/index.ts'
+import { handOverProofs } from '../bundle/hand-over-proofs.ts'
 import type { Checkpoints } from '../transparency/checkpoints.ts'
 import type { LogSigner } from '../transparency/keys.ts'
 import { signedNote } from '../transparency/published-log.ts'
@@ -72,6 +73,7 @@ export class Absence {
     const found = sight.cameras.flatMap((camera) => camera.gaps)
     const lists = [touches.events, touches.recordedWithin]
     const late = maxAgeMs()
+    const handOvers = work.read((tx) => handOverProofs(tx, number))
     const statement: Untouched = {
       siteId,
       slot: { id, slot_id, warehouseId },
@@ -98,6 +100,7 @@ export class Absence {
         note: work.read((tx) => signedNote(tx, checkpoint)),
       },
       key: signer().vkeys[0],
+      ...(handOvers.length > 0 && { handOvers: handOvers as unknown as NonNullable<Untouched['handOvers']> }),
     }
     return { statement, note: signer().state('untouched', canonicalJson(statement as unknown as Json)) }
   }

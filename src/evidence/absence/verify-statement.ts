@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { ExitError } from '../../errors/index.ts'
 import { canonicalJson, type Json } from '../../log/index.ts'
+import { followHandOvers, mostHandOvers } from '../bundle/verify-bundle.ts'
 import { originOfLog, statementFirstLine } from '../transparency/keys.ts'
 import { type NoteKey, readCheckpointText, readNote, readVkey, verifySignatures, vkeyOf } from '../transparency/note.ts'
 
@@ -56,7 +57,8 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   if (tree.size !== checkpoint['size'] || tree.root.toString('base64') !== checkpoint['rootHash']) {
     throw new Finding('its checkpoint has another size or root than it says')
   }
-  const given = trusted.filter(({ name, type }) => name === origin && type !== 4)
+  const begin = trusted.filter(({ name, type }) => name === origin && type !== 4)
+  const given = followed(origin, statement['handOvers'], begin)
   const own = typeof key === 'string' ? readVkey(key) : undefined
   // Somebody who names a key wants that one: the key inside counts only without any.
   const isOwnKey = trusted.every(({ type }) => type === 4)
@@ -72,7 +74,23 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   if (heads.length === 0 || heads.some(({ holds }) => !holds)) {
     throw new Finding('the signature of its checkpoint does not verify')
   }
-  return { ok: true, keyIsFromStatement: isOwnKey, statement, words: wordsOf(statement, signature.key, isOwnKey) }
+  const isFollowed = !isOwnKey && !begin.includes(signature.key)
+  const words = wordsOf(statement, signature.key, isOwnKey)
+  if (isFollowed) words.push('the key that you know was rotated to this one')
+  return { ok: true, keyIsFromStatement: isOwnKey, statement, words }
+}
+
+/** The keys that are trusted, and those to which they were rotated. */
+function followed(origin: string, handOvers: unknown, begin: readonly NoteKey[]): readonly NoteKey[] {
+  if (handOvers === undefined) return begin
+  if (!Array.isArray(handOvers) || handOvers.length > mostHandOvers) {
+    throw new Finding(`it has no list of at most ${mostHandOvers} hand-overs`)
+  }
+  try {
+    return followHandOvers(origin, handOvers, begin)
+  } catch (error) {
+    throw new Finding((error as Error).message)
+  }
 }
 
 function readText(text: string) {

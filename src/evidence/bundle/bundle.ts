@@ -12,6 +12,11 @@ export type ProofBundle = {
   readonly openings: readonly { field: string; commitment: string; salt: string; text: string }[]
   readonly media: readonly { sha256: string; kind: string; contentType: string; sizeBytes: number; name: string }[]
   readonly anchors: readonly Anchor[]
+  /**
+   * For a log whose keys were rotated: the proof of each `log-key` leaf under the checkpoint that the keys before and after it have
+   * signed, oldest first. Who knows an earlier key is led to the one that signed this proof.
+   */
+  readonly handOvers?: readonly ProofBundle[]
 }
 
 /** Somebody outside who has seen the checkpoint, or one after it. */
@@ -42,6 +47,7 @@ export function makeBundle(parts: {
   readonly openings: readonly OpenedField[]
   readonly files: readonly ProvableFile[]
   readonly anchors: readonly Anchor[]
+  readonly handOvers?: readonly ProofBundle[]
 }): ProofBundle {
   return {
     format: bundleFormat,
@@ -58,5 +64,6 @@ export function makeBundle(parts: {
       ...{ sha256, kind, contentType, sizeBytes, name },
     })),
     anchors: parts.anchors,
+    ...(parts.handOvers && parts.handOvers.length > 0 && { handOvers: parts.handOvers }),
   }
 }

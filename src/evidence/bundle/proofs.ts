@@ -11,10 +11,13 @@ import {
   type ProvableFile,
   timestampsOf,
 } from '../../log/index.ts'
+import { receivedCheckpoints } from '../../webhooks/index.ts'
 import type { Checkpoints } from '../transparency/checkpoints.ts'
+import { signedHandOver } from '../transparency/hand-over.ts'
 import { type NoteKey, readNote, vkeyOf } from '../transparency/note.ts'
 import { signedNote } from '../transparency/published-log.ts'
 import { type Anchor, makeBundle, type ProofBundle, tlogProof } from './bundle.ts'
+import { handOverProofs } from './hand-over-proofs.ts'
 
 /** What can be proved by its id: rows of the ledger and of the cameras. */
 export type ProvableKind = 'event' | 'detection'
@@ -23,7 +26,7 @@ export type ProofsNeeds = {
   readonly work: UnitOfWork
   readonly checkpoints: Pick<Checkpoints, 'covering'>
   /** Verifier keys that may have signed a checkpoint: the log's, now and before, and those of the witnesses. */
-  readonly keys: (tx: ReadTx, log: number) => readonly NoteKey[]
+  readonly keysOf: (tx: ReadTx, log: number) => readonly NoteKey[]
   /** Finds a row. Throws NOT_FOUND when it is not there or the caller may not see it; `undefined`: a person at the box. */
   readonly find: Readonly<Record<ProvableKind, (id: number | undefined, caller: Caller | undefined) => Provable>>
 }
@@ -49,10 +52,12 @@ export class Proofs {
 
   /** Proves any row that a leaf states; whoever asks must be allowed to see it. Rejects as `of` does. */
   async prove(row: Provable): Promise<Proof> {
-    const covering = await this.#needs.checkpoints.covering(row.log, row.seq)
-    return this.#needs.work.read((tx) => {
+    const { checkpoints, work } = this.#needs
+    const seq = Math.max(row.seq, work.read((tx) => signedHandOver(tx, row.log)) ?? 0)
+    const covering = await checkpoints.covering(row.log, seq)
+    return work.read((tx) => {
       // A checkpoint that others have countersigned proves more than the first one that covers the row.
-      const checkpoint = countersignedCovering(tx, row.log, row.seq) ?? covering
+      const checkpoint = countersignedCovering(tx, row.log, seq) ?? covering
       return { bundle: this.#bundle(tx, row, checkpoint), files: row.files }
     })
   }
@@ -64,14 +69,18 @@ export class Proofs {
     const path = inclusionPath(seq - 1, checkpoint.size, nodesOf(tx, log, checkpoint.size))
     const note = signedNote(tx, checkpoint)
     const signers = new Set(readNote(note)?.signatures.map(({ name, id }) => `${name}+${id}`))
-    const keys = this.#needs.keys(tx, log).filter(({ name, id }) => signers.has(`${name}+${id}`))
+    const keys = this.#needs.keysOf(tx, log).filter(({ name, id }) => signers.has(`${name}+${id}`))
     return makeBundle({
       leaf: leaf.bytes,
       tlogProof: tlogProof(seq - 1, path, note),
       keys: keys.map(vkeyOf),
       openings: row.openings,
       files: row.files,
-      anchors: timestampsOf(tx, log, checkpoint.size).map(({ token }) => stampAnchor(checkpoint, token)),
+      anchors: [
+        ...timestampsOf(tx, log, checkpoint.size).map(({ token }) => stampAnchor(checkpoint, token)),
+        ...receivedCheckpoints(tx, log, seq).map((one) => ({ kind: 'webhook' as const, ...one })),
+      ],
+      handOvers: handOverProofs(tx, log),
     })
   }
 }

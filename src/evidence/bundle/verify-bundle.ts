@@ -1,4 +1,5 @@
 import { leafHash, rootOfPath, sha256 } from '../../log/index.ts'
+import { type HandOver, readHandOver } from '../transparency/hand-over.ts'
 import { originOfLog, originPrefix } from '../transparency/keys.ts'
 import {
   type CheckpointText,
@@ -64,9 +65,11 @@ export const largestBundleBytes = 4 * 1024 * 1024
 const largestLeafBytes = 65_535
 const longestPath = 63
 const longestList = 1000
+/** A rotation a month for twenty years, as far as 4 MiB hold them. */
+export const mostHandOvers = 240
 
 /** What makes a step fail, in words that follow "fails because". */
-class Finding extends Error {
+export class Finding extends Error {
   readonly step: BundleStep
 
   constructor(step: BundleStep, words: string) {
@@ -94,7 +97,7 @@ export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
     if (!root.equals(proof.checkpoint.root))
       throw new Finding('root', 'the path leads to another root than the signed one')
     holds('root', root.toString('hex'))
-    const { signature, isOwnKey, key } = checkSignatures(bundle.keys, proof, trust.keys)
+    const { signature, isOwnKey, key } = checkSignatures(bundle, proof, trust.keys)
     facts.vkey = vkeyOf(key)
     facts.isOwnKey = isOwnKey
     holds('signature', signature)
@@ -124,6 +127,7 @@ type Read = {
   readonly openings: readonly Opening[]
   readonly media: readonly MediaFile[]
   readonly anchors: readonly Record<string, unknown>[]
+  readonly handOvers: readonly unknown[]
 }
 
 function readBundle(text: string): Read {
@@ -152,7 +156,14 @@ function readBundle(text: string): Read {
       if (!isObject(anchor)) throw new Finding('anchors', 'an anchor cannot be read')
       return anchor
     }),
+    handOvers: handOversOf(bundle['handOvers']),
   }
+}
+
+function handOversOf(value: unknown): readonly unknown[] {
+  const list = value === undefined ? [] : listOf(value, 'hand-over')
+  if (list.length > mostHandOvers) throw new Finding('leaf', `the bundle has more than ${mostHandOvers} hand-overs`)
+  return list
 }
 
 function listOf(value: unknown, noun: string): readonly unknown[] {
@@ -220,16 +231,70 @@ function readLeaf(bytes: Buffer, { index, checkpoint }: Proof): { seq: number; f
 }
 
 /** At least one signature by a known key of the log, and none of a known key that fails. */
-function checkSignatures(inside: readonly NoteKey[], { note, checkpoint }: Proof, trusted: readonly NoteKey[]) {
+function checkSignatures(
+  { keys: inside, handOvers }: Pick<Read, 'keys' | 'handOvers'>,
+  { note, checkpoint }: Proof,
+  trusted: readonly NoteKey[],
+) {
   const ofLog = (keys: readonly NoteKey[]) => keys.filter(({ name, type }) => name === checkpoint.origin && type !== 4)
-  const given = ofLog(trusted)
+  const begin = ofLog(trusted)
+  const given = followHandOvers(checkpoint.origin, handOvers, begin)
   // Who knows the key of a log is not asked to believe the key of another one. Keys of witnesses alone say nothing of logs.
   const isOwnKey = !trusted.some(({ name, type }) => type === 1 || name.startsWith(originPrefix))
   const known = verifySignatures(note, isOwnKey ? ofLog(inside) : given)
   refuseFailing(known, 'signature')
   const [first] = known
   if (!first) throw new Finding('signature', `no key of ${checkpoint.origin} that is known here signed the checkpoint`)
-  return { signature: known.map(({ key }) => algorithms[key.type]).join(', '), isOwnKey, key: first.key }
+  const isFollowed = !isOwnKey && !known.some(({ key }) => begin.includes(key))
+  const signature = known.map(({ key }) => algorithms[key.type]).join(', ')
+  return {
+    signature: isFollowed ? `${signature}, by keys to which the key that you know was rotated` : signature,
+    ...{ isOwnKey, key: first.key },
+  }
+}
+
+/**
+ * Checks each hand-over of a log, and returns the keys that are trusted with those to which they were rotated. A hand-over counts
+ * when all four keys that its leaf names have signed the checkpoint that covers the leaf. Earlier keys are never trusted because
+ * of a later one: somebody may have them by now. Throws a Finding for one that does not hold.
+ */
+export function followHandOvers(
+  origin: string,
+  handOvers: readonly unknown[],
+  trusted: readonly NoteKey[],
+): readonly NoteKey[] {
+  const known = new Map(trusted.map((key) => [vkeyOf(key), key]))
+  for (const { previousKeys, keys } of handOvers.map((one) => readHandOverProof(origin, one))) {
+    if (!previousKeys.some((key) => known.has(vkeyOf(key)))) continue
+    for (const key of keys) if (!known.has(vkeyOf(key))) known.set(vkeyOf(key), key)
+  }
+  return [...known.values()]
+}
+
+function readHandOverProof(origin: string, handOver: unknown): HandOver {
+  const fails = (words: string) => new Finding('signature', `a hand-over of the keys does not hold: ${words}`)
+  const { leaf: encoded, tlogProof } = isObject(handOver) ? handOver : {}
+  const bytes = typeof encoded === 'string' ? fromBase64(encoded) : undefined
+  if (!bytes || bytes.length > largestLeafBytes || typeof tlogProof !== 'string') throw fails('it cannot be read')
+  try {
+    const proof = readTlogProof(tlogProof)
+    const { facts } = readLeaf(bytes, proof)
+    const { origin: signed, size, root } = proof.checkpoint
+    const named = readHandOver(facts, origin)
+    if (facts['kind'] !== 'log-key' || signed !== origin || !named) throw fails('its leaf names no keys of this log')
+    if (!rootOfPath(proof.index, size, leafHash(bytes), proof.path)?.equals(root)) {
+      throw fails('its path does not lead to the signed root')
+    }
+    for (const key of [...named.previousKeys, ...named.keys]) {
+      if (!verifySignatures(proof.note, [key]).some(({ holds }) => holds)) {
+        throw fails(`the ${algorithms[key.type]} key ${key.id} that it names did not sign its checkpoint`)
+      }
+    }
+    return named
+  } catch (error) {
+    if (!(error instanceof Finding) || error.step === 'signature') throw error
+    throw fails(error.message)
+  }
 }
 
 const algorithms = { 1: 'Ed25519', 4: 'Ed25519 with a time', 6: 'ML-DSA-44' } as const
@@ -270,7 +335,7 @@ function anchors(
   let isUnchecked = false
   for (const anchor of list) {
     if (anchor['kind'] === 'webhook') {
-      hosts.push(String(anchor['host']))
+      hosts.push(receiverWords(anchor))
       continue
     }
     const { kind, size, rootHash, token } = anchor
@@ -287,9 +352,16 @@ function anchors(
     else isUnchecked = true
   }
   if (list.length === 0) return { step, state: 'not claimed', words: '' }
-  if (stamps.length > 0) return { step, state: 'holds', words: `stamped at ${stamps.join(', ')}` }
-  const ask = hosts.length > 0 ? `ask the receivers ${hosts.join(', ')}` : ''
-  return { step, state: 'not checked', words: isUnchecked ? 'a time stamp, without a certificate to check it' : ask }
+  const ask = hosts.length > 0 ? [`not checkable here, ask the receiver: ${hosts.join('; ')}`] : []
+  if (stamps.length > 0) return { step, state: 'holds', words: [`stamped at ${stamps.join(', ')}`, ...ask].join('; ') }
+  const unchecked = isUnchecked ? ['a time stamp, without a certificate to check it'] : []
+  return { step, state: 'not checked', words: [...unchecked, ...ask].join('; ') }
+}
+
+/** What a receiver of a webhook can be asked for: the delivery whose envelope has the checkpoint. */
+function receiverWords({ host, deliveryId, statusCode, at }: Readonly<Record<string, unknown>>): string {
+  const shown = [host, deliveryId, statusCode, at].map((one) => String(one).replace(/[^\w.:+-]/g, '?'))
+  return `${shown[0]} (delivery ${shown[1]}, answered ${shown[2]} at ${shown[3]})`
 }
 
 function openings(list: readonly Opening[], leaf: Readonly<Record<string, unknown>>): StepFinding {

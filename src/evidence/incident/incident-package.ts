@@ -24,6 +24,10 @@ const aroundMs = 10 * 60_000
 /** Films that show the moment of an event are searched this far around it. */
 const filmSeconds = 60
 const mostDetections = 500
+/** Packages that are made at the same time: each reads the ledger and the disk as fast as its client takes it. */
+const mostPackages = 2
+/** A package of some clips takes about so long. */
+const retrySeconds = 30
 /** Rows of the trail about one thing. */
 const mostRows = 1000
 
@@ -47,6 +51,7 @@ export type IncidentPackagesNeeds = {
 /** Packs everything that an incident refers to, with proofs, into one file for people outside. */
 export class IncidentPackages {
   readonly #needs: IncidentPackagesNeeds
+  #open = 0
 
   constructor(needs: IncidentPackagesNeeds) {
     this.#needs = needs
@@ -54,24 +59,46 @@ export class IncidentPackages {
 
   /**
    * Returns the package of an incident as a stream of a zip, with what the caller may see and nothing else. Signs a checkpoint
-   * first, so that all of it can be proved, and writes an entry of the audit trail. Rejects with NOT_FOUND and NOT_READY. The
-   * stream ends with an error when it cannot be completed.
+   * first, so that all of it can be proved, and writes an entry of the audit trail. Rejects with NOT_FOUND, NOT_READY, and
+   * PACKAGES_WAITING (Retry-After) while others are made. The stream ends with an error when it cannot be completed.
    */
   async open(id: number | undefined, { by }: Pick<Ask, 'by'>): Promise<{ name: string; stream: Readable }> {
     const { governance, checkpoints, audit, work, log } = this.#needs
     const incident = governance.incidents.incident(id, by.caller)
-    const checkpoint = await checkpoints.make()
-    await work.write((tx) =>
-      audit.write(tx, by, { action: 'incident.packaged', entity: 'incident', entityId: incident.id }),
-    )
-    const zip = new ZipStream()
-    const head = { size: checkpoint.size, rootHash: checkpoint.root.toString('base64') }
-    new Packing(this.#needs, zip, incident, by.caller, head).run().catch((error: Error) => {
-      if (!zip.output.destroyed)
-        log.error({ err: error, incident: incident.id }, 'the package of an incident ended early')
-      zip.fail(error)
-    })
-    return { name: `incident-${incident.id}`, stream: zip.output }
+    const release = this.#take()
+    try {
+      const checkpoint = await checkpoints.make()
+      await work.write((tx) =>
+        audit.write(tx, by, { action: 'incident.packaged', entity: 'incident', entityId: incident.id }),
+      )
+      const zip = new ZipStream()
+      zip.output.once('close', release)
+      const head = { size: checkpoint.size, rootHash: checkpoint.root.toString('base64') }
+      new Packing(this.#needs, zip, incident, by.caller, head).run().catch((error: Error) => {
+        if (!zip.output.destroyed)
+          log.error({ err: error, incident: incident.id }, 'the package of an incident ended early')
+        zip.fail(error)
+      })
+      return { name: `incident-${incident.id}`, stream: zip.output }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /** Takes one of the places, and returns what gives it back. A client that stops reading loses its connection after a minute. */
+  #take(): () => void {
+    if (this.#open >= mostPackages) {
+      throw new AppError('PACKAGES_WAITING', `${mostPackages} packages of incidents are being made already`, {
+        retryAfterSeconds: retrySeconds,
+      })
+    }
+    this.#open += 1
+    let isTaken = true
+    return () => {
+      if (isTaken) this.#open -= 1
+      isTaken = false
+    }
   }
 }
 
@@ -87,6 +114,8 @@ class Packing {
   readonly #slots = new Set<string>()
   readonly #cameras = new Set<number>()
   readonly #detections = new Set<number>()
+  /** Those that the incident itself refers to; films of events give way to them. */
+  readonly #named = new Set<number>()
   readonly #times: number[]
 
   constructor(
@@ -120,7 +149,9 @@ class Packing {
     for (const { type, id } of incident.evidenceReferences) {
       references.push({ type, id, included: id !== null && (await this.#reference(type, id)) })
     }
-    for (const id of [...this.#detections].slice(0, mostDetections)) await this.#detection(id)
+    const ordered = [...new Set([...this.#named, ...this.#detections])]
+    for (const id of ordered.slice(0, mostDetections)) await this.#detection(id)
+    for (const id of ordered.slice(mostDetections)) this.#leaveOut(id)
     const span = { fromMs: Math.min(...this.#times) - aroundMs, toMs: Math.max(...this.#times) + aroundMs }
     await this.#gaps({ fromMs: span.fromMs, toMs: Math.min(span.toMs, this.#needs.nowMs()) })
     await this.#custody()
@@ -133,6 +164,7 @@ class Packing {
       case 'event':
         return this.#event(Number(id))
       case 'detection_event':
+        this.#named.add(Number(id))
         this.#detections.add(Number(id))
         return true
       case 'transport_unit':
@@ -191,6 +223,14 @@ class Packing {
         return proof
       }),
     )
+  }
+
+  /** Names a film of an event that does not fit any more, with its hash. */
+  #leaveOut(id: number): void {
+    this.#detections.delete(id)
+    const path = `detections/${id}`
+    const why = `left out: a package has at most ${mostDetections} detections; GET /api/iot/detection-events/${id}/proof proves it`
+    this.#missing.push({ path, sha256: null, why, removal: null })
   }
 
   #unit(id: string): Promise<boolean> {

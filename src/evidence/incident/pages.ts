@@ -1,4 +1,5 @@
 import type { Incident } from '../../governance/index.ts'
+import { escapedMarkup } from '../../platform/index.ts'
 import type { Manifest } from './manifest.ts'
 
 /** Returns the text that says how the package is checked. */
@@ -34,17 +35,20 @@ its leaf.
 /** Returns the index of a package as a page that can be read and printed without a network. */
 export function indexPage(incident: Incident, manifest: Manifest): string {
   const { items, missing, files, references } = manifest
-  const link = (path: string) => `<a href="${escaped(encodeURI(path))}">${escaped(path)}</a>`
+  const link = (path: string) => `<a href="${escapedMarkup(encodeURI(path))}">${escapedMarkup(path)}</a>`
   const rows = items.map(
     ({ kind, words, timestamp, proof, files: own }) =>
-      `<tr><td>${escaped(kind)}</td><td>${escaped(timestamp ?? '')}</td><td>${escaped(words)}</td><td>${[proof, ...own]
+      `<tr><td>${escapedMarkup(kind)}</td><td>${escapedMarkup(timestamp ?? '')}</td><td>${escapedMarkup(words)}</td><td>${[
+        proof,
+        ...own,
+      ]
         .filter((path) => path !== null)
         .map(link)
         .join('<br>')}</td></tr>`,
   )
   const absent = missing.map(
     ({ path, why, removal }) =>
-      `<tr><td>${escaped(path)}</td><td>${escaped(why)}</td><td>${removal === null ? '' : link(removal)}</td></tr>`,
+      `<tr><td>${escapedMarkup(path)}</td><td>${escapedMarkup(why)}</td><td>${removal === null ? '' : link(removal)}</td></tr>`,
   )
   const named = references.filter(({ included }) => !included)
   return `<!doctype html>
@@ -52,12 +56,12 @@ export function indexPage(incident: Incident, manifest: Manifest): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}
 td,th{border:1px solid #999;padding:.3rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}</style></head><body>
-<h1>Incident ${incident.id}: ${escaped(incident.title ?? incident.category)}</h1>
-<p>${escaped(incident.description ?? '')}</p>
-<p>Severity ${escaped(incident.severity)}, category ${escaped(incident.category)}, ${escaped(incident.status)}. Reported by
-${escaped(incident.reportedBy)} at ${incident.createdAt}${incident.resolvedAt === null ? '' : `, resolved at ${incident.resolvedAt}: ${escaped(incident.resolution ?? '')}`}.</p>
+<h1>Incident ${incident.id}: ${escapedMarkup(incident.title ?? incident.category)}</h1>
+<p>${escapedMarkup(incident.description ?? '')}</p>
+<p>Severity ${escapedMarkup(incident.severity)}, category ${escapedMarkup(incident.category)}, ${escapedMarkup(incident.status)}. Reported by
+${escapedMarkup(incident.reportedBy)} at ${incident.createdAt}${incident.resolvedAt === null ? '' : `, resolved at ${incident.resolvedAt}: ${escapedMarkup(incident.resolution ?? '')}`}.</p>
 <p>This package was made at ${manifest.madeAt}. Its proofs lead to a log of ${manifest.checkpoint.size} leaves or fewer; the root
-over them is ${escaped(manifest.checkpoint.rootHash)}. README.txt says how to check them. ${link('gaps.json')} and
+over them is ${escapedMarkup(manifest.checkpoint.rootHash)}. README.txt says how to check them. ${link('gaps.json')} and
 ${link('custody.json')} cover ${manifest.from} to ${manifest.to}.</p>
 <h2>Evidence</h2>
 <table><tr><th>what</th><th>time</th><th></th><th>files</th></tr>
@@ -65,14 +69,10 @@ ${rows.join('\n')}</table>
 <h2>Not in this package</h2>
 ${absent.length + named.length === 0 ? '<p>Nothing is missing.</p>' : ''}
 <table>${absent.join('\n')}
-${named.map(({ type, id }) => `<tr><td>${escaped(`${type} ${id ?? ''}`)}</td><td>named by the incident; has no files</td><td></td></tr>`).join('\n')}</table>
+${named.map(({ type, id }) => `<tr><td>${escapedMarkup(`${type} ${id ?? ''}`)}</td><td>named by the incident; has no files</td><td></td></tr>`).join('\n')}</table>
 <h2>Files</h2>
 <table><tr><th>file</th><th>bytes</th><th>SHA-256</th></tr>
 ${files.map(({ path, sizeBytes, sha256 }) => `<tr><td>${link(path)}</td><td>${sizeBytes}</td><td>${sha256}</td></tr>`).join('\n')}</table>
 </body></html>
 `
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`)
 }

@@ -88,3 +88,24 @@ function openIfThere(file: string): number | undefined {
     throw error
   }
 }
+
+/**
+ * Returns a stream as the body of an answer. When its reader goes away, the stream is destroyed, and what it says after that is
+ * dropped: `Readable.toWeb` of Node 24 throws then, outside of any promise.
+ */
+export function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
+  const pieces = stream[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(value as Uint8Array)
+      },
+      cancel() {
+        stream.destroy()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -47,28 +47,100 @@ export async function verifyStampReply(reply: Buffer, asked: Stamped, authoritie
   }
 }
 
+/** A stored token: what is wrong with it; or its time, and whether it leads to an authority that is known. */
+export type StoredTokenVerdict =
+  | { readonly kind: 'holds'; readonly atMs: number; readonly isTrusted: boolean }
+  | { readonly kind: 'refused'; readonly why: string }
+
+/**
+ * Checks a stored token over this data: it stamps its SHA-256, and its signature holds. `authorities` (PEM) says whom to trust;
+ * undefined: nobody. Never rejects.
+ */
+export async function checkToken(
+  token: Buffer,
+  data: Buffer,
+  authorities: string | undefined,
+): Promise<StoredTokenVerdict> {
+  try {
+    const pki = await library()
+    const opened = openToken(pki, pki.ContentInfo.fromBER(bytesOf(token)))
+    if (!opened) return { kind: 'refused', why: 'it holds no time stamp' }
+    if (!stamps(opened.info, data)) return { kind: 'refused', why: 'it stamps another hash' }
+    const isSigned = await signerOf(opened, data, []).then((signer) => signer !== undefined)
+    if (!isSigned) return { kind: 'refused', why: 'its signature does not hold' }
+    const trustedCerts = authorities === undefined ? [] : readCertificates(pki, authorities)
+    // An authority that is not known, or whose certificates have changed since, says nothing of the token.
+    const isTrusted =
+      authorities !== undefined &&
+      (await isOfAuthority(opened, data, trustedCerts).then(
+        (why) => why === undefined,
+        () => false,
+      ))
+    return { kind: 'holds', atMs: opened.info.genTime.getTime(), isTrusted }
+  } catch {
+    return { kind: 'refused', why: 'its token cannot be read' }
+  }
+}
+
 async function verify(reply: Buffer, { data, nonce }: Stamped, authorities: string): Promise<TokenVerdict> {
   const pki = await library()
   const { status, timeStampToken } = pki.TimeStampResp.fromBER(bytesOf(reply))
   if (status.status !== 0 && status.status !== 1)
     return refused(`the request was not granted (status ${status.status})`)
   if (!timeStampToken || timeStampToken.contentType !== signedDataOid) return refused('the answer holds no token')
-  const signed = new pki.SignedData({ schema: timeStampToken.content })
-  const { eContentType, eContent } = signed.encapContentInfo
-  if (eContentType !== tstInfoOid || !eContent) return refused('the answer holds no time stamp')
-  const info = pki.TSTInfo.fromBER(eContent.getValue())
-  const { hashAlgorithm, hashedMessage } = info.messageImprint
-  if (hashAlgorithm.algorithmId !== sha256Oid || !same(hashedMessage.valueBlock.valueHexView, sha256(data))) {
-    return refused('it stamps another hash')
-  }
+  const opened = openToken(pki, timeStampToken)
+  if (!opened) return refused('the answer holds no time stamp')
+  const { signed, info } = opened
+  if (!stamps(info, data)) return refused('it stamps another hash')
   if (!info.nonce || !same(info.nonce.valueBlock.valueHexView, positive(nonce))) {
     return refused('it answers another request (nonce)')
   }
-  const trustedCerts = certificatesIn(authorities).map((der) => pki.Certificate.fromBER(bytesOf(der)))
+  const trustedCerts = readCertificates(pki, authorities)
   if (signed.signerInfos.length !== 1) return refused('it has not exactly one signature')
-  const given = { signer: 0, data: bytesOf(data), trustedCerts, checkDate: info.genTime, extendedMode: true } as const
-  const { signatureVerified, signerCertificate: signer } = await signed.verify({ ...given, checkChain: false })
-  if (!signatureVerified || !signer) return refused('its signature does not hold')
+  const why = await isOfAuthority(opened, data, trustedCerts)
+  if (why !== undefined) return refused(why)
+  return { kind: 'stamped', token: await tokenIn(reply), atMs: info.genTime.getTime() }
+}
+
+type Library = Awaited<ReturnType<typeof library>>
+type Opened = { readonly signed: InstanceType<Library['SignedData']>; readonly info: InstanceType<Library['TSTInfo']> }
+type Certificates = InstanceType<Library['Certificate']>[]
+
+const readCertificates = (pki: Library, pem: string): Certificates =>
+  certificatesIn(pem).map((der) => pki.Certificate.fromBER(bytesOf(der)))
+
+/** Returns the signature and the statement in a token; undefined when it has none. */
+function openToken(pki: Library, { contentType, content }: InstanceType<Library['ContentInfo']>): Opened | undefined {
+  if (contentType !== signedDataOid) return undefined
+  const signed = new pki.SignedData({ schema: content })
+  const { eContentType, eContent } = signed.encapContentInfo
+  return eContentType === tstInfoOid && eContent
+    ? { signed, info: pki.TSTInfo.fromBER(eContent.getValue()) }
+    : undefined
+}
+
+function stamps({ messageImprint: { hashAlgorithm, hashedMessage } }: Opened['info'], data: Buffer): boolean {
+  return hashAlgorithm.algorithmId === sha256Oid && same(hashedMessage.valueBlock.valueHexView, sha256(data))
+}
+
+const askedOf = ({ info }: Opened, data: Buffer, trustedCerts: Certificates) =>
+  ({ signer: 0, data: bytesOf(data), trustedCerts, checkDate: info.genTime, extendedMode: true }) as const
+
+/** Returns the certificate by which the signature of a token holds; undefined when it does not. */
+async function signerOf(opened: Opened, data: Buffer, trustedCerts: Certificates) {
+  const { signatureVerified, signerCertificate } = await opened.signed.verify({
+    ...askedOf(opened, data, trustedCerts),
+    checkChain: false,
+  })
+  return signatureVerified && signerCertificate ? signerCertificate : undefined
+}
+
+/** Returns why a token is not one of these authorities; undefined when it is. */
+async function isOfAuthority(opened: Opened, data: Buffer, trustedCerts: Certificates): Promise<string | undefined> {
+  const { signed, info } = opened
+  const given = askedOf(opened, data, trustedCerts)
+  const signer = await signerOf(opened, data, trustedCerts)
+  if (!signer) return 'its signature does not hold'
   // An authority's own certificate in caFile is trusted as it is; any other has to lead to one there.
   const isPinned = trustedCerts.some(({ tbsView }) => same(tbsView, signer.tbsView))
   if (
@@ -76,12 +148,12 @@ async function verify(reply: Buffer, { data, nonce }: Stamped, authorities: stri
       ? !isValidAt(signer, info.genTime)
       : !(await signed.verify({ ...given, checkChain: true })).signerCertificateVerified
   ) {
-    return refused('its certificate does not lead to one of caFile')
+    return 'its certificate does not lead to one of caFile'
   }
   if (!isForTimeStamps(signer.extensions ?? [])) {
-    return refused('it is signed by a certificate that is not for time stamps')
+    return 'it is signed by a certificate that is not for time stamps'
   }
-  return { kind: 'stamped', token: await tokenIn(reply), atMs: info.genTime.getTime() }
+  return undefined
 }
 
 /** Returns the bytes of the token as they came: written anew they could differ from what was signed. */

@@ -8,13 +8,13 @@ const place = 'keys/log.head'
 
 /**
  * Compares `keys/log.head`, which stands outside the database, with the log. Make it before anything else is read: the gateway
- * writes leaves first, then this file, then the signed head, so a running one is never behind its own file.
+ * writes leaves first, then this file, then the checkpoint, so a running one is never behind its own file.
  */
 export class HeadCheck {
   readonly #head: SignedHead | undefined
   readonly #isDamaged: boolean = false
   readonly #findings: Findings
-  /** The growing log and its newest signed head, read before the file. */
+  /** The growing log and its newest checkpoint, read before the file. */
   readonly #signed: { readonly logId: string; readonly size: number } | undefined
 
   constructor(tx: ReadTx, dataDir: string, findings: Findings) {
@@ -30,7 +30,7 @@ export class HeadCheck {
     }
   }
 
-  /** Whether the growing log has a signed head. */
+  /** Whether the growing log has a checkpoint. */
   get wasSigned(): boolean {
     return (this.#signed?.size ?? 0) > 0
   }

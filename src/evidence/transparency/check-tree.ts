@@ -16,11 +16,11 @@ import { nameOfHead } from './check-signatures.ts'
 import { originOfLog } from './keys.ts'
 import { readCheckpointText, readNote } from './note.ts'
 
-/** Signed heads read at once; a note has 4 KiB. */
+/** Checkpoints read at once; a note has 4 KiB. */
 const headsAtOnce = 256
 
 /**
- * Compares the stored tiles and the signed heads of one log with its leaves, while a verification walks over them. It gets the
+ * Compares the stored tiles and the checkpoints of one log with its leaves, while a verification walks over them. It gets the
  * hash of each leaf, computed from its bytes.
  */
 export class TreeCheck {

@@ -13,7 +13,7 @@ import {
 } from '../../log/index.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
 import { writeHeadFile } from './head-file.ts'
-import type { LogSigner } from './keys.ts'
+import type { KeyRing } from './key-ring.ts'
 
 /** Tiles stored in one turn; each takes about 0.3 ms of the main thread. */
 const tilesInOneTurn = 16
@@ -34,14 +34,14 @@ export type CheckpointsNeeds = {
   readonly log: Logger
   readonly logRoom: Log
   readonly dataDir: string
-  readonly signer: () => LogSigner
+  readonly keys: KeyRing
   readonly settings: () => CheckpointSettings
   /** Recomputes the whole ledger in the jobs thread, before a ledger that was never signed is signed. */
   readonly verify: () => Promise<{ readonly ok: boolean }>
 }
 
-/** Why nothing is signed: the ledger did not verify, or it no longer continues what was signed. */
-export type SigningStop = 'not-verified' | 'not-a-continuation'
+/** Why nothing is signed: the ledger did not verify, it no longer continues what was signed, or it was handed over to other keys. */
+export type SigningStop = 'not-verified' | 'not-a-continuation' | 'other-keys'
 
 /**
  * Signs the head of the growing log: on a timer, after a number of leaves, when somebody asks for a proof, and at a clean
@@ -73,7 +73,7 @@ export class Checkpoints {
    */
   start(): void {
     try {
-      this.#needs.signer()
+      this.#needs.keys.begin()
     } catch (error) {
       if (error instanceof ExitError) throw error
     }
@@ -89,7 +89,7 @@ export class Checkpoints {
     else await this.#making?.catch(() => undefined)
   }
 
-  /** The newest signed head of the growing log; undefined before the first. */
+  /** The newest checkpoint of the growing log; undefined before the first. */
   newest(): Checkpoint | undefined {
     const { work, logRoom } = this.#needs
     this.#newest ??= work.read((tx) => newestCheckpoint(tx, logRoom.identity.number))
@@ -183,6 +183,9 @@ export class Checkpoints {
   async #sign(): Promise<Checkpoint> {
     const { work, logRoom, dataDir } = this.#needs
     await this.#verifyOnce()
+    this.#refuseOtherKeys()
+    if (this.#stopped === 'other-keys')
+      throw notReady('The log is not signed: it was handed over to keys that are not in keys/')
     if (this.#stopped) throw notReady('The log is not signed: the ledger does not match what was signed before')
     const log = logRoom.identity.number
     const size = logRoom.size
@@ -194,20 +197,19 @@ export class Checkpoints {
     await writeHeadFile(dataDir, { logId: logRoom.identity.logId, size, root }).catch((cause: unknown) => {
       throw new AppError('STORAGE_FULL', 'The head of the log could not be stored', { cause, retryAfterSeconds: 60 })
     })
+    const stored = work.read((tx) => demandNoneBeyond(newestCheckpoint(tx, log), size, root))
+    const signed_at_ms = this.#needs.clock.now()
+    const note = stored?.note ?? (await this.#needs.keys.sign({ size, root }, signed_at_ms))
     const made = await work.write((tx) => {
-      const before = newestCheckpoint(tx, log)
-      if (before && (before.size > size || (before.size === size && !before.root.equals(root)))) {
-        throw new Error(`a checkpoint over ${before.size} leaves stands before one over ${size}`)
-      }
-      if (before?.size === size) return before
-      const nowMs = this.#needs.clock.now()
-      const note = this.#needs.signer().sign({ size, root }, nowMs)
-      const checkpoint = { log_id: log, size, root, note, signed_at_ms: nowMs }
+      const before = demandNoneBeyond(newestCheckpoint(tx, log), size, root)
+      if (before) return before
+      const checkpoint = { log_id: log, size, root, note, signed_at_ms }
       addCheckpoint(tx, checkpoint)
       return checkpoint
     })
     this.#newest = made
     this.#madeAtMs = this.#needs.clock.monotonic()
+    await this.#needs.keys.settle()
     for (const listener of this.#listeners) listener(made)
     return made
   }
@@ -223,6 +225,14 @@ export class Checkpoints {
     this.#isVerified = true
   }
 
+  /** Who follows the log takes nothing more from keys that have handed it over. */
+  #refuseOtherKeys(): void {
+    const { keys, log } = this.#needs
+    if (this.#stopped || !keys.areForeign) return
+    this.#stopped = 'other-keys'
+    log.error('the log was handed over to keys that are not in keys/, so it is not signed; put the right keys back')
+  }
+
   /** The tree must still give the root that was signed last: a tile that was changed since is noticed here. */
   #refuseAnotherHistory(known: Checkpoint | undefined): void {
     const { work, logRoom, log } = this.#needs
@@ -233,6 +243,14 @@ export class Checkpoints {
     log.error({ size: known.size }, 'the log no longer gives the root that was signed; nothing more is signed')
     throw notReady('The log is not signed: the ledger does not match what was signed before')
   }
+}
+
+/** Returns the newest stored head when it is this one; undefined when it is smaller. Throws when it is another one or larger. */
+function demandNoneBeyond(before: Checkpoint | undefined, size: number, root: Buffer): Checkpoint | undefined {
+  if (before && (before.size > size || (before.size === size && !before.root.equals(root)))) {
+    throw new Error(`a checkpoint over ${before.size} leaves stands before one over ${size}`)
+  }
+  return before?.size === size ? before : undefined
 }
 
 function notReady(message: string, retryAfterSeconds = 5): AppError {

@@ -13,7 +13,8 @@ import {
 } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
-import { LogSigner, loadLogKeys, originOfLog } from './keys.ts'
+import { heldKeys } from './held-keys.ts'
+import { LogSigner, originOfLog } from './keys.ts'
 
 /** Why a log was forked: a restore went behind what was signed, or somebody accepted the database as it stands. */
 export type ForkCause = 'restore' | 'accepted'
@@ -100,7 +101,7 @@ export function logKeysOf(dataDir: string): readonly [string, string] {
   try {
     const log = knownLogs(executor(db)).at(-1)
     if (!log) throw new ExitError(1, 'the database has no log yet; start the gateway once')
-    return new LogSigner(originOfLog(log), loadLogKeys(dataDir)).vkeys
+    return new LogSigner(originOfLog(log), heldKeys(executor(db), dataDir, log).pairs).vkeys
   } finally {
     db.close()
   }

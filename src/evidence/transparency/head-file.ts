@@ -9,7 +9,7 @@ export type SignedHead = { readonly logId: string; readonly size: number; readon
 
 const pathOf = (dataDir: string) => join(keyFolder(dataDir), keyFiles.head)
 
-/** Reads the last signed head; undefined before the first. Throws ExitError when the file is not readable as one. */
+/** Reads the head of the last checkpoint; undefined before the first. Throws ExitError when the file is not readable as one. */
 export function readHeadFile(dataDir: string): SignedHead | undefined {
   const bytes = readFileIfThere(pathOf(dataDir))
   if (!bytes) return undefined
@@ -17,7 +17,7 @@ export function readHeadFile(dataDir: string): SignedHead | undefined {
   if (!head) {
     throw new ExitError(
       78,
-      `${pathOf(dataDir)} is damaged: it must hold the last signed head of the log. Restore it from a backup, or run gatehouse restore --accept-fork`,
+      `${pathOf(dataDir)} is damaged: it must hold size and root of the last checkpoint. Restore it from a backup, or run gatehouse restore --accept-fork`,
     )
   }
   return head

@@ -1,48 +1,68 @@
-import { databaseFile, executor, openReader } from '../../database/index.ts'
-import { knownLogs, nodesOf, rootOf } from '../../log/index.ts'
-import { originOfLog } from './keys.ts'
-import { type NoteKey, readCheckpointText, readNote, verifySignatures } from './note.ts'
+import { databaseFile, executor, openReader, type ReadTx } from '../../database/index.ts'
+import { type KnownLog, knownLogs, nodesOf, rootOf } from '../../log/index.ts'
+import { handOverProofs } from '../bundle/hand-over-proofs.ts'
+import { Finding, followHandOvers } from '../bundle/verify-bundle.ts'
+import { keysOfBox } from './hand-over.ts'
+import { heldKeys } from './held-keys.ts'
+import { LogSigner, originOfLog } from './keys.ts'
+import { type CheckpointText, type Note, type NoteKey, readCheckpointText, readNote, verifySignatures } from './note.ts'
 
 /** What a comparison found; `words` are a sentence without a full stop. */
 export type Comparison = { readonly holds: boolean; readonly words: string }
 
 /**
  * Compares the log in a data folder with a checkpoint that was kept elsewhere: a tail that was cut off together with its rows,
- * or a history that was written anew, is seen by this alone. `keys`: verifier keys that are trusted.
+ * or a history that was written anew, is seen by this alone. `keys`: verifier keys that are trusted; a
+ * rotation leads on from them. Without them, those that this box has and had.
  */
-export function compareWithKept(dataDir: string, kept: string, keys: readonly NoteKey[]): Comparison {
+export function compareWithKept(dataDir: string, kept: string, keys: readonly NoteKey[] | undefined): Comparison {
   const note = readNote(kept)
   const head = note && readCheckpointText(note.text)
   if (!note || !head) return { holds: false, words: 'the kept file is not a signed checkpoint' }
-  const signatures = verifySignatures(
-    note,
-    keys.filter(({ name }) => name === head.origin),
-  )
+  const db = openReader(databaseFile(dataDir))
+  try {
+    return compareIn(executor(db), dataDir, { note, head, keys })
+  } catch (error) {
+    if (error instanceof Finding) return { holds: false, words: error.message }
+    throw error
+  } finally {
+    db.close()
+  }
+}
+
+type Kept = { readonly note: Note; readonly head: CheckpointText; readonly keys: readonly NoteKey[] | undefined }
+
+function compareIn(tx: ReadTx, dataDir: string, { note, head, keys }: Kept): Comparison {
+  const log = knownLogs(tx).find((one) => originOfLog(one) === head.origin)
+  if (!log) return { holds: false, words: `${head.origin}, which the kept checkpoint is of, is not in this ledger` }
+  const signatures = verifySignatures(note, keys ? ledTo(tx, log, keys) : ownKeys(tx, dataDir, log))
   if (signatures.some(({ holds }) => !holds)) {
     return { holds: false, words: 'a signature of the kept checkpoint does not verify: it is a forgery' }
   }
   if (signatures.length === 0) {
     return { holds: false, words: `no key of ${head.origin} that is known here signed the kept checkpoint` }
   }
-  const db = openReader(databaseFile(dataDir))
-  try {
-    const tx = executor(db)
-    const log = knownLogs(tx).find((one) => originOfLog(one) === head.origin)
-    if (!log) return { holds: false, words: `${head.origin}, which the kept checkpoint is of, is not in this ledger` }
-    if (log.size < head.size) {
-      return {
-        holds: false,
-        words: `${head.size} leaves were signed, the log has only ${log.size}: its end was cut off`,
-      }
-    }
-    const root = rootOf(head.size, nodesOf(tx, log.number, head.size))
-    return root.equals(head.root)
-      ? { holds: true, words: `the log continues the kept checkpoint over ${head.size} leaves` }
-      : {
-          holds: false,
-          words: `the first ${head.size} leaves have another root than the kept checkpoint: they were changed`,
-        }
-  } finally {
-    db.close()
+  if (log.size < head.size) {
+    return { holds: false, words: `${head.size} leaves were signed, the log has only ${log.size}: its end was cut off` }
   }
+  const root = rootOf(head.size, nodesOf(tx, log.number, head.size))
+  return root.equals(head.root)
+    ? { holds: true, words: `the log continues the kept checkpoint over ${head.size} leaves` }
+    : {
+        holds: false,
+        words: `the first ${head.size} leaves have another root than the kept checkpoint: they were changed`,
+      }
+}
+
+/** The keys that are trusted, and those to which the log was handed over from them. */
+function ledTo(tx: ReadTx, log: KnownLog, keys: readonly NoteKey[]): readonly NoteKey[] {
+  const origin = originOfLog(log)
+  const given = keys.filter(({ name }) => name === origin)
+  return followHandOvers(origin, handOverProofs(tx, log.number), given)
+}
+
+/** The keys of this box, now and before. */
+function ownKeys(tx: ReadTx, dataDir: string, log: KnownLog): readonly NoteKey[] {
+  const newest = knownLogs(tx).at(-1) ?? log
+  return keysOfBox(tx, log, new LogSigner(originOfLog(newest), heldKeys(tx, dataDir, newest).pairs).keys)
 }

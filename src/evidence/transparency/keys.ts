@@ -1,7 +1,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { ExitError } from '../../errors/index.ts'
-import { readFileIfThere, writeFileDurably } from '../../platform/index.ts'
+import { readFileIfThere, writeFileDurably, writeFileDurablyAside } from '../../platform/index.ts'
 import {
   bigEndian,
   type CheckpointText,
@@ -24,6 +27,8 @@ const keyBytes = { ed25519: 32, 'ml-dsa-44': 1312 } as const
 export const keyFiles = {
   ed25519: 'log.key',
   mlDsa44: 'log-mldsa.key',
+  /** Both keys that follow, from the begin of a rotation to its end. */
+  next: 'log-next.key',
   head: 'log.head',
   witness: 'witness.key',
 } as const
@@ -54,6 +59,58 @@ export function findLogKeys(dataDir: string): KeyPairs | undefined {
   return ed25519 && mlDsa44 && { ed25519, mlDsa44 }
 }
 
+/** Makes the key pairs that follow in a rotation. Nothing is stored. */
+export function newLogKeys(): KeyPairs {
+  return { ed25519: newKey('ed25519'), mlDsa44: newKey('ml-dsa-44') }
+}
+
+/**
+ * Reads the key pairs of a rotation that has begun and not ended; undefined when there is none. Throws ExitError when the file
+ * does not hold both.
+ */
+export function findNextKeys(dataDir: string): KeyPairs | undefined {
+  const path = nextFile(dataDir)
+  const found = readFileIfThere(path)
+  if (!found) return undefined
+  const [ed25519, mlDsa44, ...more] = (found.toString('utf8').match(pemBlock) ?? []).map(readKey)
+  const isWhole =
+    ed25519?.asymmetricKeyType === 'ed25519' && mlDsa44?.asymmetricKeyType === 'ml-dsa-44' && more.length === 0
+  if (!isWhole) throw new ExitError(78, `${path} does not hold the two keys of a rotation; restore it from a backup`)
+  return { ed25519, mlDsa44 }
+}
+
+/** Stores the key pairs that follow, both in one file: a crash leaves both or none. */
+export async function storeNextKeys(dataDir: string, { ed25519, mlDsa44 }: KeyPairs): Promise<void> {
+  await writeFileDurablyAside(nextFile(dataDir), Buffer.from(pem(ed25519) + pem(mlDsa44)))
+}
+
+/**
+ * Puts key pairs in the place of the ones that signed before, of which nothing is kept. A crash in between leaves
+ * `log-next.key`, and the same call again does the rest.
+ */
+export async function installKeys(dataDir: string, { ed25519, mlDsa44 }: KeyPairs): Promise<void> {
+  const folder = keyFolder(dataDir)
+  await writeFileDurablyAside(join(folder, keyFiles.ed25519), Buffer.from(pem(ed25519)))
+  await writeFileDurablyAside(join(folder, keyFiles.mlDsa44), Buffer.from(pem(mlDsa44)))
+  await dropNextKeys(dataDir)
+}
+
+/** Removes the key pairs of a rotation that is over, or that no leaf has named. */
+export async function dropNextKeys(dataDir: string): Promise<void> {
+  await rm(nextFile(dataDir), { force: true })
+}
+
+/** Removes what a crash has left of key files that were not whole: it may hold keys. Call it under the lock of the data folder. */
+export function removeKeyParts(dataDir: string): void {
+  const folder = keyFolder(dataDir)
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  for (const name of names) if (/^log.*\.part-/.test(name)) rmSync(join(folder, name), { force: true })
+}
+
+const nextFile = (dataDir: string) => join(keyFolder(dataDir), keyFiles.next)
+const pemBlock = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/g
+const pem = (key: KeyObject) => key.export({ format: 'pem', type: 'pkcs8' }) as string
+
 /** Reads a private key, or makes and stores it. Throws ExitError when the file holds none of its kind. */
 function loadOrMakeKey(path: string, kind: keyof typeof keyBytes): KeyObject {
   const found = findKey(path, kind)
@@ -76,7 +133,7 @@ function findKey(path: string, kind: keyof typeof keyBytes): KeyObject | undefin
 
 /** Stores a private key so that it survives a power cut. */
 function storeKey(path: string, key: KeyObject): void {
-  writeFileDurably(path, key.export({ format: 'pem', type: 'pkcs8' }), 0o600)
+  writeFileDurably(path, pem(key), 0o600)
 }
 
 function newKey(kind: keyof typeof keyBytes): KeyObject {
@@ -134,10 +191,13 @@ export class LogSigner {
     return [vkeyOf(this.keys[0]), vkeyOf(this.keys[1])]
   }
 
-  /** Returns a signed note over a tree head. The second signature states the time, in whole seconds. */
-  sign(head: Omit<CheckpointText, 'origin'>, nowMs: number): string {
+  /**
+   * Returns a signed note over a tree head. The second signature states the time, in whole seconds. It is computed beside the
+   * thread: an ML-DSA-44 signature takes 0.6 ms.
+   */
+  async sign(head: Omit<CheckpointText, 'origin'>, nowMs: number): Promise<string> {
     const text = checkpointText({ origin: this.origin, ...head })
-    return `${text}\n${this.lines(text, nowMs)}`
+    return `${text}\n${await this.lines(text, nowMs)}`
   }
 
   /**
@@ -151,20 +211,25 @@ export class LogSigner {
   }
 
   /** Returns the two signature lines over the text of a checkpoint. */
-  lines(text: string, nowMs: number): string {
+  async lines(text: string, nowMs: number): Promise<string> {
     const [first, second] = this.keys
-    const signature = sign(null, Buffer.from(text), this.#pairs.ed25519)
-    return signatureLine({ ...first, signature }) + mlDsaLine(second, this.#pairs.mlDsa44, text, nowMs)
+    const [signature, mlDsa] = await Promise.all([
+      signAside(null, Buffer.from(text), this.#pairs.ed25519),
+      mlDsaLine(second, this.#pairs.mlDsa44, text, nowMs),
+    ])
+    return signatureLine({ ...first, signature }) + mlDsa
   }
 }
 
-function mlDsaLine(key: NoteKey, pair: KeyObject, text: string, nowMs: number): string {
+const signAside = promisify(sign)
+
+async function mlDsaLine(key: NoteKey, pair: KeyObject, text: string, nowMs: number): Promise<string> {
   const seconds = Math.floor(nowMs / 1000)
   const [origin = '', size, root = ''] = text.split('\n')
   const checkpoint = { origin, size: Number(size), root: Buffer.from(root, 'base64') }
   const message = cosignedMessage(key.name, seconds, checkpoint)
   if (!message) throw new Error('the name of the log is too long to be signed')
-  return signatureLine({ ...key, signature: Buffer.concat([bigEndian(seconds), sign(null, message, pair)]) })
+  return signatureLine({ ...key, signature: Buffer.concat([bigEndian(seconds), await signAside(null, message, pair)]) })
 }
 
 /** Returns the line of an Ed25519 cosignature over the text of a checkpoint; the time it states is in whole seconds. */

@@ -13,11 +13,15 @@ import {
   tileHashes,
   widthOfTile,
 } from '../../log/index.ts'
+import type { ProofBundle } from '../bundle/bundle.ts'
+import { handOverProofs } from '../bundle/hand-over-proofs.ts'
+import type { KeyRing } from './key-ring.ts'
 import type { TilePlace } from './tile-path.ts'
 
 export type PublishedLogNeeds = {
   readonly work: UnitOfWork
   readonly logRoom: Log
+  readonly keys: Pick<KeyRing, 'signer'>
   /** The warehouses that the caller may not see. */
   readonly hiddenFrom: (caller: Caller) => readonly number[]
 }
@@ -36,6 +40,13 @@ export class PublishedLog {
   /** Returns the newest checkpoint as a signed note, with the cosignatures that it has. */
   checkpoint(): string {
     return this.#needs.work.read((tx) => signedNote(tx, this.#newest(tx)))
+  }
+
+  /** Returns the verifier keys that sign now, and the proofs of the hand-overs that led to them, oldest first. */
+  keys(): { readonly keys: readonly [string, string]; readonly handOvers: readonly ProofBundle[] } {
+    const { work, logRoom, keys } = this.#needs
+    const handOvers = work.read((tx) => handOverProofs(tx, logRoom.identity.number))
+    return { keys: keys.signer.vkeys, handOvers }
   }
 
   /** Returns checkpoints with fewer than `before` leaves, the largest first; from the newest on by default. */

@@ -13,6 +13,7 @@ import {
   timeOut,
 } from '../../http/index.ts'
 import { isoTime } from '../../platform/index.ts'
+import { HandOverProof } from '../bundle/schema.ts'
 import type { PublishedLog } from './published-log.ts'
 import { readTilePath } from './tile-path.ts'
 
@@ -120,6 +121,28 @@ const getConsistency = operation({
   },
 })
 
+const getKeys = operation({
+  id: 'getLogKeys',
+  method: 'get',
+  path: '/api/log/keys',
+  access: 'caller',
+  tag,
+  summary: 'Verifier keys of the log, and the proofs of the rotations that led to them',
+  description:
+    'Each hand-over is a proof bundle of a `log-key` leaf. The checkpoint in it is signed by the keys before the rotation and by those after it, so whoever kept an earlier key can follow to the present one.',
+  input: {},
+  success: {
+    200: {
+      description: 'Keys and hand-overs',
+      schema: resource({
+        keys: z.array(z.string()).openapi({ description: 'Ed25519, then ML-DSA-44' }),
+        handOvers: z.array(HandOverProof).openapi({ description: 'Oldest first' }),
+      }),
+    },
+  },
+  errors: ['STORAGE_FULL'],
+})
+
 /** Serves the log under /api/log, where any program that reads tiled logs can read it. */
 export function transparencyRoutes(api: Api, log: PublishedLog): void {
   api.openapi(getCheckpoint, (c) => {
@@ -155,6 +178,10 @@ export function transparencyRoutes(api: Api, log: PublishedLog): void {
   })
   api.openapi(getTile, (c) => hashes(c.req.valid('param').level, c.req.valid('param').tile))
   api.get('/api/log/tile/:level/:tile{.+}', (c) => hashes(c.req.param('level'), c.req.param('tile')))
+  api.openapi(getKeys, (c) => {
+    const { keys, handOvers } = log.keys()
+    return sendResource(c, { keys: [...keys], handOvers: handOvers as z.input<typeof HandOverProof>[] })
+  })
   api.openapi(getConsistency, (c) => {
     const { from, to } = c.req.valid('query')
     const proof = log.consistency(from, to).map((hash) => hash.toString('base64'))

@@ -7,7 +7,7 @@ import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 const tilesAtOnce = 256
 
 /**
- * Compares the last signed head with the leaves that are there. Throws ExitError (78) when leaves are missing or their root
+ * Compares the last checkpoint with the leaves that are there. Throws ExitError (78) when leaves are missing or their root
  * is another: then somebody put an older or a changed database in place, and going on would sign a second history.
  * A missing head file is written again from the newest checkpoint.
  * @param write runs one transaction; tiles that are missing are stored by it
@@ -22,7 +22,7 @@ export function checkSignedHead(dataDir: string, write: <T>(change: (tx: Tx) => 
   if (head.logId !== current.logId) {
     // A fork was recorded, and the first checkpoint of the new log was not signed yet.
     if (logs.some(({ logId }) => logId === head.logId)) return
-    throw refusal(`the last signed head is one of log ${head.logId}, which is not in this database`)
+    throw refusal(`the last checkpoint is one of log ${head.logId}, which is not in this database`)
   }
   if (current.size < head.size) {
     throw refusal(`${head.size} leaves of the log were signed, but the database has only ${current.size}`)

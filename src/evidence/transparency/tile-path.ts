@@ -16,7 +16,8 @@ export function readTilePath(path: string): TilePlace | undefined {
   return { n, width }
 }
 
-function numberPath(n: number): string {
+/** Formats the number of a tile: `x001/x234/067`. */
+export function numberPath(n: number): string {
   const digits = String(n)
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? []
   return groups.map((group, i) => (i < groups.length - 1 ? `x${group}` : group)).join('/')

@@ -1,10 +1,13 @@
-import { fromBase64 } from '../transparency/note.ts'
+import { fromBase64, largestNoteBytes } from '../transparency/note.ts'
 
 /** The body of `add-checkpoint` (c2sp.org/tlog-witness). `note` is the checkpoint as a signed note. */
 export type AddCheckpoint = { readonly old: number; readonly proof: readonly Buffer[]; readonly note: string }
 
 /** The most lines of a proof: a tree has at most 2^63 leaves. */
 const mostHashes = 63
+
+/** Most bytes of the body: a note and the lines of a proof. */
+export const largestWitnessBytes = largestNoteBytes + 4096
 
 /** Media type of an answer that names the size that a witness has. */
 export const sizeType = 'text/x.tlog.size'

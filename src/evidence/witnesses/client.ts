@@ -10,25 +10,36 @@ export type Posting = {
   readonly path: string
   readonly contentType: string
   readonly body: string | Buffer
+  /** Beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** From the first byte out to the last byte in. */
-const timeoutMs = 20_000
+const usualTimeoutMs = 20_000
 const answerLimitBytes = 64 * 1024
 
 type Head = { readonly statusCode: number; readonly headers: Record<string, string | undefined> }
-type Raw = { readonly status: number; readonly type: string; readonly body: Buffer }
+export type Raw = {
+  readonly status: number
+  readonly type: string
+  readonly body: Buffer
+  /** Whole seconds of `Retry-After`; undefined without one. */
+  readonly retryAfterSeconds: number | undefined
+}
 
 /** Posts to witnesses and time stamp authorities: one request each, without redirects and repeats, bounded in size and time. */
 export class EvidenceClient {
   readonly #clock: Pick<Clock, 'after'>
   readonly #version: string
+  readonly #timeoutMs: number
   readonly #agents = new StorageAgents()
   readonly #underWay = new Set<() => void>()
 
-  constructor(needs: { readonly clock: Pick<Clock, 'after'>; readonly version: string }) {
+  /** @param needs `timeoutMs` is for the whole of a request; default: 20 s */
+  constructor(needs: { readonly clock: Pick<Clock, 'after'>; readonly version: string; readonly timeoutMs?: number }) {
     this.#clock = needs.clock
     this.#version = needs.version
+    this.#timeoutMs = needs.timeoutMs ?? usualTimeoutMs
   }
 
   /** Ends what is under way; each gets the answer that there is none. */
@@ -44,12 +55,12 @@ export class EvidenceClient {
   }
 
   /** Posts and returns the answer, or in words why there is none. Never rejects. */
-  async post(address: Address, { path, contentType, body }: Posting): Promise<Raw | string> {
+  async post(address: Address, { path, contentType, body, headers }: Posting): Promise<Raw | string> {
     try {
       return await this.#answerTo(
         got.stream.post(`${address.url}${path}`, {
           body,
-          headers: { 'content-type': contentType, 'user-agent': `gatehouse/${this.#version}` },
+          headers: { 'content-type': contentType, 'user-agent': `gatehouse/${this.#version}`, ...headers },
           agent: this.#agents.of(address),
           retry: { limit: 0 },
           followRedirect: false,
@@ -75,7 +86,9 @@ export class EvidenceClient {
       }
       const end = () => settle('the gateway is stopping')
       this.#underWay.add(end)
-      const cancel = this.#clock.after(timeoutMs, () => settle(`nothing whole within ${timeoutMs / 1000} s`))
+      const cancel = this.#clock.after(this.#timeoutMs, () =>
+        settle(`nothing whole within ${this.#timeoutMs / 1000} s`),
+      )
       request.once('response', (response: Head) => {
         head = response
       })
@@ -86,7 +99,9 @@ export class EvidenceClient {
       })
       request.once('end', () => {
         const type = head?.headers['content-type'] ?? ''
-        settle({ status: head?.statusCode ?? 0, type, body: Buffer.concat(parts) })
+        const waits = head?.headers['retry-after'] ?? ''
+        const retryAfterSeconds = /^\d{1,6}$/.test(waits) ? Number(waits) : undefined
+        settle({ status: head?.statusCode ?? 0, type, body: Buffer.concat(parts), retryAfterSeconds })
       })
       // Stays for the life of the request, so that a late error is handled; it changes nothing after the answer.
       request.on('error', (error) => settle(describe(error)))

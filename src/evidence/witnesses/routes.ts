@@ -1,11 +1,8 @@
 import type { Context } from 'hono'
 import { AppError } from '../../errors/index.ts'
 import { type Api, type AppEnv, readBodyInTime } from '../../http/index.ts'
-import { largestNoteBytes } from '../transparency/note.ts'
+import { largestWitnessBytes } from './add-checkpoint.ts'
 import type { Witness } from './being.ts'
-
-/** A note and 63 lines of a proof. */
-const largestBodyBytes = largestNoteBytes + 4096
 
 /**
  * Serves c2sp.org/tlog-witness under /witness, for anyone: the protocol has no sign-in, the signature on the checkpoint says who
@@ -21,7 +18,7 @@ export function witnessRoutes(
   api.post('/witness/add-checkpoint', async (c) => {
     demandWitness()
     admit(c)
-    const bytes = await readBodyInTime(c.req.raw, largestBodyBytes)
+    const bytes = await readBodyInTime(c.req.raw, largestWitnessBytes)
     const { status, type, body } = await witness.addCheckpoint(Buffer.from(bytes).toString('utf8'))
     return c.body(body, status, { 'Content-Type': type })
   })

@@ -65,6 +65,16 @@ export function judgeReply(reply: WitnessReply, asked: Asked): Verdict {
   return trouble('refused', `it answers ${status}`)
 }
 
+/**
+ * Returns the signature line of a witness under a note with the time that it states; undefined when it does not hold. `line` is the
+ * line alone, with its newline.
+ */
+export function cosignatureIn(line: string, note: string, key: NoteKey): { line: string; atMs: number } | undefined {
+  const verdict = judgeLines(line, { note, key, size: 0, old: 0 })
+  const [first] = verdict.kind === 'cosigned' ? verdict.lines : []
+  return verdict.kind === 'cosigned' && first === line ? { line, atMs: verdict.atMs } : undefined
+}
+
 function judgeLines(body: string, { note, key }: Asked): Verdict {
   const text = note.slice(0, note.indexOf('\n\n') + 1)
   const cosigned = readNote(`${text}\n${body}`)
@@ -94,7 +104,7 @@ function judgeSize({ type, body }: { type: string; body: string }, { size, old }
   if (has > size) {
     return trouble(
       'ahead',
-      `it has seen ${has} leaves of this log, which has only ${size}: the log was restored behind its back or continued on another box. Look at it before anything else; gatehouse restore --accept-fork goes on with a new log`,
+      `it has seen ${has} leaves of this log, which has only ${size}: this box was restored from an older copy, or the log went on at another box. Look at it before anything else; gatehouse restore --accept-fork goes on with a new log`,
     )
   }
   if (has !== old) return { kind: 'ask-from', size: has }

@@ -39,6 +39,8 @@ export type Bundle = {
   openings: Opening[]
   media: MediaItem[]
   anchors: Anchor[]
+  /** Of a log whose keys were rotated, oldest first. */
+  handOvers?: Omit<Bundle, 'handOvers'>[]
 }
 
 export type BundleOptions = {
@@ -206,10 +208,45 @@ function logSignatures(
   options: BundleOptions,
 ): [State, string] {
   const inside = bundle.keys.map(parseVkey).filter(isLogKey(origin))
-  const trusted = options.keys?.map(parseVkey).filter(isLogKey(origin))
+  const led = followHandOvers(
+    origin,
+    bundle.handOvers ?? [],
+    options.keys?.map(parseVkey).filter(isLogKey(origin)) ?? [],
+  )
+  const trusted = options.keys && led
   const { signed } = openNote(note, trusted ?? inside)
   const names = signed.map(({ vkey }) => (vkey.type === 1 ? 'Ed25519' : 'ML-DSA-44')).join(' and ')
   return ['holds', trusted ? `${names}, by a key that you gave` : `${names}, by the key inside this file: compare it`]
+}
+
+/**
+ * Returns the trusted keys of a log with those to which it was handed over. A hand-over is the proof of a `log-key` leaf, with
+ * `previousKeys` and `keys` (each an Ed25519 and an ML-DSA-44 vkey of the log), under a checkpoint that all four have signed.
+ * Throws for one that does not hold.
+ */
+export function followHandOvers(origin: string, handOvers: readonly unknown[], trusted: readonly Vkey[]): Vkey[] {
+  const known = [...trusted]
+  const isKnown = (key: Vkey) => known.some((one) => one.key.equals(key.key) && one.type === key.type)
+  for (const one of handOvers) {
+    const bundle = readBundle(one as Bundle)
+    const proof = parseTlogProof(bundle.tlogProof)
+    const checkpoint = readCheckpoint(proof)
+    const leaf = readLeaf(bundle, checkpoint)
+    if (leaf.value['kind'] !== 'log-key' || leaf.origin !== origin) refuse('a hand-over of something else')
+    if (!walk(leaf, proof, checkpoint).equals(checkpoint.root)) refuse('a hand-over that is not in the signed tree')
+    const before = handedKeys(leaf.value['previousKeys'], origin)
+    const after = handedKeys(leaf.value['keys'], origin)
+    // Each alone: a key that has not signed throws.
+    for (const key of [...before, ...after]) openNote(proof.note, [key])
+    if (before.some(isKnown)) known.push(...after.filter((key) => !isKnown(key)))
+  }
+  return known
+}
+
+function handedKeys(value: unknown, origin: string): Vkey[] {
+  const keys = Array.isArray(value) ? value.map((one) => parseVkey(String(one))) : []
+  const isPair = keys.length === 2 && keys[0]?.type === 1 && keys[1]?.type === 6
+  return isPair && keys.every(({ name }) => name === origin) ? keys : refuse('a hand-over without two pairs of keys')
 }
 
 function cosignatures(

@@ -6,6 +6,7 @@ import { delimiter, join, resolve } from 'node:path'
 
 const programs = ['base64', 'sha256sum', 'xxd', 'openssl', 'jq']
 export const recipeFile = resolve('src/evidence/recipe.sh')
+export const statementFile = resolve('src/evidence/statement.sh')
 
 export type RecipeRun = { readonly status: number; readonly output: string }
 
@@ -16,6 +17,8 @@ export type RecipeInput = {
   readonly env?: Readonly<Record<string, string>>
   /** Pretends that openssl has this version. */
   readonly opensslVersion?: string
+  /** Default: the recipe for proof bundles. */
+  readonly script?: string
   /** Puts the media files into this folder beside the bundle and names it. */
   readonly folder?: string
 }
@@ -33,7 +36,7 @@ export async function runRecipe({ file, media = {}, env = {}, ...rest }: RecipeI
     const folder = join(place, rest.folder ?? '.')
     mkdirSync(folder, { recursive: true })
     for (const [name, bytes] of Object.entries(media)) writeFileSync(join(folder, name), bytes)
-    const args = [recipeFile, bundle, ...(rest.folder === undefined ? [] : [folder])]
+    const args = [rest.script ?? recipeFile, bundle, ...(rest.folder === undefined ? [] : [folder])]
     return await new Promise((settle) => {
       execFile(find('dash'), args, { env: { PATH: path, TMPDIR: place, ...env } }, (error, out, err) => {
         const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
