@@ -2,7 +2,7 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, webhooks, deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
+ *                      backup, segments, wear, webhooks, deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
  *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
@@ -36,11 +36,13 @@ import { measureProofs } from './bench/log-tree.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
 import { measureRequests } from './bench/requests.ts'
 import { measureScores } from './bench/scores.ts'
+import { measureSegments } from './bench/segments.ts'
 import { measureServing } from './bench/serving.ts'
 import { measureSigning } from './bench/signing.ts'
 import { stateOf } from './bench/site.ts'
 import { measureVerify } from './bench/verify.ts'
 import { measureWall } from './bench/wall.ts'
+import { measureWear } from './bench/wear.ts'
 import { measureWebhooks } from './bench/webhooks.ts'
 import { Workshop } from './bench/workshop.ts'
 
@@ -63,6 +65,8 @@ const parts = {
   proofs: async () => measureProofs(),
   auth: (workshop) => measureAuth(workshop),
   backup: (workshop) => measureBackup(workshop),
+  segments: (workshop) => measureSegments(workshop),
+  wear: (workshop) => measureWear(workshop),
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { ownFile } from '../platform/index.ts'
+import { ownFile, type RandomBytes } from '../platform/index.ts'
+import { FileSealer } from './sealed-file.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar.ts'
+
+/** Seals the file under this key on its way to the disk. */
+export type Sealing = { readonly recoveryKey: Uint8Array; readonly random: RandomBytes }
 
 export type WrittenMember = { readonly name: string; readonly sizeBytes: number; readonly sha256: string }
 
@@ -14,13 +18,19 @@ export class ArchiveWriter {
   readonly #onPiece: () => void
   readonly #piece = Buffer.alloc(pieceBytes)
   readonly #members: WrittenMember[] = []
+  readonly #hash = createHash('sha256')
+  readonly #sealer: FileSealer | undefined
   #sizeBytes = 0
 
-  /** @param onPiece is called after every 4 MiB, which are on disk then; it may wait, and may throw to give up */
-  constructor(path: string, nowMs: number, onPiece: () => void) {
+  /**
+   * @param onPiece is called after every 4 MiB, which are on disk then; it may wait, and may throw to give up
+   * @param sealing without it the file is plain
+   */
+  constructor(path: string, nowMs: number, onPiece: () => void, sealing?: Sealing) {
     this.#fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
     this.#nowMs = nowMs
     this.#onPiece = onPiece
+    this.#sealer = sealing && new FileSealer(sealing.recoveryKey, sealing.random, (bytes) => this.#store(bytes))
   }
 
   get members(): readonly WrittenMember[] {
@@ -60,10 +70,12 @@ export class ArchiveWriter {
     return this.#end(name, bytes.length, createHash('sha256').update(bytes).digest('hex'))
   }
 
-  /** Ends the file. It is on disk then, under the name that it was made with. */
-  finish(): void {
+  /** Ends the file. It is on disk then, under the name that it was made with. Returns its SHA-256, hex. */
+  finish(): string {
     this.#write(tarEnd)
+    this.#sealer?.finish()
     fsyncSync(this.#fd)
+    return this.#hash.digest('hex')
   }
 
   close(): void {
@@ -78,6 +90,12 @@ export class ArchiveWriter {
   }
 
   #write(bytes: Uint8Array): void {
+    if (this.#sealer) this.#sealer.add(bytes)
+    else this.#store(bytes)
+  }
+
+  #store(bytes: Uint8Array): void {
+    this.#hash.update(bytes)
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
     this.#sizeBytes += bytes.length
   }

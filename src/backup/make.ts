@@ -1,21 +1,14 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { copyDatabase, databaseFile, executor, openReader, type ReadTx, sizeOfDatabase } from '../database/index.ts'
-import {
-  type HeldFile,
-  heldFiles,
-  keyFiles,
-  keyFolder,
-  LogSigner,
-  loadLogKeys,
-  originOfLog,
-} from '../evidence/index.ts'
+import { type HeldFile, heldFiles, heldKeys, keyFiles, keyFolder, LogSigner, originOfLog } from '../evidence/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { type KnownLog, knownLogs, newestCheckpoint } from '../log/index.ts'
-import { freeSpace, isoTime } from '../platform/index.ts'
+import { freeSpace, isoTime, type RandomBytes, readFileIfThere } from '../platform/index.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { backupFormat, ledgerName, type Manifest, manifestName } from './manifest.ts'
 import { Pace, stepBack } from './pace.ts'
+import { loadRecoveryKey } from './recovery-key.ts'
 import { rootOfLeaves } from './root-of-leaves.ts'
 import { tarredBytes } from './tar.ts'
 import { sizeWords } from './words.ts'
@@ -26,6 +19,8 @@ export type BackupOrder = {
   readonly target: string
   /** Whether photos and clips go along. */
   readonly media: boolean
+  /** Whether only the recovery key opens the file. */
+  readonly sealed: boolean
   /** Files of the config, absolute. */
   readonly settings: readonly string[]
   /** Bytes to leave free on the disk of the ledger. */
@@ -40,6 +35,8 @@ export type BackupOrder = {
 export type BackupMade = Omit<Manifest, 'files' | 'media' | 'settings' | 'format'> & {
   readonly path: string
   readonly sizeBytes: number
+  /** SHA-256 of the file, hex. */
+  readonly sha256: string
   readonly files: number
   /** Photos and clips in it, and those that rows name and that are left out. */
   readonly mediaFiles: number
@@ -54,7 +51,7 @@ const loneFiles = ['first-admin', 'metrics-token']
  * clips on request. The file appears under its name when it is whole and on disk. The ledger must have a checkpoint. Runs
  * beside a gateway that writes. Throws an Error with a sentence for the admin.
  */
-export async function makeBackup(order: BackupOrder): Promise<BackupMade> {
+export async function makeBackup(order: BackupOrder, random: RandomBytes): Promise<BackupMade> {
   const { dataDir, target, beside } = order
   if (beside) stepBack()
   const part = `${target}.part`
@@ -69,9 +66,11 @@ export async function makeBackup(order: BackupOrder): Promise<BackupMade> {
     if (existsSync(target)) throw new Error(`${target} exists already; name another file, or remove it first`)
     for (const old of [part, copy]) rmSync(old, { force: true })
     room.demand(2 * sizeOfDatabase(databaseFile(dataDir)).bytes)
-    await copyDatabase(databaseFile(dataDir), copy, onStep)
+    // Made before the keys are read, so that the backup has it.
+    if (order.sealed) loadRecoveryKey(dataDir, random)
+    const keys = await copyWithKeys(dataDir, copy, onStep)
     const ledger = readCopy(copy, dataDir)
-    const made = writeArchive(order, { part, copy, ledger, room, onStep })
+    const made = writeArchive(order, { part, copy, ledger, keys, room, onStep, random })
     giveName(part, target)
     return made
   } catch (error) {
@@ -79,6 +78,37 @@ export async function makeBackup(order: BackupOrder): Promise<BackupMade> {
   } finally {
     for (const old of [part, copy]) rmSync(old, { force: true })
   }
+}
+
+/** Files of the folder of keys, by name. */
+type KeyFiles = ReadonlyMap<string, Buffer>
+
+const copiesDuringRotation = 3
+
+/** Copies the database with the keys of the same moment: when keys are rotated meanwhile, it is copied again. */
+async function copyWithKeys(dataDir: string, copy: string, onStep: () => void): Promise<KeyFiles> {
+  for (let round = 1; ; round += 1) {
+    const before = readKeyFiles(dataDir)
+    await copyDatabase(databaseFile(dataDir), copy, onStep)
+    const keys = readKeyFiles(dataDir)
+    if ([...keys].every(([name, bytes]) => before.get(name)?.equals(bytes)) && keys.size === before.size) return keys
+    if (round === copiesDuringRotation) throw new Error('the keys of the log are being rotated; try again')
+    rmSync(copy, { force: true })
+  }
+}
+
+/** The head is left out: the box may have signed a larger one than the copy has. */
+function readKeyFiles(dataDir: string): KeyFiles {
+  const folder = keyFolder(dataDir)
+  const names = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== keyFiles.head && !entry.name.includes('.part'))
+    .map(({ name }) => name)
+  return new Map(
+    names.flatMap((name) => {
+      const bytes = readFileIfThere(join(folder, name))
+      return bytes ? [[name, bytes] as const] : []
+    }),
+  )
 }
 
 type CopiedLedger = {
@@ -101,7 +131,7 @@ function readCopy(copy: string, dataDir: string): CopiedLedger {
     if (!log || !checkpoint) {
       throw new Error('the log has no signed checkpoint yet; wait a minute, or see why in the log of the gateway')
     }
-    const { vkeys } = new LogSigner(originOfLog(log), loadLogKeys(dataDir))
+    const { vkeys } = new LogSigner(originOfLog(log), heldKeys(tx, dataDir, log).pairs)
     const { id, receivedAtMs } = headOf(tx)
     return {
       ...{ log, checkpoint, keys: [...vkeys], schema, held: distinctFiles(tx) },
@@ -122,18 +152,21 @@ type Writing = {
   readonly part: string
   readonly copy: string
   readonly ledger: CopiedLedger
+  readonly keys: KeyFiles
   readonly room: TargetRoom
   readonly onStep: () => void
+  readonly random: RandomBytes
 }
 
-function writeArchive(order: BackupOrder, { part, copy, ledger, room, onStep }: Writing): BackupMade {
-  const { dataDir, media, nowMs } = order
+function writeArchive(order: BackupOrder, { part, copy, ledger, keys, room, onStep, random }: Writing): BackupMade {
+  const { dataDir, media, nowMs, sealed } = order
   const wanted = ledger.held.filter(({ kind }) => media || kind === 'document')
   room.demand(statSync(copy).size + wanted.reduce((sum, { path }) => sum + roomOf(join(dataDir, path)), 0))
-  const writer = new ArchiveWriter(part, nowMs, onStep)
+  const sealing = sealed ? { recoveryKey: loadRecoveryKey(dataDir, random), random } : undefined
+  const writer = new ArchiveWriter(part, nowMs, onStep, sealing)
   try {
     writer.addFile(ledgerName, copy)
-    addKeys(writer, dataDir, ledger)
+    addKeys(writer, keys, ledger)
     const settings = addSettings(writer, order)
     const missing: string[] = []
     const damaged: string[] = []
@@ -163,12 +196,12 @@ function writeArchive(order: BackupOrder, { part, copy, ledger, room, onStep }: 
       files,
     }
     writer.addBytes(manifestName, Buffer.from(JSON.stringify(manifest)))
-    writer.finish()
+    const sha256 = writer.finish()
     const held = mediaFiles.length
     return {
       ...facts,
       path: order.target,
-      sizeBytes: writer.sizeBytes,
+      ...{ sizeBytes: writer.sizeBytes, sha256 },
       files: files.length + 1,
       mediaFiles: media ? held - missing.length : 0,
       mediaLeftOut: media ? missing.length : held,
@@ -179,11 +212,8 @@ function writeArchive(order: BackupOrder, { part, copy, ledger, room, onStep }: 
 }
 
 /** The head is the one that this copy was signed with: the box may have signed a larger one since. */
-function addKeys(writer: ArchiveWriter, dataDir: string, { log, checkpoint }: CopiedLedger): void {
-  for (const entry of readdirSync(keyFolder(dataDir), { withFileTypes: true })) {
-    if (!entry.isFile() || entry.name === keyFiles.head || entry.name.includes('.part')) continue
-    writer.addFile(`keys/${entry.name}`, join(keyFolder(dataDir), entry.name))
-  }
+function addKeys(writer: ArchiveWriter, keys: KeyFiles, { log, checkpoint }: CopiedLedger): void {
+  for (const [name, bytes] of keys) writer.addBytes(`keys/${name}`, bytes)
   const head = { logId: log.logId, size: checkpoint.size, root: checkpoint.root.toString('base64') }
   writer.addBytes(`keys/${keyFiles.head}`, Buffer.from(`${JSON.stringify(head)}\n`))
 }

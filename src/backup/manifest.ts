@@ -43,6 +43,12 @@ export const manifestSchema = z.object({
 })
 export type Manifest = z.infer<typeof manifestSchema>
 
+/** What is known of a ledger that comes back, from wherever it comes. */
+export type ComingFacts = Pick<
+  Manifest,
+  'siteId' | 'logId' | 'size' | 'checkpoint' | 'keys' | 'madeAt' | 'version' | 'lastEventAt' | 'settings'
+>
+
 /** Members that a backup may have: each has its place below the data folder, and nothing leads out of it. */
 const memberNames = [
   /^gatehouse\.db$/,

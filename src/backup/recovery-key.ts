@@ -4,15 +4,24 @@ import { modulesOf, quietModules } from '../labels/index.ts'
 import { loadBoxKey, type RandomBytes } from '../platform/index.ts'
 
 const prefix = 'gatehouse-recovery-1:'
+/** Its name below the folder of keys. */
+export const recoveryKeyFile = 'recovery.key'
 
 /** Reads the recovery key of a data folder, or makes it (32 bytes, mode 0600). Throws when the file holds something else. */
 export function loadRecoveryKey(dataDir: string, random: RandomBytes): Buffer {
-  return loadBoxKey(join(keyFolder(dataDir), 'recovery.key'), random)
+  return loadBoxKey(join(keyFolder(dataDir), recoveryKeyFile), random)
 }
 
 /** Returns the line that people keep: `gatehouse-recovery-1:` and the key in base64url without padding. */
 export function recoveryLine(key: Uint8Array): string {
   return `${prefix}${Buffer.from(key).toString('base64url')}`
+}
+
+/** Reads the line that people keep; undefined when a text is not one. */
+export function readRecoveryLine(text: string): Buffer | undefined {
+  const line = text.trim()
+  const key = Buffer.from(line.startsWith(prefix) ? line.slice(prefix.length) : '', 'base64url')
+  return key.length === 32 && recoveryLine(key) === line ? key : undefined
 }
 
 const inverted = { begin: '\u001b[30;47m', end: '\u001b[0m' }

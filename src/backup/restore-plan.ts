@@ -15,7 +15,7 @@ export type Coming = {
   readonly logs: readonly KnownLog[]
   /** Root over all leaves of the growing log, hex. */
   readonly root: string
-  /** Whether a signed head is one of this ledger: its log is there, has as many leaves, and gives that root. */
+  /** Whether a checkpoint is one of this ledger: its log is there, has as many leaves, and gives that root. */
   readonly holds: (head: SignedHead) => boolean
 }
 

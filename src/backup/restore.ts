@@ -23,15 +23,21 @@ import { namesErasedLater } from '../governance/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { erasuresAfter, type KnownErasure, knownLogs, leafHash, leafOfLog } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { Manifest } from './manifest.ts'
+import type { DavFolder } from '../upload/index.ts'
+import { demandTimeOfName, newestBackup, withFetched } from './fetch.ts'
+import type { ComingFacts, Manifest } from './manifest.ts'
 import { type Present, planRestore, type RestorePlan } from './restore-plan.ts'
 import { rootOfLeaves } from './root-of-leaves.ts'
+import type { SeriesName } from './segments/names.ts'
+import { Seal } from './segments/sealing.ts'
+import type { SegmentSource } from './segments/source.ts'
+import { stageSegments } from './segments/stage.ts'
+import { type EarlierSeries, noteSeries } from './segments/state.ts'
 import { finishSwap, swap } from './swap.ts'
-import { BackupFault, readManifest, unpackBackup } from './unpack.ts'
+import { BackupFault, readManifest, type UnpackOptions, unpackBackup } from './unpack.ts'
 import { stagingFolder, type VerifiedCopy, verifyCopy } from './verify-staged.ts'
 
-export type RestoreOptions = {
-  readonly file: string
+type Options = {
   readonly dataDir: string
   readonly siteId: string
   /** Whether to go behind what this box has signed. */
@@ -43,12 +49,28 @@ export type RestoreOptions = {
   readonly erase: (dataDir: string, names: readonly string[]) => Promise<void>
 }
 
+export type RestoreOptions = Options & {
+  /** A backup: a file, or the newest sealed one or that of a path below a folder of a server. */
+  readonly backup: string | { readonly folder: DavFolder; readonly path: string | null }
+  /** Opens a sealed backup. */
+  readonly recoveryKey?: Uint8Array | undefined
+}
+
+export type SegmentRestoreOptions = Options & {
+  readonly source: SegmentSource
+  readonly recoveryKey: Uint8Array
+  /** Whether to take the newest whole state when a segment is damaged or missing. */
+  readonly asFarAsWhole: boolean
+}
+
 export type Restored = {
   readonly siteId: string
   readonly logId: string
   readonly size: number
   readonly rootHash: string
   readonly madeAt: string
+  /** Whether it was made of segments, and how many of them. */
+  readonly segments: number | null
   readonly version: string
   readonly events: number
   /** Null: nothing went behind, and the log goes on as it is. */
@@ -68,17 +90,76 @@ export type Restored = {
   readonly settings: { readonly folder: string; readonly files: Manifest['settings'] } | null
 }
 
+/** What was put into the staging folder. */
+type Staged = {
+  readonly facts: ComingFacts
+  /** In words: `The backup of 2026-03-02T08:00:00.000Z`. */
+  readonly name: string
+  /** Erasures that the source knows and that the ledger in it may not. */
+  readonly erased: readonly KnownErasure[]
+  readonly segments: {
+    readonly count: number
+    readonly series: SeriesName
+    readonly earlier: readonly EarlierSeries[]
+  } | null
+}
+
 /**
  * Puts a backup in the place of a data folder. Everything is unpacked and verified beside it first; what is replaced is kept
  * aside. No daemon may run. After a crash the same call begins again, or finishes what was decided. Throws ExitError with a
  * sentence for the admin; the data folder is then as it was.
  */
-export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+export function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  return restoreUnderLock(options, async (staging) => {
+    const { backup, siteId, recoveryKey, reserveBytes, nowMs } = options
+    const asked = { into: staging, newestSchema, reserveBytes, media: true, recoveryKey }
+    const unpack = (file: string) => {
+      refuseOtherSite(readManifest(file, recoveryKey), siteId)
+      if (typeof backup === 'string') makeStaging(staging)
+      return unpackBackup(file, asked)
+    }
+    const facts = typeof backup === 'string' ? unpack(backup) : await fetched(backup, options, asked, unpack)
+    openWriter({ dataDir: staging, nowMs }).close()
+    return { facts, name: `The backup of ${facts.madeAt}`, erased: [], segments: null }
+  })
+}
+
+/** Fetches a backup from a server, and unpacks it. */
+async function fetched(
+  { folder, path }: Exclude<RestoreOptions['backup'], string>,
+  { siteId, nowMs }: Options,
+  asked: UnpackOptions,
+  unpack: (file: string) => Manifest,
+): Promise<Manifest> {
+  const found = path ?? (await newestBackup(folder, siteId, nowMs))
+  makeStaging(asked.into)
+  return withFetched(folder, found, asked, (file) => {
+    const manifest = unpack(file)
+    demandTimeOfName(found, manifest)
+    return manifest
+  })
+}
+
+/** Puts what segments give in the place of a data folder, as `restoreBackup` does with a backup. */
+export function restoreSegments(options: SegmentRestoreOptions): Promise<Restored> {
+  return restoreUnderLock(options, async (staging) => {
+    const { source, siteId, recoveryKey, asFarAsWhole, nowMs } = options
+    makeStaging(staging)
+    const seal = new Seal(recoveryKey)
+    const asked = { source, siteId, seal, asFarAsWhole }
+    const { chain, facts } = await stageSegments({ ...asked, recoveryKey, into: staging, nowMs })
+    const { logId, series, header } = chain
+    const segments = { count: chain.files.length, series: { logId, series }, earlier: header.earlier }
+    return { facts, name: `The newest segment, of ${facts.madeAt},`, erased: chain.erased, segments }
+  })
+}
+
+async function restoreUnderLock(options: Options, stage: (staging: string) => Promise<Staged>): Promise<Restored> {
   const { dataDir } = options
   const lock = lockDataDir(dataDir)
   try {
     finishSwap(dataDir)
-    return await restoreLocked(options)
+    return await restoreStaged(options, await stage(stagingFolder(dataDir)))
   } catch (error) {
     if (error instanceof BackupFault) throw new ExitError(1, error.message, error)
     throw error
@@ -88,40 +169,44 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-async function restoreLocked(options: RestoreOptions): Promise<Restored> {
-  const { file, dataDir, siteId, reserveBytes, nowMs } = options
-  const staging = stagingFolder(dataDir)
-  refuseOtherSite(readManifest(file), siteId)
+function makeStaging(staging: string): void {
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(staging, { mode: 0o700 })
-  const manifest = unpackBackup(file, { into: staging, newestSchema, reserveBytes, media: true })
-  openWriter({ dataDir: staging, nowMs }).close()
+}
+
+async function restoreStaged(options: Options, staged: Staged): Promise<Restored> {
+  const { dataDir, siteId, nowMs } = options
+  const { facts } = staged
+  const staging = stagingFolder(dataDir)
   takeOver(staging, dataDir)
-  const copy = verifyCopy(staging, manifest)
-  const present = lookAtPresent(dataDir, Date.parse(manifest.madeAt))
+  const copy = verifyCopy(staging, facts)
+  const present = lookAtPresent(dataDir, Date.parse(facts.madeAt))
   const holds = (head: SignedHead) => holdsHead(staging, copy, head)
   const plan = planRestore({ logs: copy.logs, root: copy.root, holds }, present)
-  if (plan.behind && !options.acceptFork) throw refusal(manifest, plan, plan.behind, present)
+  if (plan.behind && !options.acceptFork) throw refusal(staged, plan, plan.behind, present)
   const fork = plan.forks ? forkStaged(staging, options, present.head ?? copy.signed) : undefined
   if (!fork && present.head) writeHeadFileNow(staging, present.head)
-  const erased = await eraseAgain(options, staging, present.erasures)
-  const settings = manifest.settings.length > 0 ? keepSettings(staging, dataDir) : null
+  // What the source knows of erasures comes last: an older state may not bring a name back.
+  const erased = await eraseAgain(options, staging, [...present.erasures, ...staged.erased])
+  const settings = facts.settings.length > 0 ? keepSettings(staging, dataDir) : null
   const hadLedger = existsSync(databaseFile(dataDir))
   const aside = `replaced-${isoTime(nowMs).replaceAll(/[:.]/g, '-')}`
   swap(dataDir, aside)
+  if (staged.segments) noteSeries(dataDir, staged.segments)
   return {
     ...{ siteId, logId: copy.log.logId, size: copy.log.size, rootHash: copy.root },
-    ...{ madeAt: manifest.madeAt, version: manifest.version, events: copy.events },
+    ...{ madeAt: facts.madeAt, version: facts.version, events: copy.events },
+    segments: staged.segments?.count ?? null,
     fork: fork ? { logId: fork.log.logId, parentLogId: fork.parentLogId, ...parentOf(fork) } : null,
     lost: {
-      from: manifest.lastEventAt,
+      from: facts.lastEventAt,
       to: timeOrNull(present.ledger?.lastEventMs),
       leaves: plan.lostLeaves,
     },
     erased,
     lacking: copy.lacking,
     aside: hadLedger ? join(dataDir, aside) : null,
-    settings: settings === null ? null : { folder: settings, files: manifest.settings },
+    settings: settings === null ? null : { folder: settings, files: facts.settings },
   }
 }
 
@@ -135,12 +220,17 @@ function refuseOtherSite({ siteId }: Manifest, expected: string): void {
   )
 }
 
-function refusal(manifest: Manifest, { lostLeaves }: RestorePlan, behind: SignedHead, present: Present): ExitError {
+function refusal(
+  { facts, name }: Staged,
+  { lostLeaves }: RestorePlan,
+  behind: SignedHead,
+  present: Present,
+): ExitError {
   const known = lostLeaves === null ? '' : ` (${lostLeaves} leaves)`
   const until = timeOrNull(present.ledger?.lastEventMs)
   return new ExitError(
     1,
-    `The backup of ${manifest.madeAt} goes behind what this box has signed: ${behind.size} leaves of log ${behind.logId}, and the backup has ${manifest.size} of log ${manifest.logId}. What was recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add --accept-fork: the ledger then goes on with a new log that states the break`,
+    `${name} goes behind what this box has signed: ${behind.size} leaves of log ${behind.logId}, and it has ${facts.size} of log ${facts.logId}. What was recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add --accept-fork: the ledger then goes on with a new log that states the break`,
   )
 }
 
@@ -201,7 +291,7 @@ function withReader<T>(dataDir: string, read: (tx: ReadTx) => T): T {
   }
 }
 
-function forkStaged(staging: string, { makeId, nowMs }: RestoreOptions, signed: SignedHead): Fork {
+function forkStaged(staging: string, { makeId, nowMs }: Options, signed: SignedHead): Fork {
   const { db, close } = openWriter({ dataDir: staging, nowMs })
   try {
     const tx = executor(db)
@@ -216,11 +306,7 @@ function forkStaged(staging: string, { makeId, nowMs }: RestoreOptions, signed: 
 }
 
 /** A person who was erased after the backup was made is erased from it before it takes its place. */
-async function eraseAgain(
-  { erase }: RestoreOptions,
-  staging: string,
-  erasures: readonly KnownErasure[],
-): Promise<number> {
+async function eraseAgain({ erase }: Options, staging: string, erasures: readonly KnownErasure[]): Promise<number> {
   if (erasures.length === 0) return 0
   const names = withReader(staging, (tx) => namesErasedLater(tx, erasures))
   if (names.length > 0) await erase(staging, names)

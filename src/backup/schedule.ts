@@ -1,20 +1,18 @@
-import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, isoTime, type Logger, readFileIfThere, writeFileDurablyAside } from '../platform/index.ts'
-import { backupName, type KeptBackup, keptBackups } from './backup-names.ts'
-import type { Rehearsed } from './rehearse.ts'
+import { type KeptBackup, madeByNow } from './backup-names.ts'
+import type { BackupPlace } from './places.ts'
+import type { BackupAt, Rehearsed } from './rehearse.ts'
 
-export type ScheduleSettings = { readonly folder: string; readonly everyMs: number; readonly keep: number }
+export type ScheduleSettings = { readonly place: BackupPlace; readonly everyMs: number; readonly keep: number }
 
 export type ScheduleNeeds = {
   readonly clock: Clock
   readonly log: Logger
   readonly dataDir: string
-  readonly siteId: string
   /** Null: no backups are scheduled. */
   readonly settings: () => ScheduleSettings | null
-  readonly make: (target: string) => Promise<unknown>
-  readonly rehearse: (file: string) => Promise<Rehearsed>
+  readonly rehearse: (backup: BackupAt) => Promise<Rehearsed>
 }
 
 /** How the scheduled backups are. */
@@ -71,6 +69,17 @@ export class BackupSchedule {
     return this.#looking
   }
 
+  /** Reads which backups there are, for `seen`. Makes and removes none; a place that cannot be read is a fault. */
+  async count(): Promise<void> {
+    const settings = this.#needs.settings()
+    if (!settings) return
+    try {
+      await this.#kept(settings.place)
+    } catch (error) {
+      this.#makeFault = error instanceof Error ? error.message : String(error)
+    }
+  }
+
   seen(): BackupsSeen {
     const { fault, goodAt } = this.#recorded()
     return {
@@ -81,6 +90,11 @@ export class BackupSchedule {
       makeFault: this.#makeFault,
       rehearsalFault: fault,
     }
+  }
+
+  /** What is scheduled, as of now; null: nothing. */
+  get settings(): ScheduleSettings | null {
+    return this.#needs.settings()
   }
 
   #schedule(): void {
@@ -99,12 +113,25 @@ export class BackupSchedule {
       this.#newestMs = null
       return
     }
+    const { place, everyMs } = settings
     try {
-      let [newest] = await this.#kept(settings)
-      if (clock.monotonic() < this.#retryAtMs) return
-      if (!newest || clock.now() - newest.madeMs >= settings.everyMs) newest = await this.#make(settings)
+      const waiting = await place.waiting()
+      if (waiting) {
+        this.#makeFault = waiting.fault
+        return
+      }
+      if (clock.monotonic() < this.#retryAtMs) {
+        await this.#kept(place)
+        return
+      }
+      let [newest] = await this.#kept(place)
+      if (!newest || clock.now() - newest.madeMs >= everyMs) {
+        await place.make(clock.now())
+        newest = (await this.#kept(place))[0]
+      }
       this.#makeFault = null
-      await this.#rehearse(join(settings.folder, newest.name))
+      await this.#removeOld(settings)
+      if (newest) await this.#rehearse(place, newest.name)
     } catch (error) {
       this.#makeFault = error instanceof Error ? error.message : String(error)
       this.#retryAtMs = clock.monotonic() + retryMs
@@ -112,30 +139,33 @@ export class BackupSchedule {
     }
   }
 
-  async #kept({ folder }: ScheduleSettings): Promise<KeptBackup[]> {
-    const kept = keptBackups(this.#needs.siteId, await readdir(folder))
+  async #kept(place: BackupPlace): Promise<KeptBackup[]> {
+    const kept = madeByNow(await place.kept(), this.#needs.clock.now())
     this.#newestMs = kept[0]?.madeMs ?? null
     return kept
   }
 
-  /** Makes one and then removes the oldest: there is never a moment with fewer than before. */
-  async #make(settings: ScheduleSettings): Promise<KeptBackup> {
-    const { clock, siteId, make } = this.#needs
-    await make(join(settings.folder, backupName(siteId, clock.now())))
-    const kept = await this.#kept(settings)
-    for (const { name } of kept.slice(settings.keep)) await rm(join(settings.folder, name), { force: true })
-    const [newest] = kept
-    if (!newest) throw new Error(`the backup is not in ${settings.folder} after it was made`)
-    return newest
+  /** The newer ones are there already: there is never a moment with fewer than before. */
+  async #removeOld({ place, keep }: ScheduleSettings): Promise<void> {
+    const kept = madeByNow(await place.kept(), this.#needs.clock.now())
+    for (const { name } of kept.slice(keep)) {
+      try {
+        await place.remove(name)
+      } catch (err) {
+        this.#needs.log.warn({ err, backup: place.pathOf(name) }, 'an old backup could not be removed')
+        return
+      }
+    }
   }
 
   /** Each backup is rehearsed once; one that does not come back is tried again after a while. */
-  async #rehearse(file: string): Promise<void> {
+  async #rehearse(place: BackupPlace, name: string): Promise<void> {
     const { clock, log, rehearse } = this.#needs
     const before = this.#recorded()
+    const file = place.pathOf(name)
     if (before.file === file && before.fault === null) return
     try {
-      await rehearse(file)
+      await rehearse(await place.at(name))
       await this.#keep({ file, fault: null, goodAt: isoTime(clock.now()) })
     } catch (error) {
       const fault = error instanceof Error ? error.message : String(error)

@@ -26,6 +26,10 @@ export type BackupRequest = {
   /** Absolute path of the file to make. */
   readonly target: string
   readonly media: boolean
+  /** Whether only the recovery key opens the file; default: no. */
+  readonly sealed?: boolean
+  /** The time that its manifest states; default: now. */
+  readonly nowMs?: number
   /** Who asked; null for the schedule. */
   readonly caller: Required<AuditOrigin>['caller'] | null
 }
@@ -58,15 +62,21 @@ export class Backups {
    * Makes a backup. The newest leaves are signed first, and photos and clips that go along are held until they are copied.
    * Rejects with an AppError for the admin.
    */
-  async make({ target, media, caller }: BackupRequest): Promise<BackupMade> {
+  async make({
+    target,
+    media,
+    sealed = false,
+    nowMs = this.#needs.clock.now(),
+    caller,
+  }: BackupRequest): Promise<BackupMade> {
     if (this.#isBusy) throw new AppError('NOT_READY', 'Another backup is being made; wait until it is done')
     this.#isBusy = true
-    const { work, audit, checkpoints, dataDir, version, makeId, clock } = this.#needs
+    const { work, audit, checkpoints, dataDir, version, makeId } = this.#needs
     const id = makeId()
     try {
       await checkpoints.make()
       if (media) await this.#hold(id)
-      const order = { target, media, dataDir, version, nowMs: clock.now(), beside: this.#isStarted }
+      const order = { target, media, sealed, dataDir, version, nowMs, beside: this.#isStarted }
       const settings = this.#needs.settings()
       const made = await this.#needs.run({ ...order, settings, reserveBytes: this.#needs.reserveBytes() })
       const { logId, size, sizeBytes } = made

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { freeSpace, ownFile } from '../platform/index.ts'
+import { sealedEnd } from './backup-names.ts'
 import { type Bytes, withBytes } from './bytes.ts'
 import {
   isMemberName,
@@ -11,6 +12,7 @@ import {
   manifestName,
   manifestSchema,
 } from './manifest.ts'
+import { isSealedFile, openSealedFile, SealedFileFault } from './sealed-file.ts'
 import { readMembers, TarFault, type TarMember } from './tar.ts'
 import { sizeWords } from './words.ts'
 
@@ -28,14 +30,16 @@ export type UnpackOptions = {
   readonly reserveBytes: number
   /** Whether photos and clips are unpacked too. */
   readonly media: boolean
+  /** Opens a sealed backup. A backup that is not sealed is refused then: whoever can put a file there could have made it. */
+  readonly recoveryKey?: Uint8Array | undefined
   readonly onPiece?: () => void
 }
 
 /**
  * Reads only the manifest of a backup, after every header was checked. Throws BackupFault when the file is none, or is cut.
  */
-export function readManifest(file: string): Manifest {
-  return opened(file, (bytes) => manifestOf(bytes, readMembers(bytes)))
+export function readManifest(file: string, recoveryKey?: Uint8Array): Manifest {
+  return opened(file, recoveryKey, (bytes) => manifestOf(bytes, readMembers(bytes)))
 }
 
 /**
@@ -43,7 +47,7 @@ export function readManifest(file: string): Manifest {
  * the sizes and the room on the disk are checked. Throws BackupFault; what was written by then stays for the caller to remove.
  */
 export function unpackBackup(file: string, options: UnpackOptions): Manifest {
-  return opened(file, (bytes) => {
+  return opened(file, options.recoveryKey, (bytes) => {
     const members = readMembers(bytes)
     const manifest = manifestOf(bytes, members)
     checkMembers(members, manifest)
@@ -68,20 +72,26 @@ export function unpackBackup(file: string, options: UnpackOptions): Manifest {
   })
 }
 
-function opened<T>(file: string, work: (bytes: Bytes) => T): T {
+const notSealed =
+  'is not sealed, as a backup of a storage server is, so anybody may have made it; a plain backup that you trust is restored from a file, without --recovery-key'
+
+function opened<T>(file: string, recoveryKey: Uint8Array | undefined, work: (bytes: Bytes) => T): T {
   try {
     return withBytes(file, (bytes) => {
+      if (isSealedFile(bytes)) return work(openSealedFile(bytes, recoveryKey))
+      if (recoveryKey !== undefined || file.endsWith(sealedEnd)) throw new SealedFileFault(notSealed)
       if (bytes.sizeBytes >= 4) refuseOthers(bytes.read(0, 4))
       return work(bytes)
     })
   } catch (error) {
     if (error instanceof BackupFault) throw new BackupFault(`${file} is no backup to restore: ${error.message}`)
+    if (error instanceof SealedFileFault) throw new BackupFault(`${file} ${error.message}`)
     if (error instanceof TarFault) {
       throw new BackupFault(`${file} is damaged or no backup of gatehouse: ${error.message}`)
     }
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new BackupFault(`there is no file ${file}`)
-    if (code === 'EACCES') throw new BackupFault(`${file} can't be read by this user (${code})`)
+    if (code === 'EACCES') throw new BackupFault(`${file} cannot be read by this user (${code})`)
     throw error
   }
 }

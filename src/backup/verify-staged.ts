@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { databaseFile, executor, openReader, type ReadTx } from '../database/index.ts'
 import {
+  heldKeys,
   LogSigner,
-  loadLogKeys,
   originOfLog,
   readCheckpointText,
   readNote,
@@ -12,7 +12,7 @@ import {
   verifySignatures,
 } from '../evidence/index.ts'
 import { type KnownLog, knownLogs } from '../log/index.ts'
-import type { Manifest } from './manifest.ts'
+import type { ComingFacts } from './manifest.ts'
 import { rootOfLeaves } from './root-of-leaves.ts'
 import { BackupFault } from './unpack.ts'
 
@@ -33,7 +33,7 @@ export type VerifiedCopy = {
  * Recomputes an unpacked ledger from its first leaf and compares it with its manifest and its checkpoint. Throws BackupFault
  * with what does not match.
  */
-export function verifyCopy(folder: string, manifest: Manifest): VerifiedCopy {
+export function verifyCopy(folder: string, manifest: ComingFacts): VerifiedCopy {
   const found = verifyLedger(folder, { mayLackFiles: true })
   if (!found.ok) throw new BackupFault(`its ledger does not verify:\n${mismatchLines(found)}`)
   const { logId, siteId, size } = manifest
@@ -63,8 +63,13 @@ export function mismatchLines({ mismatches, truncated }: Verification): string {
 }
 
 /** The checkpoint of the manifest is signed by the keys that are in the backup, and its root is that of the leaves. */
-function checkCheckpoint(tx: ReadTx, folder: string, { checkpoint, keys: vkeys }: Manifest, log: KnownLog): SignedHead {
-  const signer = new LogSigner(originOfLog(log), loadLogKeys(folder))
+function checkCheckpoint(
+  tx: ReadTx,
+  folder: string,
+  { checkpoint, keys: vkeys }: ComingFacts,
+  log: KnownLog,
+): SignedHead {
+  const signer = new LogSigner(originOfLog(log), heldKeys(tx, folder, log).pairs)
   const note = readNote(checkpoint)
   const head = note && readCheckpointText(note.text)
   if (!note || !head || head.isExtended) throw new BackupFault('its checkpoint is not a signed checkpoint')

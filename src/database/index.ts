@@ -15,17 +15,34 @@ export { compact } from './compact.ts'
 export { copyDatabase, sizeOfDatabase } from './copy.ts'
 export { DiskRoom } from './disk-room.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
+export { type Inventory, inventoryOf, textsOf } from './inventory.ts'
+export type { Migration } from './migrate.ts'
 export {
   databaseFile,
+  type FileSchema,
   lockDataDir,
   newestSchema,
+  openAsItIs,
   openReader,
   openWriter,
+  openWriterAt,
   type SchemaDifferences,
   schemaDifferences,
+  schemaOfFile,
 } from './open.ts'
 export { type Condition, keysOfPage, type Listing, listings } from './page-in-slices.ts'
 export { builderOver, type Query } from './sql.ts'
 export { type Bindable, built, change, changes, type Statement, statement, statements } from './statement.ts'
+export {
+  atOneMoment,
+  type Cell,
+  countUpTo,
+  emptyTable,
+  largestOf,
+  readRows,
+  rowAdder,
+  type TableShape,
+  tableShapes,
+} from './table-rows.ts'
 export { executor, type ReadTx, type Tx } from './transaction.ts'
 export { type Head, type Slice, UnitOfWork } from './unit-of-work.ts'

@@ -54,6 +54,18 @@ export function openWriter(options: OpenOptions): { db: Database; close: () => v
 }
 
 /**
+ * Makes or opens a database of an older schema, to put rows of that schema into it. References between rows are not looked at
+ * until it is opened again. Throws ExitError.
+ */
+export function openWriterAt(schema: number, options: Omit<OpenOptions, 'migrations'>): ReturnType<typeof openWriter> {
+  const opened = openWriter({ ...options, migrations: ours.filter(({ version }) => version <= schema) })
+  opened.db.pragma('foreign_keys = OFF')
+  // Nothing of it counts before it is whole and synced.
+  opened.db.pragma('synchronous = OFF')
+  return opened
+}
+
+/**
  * Takes the lock of a data folder without opening its database, and makes the folder when it is not there. Throws ExitError
  * when another gatehouse works on it.
  */
@@ -81,6 +93,40 @@ export function openReader(file: string): Database {
     return db
   } catch (error) {
     db?.close()
+    throw refusal(file, error)
+  }
+}
+
+export type FileSchema = {
+  readonly schema: number
+  /** The lowest schema whose program can still work with the file. */
+  readonly oldestReader: number
+}
+
+/** Returns the schema of a database that may be of another version. Throws ExitError when it is not ours. */
+export function schemaOfFile(file: string): FileSchema {
+  const db = openReader(file)
+  try {
+    const schema = db.pragma('user_version', { simple: true }) as number
+    return { schema, oldestReader: schema === 0 ? 0 : oldestReaderOf(db) }
+  } finally {
+    db.close()
+  }
+}
+
+/** Opens a read-only connection to a database that this program can work with as it is. Throws ExitError, also for an older one. */
+export function openAsItIs(file: string, migrations: readonly Migration[] = ours): Database {
+  const db = openReader(file)
+  try {
+    const newest = migrations.at(-1)?.version ?? 0
+    refuseNewer(db, migrations)
+    const version = db.pragma('user_version', { simple: true }) as number
+    if (version < newest) throw new ExitError(1, `has schema ${version}, and this gatehouse works with ${newest}`)
+    const { lost } = schemaDifferences(db, migrations)
+    if (lost.length > 0) throw new ExitError(1, `has lost or changed guards (${lost.join(', ')})`)
+    return db
+  } catch (error) {
+    db.close()
     throw refusal(file, error)
   }
 }
@@ -122,13 +168,17 @@ function refuseNewer(db: Database, migrations: readonly Migration[]): void {
   const newest = migrations.at(-1)?.version ?? 0
   const version = db.pragma('user_version', { simple: true }) as number
   if (version <= newest) return
-  const oldest = db.prepare('SELECT max(oldest_reader) FROM schema_migration').pluck().get() as number
+  const oldest = oldestReaderOf(db)
   if (newest < oldest) {
     throw new ExitError(
       1,
       `has schema ${version}, which needs a gatehouse that knows at least schema ${oldest}; this one knows ${newest}`,
     )
   }
+}
+
+function oldestReaderOf(db: Database): number {
+  return db.prepare('SELECT max(oldest_reader) FROM schema_migration').pluck().get() as number
 }
 
 export type SchemaDifferences = {

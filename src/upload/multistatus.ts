@@ -17,6 +17,22 @@ export function filesIn(xml: string): Map<string, number> {
   return files
 }
 
+/**
+ * Returns the names of what is in a folder, those of folders with a slash at the end. `path` is the folder's own, which the answer
+ * lists too. Throws an Error when the answer is no XML.
+ */
+export function entriesIn(xml: string, path: string): string[] {
+  const root = parseXml(xml).root
+  const own = decodeURIComponent(path).replace(/\/+$/, '')
+  return (root ? inside(root, 'response') : []).flatMap((response) => {
+    const href = inside(response, 'href')[0]?.text.trim() ?? ''
+    const found = decodeURIComponent(href.replace(/^https?:\/\/[^/]+/, '')).replace(/\/+$/, '')
+    if (found === own || found === '') return []
+    const name = found.slice(found.lastIndexOf('/') + 1)
+    return [inside(response, 'collection').length > 0 ? `${name}/` : name]
+  })
+}
+
 /** Elements of this name at any depth; servers choose the prefixes of the namespace DAV: themselves. */
 function inside(element: XmlElement, name: string): XmlElement[] {
   return element.children.flatMap((child) => {

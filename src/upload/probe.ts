@@ -9,7 +9,10 @@ export type Account = { readonly instance: StorageInstance; readonly username: s
 
 const schemes = ['bearer', 'basic'] as const
 
-export function authorizationOf(scheme: Scheme, { username, password }: Account): string {
+export function authorizationOf(
+  scheme: Scheme,
+  { username, password }: Pick<Account, 'username' | 'password'>,
+): string {
   return scheme === 'bearer'
     ? `Bearer ${password}`
     : `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`

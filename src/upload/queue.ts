@@ -4,6 +4,9 @@ import type { Clock } from '../platform/index.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow, UploadStatus } from './tables.ts'
 
+/** Copies of the ledger: their files are no media, and whoever made them keeps them until they are uploaded. */
+const unheld: ReadonlySet<UploadKind> = new Set(['segment', 'snapshot', 'backup'])
+
 /** Why the files of the queue must stay on this box. */
 const holdReason = 'upload'
 const holdRef = ({ kind, ref }: { kind: UploadKind; ref: string }) => `${kind}:${ref}`
@@ -65,7 +68,7 @@ export class UploadQueue {
       queued_at_ms: nowMs,
     })
     if (!isNew) return
-    holdMedia(tx, { sha256, reason: holdReason, ref: holdRef(file) }, nowMs)
+    if (!unheld.has(kind)) holdMedia(tx, { sha256, reason: holdReason, ref: holdRef(file) }, nowMs)
     this.#hasChanged = true
   }
 
@@ -97,7 +100,8 @@ export class UploadQueue {
  */
 export function holdQueueAgain(tx: Tx, id: number, nowMs: number): number | undefined {
   const rows = store.openBehind(tx, id)
-  for (const row of rows) holdMedia(tx, { sha256: row.sha256, reason: holdReason, ref: holdRef(row) }, nowMs)
+  for (const row of rows.filter(({ kind }) => !unheld.has(kind)))
+    holdMedia(tx, { sha256: row.sha256, reason: holdReason, ref: holdRef(row) }, nowMs)
   return rows.at(-1)?.id
 }
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { historyQuery, listOf, resource, rowId, timeOut } from '../http/index.ts'
-import { uploadKinds, uploadStatuses } from './tables.ts'
+import { parkedReasons, uploadKinds, uploadStatuses } from './tables.ts'
 
 export const UploadQuery = z.object({
   ...historyQuery,
@@ -18,6 +18,10 @@ const uploadShape = {
   path: z.string().openapi({ description: 'path on the storage server, from the root of the account on' }),
   status: z.enum(uploadStatuses).openapi({
     description: 'uploaded: the copy on the server was compared. parked: not tried again until somebody asks for it',
+  }),
+  parkedFor: z.enum(parkedReasons).nullable().openapi({
+    description:
+      'quota: no room on the server. hash: other bytes are there under this name. file: it is missing or damaged on this box. refused: the server refuses it. null: not parked',
   }),
   attempts: z.int().openapi({ description: 'attempts that began; an outage of the server or of the line counts none' }),
   nextAttemptAt: timeOut().nullable().openapi({ description: 'null: at once, or never again' }),

@@ -58,6 +58,7 @@ function shown(row: UploadRow): Upload {
     ref: row.ref,
     path: `${row.root}/${row.path}`,
     status: row.status,
+    parkedFor: row.parked_for,
     attempts: row.attempts,
     nextAttemptAt: isWaiting ? isoTime(row.next_attempt_at_ms) : null,
     lastError: row.last_error,

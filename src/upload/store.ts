@@ -104,6 +104,13 @@ const openOfCamera = statement({
   columns: { n: integer },
   sql: `SELECT count(*) AS n FROM upload WHERE cctv_id = +? AND status <> 'uploaded'`,
 })
+const openOfLedger = statement({
+  columns: { n: integer },
+  sql: `SELECT count(*) AS n FROM upload WHERE status <> 'uploaded' AND kind IN ('segment', 'snapshot')`,
+})
+const oldOfLedger = change(
+  `DELETE FROM upload WHERE status = 'uploaded' AND kind IN ('segment', 'snapshot') AND uploaded_at_ms < ?`,
+)
 const newestError = statement({
   columns: { error: maybe(text) },
   sql: `SELECT last_error AS error FROM upload WHERE status = 'parked' ORDER BY id DESC LIMIT 1`,
@@ -241,6 +248,14 @@ export const openBehind = (tx: ReadTx, id: number) => tx.all(openRows, [id])
 
 /** Clips of a camera that are not uploaded. */
 export const countOpenOfCamera = (tx: ReadTx, cctvId: number): number => tx.get(openOfCamera, [cctvId])?.n ?? 0
+
+/** Segments and their keys that are not on the server yet. */
+export const countOpenSegments = (tx: ReadTx): number => tx.get(openOfLedger)?.n ?? 0
+
+/** Removes the rows of segments that were uploaded before a time: one comes every minute. */
+export function forgetUploadedSegments(tx: Tx, beforeMs: number): void {
+  tx.run(oldOfLedger, [beforeMs])
+}
 
 /** Returns the number of the last row of a source that was looked at. */
 export const lookedUpTo = (tx: ReadTx, kind: UploadKind): number => tx.get(sourceOf, { kind })?.up_to ?? 0

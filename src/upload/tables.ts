@@ -11,7 +11,8 @@ export type UploadStatus = (typeof uploadStatuses)[number]
 export type Verified = 'hash' | 'size'
 
 /** Why a file is parked: no room on the server, other bytes there, a file that is missing here, or a refusal. */
-export type ParkedFor = 'quota' | 'hash' | 'file' | 'refused'
+export const parkedReasons = ['quota', 'hash', 'file', 'refused'] as const
+export type ParkedFor = (typeof parkedReasons)[number]
 
 export const tables = {
   upload: {

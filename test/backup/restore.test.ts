@@ -86,7 +86,7 @@ t.test('photos that the backup left out are taken from the folder that is replac
   t.match(verifyLedger(elsewhere).mismatches, [{ what: 'its file is not there' }])
 })
 
-t.test('a folder whose ledger is gone takes the backup, and a signed head that was left there is heard', async (t) => {
+t.test('a folder whose ledger is gone takes the backup, and a checkpoint that was left there is heard', async (t) => {
   const gateway = await stocked(t)
   const file = await backedUp(t, gateway)
   await place(gateway, 2)

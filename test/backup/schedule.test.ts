@@ -97,7 +97,10 @@ t.test(
     const away = join(folder, 'away')
     const settings = (to: string) => {
       const { live } = gateway
-      live.config = { ...live.config, backup: { file: { ...live.config.backup.file, to: { folder: to } } } }
+      live.config = {
+        ...live.config,
+        backup: { ...live.config.backup, file: { ...live.config.backup.file, to: { folder: to } } },
+      }
     }
     settings(away)
     await gateway.backupSchedule.look()

@@ -75,6 +75,7 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
       'log_checkpoint',
       'log_cosignature',
       'log_identity',
+      'log_key',
       'log_tile',
       'log_timestamp',
       'witness_conflict',
@@ -91,6 +92,7 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   db.exec(`INSERT INTO media VALUES (1, 'aa', 'photo', 'image/png', 1, 1, NULL)`)
   db.exec(`INSERT INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, 'log-1', 'dc-7', 1)`)
   db.exec(`INSERT INTO log_leaf VALUES (1, 1, 1, 'placement', '1', x'00', zeroblob(32))`)
+  db.exec(`INSERT INTO log_key VALUES (1, 'k-1', 'a', 'b', 'c', 'd', 1, 1, 1, 2, 'aa')`)
   db.exec(`INSERT INTO audit_hash VALUES (1, x'00')`)
   db.exec(`INSERT INTO audit_digest VALUES (1, 'd-1', 1, 1, 1, 'aa', 1, 1, 1, 2, 'aa')`)
   const outsider = new BetterSqlite3(databaseFile(dataDir))
@@ -119,6 +121,8 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
     `REPLACE INTO log_leaf VALUES (1, 1, 2, 'placement', '1', x'01', zeroblob(32))`,
     `INSERT INTO log_leaf VALUES (2, 1, 3, 'placement', '1', x'01', zeroblob(32))`,
     `INSERT INTO log_leaf VALUES (2, 2, 1, 'placement', '1', x'01', zeroblob(32))`,
+    `UPDATE log_key SET ed25519 = 'x'`,
+    'DELETE FROM log_key',
     `UPDATE log_identity SET log_id = 'log-2'`,
     'DELETE FROM log_identity',
     `REPLACE INTO log_identity (id, log_id, site_id, created_at_ms) VALUES (1, 'log-2', 'dc-7', 1)`,

@@ -78,7 +78,7 @@ export function restored(
 ): Promise<Restored> {
   const nowMs = options.nowMs ?? Date.parse('2026-03-02T20:00:00Z')
   return restoreBackup({
-    ...{ file, dataDir, siteId: options.siteId ?? 'test-site', acceptFork: options.acceptFork ?? false },
+    ...{ backup: file, dataDir, siteId: options.siteId ?? 'test-site', acceptFork: options.acceptFork ?? false },
     ...{ reserveBytes: 0, nowMs },
     makeId: uuidv7Maker({ now: () => nowMs }, systemRandom),
     erase: () => Promise.reject(new Error('nobody was erased in this story')),

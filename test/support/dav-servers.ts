@@ -2,11 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { isInstalled } from './process.ts'
 import { waitUntil } from './waiting.ts'
 
@@ -16,15 +15,6 @@ export type DavServer = { readonly url: string; readonly files: string }
 const user = 'gatehouse-dc7'
 const password = 'app-password-of-dc7'
 const htpasswd = `${user}:{SHA}${createHash('sha1').update(password).digest('base64')}`
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function answers(t: Test, child: ChildProcess, url: string): Promise<void> {
   t.teardown(async () => {

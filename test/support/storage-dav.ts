@@ -44,8 +44,15 @@ export class DavFiles {
     const there = this.files.get(file)
     const say = (status: number, extra: Record<string, string> = {}) => response.writeHead(status, extra).end()
     if (this.locked.has(file)) return say(423)
-    if (method === 'PROPFIND')
-      return file.includes('/') && there === undefined ? say(404) : multistatus(response, file, [])
+    if (method === 'PROPFIND') {
+      if (file.includes('/') && there === undefined) return say(404)
+      return multistatus(response, file, headers['depth'] === '1' ? this.#inside(file) : [])
+    }
+    if (method === 'DELETE') {
+      if (there === undefined) return say(404)
+      for (const path of [...this.files.keys()]) if (`${path}/`.startsWith(`${file}/`)) this.files.delete(path)
+      return say(204)
+    }
     if (method === 'MKCOL') {
       if (there !== undefined || !file.includes('/')) return say(405)
       if (!this.#hasParent(file)) return say(409)
@@ -117,6 +124,14 @@ export class DavFiles {
     return this.#keep(file, whole, headers, response)
   }
 
+  #inside(folder: string): [string, Buffer | 'folder'][] {
+    const below = [...this.files].filter(([path]) => path.startsWith(`${folder}/`))
+    return below.flatMap(([path, bytes]): [string, Buffer | 'folder'][] => {
+      const name = path.slice(folder.length + 1)
+      return name.includes('/') ? [] : [[name, bytes]]
+    })
+  }
+
   #pieces(folder: string): [string, Buffer][] {
     return [...this.uploads]
       .flatMap(([key, bytes]): [string, Buffer][] =>
@@ -139,13 +154,15 @@ function targetOf({ destination = '' }: IncomingHttpHeaders): string {
   return decodeURIComponent(new URL(String(destination)).pathname.replace('/remote.php/dav/files/', ''))
 }
 
-function multistatus(response: DavResponse, path: string, pieces: readonly [string, Buffer][]): unknown {
+function multistatus(response: DavResponse, path: string, pieces: readonly [string, Buffer | 'folder'][]): unknown {
   const entry = (href: string, size: string) =>
     `<d:response><d:href>/remote.php/dav/files/${href}</d:href><d:propstat><d:prop>${size}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`
   const rows = [
     entry(`${path}/`, '<d:resourcetype><d:collection/></d:resourcetype>'),
-    ...pieces.map(([name, { length }]) =>
-      entry(`${path}/${name}`, `<d:getcontentlength>${length}</d:getcontentlength><d:resourcetype/>`),
+    ...pieces.map(([name, bytes]) =>
+      bytes === 'folder'
+        ? entry(`${path}/${name}/`, '<d:resourcetype><d:collection/></d:resourcetype>')
+        : entry(`${path}/${name}`, `<d:getcontentlength>${bytes.length}</d:getcontentlength><d:resourcetype/>`),
     ),
   ]
   return response

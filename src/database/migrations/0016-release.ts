@@ -7,6 +7,7 @@ import { clockStatements } from './0016/clock.ts'
 import { eventFilmsStatements } from './0016/event-films.ts'
 import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
+import { logKeysStatements } from './0016/log-keys.ts'
 import { peopleStatements } from './0016/people.ts'
 import { privacyStatements } from './0016/privacy.ts'
 import { repliesStatements } from './0016/replies.ts'
@@ -38,5 +39,6 @@ export const release: Migration = {
     ...clockStatements,
     ...transparencyStatements,
     ...witnessesStatements,
+    ...logKeysStatements,
   ],
 }

@@ -1,0 +1,69 @@
+import { isoTime } from '../platform/index.ts'
+import type { ScheduleSettings } from './schedule.ts'
+import { seriesBegunMs, seriesFolder } from './segments/names.ts'
+import { readState } from './segments/state.ts'
+
+/** A copy of the ledger from before an erasure. */
+export type CopyWithNames = {
+  /** A backup file, or a series of segments. */
+  readonly kind: 'backup' | 'segments'
+  /** Its path, or the path below the root of the storage server or the target of the segments. */
+  readonly name: string
+  /** When it goes by itself, as long as the config stays as it is and the gateway runs. */
+  readonly until: string
+}
+
+export type CopiesAsked = {
+  readonly dataDir: string
+  readonly siteId: string
+  /** `backup.file`; null: no backups are scheduled. */
+  readonly file: ScheduleSettings | null
+  /** `backup.segments`; null: no segments are written. */
+  readonly segments: { readonly keepMs: number } | null
+  /** When the name was erased: what was made later does not have it. */
+  readonly erasedMs: number
+}
+
+/** What is known of the copies that still hold a name. */
+export type CopiesWithNames = {
+  readonly copies: readonly CopyWithNames[]
+  /** Why the place of the backups could not be looked at; null when it could. */
+  readonly problem: string | null
+}
+
+/**
+ * Returns the scheduled backups and the series of segments that were made before an erasure, each with the time at which it goes.
+ * Backups that somebody made by hand are not known here. Never rejects.
+ */
+export async function copiesWithNames(asked: CopiesAsked): Promise<CopiesWithNames> {
+  const segments = seriesBefore(asked)
+  if (!asked.file) return { copies: segments, problem: null }
+  try {
+    return { copies: [...(await backupsBefore(asked.erasedMs, asked.file)), ...segments], problem: null }
+  } catch (error) {
+    return { copies: segments, problem: (error as Error).message }
+  }
+}
+
+/** The oldest goes when `keep` newer ones are there. */
+async function backupsBefore(erasedMs: number, { place, everyMs, keep }: ScheduleSettings): Promise<CopyWithNames[]> {
+  const kept = await place.standing()
+  const newestMs = kept[0]?.madeMs ?? erasedMs
+  return kept.flatMap(({ name, madeMs }, newer) => {
+    const until = isoTime(newestMs + Math.max(1, keep - newer) * everyMs)
+    return madeMs <= erasedMs ? [{ kind: 'backup' as const, name: place.pathOf(name), until }] : []
+  })
+}
+
+/** The series that goes on is followed by one without the name; from then on its time runs. */
+function seriesBefore({ dataDir, siteId, segments, erasedMs }: CopiesAsked): CopyWithNames[] {
+  const state = segments && readState(dataDir)
+  if (!state) return []
+  const standing = [...state.earlier, { logId: state.logId, series: state.series, endedAt: isoTime(erasedMs) }]
+  return standing.flatMap(({ logId, series, endedAt }) => {
+    const untilMs = Date.parse(endedAt) + segments.keepMs
+    const name = seriesFolder(siteId, { logId, series })
+    const isOlder = seriesBegunMs(series) < erasedMs
+    return isOlder && untilMs > erasedMs ? [{ kind: 'segments' as const, name, until: isoTime(untilMs) }] : []
+  })
+}
