@@ -11,11 +11,12 @@ const plainEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root',
 /** A Debian that runs systemd in a folder, with a network of its own that reaches nothing. */
 export class Container {
   readonly #nspawn: ChildProcess
-  readonly #leader: number
+  /** Its first process, as this machine sees it; nsenter enters it. */
+  readonly leader: number
 
   private constructor(nspawn: ChildProcess, leader: number) {
     this.#nspawn = nspawn
-    this.#leader = leader
+    this.leader = leader
   }
 
   /** Boots the folder and resolves when systemd has started everything. @param source the tree to show as /src */
@@ -38,7 +39,7 @@ export class Container {
 
   /** Runs a line of shell as root inside; what it printed, both streams together. */
   async run(script: string): Promise<Ran> {
-    const child = spawn('nsenter', ['-t', String(this.#leader), '-a', 'sh', '-c', script], {
+    const child = spawn('nsenter', ['-t', String(this.leader), '-a', 'sh', '-c', script], {
       env: plainEnvironment,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

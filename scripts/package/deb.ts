@@ -92,6 +92,8 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
   return {
     'etc/gatehouse/gatehouse.yaml': text(configExample()),
     'usr/lib/systemd/system/gatehouse.service': source('systemd/gatehouse.service'),
+    'usr/lib/systemd/system/gatehouse-hub.service': source('systemd/gatehouse-hub.service'),
+    'usr/lib/gatehouse/way-back': { mode: 0o755, content: readFileSync(join(root, 'scripts/package/way-back')) },
     'usr/lib/sysusers.d/gatehouse.conf': source('systemd/gatehouse.sysusers'),
     'usr/lib/tmpfiles.d/gatehouse.conf': source('systemd/gatehouse.tmpfiles'),
     'usr/share/bash-completion/completions/gatehouse': text(bashCompletion()),
@@ -103,6 +105,12 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
     [`${doc}/THIRD-PARTY-NOTICES.gz`]: packed(thirdPartyNotices()),
     [`${doc}/sbom.cdx.json.gz`]: packed(sbom(arch)),
     [`${doc}/examples/credentials.conf`]: source('systemd/credentials.conf'),
+    ...Object.fromEntries(
+      readdirSync(join(root, 'systemd/monitoring')).map((name) => [
+        `${doc}/monitoring/${name}`,
+        source(`systemd/monitoring/${name}`),
+      ]),
+    ),
   }
 }
 

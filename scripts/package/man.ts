@@ -106,6 +106,7 @@ const environmentTable = terms([
 const filesTable = terms([
   ['/etc/gatehouse/gatehouse.yaml', 'the config; drop-ins in /etc/gatehouse/conf.d/'],
   ['/var/lib/gatehouse', 'ledger, clips, photos and keys'],
+  ['/usr/lib/gatehouse/versions', 'the version before, for "gatehouse rollback"'],
   ['/run/gatehouse/control.sock', 'through which commands reach the running daemon'],
 ])
 

@@ -21,7 +21,7 @@ import {
   scoreRoutes,
 } from '../cameras/index.ts'
 import { type ClockBook, clockRoutes } from '../clock/index.ts'
-import { consoleRoutes, sessionPath } from '../console/index.ts'
+import { consoleRoutes, sessionPath, trustRoutes } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
 import {
@@ -32,6 +32,8 @@ import {
   type Proofs,
   type PublishedLog,
   proofRoutes,
+  type Receipts,
+  receiptRoutes,
   transparencyRoutes,
   type Witness,
   witnessRoutes,
@@ -50,8 +52,8 @@ import {
   traceRoutes,
 } from '../floor/index.ts'
 import type { Governance } from '../governance/index.ts'
-import { type HealthWatch, healthRoutes, type Metrics } from '../health/index.ts'
-import { type Api, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot } from '../http/index.ts'
+import { type HealthWatch, healthRoutes, type LastDay, type Metrics } from '../health/index.ts'
+import { type Api, type BoxAuthority, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot } from '../http/index.ts'
 import { type ImportService, importRoutes } from '../imports/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
@@ -67,10 +69,12 @@ import { type Photos, photoRoutes, photosPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { type Exports, type Notices, privacyRoutes, type Redactions } from '../privacy/index.ts'
 import { type ScaleService, scaleRoutes } from '../scales/index.ts'
+import { type StreamHub, streamRoutes } from '../stream/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type UploadService, uploadRoutes } from '../upload/index.ts'
 import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import { descriptionRoutes } from './description.ts'
+import type { Takeover } from './takeover.ts'
 
 export type ApiParts = {
   readonly log: Logger
@@ -92,8 +96,11 @@ export type ApiParts = {
     readonly instance: string
     readonly storageInstances: readonly string[]
   }
+  /** Refuses writes while a new version takes over. */
+  readonly takeover: Pick<Takeover, 'gate'>
   readonly metrics: Metrics
   readonly health: Pick<HealthWatch, 'checks'>
+  readonly lastDay: Pick<LastDay, 'columns'>
   readonly uptimeSeconds: () => number
   readonly devices: DeviceService
   readonly signedUrls: SignedUrls
@@ -133,6 +140,9 @@ export type ApiParts = {
   readonly witness: Witness
   readonly absence: Absence
   readonly incidentPackages: IncidentPackages
+  readonly streamHub: StreamHub
+  readonly receipts: Receipts
+  readonly authority: () => BoxAuthority | undefined
 }
 
 const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
@@ -154,6 +164,7 @@ export function buildApi(parts: ApiParts): Api {
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
   root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
+  root.use('/api/*', parts.takeover.gate)
   root.use('/api/*', door({ ...parts, isPublic, isLive: (path) => livePaths.test(path) }))
   root.use(
     '/api/*',
@@ -193,7 +204,10 @@ export function buildApi(parts: ApiParts): Api {
   witnessRoutes(root, { ...parts, admit: (c) => parts.admission.anybody('witness', c.get('address')) })
   absenceRoutes(root, parts.absence)
   incidentPackageRoutes(root, parts.incidentPackages)
+  streamRoutes(root, parts.streamHub)
+  receiptRoutes(root, parts)
   consoleRoutes(root, parts)
+  trustRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root
 }

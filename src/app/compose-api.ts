@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import type { Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
+import type { StreamHub } from '../stream/index.ts'
 import { addressResolver, tlsResolver } from './addresses.ts'
 import { buildApi } from './api.ts'
 import { asOf } from './as-of.ts'
@@ -15,6 +16,7 @@ import type { ComposedVideo } from './compose-video.ts'
 import { ownHosts } from './host-names.ts'
 import { metricsApi, metricsToken } from './metrics-listener.ts'
 import type { Outside } from './outside.ts'
+import type { Takeover } from './takeover.ts'
 
 /** The API behind its door, with what the config says of hosts, proxies and origins at the time of each request. */
 export function composeApi(
@@ -26,7 +28,7 @@ export function composeApi(
     ComposedVideo &
     ComposedPrivacy &
     ComposedEvidence &
-    ComposedReporting & { readonly metrics: Metrics },
+    ComposedReporting & { readonly metrics: Metrics; readonly streamHub: StreamHub; readonly takeover: Takeover },
 ): Api {
   const startedMs = clock.monotonic()
   return buildApi({

@@ -18,6 +18,7 @@ import {
 import type { Config } from '../config/index.ts'
 import { DeviceNames, DeviceVerifier, SignedUrls } from '../devices/index.ts'
 import type { Metrics } from '../health/index.ts'
+import { servedAuthority } from '../http/index.ts'
 import { secretBox } from '../platform/index.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
@@ -43,7 +44,11 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     isLocal: (name) => isAccount(name) || deviceNames.has(name),
   })
   const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl })
-  const site = () => ({ siteUrl: siteUrl(), siteId: live.config.site.id, shiftMs: live.config.auth.shift })
+  const authority = () => servedAuthority(live.config.listen)
+  const site = () => ({
+    ...{ siteUrl: siteUrl(), siteId: live.config.site.id, shiftMs: live.config.auth.shift },
+    caFingerprint: authority()?.fingerprint,
+  })
   const deviceVerifier = new DeviceVerifier({
     ...{ work, clock, settings: site, isAccount },
     refuse: (presented, instance, address) => localAccounts.verify(presented, instance, address),
@@ -67,7 +72,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     siteUrl: () => live.config.site.url,
   })
   return {
-    ...{ siteUrl, site, names, isAccount, deviceNames, storageUsers, authenticator, signedUrls },
+    ...{ siteUrl, site, authority, names, isAccount, deviceNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }
 }

@@ -4,11 +4,11 @@ import {
   Absence,
   Checkpoints,
   EvidenceClient,
-  type KeyPairs,
-  LogSigner,
-  loadLogKeys,
+  KeyRing,
+  KeyRotation,
+  keysOfBox,
   loadWitnessKey,
-  originOfLog,
+  outsidersOf,
   Proofs,
   PublishedLog,
   readVkey,
@@ -36,44 +36,38 @@ export function composeEvidence(
   parts: ComposedStorage & ComposedCallers & ComposedLedger & ComposedVideo,
   metrics: Pick<Metrics, 'witnessAsked' | 'stampAsked'>,
 ) {
-  const { work, logRoom, warehouse, ledger, detections } = parts
+  const { work, logRoom, audit, makeId, warehouse, ledger, detections } = parts
   const { dataDir } = live.config
   const jobs = new Jobs({ log, clock })
-  let pairs: KeyPairs | undefined
-  let ofGrowingLog: LogSigner | undefined
-  const signerOf = (identity: { readonly siteId: string; readonly logId: string }) => {
-    pairs ??= loadLogKeys(dataDir)
-    return new LogSigner(originOfLog(identity), pairs)
-  }
-  const signer = () => {
-    ofGrowingLog ??= signerOf(logRoom.identity)
-    return ofGrowingLog
-  }
+  const keys = new KeyRing({ work, log, logRoom, dataDir })
   /** The verifier keys; nulls while a full disk keeps the first start from making them. */
   const vkeys = (): readonly [string, string] | readonly [null, null] => {
     try {
-      return signer().vkeys
+      return keys.signer.vkeys
     } catch (error) {
       if (error instanceof ExitError) throw error
       return [null, null]
     }
   }
   const checkpoints = new Checkpoints({
-    ...{ work, clock, log, logRoom, dataDir, signer },
+    ...{ work, clock, log, logRoom, dataDir, keys },
     settings: () => {
       const { every, leaves } = live.config.evidence.checkpoint
       return { everyMs: Math.max(every, shortestIntervalMs), leaves }
     },
-    verify: () => jobs.verify(dataDir),
+    verify: () => jobs.verify(dataDir, outsidersOf(live.config.evidence)),
   })
-  const publishedLog = new PublishedLog({ work, logRoom, hiddenFrom: (caller) => warehouse.hiddenFrom(caller) })
+  const rotation = new KeyRotation({ work, clock, logRoom, audit, makeId, keys, checkpoints })
+  const publishedLog = new PublishedLog({ work, logRoom, keys, hiddenFrom: (caller) => warehouse.hiddenFrom(caller) })
   const proofs = new Proofs({
     work,
     checkpoints,
-    keys: (tx, number) => {
+    keysOf: (tx, number) => {
       const of = knownLogs(tx).find((one) => one.number === number) ?? logRoom.identity
-      const witnessKeys = live.config.evidence.witnesses.flatMap(({ vkey }) => readVkey(vkey) ?? [])
-      return [...signerOf(of).keys, ...witnessKeys]
+      const { evidence, hub } = live.config
+      const vkeysOfWitnesses = [...evidence.witnesses.map(({ vkey }) => vkey), ...(hub.vkey === null ? [] : [hub.vkey])]
+      const witnessKeys = [...new Set(vkeysOfWitnesses)].flatMap((vkey) => readVkey(vkey) ?? [])
+      return [...keysOfBox(tx, of, keys.signer.keys), ...witnessKeys]
     },
     find: {
       event: (id, caller) => ledger.provable(id, caller),
@@ -98,9 +92,11 @@ export function composeEvidence(
     settings: () => live.config.witness,
   })
   const absence = new Absence({
-    ...{ work, logRoom, warehouse, checkpoints, signer, cameras: parts.configured, gaps: parts.gaps },
+    ...{ work, logRoom, warehouse, checkpoints, cameras: parts.configured, gaps: parts.gaps },
+    signer: () => keys.signer,
     nowMs: () => parts.recorder.nowMs(),
     maxAgeMs: () => live.config.ledger.maxAge,
   })
-  return { jobs, vkeys, checkpoints, publishedLog, proofs, witnesses, witness, timeStamps, absence }
+  const signer = () => keys.signer
+  return { jobs, signer, vkeys, checkpoints, rotation, publishedLog, proofs, witnesses, witness, timeStamps, absence }
 }

@@ -1,8 +1,9 @@
-import type { BackupSchedule } from '../backup/index.ts'
+import { statSync } from 'node:fs'
+import type { BackupSchedule, SegmentKeeper } from '../backup/index.ts'
 import type { Config } from '../config/index.ts'
-import { IncidentPackages } from '../evidence/index.ts'
+import { IncidentPackages, Receipts } from '../evidence/index.ts'
 import { createGovernance, type Governance } from '../governance/index.ts'
-import { boxSampler, type Metrics } from '../health/index.ts'
+import { Box, type HealthWatch, LastDay, type Metrics } from '../health/index.ts'
 import { numericPath } from '../http/index.ts'
 import type { Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
@@ -10,6 +11,7 @@ import type { UploadQueue } from '../upload/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedEvidence } from './compose-evidence.ts'
+import { composeFeeder } from './compose-feeder.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import { composeUploads, reportToUpload } from './compose-upload.ts'
@@ -17,6 +19,7 @@ import type { ComposedVideo } from './compose-video.ts'
 import { composeHealth } from './health.ts'
 import { notifications } from './notifications.ts'
 import type { Outside } from './outside.ts'
+import type { ReloadBook } from './reload-book.ts'
 
 type Lower = ComposedStorage &
   ComposedCallers &
@@ -34,31 +37,39 @@ export function composeReporting(
     readonly retention: Retention
     readonly metrics: Metrics
     readonly backupSchedule: Pick<BackupSchedule, 'seen'>
+    readonly segments: Pick<SegmentKeeper, 'seen'>
+    readonly reloads: Pick<ReloadBook, 'now'>
   },
 ) {
-  const { clock, log, version } = outside
+  const { clock, log, version, heat } = outside
   const { work, outbox, metrics, storageUsers, cameras, configured, room, clockBook } = parts
   const webhooks = webhooksOf(live, outside, parts)
+  const machine = new Box({ clock, heat, device: statSync(live.config.dataDir).dev })
   const copying = composeUploads(live, outside, { ...parts, webhooks })
-  const health = composeHealth({
+  const feeder = composeFeeder(live, outside, { ...parts, webhooks, health: () => health })
+  const health: HealthWatch = composeHealth({
     ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
     ...{ webhooks, outbox, clockBook },
     retention: parts.retention,
     metrics,
     uploads: copying.uploadWellness,
     witnesses: () => parts.witnesses.seen(),
+    hub: () => feeder.seen(),
     authorities: () => parts.timeStamps.seen(),
     witnessConflicts: () => parts.witness.conflicts(),
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
     signingStopped: () => parts.checkpoints.stopped,
-    backups: () => parts.backupSchedule.seen(),
+    backups: () => ({ ...parts.backupSchedule.seen(), segments: parts.segments.seen() }),
+    reloads: parts.reloads,
+    box: machine,
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({
     logSize: () => parts.logRoom.size,
+    hub: () => feeder.seen()?.size ?? null,
     secured: () => work.read((tx) => parts.evidenceStates.sizes(tx, parts.logRoom.identity.number)),
     checkpoint: () => parts.checkpoints.newest(),
-    backups: () => parts.backupSchedule.seen(),
+    backups: () => ({ ...parts.backupSchedule.seen(), segments: parts.segments.seen() }),
     webhooks: () => webhooks.status(),
     storageServers: () => storageUsers.status(),
     freeBytes: () => room.free().bytes,
@@ -66,11 +77,35 @@ export function composeReporting(
     clock: () => ({ ...clockBook.report, steps: clockBook.steps.count }),
     nowMs: () => clock.now(),
     health: () => health.figures(),
-    box: boxSampler(clock),
+    configNow: () => parts.reloads.now,
+    box: () => machine.sample(),
     version,
   })
+  const lastDay = new LastDay({
+    clock,
+    box: () => machine.sample(),
+    freeBytes: () => room.free().bytes,
+    recorded: () => parts.logRoom.size,
+    camerasOnline: () => cameras.states().filter(({ online }) => online).length,
+    deliveriesWaiting: () => webhooks.status().pending,
+    uploadsWaiting: () => {
+      const { pending, parked } = copying.uploadWellness()
+      return pending + parked
+    },
+  })
   const governance = governanceOf(live, outside, parts)
-  return { ...copying, webhooks, health, governance, incidentPackages: packagesOf(log, parts, governance) }
+  const incidentPackages = packagesOf(log, parts, governance)
+  return {
+    ...copying,
+    machine,
+    feeder,
+    webhooks,
+    health,
+    lastDay,
+    governance,
+    incidentPackages,
+    receipts: receiptsOf(live, log, parts),
+  }
 }
 
 function webhooksOf(
@@ -110,13 +145,24 @@ function packagesOf(log: Logger, parts: Lower, governance: Governance): Incident
   })
 }
 
+function receiptsOf(live: { config: Config }, log: Logger, parts: Lower): Receipts {
+  const { work, logRoom, ledger, units, photos, warehouse, proofs, checkpoints, audit, signedUrls } = parts
+  return new Receipts({
+    ...{ work, log, logRoom, ledger, units, photos, warehouse, proofs, checkpoints, audit, signedUrls },
+    evidenceStates: parts.evidenceStates,
+    signer: parts.signer,
+    siteUrl: () => live.config.site.url,
+  })
+}
+
 function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower) {
   const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room } = parts
   const { jobs, configured: cameras, detections, units, scales, recorder, siteUrl, uploadQueue } = parts
   const { dataDir } = live.config
   return createGovernance({
     ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room, dataDir },
-    ...{ cameras, detections },
+    ...{ cameras, detections, evidenceStates: parts.evidenceStates },
+    signHead: () => parts.checkpoints.make(),
     nowMs: () => recorder.nowMs(),
     log: parts.logRoom,
     clockBook: parts.clockBook,

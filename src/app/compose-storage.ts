@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../auth/index.ts'
-import { settleRestore } from '../backup/index.ts'
+import { removeLeftRestore, settleRestore } from '../backup/index.ts'
 import { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
@@ -9,6 +9,7 @@ import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from
 import { headOf, LedgerHead } from '../ledger/index.ts'
 import { EvidenceStates, identifyLog, Log, type LogIdentity, newestCheckpoint, Openings, People } from '../log/index.ts'
 import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
+import { removeLeftRehearsal } from '../upgrade/index.ts'
 import { isAnyoneOwed } from '../webhooks/index.ts'
 import { notifications } from './notifications.ts'
 import type { Outside } from './outside.ts'
@@ -28,6 +29,8 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   const { clock, random } = outside
   settleRestore(config.dataDir)
   const { db, close: closeWriter } = openWriter({ dataDir: config.dataDir, nowMs: clock.now() })
+  removeLeftRestore(config.dataDir)
+  removeLeftRehearsal(config.dataDir)
   const reader = openReader(databaseFile(config.dataDir))
   const tx = executor(db)
   const makeId = uuidv7Maker(clock, random)
@@ -57,7 +60,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     ...{ clockSync, clockBook, audit },
     evidenceStates: new EvidenceStates({
       policy: () => ({
-        names: live.config.evidence.witnesses.map(({ name }) => name),
+        names: witnessNames(live.config),
         quorum: live.config.evidence.quorum,
       }),
     }),
@@ -111,3 +114,9 @@ async function ownAccounts(config: Config, { clock, random, log }: Outside, tx: 
 }
 
 type AtOnce = <T>(change: (tx: Tx) => T) => T
+
+/** Everybody whose cosignatures count: the witnesses that are asked, and the head office. */
+function witnessNames({ evidence, hub }: Config): string[] {
+  const ofHub = hub.vkey === null ? [] : [hub.vkey.slice(0, hub.vkey.indexOf('+'))]
+  return [...new Set([...evidence.witnesses.map(({ name }) => name), ...ofHub])]
+}

@@ -41,7 +41,7 @@ export function composeUploads(
   })
   const uploadWorker = new UploadWorker({
     ...{ work, clock, log, queue, remote, dataDir },
-    target: () => targetOf(live.config),
+    target: () => uploadTarget(live.config),
     sources: [clipSource(site.id, (id) => cameras.uploadsClips(id)), photoSource(site.id), reportSource(site.id)],
     raise: (tx, alert) => webhooks.raise(tx, alert),
     onUploaded: (kind, bytes) => metrics.uploaded(kind, bytes),
@@ -53,7 +53,8 @@ export function composeUploads(
   return { uploadWorker, uploads, uploadWellness }
 }
 
-function targetOf({ storage: { upload, instances } }: Config) {
+/** Where uploads go, and as whom; null while `storage.upload` is not set. */
+export function uploadTarget({ storage: { upload, instances } }: Config) {
   const instance = upload && instances.find(({ url }) => url === upload.instance)
   return upload && instance ? { ...upload, instance } : null
 }

@@ -1,19 +1,28 @@
 import type { StorageUsers } from '../auth/index.ts'
-import type { BackupMade, BackupRequest, BackupSchedule } from '../backup/index.ts'
+import {
+  type BackupMade,
+  type BackupRequest,
+  type BackupSchedule,
+  type CopiesWithNames,
+  copiesWithNames,
+  type SegmentKeeper,
+} from '../backup/index.ts'
 import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
-import { compact } from '../database/index.ts'
+import { compact, type UnitOfWork } from '../database/index.ts'
 import {
   type Checkpoints,
   checkSignedHead,
   type Proofs,
+  type RotatedKeys,
   type TimeStamps,
   type Witness,
   type Witnesses,
 } from '../evidence/index.ts'
+import type { Feeder } from '../feed/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
-import { type HealthWatch, Metrics } from '../health/index.ts'
+import { type HealthWatch, type LastDay, Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
 import type { ImportService } from '../imports/index.ts'
 import type { AuditDigests } from '../journal/index.ts'
@@ -23,14 +32,16 @@ import type { LogIdentity } from '../log/index.ts'
 import type { ClockSync } from '../platform/index.ts'
 import type { Exports } from '../privacy/index.ts'
 import type { Retention } from '../retention/index.ts'
+import { StreamHub } from '../stream/index.ts'
+import { removeLeftRehearsal } from '../upgrade/index.ts'
 import type { UploadWorker } from '../upload/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { CamerasThread } from './cameras-thread.ts'
 import { composeApi, composeMetricsApi } from './compose-api.ts'
-import { composeBackup } from './compose-backup.ts'
+import { composeBackup, segmentSettings } from './compose-backup.ts'
 import { type ComposedCallers, composeCallers } from './compose-callers.ts'
-import { composeEvidence } from './compose-evidence.ts'
+import { type ComposedEvidence, composeEvidence } from './compose-evidence.ts'
 import { composeLedger } from './compose-ledger.ts'
 import { composePrivacy } from './compose-privacy.ts'
 import { type ComposedReporting, composeReporting } from './compose-reporting.ts'
@@ -40,6 +51,9 @@ import { composeUploadQueue } from './compose-upload.ts'
 import { type ComposedVideo, composeVideo } from './compose-video.ts'
 import type { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
+import { type ConfigNow, ReloadBook } from './reload-book.ts'
+import { type GatewayStatus, statusReader } from './status.ts'
+import { Takeover } from './takeover.ts'
 import { WorkWatch } from './work-watch.ts'
 
 /** Upper bound for compacting the file while serving; it blocks the event loop for about 0.3 s. */
@@ -63,13 +77,21 @@ export type Gateway = {
   /** In the order of their start. They stop in the opposite order. */
   readonly workers: readonly BackgroundWorker[]
   readonly reloadFollowers: readonly ReloadFollower[]
+  /** What became of the reloads since the start. */
+  readonly reloads: ReloadBook
+  /** Opens the API for writes once a new version is healthy. */
+  readonly takeover: Takeover
+  readonly work: UnitOfWork
   readonly jobs: Jobs
   readonly backupJobs: Jobs
   readonly backupSchedule: BackupSchedule
+  readonly segmentJobs: Jobs
+  readonly segments: SegmentKeeper
   readonly checkpoints: Checkpoints
   readonly proofs: Proofs
   readonly witnesses: Witnesses
   readonly witness: Witness
+  readonly feeder: Feeder
   readonly timeStamps: TimeStamps
   readonly logIdentity: LogIdentity
   readonly camerasThread: CamerasThread
@@ -78,11 +100,13 @@ export type Gateway = {
   readonly liveViews: LiveViews
   readonly viewBook: ViewBook
   readonly snapshots: Snapshots
+  readonly streamHub: StreamHub
   readonly webhooks: Webhooks
   readonly storageUsers: StorageUsers
   readonly printWorker: PrintWorker
   readonly uploadWorker: UploadWorker
   readonly health: HealthWatch
+  readonly lastDay: LastDay
   readonly clockSync: ClockSync
   readonly auditDigests: AuditDigests
   readonly clockBook: ClockBook
@@ -100,7 +124,13 @@ export type Gateway = {
     request: ErasureRequest,
     osUser: string,
     compactUpToBytes?: number,
-  ) => Promise<ErasureResult & { readonly compacted: boolean }>
+  ) => Promise<ErasureResult & { readonly compacted: boolean; readonly kept: CopiesWithNames }>
+  /** Says how the gateway is now; see `statusReader`. `isServing`: whether this process is the daemon. */
+  readonly status: (configNow: ConfigNow, isServing: boolean) => Promise<GatewayStatus>
+  /** The metrics in the text format of Prometheus. */
+  readonly metricsText: () => Promise<string>
+  /** Gives the log new keys for a user of this box. */
+  readonly rotateKeys: (osUser: string) => Promise<RotatedKeys>
   /** Makes a backup for a user of this box. */
   readonly backup: (request: Omit<BackupRequest, 'caller'>, osUser: string) => Promise<BackupMade>
   /** Ends writes and closes the files; after workers and listeners have stopped. */
@@ -115,6 +145,7 @@ export type Gateway = {
 export async function compose(config: Config, outside: Outside, withFirstAdmin: boolean): Promise<Gateway> {
   const live = { config }
   const metrics = new Metrics()
+  const reloads = new ReloadBook(outside.configFile, outside.clock.now())
   const storage = await composeStorage(live, outside, withFirstAdmin)
   checkSignedHead(config.dataDir, storage.atOnce)
   const callers = composeCallers(live, outside, storage, metrics)
@@ -123,7 +154,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
   const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
   const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video }, metrics)
-  const backup = composeBackup(live, outside, storage, callers, evidence)
+  const backup = composeBackup(live, outside, storage, callers, evidence, uploadQueue)
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
   const retention = composeRetention(live, outside, storage)
   const lower = {
@@ -137,11 +168,16 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     uploadQueue,
     retention,
     metrics,
+    reloads,
   }
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
+  const { clock, log, random } = outside
+  const { health: watch, webhooks: receivers } = reporting
+  const streamHub = new StreamHub({ ...lower, clock, log, random, health: watch, alerts: receivers.alerts })
+  const takeover = new Takeover({ dataDir: config.dataDir, version: outside.version, log })
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
-  const { webhooks, health, uploadWorker } = reporting
+  const { webhooks, health, lastDay, uploadWorker, feeder } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
   const workWatch = new WorkWatch({
     ...{ manager: outside.manager, work: storage.work, clock: outside.clock, log: outside.log },
@@ -151,11 +187,12 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
-    ...{ live, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness, timeStamps },
+    ...{ live, reloads, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness, timeStamps, feeder },
     ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
-    ...{ storageUsers, printWorker, health, clockSync, clockBook, auditDigests },
+    ...{ storageUsers, printWorker, health, lastDay, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
-    api: composeApi(live, outside, { ...lower, ...reporting }),
+    ...{ streamHub, takeover, work: storage.work },
+    api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
     // The checkpoints stop last: what the others wrote while they stopped is signed too.
@@ -172,41 +209,100 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
       camerasThread,
       storageUsers,
       webhooks.worker,
+      feeder,
       uploadWorker,
       printWorker,
       auditDigests,
       retention,
       privacy.clipExports,
       video.cameraClocks,
+      reporting.machine,
       health,
+      lastDay,
       liveViews,
+      streamHub,
       // Stops first: a stop has its own time limit.
       workWatch,
     ],
     reloadFollowers: [
-      ...[camerasThread, printWorker, cameras, uploadWorker, liveViews, metricsListener],
+      ...[camerasThread, printWorker, cameras, uploadWorker, liveViews, streamHub, metricsListener],
       witnesses,
       timeStamps,
+      feeder,
     ].filter((one) => one !== undefined),
-    ...atTheBox(live, { storage, callers, video, reporting }),
+    metricsText: () => metrics.text(),
+    status: statusOf(live, outside, { ...lower, ...reporting }),
+    ...atTheBox(live, {
+      clock: outside.clock,
+      storage,
+      callers,
+      video,
+      evidence,
+      reporting,
+      backups: backup.parts.backupSchedule,
+    }),
   }
 }
 
-type AtTheBox = Pick<Gateway, 'audit' | 'noteAccounts' | 'erasePerson' | 'close'>
+/** Wires what `gatehouse status` reads. */
+function statusOf(
+  live: { config: Config },
+  { clock, version }: Outside,
+  parts: ComposedStorage &
+    ComposedVideo &
+    ComposedReporting &
+    Pick<Gateway, 'checkpoints' | 'witnesses' | 'timeStamps' | 'backupSchedule' | 'segments'>,
+) {
+  const { work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health } = parts
+  const { clockBook, backupSchedule, segments, uploadWellness } = parts
+  return statusReader({
+    ...{ live, version, work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health },
+    nowMs: () => clock.now(),
+    monotonicMs: () => clock.monotonic(),
+    feed: () => parts.feeder.seen(),
+    uploads: uploadWellness,
+    backups: () => backupSchedule.seen(),
+    segments: () => segments.seen(),
+    clock: () => ({ ...clockBook.report, steps: clockBook.steps.count }),
+  })
+}
+
+type AtTheBox = Pick<Gateway, 'audit' | 'noteAccounts' | 'erasePerson' | 'rotateKeys' | 'close'>
+
+const erasedMs = (result: ErasureResult, clock: Outside['clock']) =>
+  result.outcome === 'erased-before' ? Date.parse(result.erasedAt) : clock.now()
+
+/** The copies elsewhere that still have an erased name. */
+function keptCopies(
+  { dataDir, site, backup, storage }: Config,
+  file: BackupSchedule['settings'],
+  erasedAtMs: number,
+): Promise<CopiesWithNames> {
+  const segments = segmentSettings({ backup, storage })
+  return copiesWithNames({
+    ...{ dataDir, siteId: site.id, erasedMs: erasedAtMs, segments, file },
+  })
+}
 
 /** What a person at the box does: no one signs in for it, because whoever can do it has the box. */
 function atTheBox(
   live: { config: Config },
   {
+    clock,
     storage,
     callers,
     video,
+    evidence,
     reporting,
+    backups,
   }: {
+    clock: Outside['clock']
     storage: ComposedStorage
     callers: ComposedCallers
     video: ComposedVideo
+    evidence: ComposedEvidence
     reporting: ComposedReporting
+    backups: Pick<BackupSchedule, 'settings'>
   },
 ): AtTheBox {
   const { db, work, makeId } = storage
@@ -222,12 +318,20 @@ function atTheBox(
       // What is still counted of the person is written first: written later, it would bring the name back.
       tally.flush()
       await video.viewBook.flush()
+      removeLeftRehearsal(live.config.dataDir)
       db.pragma('secure_delete = ON')
       const result = await governance
         .erase(request, { ...origin('command'), caller })
         .finally(() => db.pragma('secure_delete = OFF'))
       const isGone = result.outcome === 'erased' || result.outcome === 'erased-before'
-      return { ...result, compacted: isGone && compact(db, compactUpToBytes) }
+      const kept = isGone
+        ? await keptCopies(live.config, backups.settings, erasedMs(result, clock))
+        : { copies: [], problem: null }
+      return { ...result, compacted: isGone && compact(db, compactUpToBytes), kept }
+    },
+    rotateKeys: (osUser) => {
+      const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
+      return evidence.rotation.rotate({ ...origin('command'), caller })
     },
     close: () => {
       tally.flush()

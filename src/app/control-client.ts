@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import got, { type OptionsInit, RequestError } from 'got'
-import type { BackupMade, BackupRequest } from '../backup/index.ts'
+import type { BackupMade, BackupRequest, CopiesWithNames } from '../backup/index.ts'
 import { ExitError } from '../errors/index.ts'
-import type { Proof, ProvableKind, Verification } from '../evidence/index.ts'
+import type { FullVerification, Proof, ProvableKind, RotatedKeys } from '../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import type { ImportOptions, ImportResult } from '../imports/index.ts'
+import type { GatewayStatus } from './status.ts'
 import type { AddedWarehouse, NamedWarehouse } from './warehouse-command.ts'
 
 export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir, 'control.sock')
@@ -14,16 +15,22 @@ export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir
 export type ErasureCommand = ErasureRequest & { readonly by: string }
 export type BackupCommand = Omit<BackupRequest, 'caller'> & { readonly by: string }
 export type AddWarehouseCommand = NamedWarehouse & { readonly by: string }
-/** `compacted`: no older copy is left in the file. */
-export type Erased = ErasureResult & { readonly compacted: boolean }
+/** `compacted`: no older copy is left in the file. `kept`: copies elsewhere that still have the name. */
+export type Erased = ErasureResult & { readonly compacted: boolean; readonly kept: CopiesWithNames }
 
 /** Whether a daemon listens there and works on `dataDir`. */
 export async function daemonServes(runtimeDir: string, dataDir: string): Promise<boolean> {
-  if ((await knock(controlSocketPath(runtimeDir))) !== undefined) return false
-  const served = await ask<{ dataDir: string }>(runtimeDir, '/', 'say what it works on', { method: 'GET' })
-  return served.dataDir === dataDir
+  return (await daemonAt(runtimeDir))?.dataDir === dataDir
 }
 
+/** Returns what the daemon that listens there works on; undefined: none listens. Throws ExitError when it does not answer. */
+export async function daemonAt(runtimeDir: string): Promise<{ readonly dataDir: string } | undefined> {
+  if ((await knock(controlSocketPath(runtimeDir))) !== undefined) return undefined
+  return ask(runtimeDir, '/', 'say what it works on', { method: 'GET', timeout: { request: statusWithinMs } })
+}
+
+/** The status asks the probes of the uplink, which may take 10 s; a daemon that hangs must not keep a person waiting. */
+const statusWithinMs = 20_000
 const askedEveryMs = 500
 
 /**
@@ -33,7 +40,7 @@ const askedEveryMs = 500
 export async function verifyThroughDaemon(
   runtimeDir: string,
   onProgress?: (share: number) => void,
-): Promise<Verification> {
+): Promise<FullVerification> {
   const asking = onProgress && setInterval(() => void askShare(runtimeDir).then(onProgress, () => {}), askedEveryMs)
   try {
     return await ask(runtimeDir, '/verify', 'verify')
@@ -47,12 +54,28 @@ async function askShare(runtimeDir: string): Promise<number> {
   return share ?? 0
 }
 
+/** Asks the daemon how the gateway is. Throws ExitError when it does not answer in time. */
+export function statusThroughDaemon(runtimeDir: string): Promise<GatewayStatus> {
+  return ask(runtimeDir, '/status', 'say how it is', { method: 'GET', timeout: { request: statusWithinMs } })
+}
+
+/** Asks the daemon for its metrics. Throws ExitError when it does not answer in time. */
+export async function metricsThroughDaemon(runtimeDir: string): Promise<string> {
+  const options: OptionsInit = { method: 'GET', timeout: { request: statusWithinMs } }
+  return (await ask<{ text: string }>(runtimeDir, '/metrics', 'give its metrics', options)).text
+}
+
 /** A row that somebody at the box wants to be proved. */
 export type ProofCommand = { readonly kind: ProvableKind; readonly id: number }
 
 /** Has the daemon prove a row. Throws ExitError when it can't. */
 export function proveThroughDaemon(runtimeDir: string, command: ProofCommand): Promise<Proof> {
   return ask(runtimeDir, '/proof', 'prove it', { json: command })
+}
+
+/** Has the daemon give its log new keys. Throws ExitError when it can't. */
+export function rotateThroughDaemon(runtimeDir: string, command: { readonly by: string }): Promise<RotatedKeys> {
+  return ask(runtimeDir, '/keys/rotate', 'rotate the keys', { json: command })
 }
 
 /** Has the daemon erase a person. Throws ExitError when it can't. */

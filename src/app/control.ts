@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { BackupMade } from '../backup/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
-import type { Proof, Verification } from '../evidence/index.ts'
+import type { FullVerification, Proof, RotatedKeys } from '../evidence/index.ts'
 import { type ImportOptions, listKinds, listLimitBytes } from '../imports/index.ts'
 import type { Logger } from '../platform/index.ts'
 import {
@@ -19,6 +19,7 @@ import {
   type ProofCommand,
 } from './control-client.ts'
 import type { Import } from './import-command.ts'
+import type { GatewayStatus } from './status.ts'
 import type { AddWarehouse } from './warehouse-command.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */
@@ -27,13 +28,17 @@ const longestPath = 107
 export type ControlActions = {
   /** Data folder of this daemon. */
   readonly dataDir: string
-  readonly verify: () => Promise<Verification>
+  readonly verify: () => Promise<FullVerification>
   /** How far a verification is, from 0 to 1; undefined when none is under way. */
   readonly verified: () => number | undefined
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
+  /** `by`: the user of the box who gives the command. */
+  readonly rotateKeys: (by: string) => Promise<RotatedKeys>
   readonly backup: (command: BackupCommand) => Promise<BackupMade>
   readonly import: Import
   readonly addWarehouse: AddWarehouse
+  readonly status: () => Promise<GatewayStatus>
+  readonly metrics: () => Promise<string>
   readonly prove: (asked: ProofCommand) => Promise<Proof>
 }
 
@@ -43,8 +48,14 @@ function controlApi(actions: ControlActions): Hono {
   api.get('/', (c) => c.json({ dataDir: actions.dataDir }))
   api.post('/verify', async (c) => c.json(await actions.verify()))
   api.get('/verify', (c) => c.json({ share: actions.verified() ?? null }))
+  api.get('/status', async (c) => c.json(await actions.status()))
+  api.get('/metrics', async (c) => c.json({ text: await actions.metrics() }))
   api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await c.req.json<ErasureCommand>())))
   api.post('/proof', async (c) => c.json(await actions.prove(await c.req.json<ProofCommand>())))
+  api.post('/keys/rotate', async (c) => {
+    const { by } = await c.req.json<{ by: string }>()
+    return c.json(await actions.rotateKeys(by))
+  })
   api.post('/backup', async (c) => c.json(await actions.backup(await c.req.json<BackupCommand>())))
   api.post('/warehouse/add', async (c) => {
     const { by, ...wanted } = await c.req.json<AddWarehouseCommand>()

@@ -61,6 +61,7 @@ const tags: Readonly<Record<string, string>> = {
   Slots: 'Storage places and their contents.',
   Zones: 'Areas of a warehouse.',
   Warehouses: 'The warehouses of this gateway.',
+  Stream: 'What changes, as it changes.',
   Dashboard: 'Figures, and contradictions in the ledger.',
   'Transport units': 'Trucks and containers on their way through the yard, stage by stage.',
   Scales: 'Scale readings.',

@@ -1,22 +1,28 @@
 import type { StorageUsers } from '../auth/index.ts'
-import type { BackupsSeen } from '../backup/index.ts'
+import type { BackupsSeen, SegmentsSeen } from '../backup/index.ts'
 import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { DiskRoom, UnitOfWork } from '../database/index.ts'
 import type { AuthoritySeen, SigningStop, WitnessSeen } from '../evidence/index.ts'
+import type { FeedSeen } from '../feed/index.ts'
 import {
+  type Box,
   backupObservations,
+  boxObservations,
   cameraObservations,
   clockObservation,
+  configObservation,
   conflictObservations,
   databaseObservation,
   diskObservation,
   ffmpegObservation,
   HealthWatch,
+  hubObservations,
   type Metrics,
   notificationOf,
   preRollObservations,
+  segmentObservations,
   signingObservation,
   stampObservations,
   storageObservations,
@@ -30,6 +36,7 @@ import type { Clock, FreeSpace, Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
 import type { Wellness } from '../upload/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
+import type { ReloadBook } from './reload-book.ts'
 
 /** Builds the health watch: what it observes, and who receives its changes. */
 export function composeHealth(needs: {
@@ -47,12 +54,15 @@ export function composeHealth(needs: {
   metrics: Pick<Metrics, 'healthChanged'>
   clockBook: Pick<ClockBook, 'report' | 'steps'>
   uploads: () => Wellness
-  backups: () => BackupsSeen
+  backups: () => BackupsSeen & { readonly segments: SegmentsSeen }
   witnesses: () => readonly WitnessSeen[]
+  hub: () => FeedSeen | undefined
   authorities: () => readonly AuthoritySeen[]
   witnessConflicts: () => readonly { readonly origin: string; readonly size: number }[]
   ffmpegOrigin: () => FfmpegOrigin | undefined
   signingStopped: () => SigningStop | undefined
+  reloads: Pick<ReloadBook, 'now'>
+  box: Pick<Box, 'troubles'>
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
   const { webhooks, outbox, metrics, clockBook, ffmpegOrigin } = needs
@@ -84,12 +94,18 @@ export function composeHealth(needs: {
         ...storageObservations(storageUsers.wellness()),
         ...uploadObservations(needs.uploads(), clock.now()),
       ],
-      backup: () => backupObservations(needs.backups(), clock.now()),
+      backup: () => [
+        ...backupObservations(needs.backups(), clock.now()),
+        ...segmentObservations(needs.backups().segments, clock.now()),
+      ],
       evidence: () => [
         ...witnessObservations(needs.witnesses()),
         ...stampObservations(needs.authorities()),
         ...conflictObservations(needs.witnessConflicts()),
       ],
+      hub: () => hubObservations(needs.hub()),
+      box: () => boxObservations(needs.box.troubles),
+      config: () => [configObservation(needs.reloads.now.refused, clock.now())],
       cameras: (before) => {
         const seen = cameraObservations(cameras.cameraHealth(), clock.now())
         if (seen.length === 0) return []

@@ -1,9 +1,10 @@
 /** The thread for long reads (verification, reports, backups), so that requests never wait for them. */
 import { parentPort } from 'node:worker_threads'
-import { makeBackup, rehearse } from '../backup/index.ts'
+import { makeBackup, rehearse, rehearseSegments, writeSegments } from '../backup/index.ts'
 import { databaseFile, executor, openReader } from '../database/index.ts'
-import { verifyLedger } from '../evidence/index.ts'
+import { verifyWithOutsiders } from '../evidence/index.ts'
 import { type ComposedReport, composeReport, type ReportSpec } from '../governance/index.ts'
+import { systemRandom } from '../platform/index.ts'
 import { compareMotion, replayCells } from '../video/index.ts'
 import type { JobAnswer, JobRequest, JobResult, WhatIfSpec } from './jobs.ts'
 
@@ -23,7 +24,9 @@ async function answer(request: JobRequest): Promise<JobAnswer> {
 function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResult> {
   switch (request.job) {
     case 'verify':
-      return verifyLedger(dataDir, { onProgress: (share) => parentPort?.postMessage({ id: request.id, share }) })
+      return verifyWithOutsiders(dataDir, request.told, {
+        onProgress: (share) => parentPort?.postMessage({ id: request.id, share }),
+      })
     case 'report':
       return report(dataDir, request.told)
     case 'scores':
@@ -31,9 +34,13 @@ function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResul
     case 'whatIf':
       return whatIf(request.told)
     case 'backup':
-      return makeBackup(request.told)
+      return makeBackup(request.told, systemRandom)
+    case 'segments':
+      return writeSegments(request.told, systemRandom)
+    case 'rehearseSegments':
+      return rehearseSegments(request.told, systemRandom)
     case 'rehearse':
-      return rehearse(request.told)
+      return rehearse(request.told, systemRandom)
   }
 }
 

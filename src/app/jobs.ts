@@ -1,8 +1,17 @@
 import { Worker } from 'node:worker_threads'
-import type { BackupMade, BackupOrder, RehearsalOrder, Rehearsed } from '../backup/index.ts'
+import type {
+  BackupMade,
+  BackupOrder,
+  RehearsalOrder,
+  Rehearsed,
+  SegmentsMade,
+  SegmentsOrder,
+  SegmentsRehearsal,
+  SegmentsRehearsed,
+} from '../backup/index.ts'
 import type { Replays } from '../cameras/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Verification } from '../evidence/index.ts'
+import type { FullVerification, KnownOutsiders } from '../evidence/index.ts'
 import type { ComposedReport, ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../platform/bundle.ts'
 import type { Clock, Logger } from '../platform/index.ts'
@@ -10,11 +19,13 @@ import type { RecordedMotion, Replayed, ReplaySpec } from '../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
 type JobKinds = {
-  verify: { readonly told: undefined; readonly result: Verification }
+  verify: { readonly told: KnownOutsiders; readonly result: FullVerification }
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
   scores: { readonly told: ReplaySpec; readonly result: Replayed }
   whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
   backup: { readonly told: BackupOrder; readonly result: BackupMade }
+  segments: { readonly told: SegmentsOrder; readonly result: SegmentsMade | undefined }
+  rehearseSegments: { readonly told: SegmentsRehearsal; readonly result: SegmentsRehearsed }
   rehearse: { readonly told: RehearsalOrder; readonly result: Rehearsed }
 }
 type JobKind = keyof JobKinds
@@ -56,8 +67,8 @@ export class Jobs {
     this.#clock = options.clock
   }
 
-  /** Recomputes the ledger in `dataDir`. Rejects with INTERNAL_ERROR when it cannot be read at all. */
-  async verify(dataDir: string): Promise<Verification> {
+  /** Recomputes the ledger in `dataDir`; see `verifyWithOutsiders`. Rejects with INTERNAL_ERROR when it cannot be read at all. */
+  async verify(dataDir: string, known: KnownOutsiders): Promise<FullVerification> {
     const startedMs = this.#clock.monotonic()
     let saidMs = startedMs
     const onShare = (share: number) => {
@@ -69,7 +80,7 @@ export class Jobs {
     }
     onShare(0)
     try {
-      const result = await this.#run(dataDir, { job: 'verify', told: undefined }, onShare)
+      const result = await this.#run(dataDir, { job: 'verify', told: known }, onShare)
       const seconds = Math.round((this.#clock.monotonic() - startedMs) / 1000)
       const { ok, size } = result
       if (seconds * 1000 >= slowMs) this.#log.info({ ok, leaves: size, seconds }, 'the ledger was verified')
@@ -104,9 +115,19 @@ export class Jobs {
     return this.#run(order.dataDir, { job: 'backup', told: order })
   }
 
+  /** Writes what is new; see `writeSegments`. Rejects with INTERNAL_ERROR and a sentence for the admin. */
+  segments(order: SegmentsOrder): Promise<SegmentsMade | undefined> {
+    return this.#run(order.dataDir, { job: 'segments', told: order })
+  }
+
   /** Restores a backup beside the ledger; see `rehearse`. Rejects with INTERNAL_ERROR and what is wrong with it. */
   rehearse(order: RehearsalOrder): Promise<Rehearsed> {
     return this.#run(order.dataDir, { job: 'rehearse', told: order })
+  }
+
+  /** Restores segments beside the ledger; see `rehearseSegments`. */
+  rehearseSegments(order: SegmentsRehearsal): Promise<SegmentsRehearsed> {
+    return this.#run(order.dataDir, { job: 'rehearseSegments', told: order })
   }
 
   async stop(): Promise<void> {

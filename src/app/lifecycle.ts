@@ -4,10 +4,10 @@ import { HttpListener, readCertificate } from '../http/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { compose, type Gateway } from './compose.ts'
 import { ControlSocket } from './control.ts'
-import { importer } from './import-command.ts'
+import { controlActions } from './control-actions.ts'
 import type { Outside } from './outside.ts'
+import type { ReloadBook } from './reload-book.ts'
 import { accessFacts, reloadFacts } from './reload-facts.ts'
-import { warehouseAdder } from './warehouse-command.ts'
 
 export type Running = {
   /** Port of each listener, in the order of the config. */
@@ -23,6 +23,7 @@ export type Running = {
 export async function startGateway(config: Config, outside: Outside, configFile: string | undefined): Promise<Running> {
   const { log } = outside
   const gateway = await compose(config, outside, configFile === undefined)
+  const { reloads } = gateway
   const started: (() => Promise<void>)[] = []
   const stop = async () => {
     for (const end of started.toReversed()) await end()
@@ -35,16 +36,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     }
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
-      actions: {
-        dataDir: config.dataDir,
-        verify: () => gateway.jobs.verify(config.dataDir),
-        verified: () => gateway.jobs.verified,
-        erasePerson: ({ by, ...request }) => gateway.erasePerson(request, by),
-        backup: ({ by, ...request }) => gateway.backup(request, by),
-        import: importer(gateway),
-        addWarehouse: warehouseAdder(gateway),
-        prove: ({ kind, id }) => gateway.proofs.of(kind, id, undefined),
-      },
+      actions: controlActions(gateway, config.dataDir, outside.clock),
       log,
     })
     await control.start()
@@ -62,18 +54,35 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       log.info({ host: config.metrics.listen.host, port: await listener.start() }, 'metrics for a collector')
       started.push(() => listener.stop())
     }
+    await gateway.takeover.settle(() => lookAtWork(gateway), takeoverLimitMs)
     const watch = watchCertificates(config, outside)
     started.push(async () => watch.stop())
     const renew = () => {
       for (const listener of listeners) renewCertificate(listener, log)
       watch.look()
     }
-    const reloading = { gateway, configFile, log, renewCertificates: renew, files: fileMarks(config) }
-    return { ports, gateway, reload: () => reload(reloading), stop }
+    const reloading = {
+      ...{ gateway, configFile, log, reloads, clock: outside.clock },
+      ...{ renewCertificates: renew, files: fileMarks(config) },
+    }
+    // The look tells at once what became of a reload: alert, health and receivers need not wait for the next round.
+    const reloadAndLook = () => reload(reloading).finally(() => gateway.health.look())
+    return { ports, gateway, reload: reloadAndLook, stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** Below TimeoutStartSec of the unit. */
+const takeoverLimitMs = 180_000
+
+/** The writer answers, the log may be signed, and the database is well. What is outside (cameras, receivers) decides nothing here. */
+async function lookAtWork({ work, checkpoints, health }: Gateway): Promise<void> {
+  await work.write(() => {})
+  if (checkpoints.stopped) throw new Error(`the log is not signed: ${checkpoints.stopped}`)
+  const { database } = health.checks()
+  if (database?.status === 'unhealthy') throw new Error(database.reason ?? 'the database is unhealthy')
 }
 
 /** A certificate that can't be used leaves the old one in place: the floor goes on. */
@@ -114,6 +123,8 @@ type Reloading = {
   readonly gateway: Gateway
   readonly configFile: string | undefined
   readonly log: Logger
+  readonly reloads: ReloadBook
+  readonly clock: Clock
   readonly renewCertificates: () => void
   /** The content of the files that the config names, as of the start or the last reload. */
   files: FileMarks
@@ -122,13 +133,14 @@ type Reloading = {
 async function reload(reloading: Reloading): Promise<void> {
   const { gateway, configFile, log } = reloading
   reloading.renewCertificates()
-  const next = configFile === undefined ? gateway.live.config : tryLoad(configFile, log)
+  const next = configFile === undefined ? gateway.live.config : tryLoad(configFile, reloading)
   if (!next) return
   const marks = fileMarks(next)
   const files = changedFiles(reloading.files, marks)
   reloading.files = marks
   for (const [path, mark] of marks) if (mark === null) log.warn({ path }, `the file of ${path} cannot be read`)
   const changes = plan(gateway.live.config, next)
+  reloading.reloads.applied(changes.restart, reloading.clock.now())
   if (changes.unchanged && files.length === 0) {
     log.info(configFile === undefined ? 'there is no config file to reload' : 'the config has not changed')
     return
@@ -146,11 +158,12 @@ async function reload(reloading: Reloading): Promise<void> {
   await gateway.noteAccounts('signal')
 }
 
-function tryLoad(configFile: string, log: Logger): Config | undefined {
+function tryLoad(configFile: string, { log, reloads, clock }: Reloading): Config | undefined {
   try {
     return loadConfig(configFile).config
   } catch (error) {
     if (!(error instanceof ExitError)) throw error
+    reloads.refused(error.message, clock.now())
     log.error({ problems: error.message }, 'the new config is bad; the old one stays')
     return undefined
   }

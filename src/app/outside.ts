@@ -1,3 +1,4 @@
+import type { Heat } from '../health/index.ts'
 import type { EventType } from '../journal/index.ts'
 import type { Clock, ClockSyncNeeds, LogFormat, Logger, RandomBytes, ServiceManager } from '../platform/index.ts'
 
@@ -17,6 +18,8 @@ export type Outside = {
   readonly onMismatch?: (type: EventType, problem: string) => void
   /** Whether notifications are written. Default: from the first endpoint on. */
   readonly isOwed?: () => boolean
+  /** Asks for the heat of the box. Default: that of this machine. */
+  readonly heat?: () => Promise<Heat>
   /** Where the time services of the system are found, and how they are asked. Default: those of this machine. */
   readonly timeServices?: Pick<ClockSyncNeeds, 'timesyncFolder' | 'ask'>
 }

@@ -107,7 +107,7 @@ t.test('a credential works as it is printed, as bearer and as password, once its
   }
   for (const name of ['', 'x:y', ' x']) {
     const refused = await runToEnd(gatehouse, ['credential', '--username', name, '--role', 'viewer'], { cwd })
-    t.match(refused, { code: 1, stdout: /^$/, stderr: /no user name/ }, JSON.stringify(name))
+    t.match(refused, { code: 2, stdout: /^$/, stderr: /no user name/ }, JSON.stringify(name))
   }
   t.match(await runToEnd(gatehouse, ['credential', '--username', 'x', '--role', 'king'], { cwd }), {
     code: 2,

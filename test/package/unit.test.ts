@@ -71,3 +71,15 @@ t.test('systemd rates the exposure of the service at 1.2 of 10 or less', analyze
   })
   t.ok(Number(/exposure level for gatehouse\.service: ([\d.]+)/.exec(rating)?.[1]) <= 1.2, rating)
 })
+
+t.test('the head office is shut off as the gateway is, with its own folders', async (t) => {
+  const hub = unitFile(join(import.meta.dirname, '../../systemd/gatehouse-hub.service'))
+  const own = /^Unit\.|^Service\.Exec|Directory|Environment|Watchdog|Timeout|Tasks|OOM/
+  const same = [...unit.keys()].filter((key) => !own.test(key))
+  t.ok(same.length > 40)
+  for (const key of same) t.same(hub.get(key), unit.get(key), key)
+  t.same(hub.get('Service.ExecStart'), ['/usr/bin/gatehouse hub serve --config /etc/gatehouse/hub.yaml'])
+  t.same(hub.get('Service.StateDirectory'), ['gatehouse-hub'])
+  t.same(hub.get('Service.ExecPaths'), ['/usr /lib /lib64 -/var/cache/gatehouse-hub'])
+  t.ok(hub.get('Service.Environment')?.includes('PKG_NATIVE_CACHE_PATH=/var/cache/gatehouse-hub'))
+})

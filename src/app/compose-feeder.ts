@@ -1,0 +1,107 @@
+import type { BackupSchedule, SegmentKeeper } from '../backup/index.ts'
+import { type Config, readSecretFile } from '../config/index.ts'
+import { EvidenceClient } from '../evidence/index.ts'
+import { Feeder, type Fleet } from '../feed/index.ts'
+import { type HealthWatch, type Metrics, overall } from '../health/index.ts'
+import { readCertificate } from '../http/index.ts'
+import { canonicalJson, type Json, sha256 } from '../log/index.ts'
+import { isoTime } from '../platform/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import type { ComposedEvidence } from './compose-evidence.ts'
+import type { ComposedStorage } from './compose-storage.ts'
+import type { Outside } from './outside.ts'
+
+/** A batch of leaves over a slow line takes its time; the head office gives a request two minutes. */
+const timeoutMs = 110_000
+
+type FleetParts = ComposedStorage & {
+  readonly cameras: { cameraHealth(): readonly { readonly badSinceMs: number | null }[] }
+  readonly backupSchedule: Pick<BackupSchedule, 'seen'>
+  readonly segments: Pick<SegmentKeeper, 'seen'>
+  readonly webhooks: Webhooks
+}
+
+/** What sends the log to the head office. */
+export function composeFeeder(
+  live: { config: Config },
+  { clock, random, log, version }: Outside,
+  parts: FleetParts &
+    ComposedEvidence & {
+      readonly metrics: Pick<Metrics, 'hubFed'>
+      readonly health: () => HealthWatch
+    },
+): Feeder {
+  const { work, logRoom, checkpoints, metrics, webhooks, health } = parts
+  return new Feeder({
+    ...{ work, clock, random, log, logRoom, checkpoints },
+    client: new EvidenceClient({ clock, version, timeoutMs }),
+    settings: () => {
+      const { url, tokenFile, caFile, vkey, maxBytesPerSecond } = live.config.hub
+      if (url === null || tokenFile === null) return undefined
+      return { url, caFile, vkey, maxBytesPerSecond, token: () => readSecretFile(tokenFile) }
+    },
+    isBusy: () => webhooks.worker.isSending,
+    status: async () => ({ ...statusOf(version, health(), clock.now()), fleet: await fleetOf(live.config, parts) }),
+    onFed: (outcome, leaves, bytes) => metrics.hubFed(outcome, leaves, bytes),
+  })
+}
+
+/** What people at the head office see of this gateway. */
+function statusOf(version: string, health: HealthWatch, nowMs: number) {
+  const checks = health.checks()
+  const troubles = health.troubles.map(({ component, kind, message, sinceMs }) => ({
+    ...{ component, kind, message },
+    since: isoTime(Math.round(sinceMs)),
+  }))
+  return { version, at: isoTime(nowMs), health: overall(checks), checks, troubles }
+}
+
+/** The figures by which people find the box that needs them, among a thousand. */
+async function fleetOf(config: Config, parts: FleetParts): Promise<Fleet> {
+  const { webhooks, cameras, backupSchedule, segments } = parts
+  const { open } = await webhooks.openAlerts()
+  const [file, pieces] = [backupSchedule.seen(), segments.seen()]
+  return {
+    openAlerts: open,
+    cameras: {
+      configured: config.cameras.length,
+      withoutPictures: cameras.cameraHealth().filter(({ badSinceMs }) => badSinceMs !== null).length,
+    },
+    freeBytes: freeBytesOf(parts),
+    certificateUntil: certificateUntil(config),
+    backupAt: newestOf(file.newestMs, pieces.currentMs),
+    rehearsedAt: newestOf(file.rehearsedMs, pieces.rehearsedMs),
+    configHash: configHashOf(config),
+  }
+}
+
+function newestOf(...times: readonly (number | null)[]): string | null {
+  const newest = Math.max(...times.map((ms) => ms ?? 0))
+  return newest === 0 ? null : isoTime(Math.round(newest))
+}
+
+function freeBytesOf({ room }: FleetParts): number | null {
+  try {
+    return Math.floor(room.free().bytes)
+  } catch {
+    // A disk that does not answer: health has it.
+    return null
+  }
+}
+
+/** When the first of its certificates ends. One that cannot be read is not told: health and the listener have it. */
+function certificateUntil({ listen }: Config): string | null {
+  const ends = listen.flatMap(({ tls }) => {
+    try {
+      return tls ? [readCertificate(tls).notAfterMs] : []
+    } catch {
+      return []
+    }
+  })
+  return ends.length === 0 ? null : isoTime(Math.min(...ends))
+}
+
+function configHashOf(config: Config): string {
+  const plain = JSON.stringify(config, (key, value: unknown) => (key === 'secretHash' ? undefined : value))
+  return sha256(canonicalJson(JSON.parse(plain) as Json)).toString('hex')
+}

@@ -1,0 +1,217 @@
+import { statSync } from 'node:fs'
+import type { BackupSchedule, SegmentKeeper } from '../backup/index.ts'
+import type { Config } from '../config/index.ts'
+import { type DiskRoom, databaseFile, type ReadTx, type UnitOfWork } from '../database/index.ts'
+import type { Checkpoints, TimeStamps, Witnesses } from '../evidence/index.ts'
+import type { FeedSeen } from '../feed/index.ts'
+import { type HealthWatch, overall } from '../health/index.ts'
+import { headOf } from '../ledger/index.ts'
+import { type Checkpoint, type Log, lastCosignature, lastTimestampBy } from '../log/index.ts'
+import { type ClockReport, isoTime } from '../platform/index.ts'
+import type { Wellness } from '../upload/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import type { ConfigNow } from './reload-book.ts'
+import { lastVerification } from './verification-note.ts'
+
+/** The gateway at a glance: what `gatehouse status --json` prints. Times are ISO 8601 in UTC, null: never or not known. */
+export type GatewayStatus = Awaited<ReturnType<ReturnType<typeof statusReader>>>
+
+type StatusNeeds = {
+  readonly live: { readonly config: Config }
+  readonly version: string
+  readonly nowMs: () => number
+  readonly monotonicMs: () => number
+  readonly work: UnitOfWork
+  readonly logRoom: Log
+  readonly checkpoints: Pick<Checkpoints, 'newest' | 'stopped'>
+  readonly witnesses: Pick<Witnesses, 'seen'>
+  readonly timeStamps: Pick<TimeStamps, 'seen'>
+  /** Undefined without a head office. */
+  readonly feed: () => FeedSeen | undefined
+  readonly cameras: {
+    cameraHealth(): readonly { id: number; badSinceMs: number | null; problem: string | null }[]
+  }
+  readonly webhooks: Pick<Webhooks, 'status' | 'isOnline' | 'openAlerts'>
+  readonly uploads: () => Wellness
+  readonly backups: BackupSchedule['seen']
+  readonly segments: SegmentKeeper['seen']
+  readonly clock: () => ClockReport & { readonly steps: number }
+  readonly room: Pick<DiskRoom, 'free'>
+  readonly health: Pick<HealthWatch, 'checks' | 'troubles'>
+}
+
+/** Returns a function that says how the gateway is now. It asks the probes of the uplink, which takes up to 10 s when they fail. */
+export function statusReader(needs: StatusNeeds) {
+  const { live, version, nowMs, monotonicMs, health, webhooks } = needs
+  const startedMs = monotonicMs()
+  return async (configNow: ConfigNow, isServing: boolean) => {
+    const { config } = live
+    const [isOnline, alerts] = await Promise.all([webhooks.isOnline(), webhooks.openAlerts()])
+    const uptimeMs = monotonicMs() - startedMs
+    return {
+      running: isServing,
+      version,
+      pid: process.pid,
+      startedAt: isoTime(Math.round(nowMs() - uptimeMs)),
+      uptimeSeconds: Math.round(uptimeMs / 1000),
+      site: { id: config.site.id, url: config.site.url },
+      health: overall(health.checks()),
+      troubles: health.troubles.map(({ component, kind, message, sinceMs }) => ({
+        ...{ component, kind, message },
+        since: isoTime(Math.round(sinceMs)),
+      })),
+      ledger: ledgerOf(needs),
+      ...evidenceOf(needs),
+      hub: hubOf(needs),
+      cameras: camerasOf(needs),
+      webhooks: webhooks.status(),
+      uploads: uploadsOf(needs.uploads()),
+      backup: { ...backupOf(needs.backups()), segments: segmentsOf(needs.segments()) },
+      clock: clockOf(needs.clock()),
+      uplink: { probes: config.uplink.probes.length, online: isOnline },
+      disk: diskOf(needs),
+      config: configOf(configNow),
+      alerts,
+      memoryBytes: process.memoryUsage.rss(),
+    }
+  }
+}
+
+const timeOf = (ms: number | null | undefined) =>
+  ms === null || ms === undefined || ms === 0 ? null : isoTime(Math.round(ms))
+
+function ledgerOf({ live, work, logRoom }: StatusNeeds) {
+  const { dataDir } = live.config
+  const head = work.read(headOf)
+  const checked = lastVerification(dataDir)
+  return {
+    logId: logRoom.identity.logId,
+    leaves: logRoom.size,
+    events: head.id,
+    lastEventAt: timeOf(head.receivedAtMs),
+    fileBytes: statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? 0,
+    lastCheck: checked ?? null,
+  }
+}
+
+function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }: StatusNeeds) {
+  const newest = checkpoints.newest()
+  const troubles = new Map([
+    ...witnesses.seen().map(({ name, trouble }) => [name, trouble?.words ?? null] as const),
+    ...timeStamps.seen().map(({ url, trouble }) => [url, trouble ?? null] as const),
+  ])
+  const log = logRoom.identity.number
+  const { evidence } = live.config
+  return {
+    checkpoint: checkpointOf(newest, logRoom.size, checkpoints.stopped),
+    witnesses: work.read((tx: ReadTx) =>
+      evidence.witnesses.map(({ name }) => {
+        const last = lastCosignature(tx, log, name)
+        return {
+          ...{ name, size: last?.size ?? null, cosignedAt: timeOf(last?.cosigned_at_ms) },
+          trouble: troubles.get(name) ?? null,
+        }
+      }),
+    ),
+    timestamps: work.read((tx: ReadTx) =>
+      evidence.timestamps.map(({ url }) => {
+        const last = lastTimestampBy(tx, log, url)
+        return {
+          ...{ url, size: last?.size ?? null, stampedAt: timeOf(last?.stamped_at_ms) },
+          trouble: troubles.get(url) ?? null,
+        }
+      }),
+    ),
+  }
+}
+
+/**
+ * The feed to the head office; null without one. `acknowledged`: leaves of the log that it has, null before its first answer; `lag`:
+ * leaves that it has not.
+ */
+function hubOf({ feed, logRoom }: StatusNeeds) {
+  const seen = feed()
+  if (!seen) return null
+  const { url, size, fedAtMs, trouble, forMs } = seen
+  return {
+    ...{ url, acknowledged: size, acknowledgedAt: timeOf(fedAtMs) },
+    lag: size === null ? null : Math.max(0, logRoom.size - size),
+    trouble: trouble ? { ...trouble, forSeconds: Math.round(forMs / 1000) } : null,
+  }
+}
+
+function checkpointOf(newest: Checkpoint | undefined, leaves: number, stopped: string | undefined) {
+  return {
+    size: newest?.size ?? null,
+    signedAt: timeOf(newest?.signed_at_ms),
+    unsigned: leaves - (newest?.size ?? 0),
+    stopped: stopped ?? null,
+  }
+}
+
+type CameraNow = {
+  readonly id: number
+  readonly name: string
+  /** off: no stream of it is wanted now. */
+  readonly state: 'live' | 'away' | 'off'
+  readonly since: string | null
+  readonly problem: string | null
+}
+
+function camerasOf({ live, cameras }: StatusNeeds): CameraNow[] {
+  const wanted = new Map(cameras.cameraHealth().map((one) => [one.id, one]))
+  return live.config.cameras.map(({ id, name }) => {
+    const seen = wanted.get(id)
+    if (!seen) return { id, name, state: 'off', since: null, problem: null }
+    if (seen.badSinceMs === null) return { id, name, state: 'live', since: null, problem: null }
+    return { id, name, state: 'away', since: timeOf(seen.badSinceMs), problem: seen.problem }
+  })
+}
+
+function uploadsOf({ isConfigured, pending, parked, oldestMs, parkedError, refusal }: Wellness) {
+  return { configured: isConfigured, pending, parked, oldestAt: timeOf(oldestMs), lastError: parkedError, refusal }
+}
+
+function backupOf({ everyMs, newestMs, rehearsedMs, makeFault, rehearsalFault }: ReturnType<BackupSchedule['seen']>) {
+  return {
+    everySeconds: everyMs === null ? null : everyMs / 1000,
+    newestAt: timeOf(newestMs),
+    rehearsedAt: timeOf(rehearsedMs),
+    makeFault,
+    rehearsalFault,
+  }
+}
+
+function segmentsOf(seen: ReturnType<SegmentKeeper['seen']>) {
+  const { everyMs, currentMs, rehearsedMs, fault, rehearsalFault } = seen
+  return {
+    everySeconds: everyMs === null ? null : everyMs / 1000,
+    currentAt: timeOf(currentMs),
+    rehearsedAt: timeOf(rehearsedMs),
+    ...{ fault, rehearsalFault },
+  }
+}
+
+function clockOf({ state, source, offsetMs, steps }: ReturnType<StatusNeeds['clock']>) {
+  return { state, source, offsetMs, steps }
+}
+
+/** `freeBytes`: null when the disk does not answer. */
+function diskOf({ live, room, work }: StatusNeeds) {
+  const { minFreeBytes, ledgerReserveBytes } = live.config.retention
+  const limits = { minFreeBytes, ledgerReserveBytes, fault: work.diskFault?.details ?? null }
+  try {
+    return { freeBytes: room.free().bytes, ...limits }
+  } catch {
+    return { freeBytes: null, ...limits }
+  }
+}
+
+function configOf({ file, loadedMs, refused, waiting }: ConfigNow) {
+  return {
+    file: file ?? null,
+    loadedAt: isoTime(Math.round(loadedMs)),
+    refused: refused && { at: isoTime(Math.round(refused.atMs)), problems: refused.problems },
+    waiting,
+  }
+}

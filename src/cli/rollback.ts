@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { loadConfig } from '../config/index.ts'
+import { databaseFile } from '../database/index.ts'
+import { ExitError } from '../errors/index.ts'
+import { systemClock } from '../platform/index.ts'
+import { lookBack, rollbackDays, versionsFolder } from '../upgrade/index.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
+
+const wayBack = '/usr/lib/gatehouse/way-back'
+
+export function rollbackCommand(): Command {
+  return new Command('rollback')
+    .description(
+      `go back to the version before, within ${rollbackDays} days after an upgrade; the ledger stays as it is`,
+    )
+    .option('--check', 'only say whether it can')
+    .option('--config <file>', `config of the gateway; ${usualConfigText}`)
+    .option('--json', 'for programs: {version, done}')
+    .action(rollback)
+}
+
+async function rollback(options: { check?: boolean; config?: string; json?: boolean }): Promise<void> {
+  const { config } = loadConfig(usualConfig(options.config))
+  const { dataDir } = config
+  if (!existsSync(databaseFile(dataDir))) throw new ExitError(1, `there is no database at ${databaseFile(dataDir)}`)
+  const { version } = await lookBack({ versions: versionsFolder, dataDir, nowMs: systemClock.now() })
+  if (!options.check) goBack()
+  const words = options.check ? `version ${version} can serve this ledger` : `version ${version} serves again`
+  process.stdout.write(options.json ? `${JSON.stringify({ version, done: !options.check })}\n` : `${words}\n`)
+}
+
+function goBack(): void {
+  if (process.getuid?.() !== 0) throw new ExitError(1, 'only root can replace the version: sudo gatehouse rollback')
+  const { status } = spawnSync(wayBack, ['back'], { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) throw new ExitError(1, 'the version before did not start; see journalctl -u gatehouse')
+}

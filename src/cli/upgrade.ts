@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { stepBack } from '../backup/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { databaseFile, newestSchema } from '../database/index.ts'
+import { ExitError } from '../errors/index.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { systemClock } from '../platform/index.ts'
+import {
+  type Difference,
+  derivedStates,
+  lineOf,
+  type RehearsedUpgrade,
+  rehearseUpgrade,
+  removeRehearsalFolder,
+  statesForm,
+} from '../upgrade/index.ts'
+import { becomeOwnerOf } from './alone.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+
+export function upgradeCommand(): Command {
+  const upgrade = new Command('upgrade').description('what the package does when a new version takes over')
+  upgrade
+    .command('rehearse')
+    .description(
+      'try this version on a copy of the ledger, and compare what it says with what the previous version says',
+    )
+    .option('--previous <binary>', 'the version that serves until now')
+    .option('--days <n>', 'compare at each event of so many days', '7')
+    .option('--most <n>', 'compare at so many events at the most, the newest ones', '20000')
+    .option('--limit <minutes>', 'give up after so many minutes', '30')
+    .option('--accept <code>', 'take over all the same, for the reasons that were shown with this code')
+    .option('--config <file>', `config of the gateway; ${usualConfigText}`)
+    .option('--json', 'for programs')
+    .action(rehearse)
+  upgrade
+    .command('states')
+    .description('print what this version derives from a copy of the ledger, one answer a line; for the next version')
+    .argument('<folder>', 'folder with the copy, which is only read')
+    .requiredOption('--since <time>', 'at each event received from then on')
+    .option('--most <n>', 'at so many events at the most, the newest ones', '20000')
+    .action(states)
+  return upgrade
+}
+
+type RehearseOptions = {
+  previous?: string
+  days: string
+  most: string
+  limit: string
+  accept?: string
+  config?: string
+  json?: boolean
+}
+
+async function rehearse(options: RehearseOptions): Promise<void> {
+  process.umask(0o027)
+  const { config } = loadConfig(usualConfig(options.config))
+  const { dataDir } = config
+  becomeOwnerOf(dataDir)
+  if (!existsSync(databaseFile(dataDir))) {
+    process.stdout.write(
+      options.json ? '{"ok":true,"ledger":false}\n' : 'there is no ledger yet, so nothing to rehearse\n',
+    )
+    return
+  }
+  stepBack()
+  const end = (signal: NodeJS.Signals) => {
+    removeRehearsalFolder(dataDir)
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  }
+  process.on('SIGINT', end).on('SIGTERM', end)
+  const found = await rehearseUpgrade({
+    ...{ dataDir, reserveBytes: config.retention.ledgerReserveBytes, nowMs: systemClock.now() },
+    previous: options.previous === undefined ? undefined : [options.previous],
+    windowMs: wholeNumber(options.days, '--days') * dayMs,
+    mostEvents: wholeNumber(options.most, '--most'),
+    limitMs: wholeNumber(options.limit, '--limit') * minuteMs,
+    onProgress: (words) => process.stderr.write(`${words} …\n`),
+  })
+  const isAccepted = !found.ok && found.acceptBy === options.accept
+  process.stdout.write(options.json ? `${JSON.stringify({ ...found, isAccepted })}\n` : forPeople(found, isAccepted))
+  if (!found.ok && !isAccepted) throw new ExitError(1, '')
+}
+
+function states(folder: string, options: { since: string; most: string }): void {
+  const sinceMs = Date.parse(options.since)
+  if (Number.isNaN(sinceMs))
+    throw new ExitError(2, `--since ${options.since}: expected a time such as 2026-03-01T00:00:00Z`)
+  const most = wholeNumber(options.most, '--most')
+  const { version } = buildInfo()
+  process.stdout.write(`${lineOf({ question: statesForm, answer: { version, schema: newestSchema } })}\n`)
+  for (const line of derivedStates({ folder, sinceMs, most })) process.stdout.write(`${lineOf(line)}\n`)
+}
+
+function wholeNumber(text: string, name: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new ExitError(2, `${name} ${text}: expected a whole number from 1 on`)
+}
+
+function forPeople(found: RehearsedUpgrade, isAccepted: boolean): string {
+  const { schema, previous, compared, differences, different, notes, reasons, acceptBy } = found
+  const lines = [
+    `schema ${schema.from}${schema.to === schema.from ? '' : ` → ${schema.to}`}; ${compared} answers compared with version ${previous?.version ?? 'unknown'}`,
+    ...notes,
+    ...reasons,
+    ...differences.map(differenceLine),
+    ...(different > differences.length ? [`  … and ${different - differences.length} more`] : []),
+    ...(found.ok ? ['the rehearsal went well'] : []),
+    ...(isAccepted ? [`accepted (${acceptBy})`] : []),
+    ...(found.ok || isAccepted
+      ? []
+      : [`the new version is not taken over. To take it over all the same, for these reasons: --accept ${acceptBy}`]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const differenceLine = ({ question, part, previous, next }: Difference): string =>
+  `  ${question}${part === null ? '' : `: ${part}`}: ${JSON.stringify(previous)} until now, ${JSON.stringify(next)} with the new version`

@@ -1,0 +1,55 @@
+import type { StateLine } from './states.ts'
+
+/** One answer that two versions give differently. */
+export type Difference = {
+  readonly question: string
+  /** The part of the answer, such as `isVerified`; null: only one of them answered. */
+  readonly part: string | null
+  readonly previous: unknown
+  readonly next: unknown
+}
+
+const mostShown = 20
+
+/** Compares answer by answer what the previous version said with what the next one says, and keeps the first differences. */
+export class Comparison {
+  readonly #previous: Map<string, StateLine['answer']>
+  readonly #shown: Difference[] = []
+  readonly #kinds = new Set<string>()
+  #different = 0
+  #compared = 0
+
+  constructor(previous: ReadonlyMap<string, StateLine['answer']>) {
+    this.#previous = new Map(previous)
+  }
+
+  /** Looks at one answer of the next version. A part that the previous version does not know is no difference. */
+  next({ question, answer }: StateLine): void {
+    const before = this.#previous.get(question)
+    if (!before) {
+      this.#add({ question, part: null, previous: null, next: answer })
+      return
+    }
+    this.#previous.delete(question)
+    this.#compared += 1
+    for (const [part, previous] of Object.entries(before)) {
+      const next = answer[part]
+      if (JSON.stringify(previous) !== JSON.stringify(next)) {
+        this.#add({ question, part, previous, next: next ?? null })
+      }
+    }
+  }
+
+  /** Ends it: what the next version did not answer is a difference too. */
+  end(): { compared: number; different: number; shown: readonly Difference[]; kinds: readonly string[] } {
+    for (const [question, previous] of this.#previous) this.#add({ question, part: null, previous, next: null })
+    this.#previous.clear()
+    return { compared: this.#compared, different: this.#different, shown: this.#shown, kinds: [...this.#kinds].sort() }
+  }
+
+  #add(difference: Difference): void {
+    this.#different += 1
+    this.#kinds.add(`${difference.question.split(' ', 1)[0]}.${difference.part ?? 'missing'}`)
+    if (this.#shown.length < mostShown) this.#shown.push(difference)
+  }
+}

@@ -1,0 +1,5 @@
+export type { Difference } from './compare.ts'
+export { lookBack, rollbackDays, versionsFolder } from './look-back.ts'
+export { removeLeftRehearsal, removeRehearsalFolder } from './rehearsal-folder.ts'
+export { type RehearsedUpgrade, rehearseUpgrade } from './rehearse.ts'
+export { derivedStates, lineOf, statesForm } from './states.ts'

@@ -1,0 +1,53 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { ExitError } from '../errors/index.ts'
+import { isoTime, readFileIfThere } from '../platform/index.ts'
+import { answersOf, type Owner, type Program, type ProgramVersion } from './previous.ts'
+
+/** Where `way-back` of the package keeps the version before. */
+export const versionsFolder = '/usr/lib/gatehouse/versions'
+
+/** How long after an upgrade the way back is open. */
+export const rollbackDays = 30
+
+const dayMs = 86_400_000
+const limitMs = 300_000
+
+export type LookBackOrder = {
+  readonly versions: string
+  readonly dataDir: string
+  readonly nowMs: number
+  /** What runs the kept binary; itself, outside of tests. */
+  readonly run?: (binary: string) => Program
+}
+
+/**
+ * Looks whether the version before can serve the ledger as it is now, by asking that version. Throws ExitError with why it cannot.
+ * Changes nothing.
+ */
+export async function lookBack({ versions, dataDir, nowMs, run }: LookBackOrder): Promise<ProgramVersion> {
+  const binary = join(versions, 'previous')
+  if (!existsSync(binary)) {
+    throw new ExitError(1, `no previous version is kept at ${binary}; an upgrade of the package keeps one`)
+  }
+  const tookOverMs = Number(readFileIfThere(join(versions, 'since'))?.toString('utf8')) * 1000
+  if (!(tookOverMs > 0)) {
+    throw new ExitError(
+      1,
+      'the version that serves did not take over from the one that is kept; there is nothing to go back from',
+    )
+  }
+  if (nowMs - tookOverMs > rollbackDays * dayMs) {
+    throw new ExitError(1, `the upgrade was on ${isoTime(tookOverMs)}; after ${rollbackDays} days there is no way back`)
+  }
+  const asked = { folder: dataDir, since: isoTime(nowMs), most: 1, limitMs, as: ownerOf(dataDir) }
+  const said = await answersOf(run ? run(binary) : [binary], asked)
+  if ('answers' in said) return said.by
+  throw new ExitError(1, `the previous version cannot serve the ledger as it is now: ${said.problem}`)
+}
+
+/** The kept binary opens the ledger, and what it makes beside it must belong to the daemon's user. */
+function ownerOf(dataDir: string): Owner | undefined {
+  const { uid, gid } = statSync(dataDir)
+  return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined
+}

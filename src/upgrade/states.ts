@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { databaseFile, executor, type Migration, openAsItIs, type ReadTx } from '../database/index.ts'
+import { contradictionsAround } from '../floor/index.ts'
+import {
+  assetLocation,
+  findEvent,
+  headOf,
+  lastIdReceivedBy,
+  slotState,
+  slotStates,
+  type When,
+} from '../ledger/index.ts'
+import { isoTime } from '../platform/index.ts'
+import { labelOf, wholeSight } from '../warehouse/index.ts'
+
+export type StatesAsked = {
+  /** The folder of a copy of the ledger; the copy is only read. */
+  readonly folder: string
+  /** Events received from then on. */
+  readonly sinceMs: number
+  /** So many events at the most, the newest ones. */
+  readonly most: number
+  /** For tests: the steps that the program is supposed to know. */
+  readonly migrations?: readonly Migration[]
+}
+
+/** What a version answers to one question: the question in words, then the answer as JSON. */
+export type StateLine = { readonly question: string; readonly answer: Readonly<Record<string, unknown>> }
+
+/** The question of the first line, which the version itself answers. A version that does not know this form is not compared. */
+export const statesForm = 'gatehouse states 1'
+
+/** Moments at which the whole floor is asked, besides now. */
+const floorMoments = 24
+
+/**
+ * Computes what the ledger says of the floor: each occupied slot now, the whole floor at moments of the time asked for, and at
+ * each event the slot and the asset that it names, once with what was known then and once with what is known now. Yields one
+ * answer at a time, newest events first. Throws ExitError when this program cannot work with the database.
+ */
+export function* derivedStates({ folder, sinceMs, most, migrations }: StatesAsked): Generator<StateLine> {
+  const db = openAsItIs(databaseFile(folder), migrations)
+  try {
+    const tx = executor(db)
+    const lastId = headOf(tx).id
+    const firstId = Math.max(lastIdReceivedBy(tx, sinceMs - 1), lastId - most) + 1
+    yield* now(tx)
+    yield* floors(tx, firstId, lastId)
+    for (let id = lastId; id >= firstId; id -= 1) yield* aroundEvent(tx, id)
+  } finally {
+    db.close()
+  }
+}
+
+function* now(tx: ReadTx): Generator<StateLine> {
+  for (const [slotId, state] of slotStates(tx)) {
+    yield { question: `slot ${slotId} (${labelOf(tx, slotId)}) now`, answer: { ...state } }
+  }
+}
+
+function* floors(tx: ReadTx, firstId: number, lastId: number): Generator<StateLine> {
+  const step = Math.max(Math.ceil((lastId - firstId + 1) / floorMoments), 1)
+  for (let id = lastId; id >= firstId; id -= step) {
+    const event = findEvent(tx, id)
+    if (!event) continue
+    const states = slotStates(tx, { atMs: event.timestamp_ms, knownAtMs: event.received_at_ms })
+    const hash = createHash('sha256')
+    for (const [slotId, state] of [...states].sort(([a], [b]) => a - b)) hash.update(JSON.stringify([slotId, state]))
+    const answer = { occupied: states.size, sha256: hash.digest('hex') }
+    yield { question: `the whole floor at event ${id}, as known then`, answer }
+  }
+}
+
+function* aroundEvent(tx: ReadTx, id: number): Generator<StateLine> {
+  const event = findEvent(tx, id)
+  if (!event) return
+  const { slot_id, slot_code, asset_key, asset_barcode, timestamp_ms: atMs, received_at_ms: knownAtMs } = event
+  const about = `event ${id} (${slot_code}, ${asset_barcode}, ${isoTime(atMs)})`
+  const answerAt = (when: When) => ({
+    ...slotState(tx, slot_id, when),
+    location: assetLocation(tx, asset_key, wholeSight, when).slotId,
+    discrepancies: contradictionsAround(tx, slot_id, asset_key, when).map(
+      ({ kind, slotId, eventIds }) => `${kind} in slot ${slotId} by ${eventIds.join(' and ')}`,
+    ),
+  })
+  yield { question: `${about}, as known then`, answer: answerAt({ atMs, knownAtMs }) }
+  yield { question: `${about}, as known now`, answer: answerAt({ atMs }) }
+}
+
+/** Writes an answer as a line. */
+export const lineOf = ({ question, answer }: StateLine): string => `${question}\t${JSON.stringify(answer)}`
+
+/** Reads a line; undefined when it is none. */
+export function readLine(line: string): StateLine | undefined {
+  const tab = line.indexOf('\t')
+  if (tab < 0) return undefined
+  try {
+    return { question: line.slice(0, tab), answer: JSON.parse(line.slice(tab + 1)) as StateLine['answer'] }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,93 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+
+const script = join(import.meta.dirname, '../../scripts/package/way-back')
+
+/** A box in a folder, with a binary that was upgraded from 1 to 2; the rehearsal of 2 ends with `rehearsal`. */
+function box(t: Test, rehearsal: number) {
+  const root = mkdtempSync(join(tmpdir(), 'gatehouse-way-back-'))
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const versions = join(root, 'usr/lib/gatehouse/versions')
+  const tools = join(root, 'tools')
+  for (const folder of [versions, tools, join(root, 'usr/bin')]) mkdirSync(folder, { recursive: true })
+  const program = (path: string, lines: string) => writeFileSync(path, `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
+  const binary = join(root, 'usr/bin/gatehouse')
+  program(join(versions, 'replaced'), 'echo 1')
+  // A reason that was accepted is one no more.
+  program(binary, `echo 2; case "$*" in *--accept*) exit 0;; esac; [ "$1" != upgrade ] || exit ${rehearsal}`)
+  program(join(tools, 'systemctl'), `echo "$*" >> ${root}/asked`)
+  const run = (word: string, env: Record<string, string> = {}) => {
+    const path = `${tools}:${process.env['PATH']}`
+    return spawnSync(script, [word], { env: { PATH: path, GATEHOUSE_ROOT: root, ...env }, encoding: 'utf8' })
+  }
+  const asked = () => (existsSync(join(root, 'asked')) ? readFileSync(join(root, 'asked'), 'utf8') : '')
+  /** What preinst and dpkg do. */
+  const unpack = (lines: string) => {
+    rmSync(join(versions, 'refused'), { force: true })
+    linkSync(binary, join(versions, 'replaced'))
+    rmSync(binary)
+    program(binary, lines)
+  }
+  return { run, asked, unpack, version: () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim() }
+}
+
+t.test('a new version that fails before it is healthy is replaced by the one before, which is started', async (t) => {
+  const { run, asked, version } = box(t, 0)
+  t.equal(run('take-over').status, 0)
+  t.equal(version(), '2')
+  run('stopped', { SERVICE_RESULT: 'timeout' })
+  t.equal(version(), '2', 'what stopped badly is the one before: the new one has not been tried')
+  run('begin')
+  t.equal(run('stopped', { SERVICE_RESULT: 'success' }).status, 0, 'a person stopped it')
+  t.equal(version(), '2')
+  t.equal(run('took-over').status, 0)
+  t.match(
+    run('stopped', { SERVICE_RESULT: 'timeout' }).stderr,
+    /did not become healthy \(timeout\); the one before is back/,
+  )
+  t.equal(version(), '1')
+  t.match(asked(), '--no-block restart gatehouse.service')
+  t.equal(run('took-over').status, 1, 'the package learns it')
+  run('stopped', { SERVICE_RESULT: 'exit-code' })
+  t.equal(version(), '1', 'a fault of the one before changes nothing')
+})
+
+t.test('a version that was healthy stays when it fails later, and a person can go back from it', async (t) => {
+  const { run, asked, unpack, version } = box(t, 0)
+  run('take-over')
+  run('begin')
+  run('settled')
+  run('begin')
+  run('stopped', { SERVICE_RESULT: 'watchdog' })
+  t.equal(version(), '2')
+  t.equal(run('back').status, 0)
+  t.equal(version(), '1')
+  t.match(asked(), /^stop gatehouse\.service\n[\s\S]*^start gatehouse\.service\n/m)
+  unpack('echo 3')
+  t.match(run('take-over'), { status: 0, stderr: '' }, 'the next version comes as usual')
+  t.equal(version(), '3')
+  run('begin')
+  run('stopped', { SERVICE_RESULT: 'timeout' })
+  t.equal(version(), '1')
+})
+
+t.test(
+  'a failed rehearsal leaves the version before in its place, and accepted reasons let the new one in',
+  async (t) => {
+    const { run, version } = box(t, 1)
+    const refused = run('take-over')
+    t.equal(refused.status, 1)
+    t.match(
+      refused.stderr,
+      /does not take over; the one before serves on[\s\S]*GATEHOUSE_ACCEPT=CODE dpkg --configure gatehouse/,
+    )
+    t.equal(version(), '1')
+    t.equal(run('take-over').status, 1, 'dpkg tries it again')
+    t.equal(version(), '1')
+    t.equal(run('take-over', { GATEHOUSE_ACCEPT: '0123456789ab' }).status, 0)
+    t.equal(version(), '2')
+  },
+)
