@@ -8,6 +8,7 @@ import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { systemRandom } from '../platform/index.ts'
 import { alone, becomeOwnerOf } from './alone.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
 
 type BackupOptions = { media?: boolean; config?: string; json?: boolean }
@@ -19,7 +20,7 @@ export function backupCommand(): Command {
     .description('copy the ledger, keys and settings to one file, also while the daemon runs')
     .argument('<file>', 'tar file to make; it holds the keys of this box, so keep it as safe as the box')
     .option('--media', 'with photos and clips')
-    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(backup)
   command
@@ -28,13 +29,13 @@ export function backupCommand(): Command {
       'print the recovery key of this box, as often as asked; whoever has it can read what is sealed under it',
     )
     .option('--qr', 'also as a QR code; on a terminal it is always there')
-    .option('--config <file>', 'config whose dataDir holds the keys; default: the embedded one')
+    .option('--config <file>', `config whose dataDir holds the keys; ${usualConfigText}`)
     .action(key)
   return command
 }
 
 function key(options: { qr?: boolean; config?: string }): void {
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   becomeOwnerOf(config.dataDir)
   const line = recoveryLine(readKey(config.dataDir))
   const qr = options.qr || process.stdout.isTTY ? terminalQr(line) : ''
@@ -57,11 +58,11 @@ function readKey(dataDir: string): Buffer {
 }
 
 async function backup(file: string, options: BackupOptions): Promise<void> {
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   const request = { target: resolve(file), media: options.media === true }
   const made = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await backupThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
-    : await backupHere(config, request, options.config)
+    : await backupHere(config, request, usualConfig(options.config))
   process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
 }
 

@@ -22,6 +22,7 @@ import {
   type StreamSource,
 } from '../video/index.ts'
 import { deviceWords, findingWords } from './camera-words.ts'
+import { untilInterrupted } from './interrupt.ts'
 
 /** Builds `gatehouse camera probe|discover`. */
 export function cameraCommand(): Command {
@@ -249,23 +250,6 @@ function entryWords(entries: readonly Entry[]): string {
   const isRelative = entries.some(({ passwordFile }) => passwordFile !== undefined && !passwordFile.startsWith('/'))
   const hint = isRelative ? '# a relative passwordFile is looked for in the folder of the config\n' : ''
   return `for the config:\n\n${hint}${stringify({ cameras: entries }, { lineWidth: 0 })}`
-}
-
-/** Runs until it is done or SIGINT or SIGTERM comes; then everything that was started is ended first. */
-async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const controller = new AbortController()
-  let code = 0
-  const interrupt = (signal: NodeJS.Signals) => {
-    code = signal === 'SIGINT' ? 130 : 143
-    controller.abort()
-  }
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
-  try {
-    await work(controller.signal)
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
-  }
-  if (controller.signal.aborted) throw new ExitError(code, '')
 }
 
 function printJson(value: unknown): void {

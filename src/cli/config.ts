@@ -11,8 +11,7 @@ import {
 } from '../config/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
 import { readCertificate } from '../http/index.ts'
-
-const installedConfig = '/etc/gatehouse/gatehouse.yaml'
+import { installedConfig } from './usual-config.ts'
 
 /** Builds `gatehouse config check|reference|example`. A bad config throws ExitError with EXIT_CONFIG. */
 export function configCommand(): Command {

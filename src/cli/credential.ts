@@ -1,15 +1,16 @@
 import { Command, Option } from 'commander'
 import { hashSecret } from '../auth/index.ts'
 import { loadConfig, type Role, roleNames, username as usernameKind } from '../config/index.ts'
-import { ExitError } from '../errors/index.ts'
+import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { randomSecret, systemRandom } from '../platform/index.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 
 export function credentialCommand(): Command {
   return new Command('credential')
     .description('make a secret for a local account: shown once, with the entry for auth.users that holds its hash')
     .requiredOption('--username <name>', 'user name')
     .addOption(new Option('--role <role>', 'what the account may do').choices(roleNames).makeOptionMandatory())
-    .option('--config <file>', 'config whose site.url the account belongs to; default: the embedded one')
+    .option('--config <file>', `config whose site.url the account belongs to; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(credential)
 }
@@ -17,8 +18,8 @@ export function credentialCommand(): Command {
 async function credential(options: { username: string; role: Role; config?: string; json?: boolean }): Promise<void> {
   const checked = usernameKind().safeParse(options.username)
   if (!checked.success)
-    throw new ExitError(1, `this is no user name that the config takes: ${JSON.stringify(options.username)}`)
-  const { config } = loadConfig(options.config)
+    throw new ExitError(EXIT_USAGE, `this is no user name that the config takes: ${JSON.stringify(options.username)}`)
+  const { config } = loadConfig(usualConfig(options.config))
   const secret = randomSecret(systemRandom)
   const secretHash = await hashSecret(secret, systemRandom)
   const { username, role } = options

@@ -12,6 +12,7 @@ import {
   listLimitBytes,
 } from '../imports/index.ts'
 import { alone } from './alone.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
 
 type Options = {
@@ -28,7 +29,7 @@ export function importCommand(): Command {
     .description('take slots, assets or what stands where from a CSV list: all of it, or nothing and what is wrong')
     .addArgument(new Argument('<kind>', 'what the list tells').choices(listKinds))
     .argument('<file>', 'CSV in UTF-8, separated by comma, semicolon or tab; its first line names the columns')
-    .option('--config <file>', 'config of the gateway; default: the embedded one')
+    .option('--config <file>', `config of the gateway; ${usualConfigText}`)
     .option('--dry-run', 'say what would be done, and do nothing')
     .option('--create-zones', 'slots: make the zones that are not there yet')
     .option('--warehouse <id or name>', 'slots: where they stand, if a line does not say; default: site.warehouseId')
@@ -52,7 +53,7 @@ async function run(kind: ListKind, file: string, options: Options): Promise<void
     throw new ExitError(EXIT_USAGE, `--warehouse, --grid and --create-zones are for slots; ${kind} need none of them`)
   }
   const bytes = readList(file)
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   const { dryRun = false, createZones = false, grid = false, warehouse } = options
   const asked: ImportOptions = { kind, dryRun, createZones, grid, warehouse }
   const by = whoRunsThis()

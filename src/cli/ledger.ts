@@ -1,19 +1,26 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { daemonServes, verifyThroughDaemon } from '../app/index.ts'
+import { daemonServes, noteVerification, rotateThroughDaemon, verifyThroughDaemon } from '../app/index.ts'
 import { type Config, loadConfig } from '../config/index.ts'
+import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import {
   type Comparison,
   compareWithKept,
+  type FullVerification,
   logKeysOf,
+  outsidersOf,
   type Verification,
   type VerifiedLog,
-  verifyLedger,
+  verifyWithOutsiders,
   witnessKeyOf,
 } from '../evidence/index.ts'
-import { becomeOwnerOf } from './alone.ts'
+import { systemClock } from '../platform/index.ts'
+import { alone, becomeOwnerOf } from './alone.ts'
+import { exportCommand } from './ledger-export.ts'
 import { proofCommand, trustedKeys, verifyProofs } from './proof.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
+import { whoRunsThis } from './who.ts'
 
 export function ledgerCommand(): Command {
   const ledger = new Command('ledger').description('the append-only log and its proofs')
@@ -26,23 +33,31 @@ export function ledgerCommand(): Command {
     .description('recompute everything from the first leaf; says what does not match, and where, and exits 1')
     .option('--key <vkey>', 'verifier key that you know from elsewhere; may be given more than once', collect, [])
     .option('--checkpoint <file>', 'also compare the ledger with a checkpoint that was kept elsewhere')
-    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(verify)
+  ledger.addCommand(exportCommand())
   ledger.addCommand(proofCommand())
   ledger
     .command('key')
     .description(
       'print the verifier keys of the log: Ed25519, then ML-DSA-44; third, where it is a witness, its key as one',
     )
-    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option(
+      '--rotate',
+      'make new keys and hand the log over to them; witnesses and auditors need the new ones afterwards',
+    )
+    .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(key)
   return ledger
 }
 
-function key(options: { config?: string; json?: boolean }): void {
-  const { config } = loadConfig(options.config)
+type KeyOptions = { config?: string; json?: boolean; rotate?: boolean }
+
+async function key(options: KeyOptions): Promise<void> {
+  const { config } = loadConfig(usualConfig(options.config))
+  if (options.rotate) return rotate(config, options)
   becomeOwnerOf(config.dataDir)
   const [logKey, logKeyPostQuantum] = logKeysOf(config.dataDir)
   const { enabled, name } = config.witness
@@ -54,13 +69,41 @@ function key(options: { config?: string; json?: boolean }): void {
   )
 }
 
+/** Rotates the keys of the log, in the running daemon or, when none runs, here. */
+async function rotate(config: Config, options: KeyOptions): Promise<void> {
+  const by = whoRunsThis()
+  if (!existsSync(databaseFile(config.dataDir))) {
+    throw new ExitError(1, `there is no database at ${databaseFile(config.dataDir)}`)
+  }
+  const rotated = (await daemonServes(config.runtimeDir, config.dataDir))
+    ? await rotateThroughDaemon(config.runtimeDir, { by })
+    : await alone(config, (gateway) => gateway.rotateKeys(by), usualConfig(options.config))
+  const { keys, leaf, checkpointSize } = rotated
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify(rotated)}\n`
+      : `the log has new keys; leaf ${leaf} names them, and the old and the new ones have signed the checkpoint over ${checkpointSize} leaves
+${keys.join('\n')}
+The old keys are gone. Send the new ones to everybody who has the old ones:
+  witnesses refuse the log until they have them${witnessesOf(config)}
+  auditors and customers can follow by themselves: each proof leads from a key that they kept to the new one
+Make a backup now: one from before holds the old keys.
+`,
+  )
+}
+
+function witnessesOf({ evidence }: Config): string {
+  const names = evidence.witnesses.map(({ name }) => name)
+  return names.length > 0 ? `: ${names.join(', ')}` : ''
+}
+
 const collect = (one: string, others: readonly string[]) => [...others, one]
 
 type VerifyOptions = { config?: string; json?: boolean; key: readonly string[]; checkpoint?: string }
 
 async function verify(bundle: string | undefined, options: VerifyOptions): Promise<void> {
   if (bundle !== undefined) return verifyProofs(bundle, options)
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   const result = await recompute(config)
   const kept = options.checkpoint === undefined ? undefined : compare(config.dataDir, options.checkpoint, options.key)
   const told = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
@@ -71,11 +114,14 @@ async function verify(bundle: string | undefined, options: VerifyOptions): Promi
 }
 
 /** Has the running daemon recompute its ledger, or reads the file when none runs. */
-async function recompute({ runtimeDir, dataDir }: Config): Promise<Verification> {
+async function recompute({ runtimeDir, dataDir, evidence }: Config): Promise<FullVerification> {
   const progress = progressOn(process.stderr)
   try {
     if (await daemonServes(runtimeDir, dataDir)) return await verifyThroughDaemon(runtimeDir, progress?.at)
-    return verifyLedger(dataDir, progress && { onProgress: progress.at })
+    const options = progress && { onProgress: progress.at }
+    const verification = await verifyWithOutsiders(dataDir, outsidersOf(evidence), options)
+    noteVerification(dataDir, verification, systemClock.now())
+    return verification
   } finally {
     progress?.end()
   }
@@ -100,7 +146,7 @@ export function progressOn(
 
 /** Compares the ledger with a checkpoint that was kept in a file, by the keys given or, without one, those of this box. */
 function compare(dataDir: string, file: string, vkeys: readonly string[]): Comparison {
-  const keys = trustedKeys(vkeys.length > 0 ? vkeys : logKeysOf(dataDir))
+  const keys = vkeys.length > 0 ? trustedKeys(vkeys) : undefined
   try {
     return compareWithKept(dataDir, readFileSync(file, 'utf8'), keys)
   } catch (error) {
@@ -109,11 +155,11 @@ function compare(dataDir: string, file: string, vkeys: readonly string[]): Compa
   }
 }
 
-function forPeople(result: Verification): string {
+function forPeople(result: FullVerification): string {
   const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.cameraGaps} gaps of cameras, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files
 root ${result.root}
 ${heads(result)}
-${trail(result)}
+${others(result)}${trail(result)}
 ${result.logs.slice(0, -1).map(before).join('')}`
   if (result.ok) return `${head}everything matches\n`
   const lines = result.mismatches.map(({ where, what }) => `  ${where}: ${what}\n`)
@@ -123,8 +169,16 @@ ${result.logs.slice(0, -1).map(before).join('')}`
 /** Says whether signatures could be verified. */
 function heads({ signedHeads: { count, areKeysHere } }: Verification): string {
   return areKeysHere
-    ? `${count} signed heads, verified with the keys of this box`
-    : 'signed heads: the keys of the box are not here, so their signatures were not verified'
+    ? `${count} checkpoints, verified with the keys of this box`
+    : 'checkpoints: the keys of the box are not here, so their signatures were not verified'
+}
+
+/** Says what others have signed, and of whom no key is known; nothing when nobody has. */
+function others({ countersigned: { cosignatures, timestamps, unverified } }: FullVerification): string {
+  if (cosignatures + timestamps === 0) return ''
+  const unknown = unverified.map(({ by, count }) => `${count} by ${by}`).join(', ')
+  const rest = unknown === '' ? '' : `; not verified, because the config does not name the signer: ${unknown}`
+  return `${cosignatures} cosignatures of witnesses and ${timestamps} time stamps${rest}\n`
 }
 
 /** Says how far digests cover the audit trail. */

@@ -6,6 +6,7 @@ import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import type { ErasureRequest } from '../governance/index.ts'
 import { alone } from './alone.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
 
 export function personCommand(): Command {
@@ -18,14 +19,14 @@ export function personCommand(): Command {
     )
     .description("remove a person's name from every place that may forget it; the log still verifies")
     .option('--texts', 'also remove notes and descriptions that the person wrote or is named in')
-    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(erase)
   return person
 }
 
 async function erase(name: string, options: { texts?: boolean; config?: string; json?: boolean }): Promise<void> {
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   const request = { name, texts: options.texts === true }
   const result = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
@@ -66,7 +67,7 @@ function forPeople(told: Erased & { accountInConfig: boolean }): string {
     ? ''
     : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to be rid of them.\n'
   if (told.outcome === 'erased-before')
-    return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n${copies}`
+    return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n${copies}${keptElsewhere(told)}`
   const account = told.accountInConfig
     ? 'The config has an account of this name. It is not touched: remove it there, or the next start makes the name known again.\n'
     : ''
@@ -83,6 +84,19 @@ function forPeople(told: Erased & { accountInConfig: boolean }): string {
     : ''
   return `erased; what the person did is shown as by ${told.shownAs}${older}
 removed from: ${told.notifications} notifications, ${told.replies} kept replies, ${told.sessions} sessions, ${told.texts} texts
-${kept}${byName}${account}${copies}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
+${kept}${byName}${account}${copies}${keptElsewhere(told)}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
 `
+}
+
+/** Names the copies that still have the name, and when each goes. */
+function keptElsewhere({ kept: { copies, problem } }: Erased): string {
+  const lines = copies.map(
+    ({ kind, name, until }) => `  ${kind === 'backup' ? name : `segments ${name}`}, until ${until}`,
+  )
+  const begin =
+    lines.length === 0
+      ? ''
+      : `Copies from before still have the name, and go by themselves (a restore of them erases it again where this box or newer segments are known):\n${lines.join('\n')}\n`
+  const away = problem === null ? '' : `What backup.file.to has could not be looked at: ${problem}.\n`
+  return `${begin}${away}`
 }

@@ -17,6 +17,7 @@ import {
   verifyStatement,
 } from '../evidence/index.ts'
 import { alone } from './alone.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 
 export function proofCommand(): Command {
   return new Command('proof')
@@ -25,7 +26,7 @@ export function proofCommand(): Command {
     .option('--detection <id>', 'id of a detection, instead of an event')
     .option('--media', 'a zip with its photo, clip and snapshot, and the recipe that checks it; needs --out')
     .option('--out <file>', 'where to write it; default: standard output')
-    .option('--config <file>', 'config whose dataDir holds the ledger; default: the embedded one')
+    .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
     .action(prove)
 }
 
@@ -35,7 +36,7 @@ async function prove(id: string | undefined, options: ProofOptions): Promise<voi
   const wanted = wantedRow(id, options.detection)
   if (options.media && options.out === undefined)
     throw new ExitError(EXIT_USAGE, '--media writes a zip: say where with --out')
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   const proof = await proofOf(config, wanted)
   const name = `${wanted.kind}-${wanted.id}`
   if (options.out === undefined) process.stdout.write(`${JSON.stringify(proof.bundle, undefined, 2)}\n`)

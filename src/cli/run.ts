@@ -4,13 +4,20 @@ import { backupCommand } from './backup.ts'
 import { cameraCommand } from './camera.ts'
 import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
+import { doctorCommand } from './doctor.ts'
+import { hubCommand } from './hub.ts'
 import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger.ts'
 import { openapiCommand } from './openapi.ts'
 import { personCommand } from './person.ts'
 import { restoreCommand } from './restore.ts'
+import { rollbackCommand } from './rollback.ts'
 import { serveCommand } from './serve.ts'
+import { setupCommand } from './setup.ts'
+import { statusCommand } from './status.ts'
+import { supportBundleCommand } from './support-bundle.ts'
 import { tlsCommand } from './tls.ts'
+import { upgradeCommand } from './upgrade.ts'
 import { versionCommand } from './version.ts'
 import { warehouseCommand } from './warehouse.ts'
 
@@ -24,16 +31,23 @@ export function gatehouseCommand(): Command {
     .enablePositionalOptions()
   for (const command of [
     serveCommand(),
+    rollbackCommand(),
     backupCommand(),
     cameraCommand(),
     configCommand(),
     credentialCommand(),
+    doctorCommand(),
+    hubCommand(),
     importCommand(),
     ledgerCommand(),
     personCommand(),
     openapiCommand(),
     restoreCommand(),
+    setupCommand(),
+    statusCommand(),
+    supportBundleCommand(),
     tlsCommand(),
+    upgradeCommand(),
     versionCommand(),
     warehouseCommand(),
   ]) {

@@ -1,10 +1,10 @@
-import { hostname, networkInterfaces } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Config, isLoopback, loadConfig } from '../config/index.ts'
-import { ExitError } from '../errors/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { initTls, type TlsMade, takeTls } from '../http/index.ts'
 import { systemClock } from '../platform/index.ts'
+import { namesOf } from '../setup/index.ts'
 
 export function tlsCommand(): Command {
   const init = new Command('init')
@@ -37,7 +37,7 @@ async function tlsInit(options: Options): Promise<void> {
   const dir = resolve(options.dir ?? (options.config ? `${dirname(options.config)}/tls` : 'tls'))
   const nowMs = systemClock.now()
   if ((options.cert === undefined) !== (options.key === undefined)) {
-    throw new ExitError(1, '--cert and --key belong together')
+    throw new ExitError(EXIT_USAGE, '--cert and --key belong together')
   }
   const made =
     options.cert && options.key
@@ -54,33 +54,8 @@ async function tlsInit(options: Options): Promise<void> {
 
 function daysOf(text: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (days < 1 || days > 3650) throw new ExitError(1, '--days is a whole number from 1 to 3650')
+  if (days < 1 || days > 3650) throw new ExitError(EXIT_USAGE, '--days is a whole number from 1 to 3650')
   return days
-}
-
-/**
- * Lists every name and address by which a client may reach this box, the clearest one first. Throws ExitError for a bad
- * name.
- */
-export function namesOf(config: Pick<Config, 'site' | 'listen'>, extra: readonly string[]): string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
-  const ours = addresses.filter((a) => !a.internal && !a.address.startsWith('fe80:')).map((a) => a.address)
-  const host = hostname().toLowerCase()
-  const site = new URL(config.site.url).hostname.replace(/^\[|\]$/g, '')
-  const names = [
-    ...extra,
-    ...(isLoopback(site) ? [] : [site]),
-    host,
-    ...(host.includes('.') ? [] : [`${host}.local`]),
-    ...config.listen.map((l) => l.host).filter((h) => h !== '0.0.0.0' && h !== '::'),
-    ...ours,
-    'localhost',
-    '127.0.0.1',
-    '::1',
-  ]
-  const bad = extra.find((name) => !/^(\*\.)?[A-Za-z0-9_.-]{1,253}$|^[0-9A-Fa-f:.]{2,45}$/.test(name))
-  if (bad !== undefined) throw new ExitError(1, `this is no name or address of a machine: ${JSON.stringify(bad)}`)
-  return [...new Set(names)]
 }
 
 function forPeople(made: TlsMade): string {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { Command } from 'commander'
+import { newestSchema } from '../database/index.ts'
 import { assetPath, buildInfo, makeAsset } from '../platform/bundle.ts'
 import { type FfmpegOrigin, ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
 
@@ -24,7 +25,13 @@ async function version(options: { json?: boolean; sbom?: boolean }): Promise<voi
     process.stdout.write(readFileSync(assetPath('sbom.json')))
     return
   }
-  const all = { ...buildInfo(), node: process.versions.node, sqlite: sqliteVersion(), ffmpeg: await ffmpeg() }
+  const all = {
+    ...buildInfo(),
+    schema: newestSchema,
+    node: process.versions.node,
+    sqlite: sqliteVersion(),
+    ffmpeg: await ffmpeg(),
+  }
   if (options.json) {
     process.stdout.write(`${JSON.stringify(all)}\n`)
     return

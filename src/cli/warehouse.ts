@@ -4,6 +4,7 @@ import { loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { NewWarehouse } from '../warehouse/index.ts'
 import { alone } from './alone.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
 
 export function warehouseCommand(): Command {
@@ -11,7 +12,7 @@ export function warehouseCommand(): Command {
     .description('make a warehouse; one of that name that is there already stays as it is')
     .requiredOption('--name <name>', 'what people call it')
     .requiredOption('--timezone <zone>', 'its time zone, such as Europe/Berlin')
-    .option('--config <file>', 'config of the gateway; default: the embedded one')
+    .option('--config <file>', `config of the gateway; ${usualConfigText}`)
     .option('--json', 'for programs: {id, name, timezone, created}')
     .action(addWarehouse)
   return new Command('warehouse').description('warehouses of this gateway').addCommand(add)
@@ -28,7 +29,7 @@ async function addWarehouse({ name, timezone, ...options }: Options): Promise<vo
     const path = String(issue?.path[0])
     throw new ExitError(1, `--${path} ${JSON.stringify(path === 'name' ? name : timezone)}: ${issue?.message}`)
   }
-  const { config } = loadConfig(options.config)
+  const { config } = loadConfig(usualConfig(options.config))
   const by = whoRunsThis()
   const wanted = { name: parsed.data.name, timezone: parsed.data.timezone }
   const added = (await daemonServes(config.runtimeDir, config.dataDir))

@@ -65,6 +65,15 @@ export const uploadIsKnown: CrossCheck = (storage, context) => {
   tell(context, ['upload', 'instance'], 'expected one of storage.instances')
 }
 
+/** Refuses copies of the ledger to a storage server that is not set. */
+export const backupHasStorage: CrossCheck = (config, context) => {
+  if (field(config, 'storage', 'upload')) return
+  for (const kind of ['segments', 'file']) {
+    if (field(config, 'backup', kind, 'to') !== 'storage') continue
+    tell(context, ['backup', kind, 'to'], 'storage needs storage.upload, which says where and as whom')
+  }
+}
+
 /** Refuses a witness under another name than its key has: its cosignatures would never be found. */
 export const nameIsOfKey: CrossCheck = (witness, context) => {
   const [name, vkey] = [field(witness, 'name'), field(witness, 'vkey')]
@@ -76,6 +85,11 @@ export const nameIsOfKey: CrossCheck = (witness, context) => {
 export const witnessIsNamed: CrossCheck = (witness, context) => {
   if (field(witness, 'enabled') !== true || typeof field(witness, 'name') === 'string') return
   tell(context, ['name'], 'needed when the witness is enabled')
+}
+
+export const hubHasToken: CrossCheck = (hub, context) => {
+  if (typeof field(hub, 'url') !== 'string' || typeof field(hub, 'tokenFile') === 'string') return
+  tell(context, ['tokenFile'], 'needed with url; "gatehouse hub join" writes it')
 }
 
 export const passwordHasUser: CrossCheck = (camera, context) => {

@@ -4,12 +4,20 @@ import type { Config, Parsed } from './schema.ts'
 
 /** Fills in the defaults that follow from other keys. Returns a deeply frozen config. */
 export function withDerivedDefaults(parsed: Parsed, hostName: string): Config {
-  const [first] = parsed.listen
   return freeze({
     ...parsed,
-    site: { ...parsed.site, url: parsed.site.url ?? (first ? listenerUrl(first, hostName) : `http://${hostName}`) },
+    site: { ...parsed.site, url: siteUrlOf(parsed, hostName) },
     cameras: parsed.cameras.map((camera) => ({ ...camera, name: camera.name ?? `Camera ${camera.id}` })),
   })
+}
+
+/** Returns `site.url`, or the address of the first listener. */
+export function siteUrlOf(
+  { site, listen }: Pick<Parsed, 'listen'> & { site: { url: string | null } },
+  hostName: string,
+) {
+  const [first] = listen
+  return site.url ?? (first ? listenerUrl(first, hostName) : `http://${hostName}`)
 }
 
 type Address = { readonly host: string; readonly port: number; readonly tls: object | null }
@@ -38,7 +46,8 @@ export function siteIdOf(hostName: string): string {
   )
 }
 
-function freeze<T>(value: T): T {
+/** Freezes a value and all that it holds. */
+export function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
     for (const inner of Object.values(value)) freeze(inner)

@@ -15,10 +15,21 @@ export function explain(issues: readonly z.core.$ZodIssue[], root: Located, sche
     const path = issue.path as Path
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], root, schema))
     const { value, place } = locate(root, path)
+    const inMap = value?.kind === 'map' ? issuesOfMap(issue) : undefined
+    if (inMap) return explain(inMap, root, schema)
     if (issue.code === 'invalid_key') return [badName(path, keyPlace(root, path), schema)]
     const message = isCrossCheck(issue) ? issue.message : wrongValue(value, path, schema)
     return [{ place, path: dotted(path), message }]
   })
+}
+
+/** What is wrong inside a map, where something else than a map would be right too; undefined for other issues. */
+function issuesOfMap(issue: z.core.$ZodIssue): z.core.$ZodIssue[] | undefined {
+  if (issue.code !== 'invalid_union') return undefined
+  const inside = issue.errors.find((errors) =>
+    errors.some(({ code, path }) => code === 'unrecognized_keys' || path.length > 0),
+  )
+  return inside?.map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
 /** Says whether an issue may only mean that a key is missing, as when part of the config could not be read. */

@@ -15,7 +15,15 @@ type Fault = { readonly path: Path; readonly message: string }
  * them.
  */
 export function faultsOf(config: Config, root: Located, schema: Schema): Problem[] {
-  const faults = [...signIn(config), ...files(root, schema, [])]
+  return problemsOf([...signIn(config), ...files(root, schema, [])], root)
+}
+
+/** Finds the files that a config names and that cannot be read. */
+export function fileFaults(root: Located, schema: Schema): Problem[] {
+  return problemsOf([...files(root, schema, [])], root)
+}
+
+function problemsOf(faults: readonly Fault[], root: Located): Problem[] {
   return faults.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
 }
 

@@ -1,8 +1,18 @@
 export { nearestNames } from '../errors/index.ts'
+export { siteIdOf } from './derived.ts'
 export { formatDuration, parseDuration } from './duration.ts'
 export { changedFiles, type FileMarks, fileMarks, settingsFiles } from './file-marks.ts'
-export { isLoopback } from './kinds.ts'
-export { type Checked, checkConfig, type Loaded, loadConfig, problemList, type Surroundings } from './load.ts'
+export type { HubConfig } from './hub-schema.ts'
+export { type DatabaseAddress, isLoopback, readDatabaseUrl } from './kinds.ts'
+export {
+  type Checked,
+  checkConfig,
+  type Loaded,
+  loadConfig,
+  loadHubConfig,
+  problemList,
+  type Surroundings,
+} from './load.ts'
 export { type ConfigName, type Identity, identitiesOf, type Namespace, readName } from './names.ts'
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'

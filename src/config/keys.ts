@@ -22,9 +22,10 @@ export const facts = z.registry<Facts>()
 
 export type Schema = z.core.$ZodType
 
-/** Returns the schema without its default and its `null`. */
+/** Returns the schema without its default and its `null`; of a word or a map, the map. */
 export function bare(schema: Schema): Schema {
   const { def } = (schema as z.core.$ZodTypes)._zod
+  if (def.type === 'union') return bare(def.options.at(-1) ?? schema)
   return def.type === 'prefault' || def.type === 'nullable' ? bare(def.innerType) : schema
 }
 

@@ -200,6 +200,43 @@ function normalNetwork(value: string): string | undefined {
   return `${ipaddr.IPv6.networkAddressFromCIDR(cidr)}/${bits}`
 }
 
+/** Makes a kind for addresses of PostgreSQL. A password belongs into a file of its own. */
+export function databaseUrl() {
+  const expected =
+    'a postgres URL such as postgres://hub_app@10.0.0.9/hub?sslmode=verify-full or postgres://hub_app@/hub?host=/run/postgresql, with a database and without a password; sslmode is disable or verify-full'
+  return z
+    .string()
+    .refine((value) => readDatabaseUrl(value) !== undefined)
+    .register(kinds, { name: 'postgres URL', expected, discreet: true })
+}
+
+/** The parts of a PostgreSQL address. `host` is a folder for a Unix socket; `user` is empty when the URL names none. */
+export type DatabaseAddress = {
+  readonly user: string
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly verifiesTls: boolean
+}
+
+/** Reads the address of a PostgreSQL database; undefined when it is not one. */
+export function readDatabaseUrl(value: string): DatabaseAddress | undefined {
+  // A URL has no user without a host; `@/` means the socket that `?host=` names.
+  const text = value.replace('@/', '@socket.invalid/').replace(/^(postgres(?:ql)?:\/\/)\//, '$1socket.invalid/')
+  if (value.length > 2048 || /[\s\\#]/.test(value) || !URL.canParse(text)) return undefined
+  const { protocol, username, password, hostname, port, pathname, searchParams } = new URL(text)
+  const database = decodeURIComponent(pathname.slice(1))
+  const host = searchParams.get('host') ?? (hostname === 'socket.invalid' ? '' : hostname.replaceAll(/^\[|\]$/g, ''))
+  const mode = searchParams.get('sslmode')
+  if (!/^postgres(ql)?:$/.test(protocol) || password !== '' || database === '' || host === '') return undefined
+  if (![null, 'disable', 'verify-full'].includes(mode)) return undefined
+  if ([...searchParams.keys()].some((name) => name !== 'host' && name !== 'sslmode')) return undefined
+  return {
+    user: decodeURIComponent(username),
+    ...{ host, port: Number(port || 5432), database, verifiesTls: mode === 'verify-full' },
+  }
+}
+
 export function host() {
   return z.string().refine(isHost).register(kinds, {
     name: 'address or host name',
@@ -257,4 +294,11 @@ export function secretHash() {
 export function isLoopback(hostName: string): boolean {
   if (/^(.+\.)?localhost\.?$/i.test(hostName)) return true
   return ipaddr.isValid(hostName) && ipaddr.process(hostName).range() === 'loopback'
+}
+
+/** Makes the word `storage` another choice beside a map. */
+export function orStorage<T extends z.ZodObject>(map: T) {
+  const expected = `storage, or a map with ${Object.keys(map.shape).join(' and ')}`
+  kinds.add(map, { name: 'storage or a map', expected })
+  return z.union([z.literal('storage'), map])
 }

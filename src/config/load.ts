@@ -2,10 +2,12 @@ import { hostname } from 'node:os'
 import { stringify } from 'yaml'
 import type { z } from 'zod'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
-import { siteIdOf, withDerivedDefaults } from './derived.ts'
+import { freeze, siteIdOf, siteUrlOf, withDerivedDefaults } from './derived.ts'
 import { locate, type Mapping, plain, readDocument, type Source } from './document.ts'
 import { explain, maybeIncomplete } from './explain.ts'
-import { faultsOf } from './faults.ts'
+import { faultsOf, fileFaults } from './faults.ts'
+import { type HubConfig, hubConfigSchema } from './hub-schema.ts'
+import type { Schema } from './keys.ts'
 import { merge, settle } from './merge.ts'
 import { pathResolver, realFolder } from './paths.ts'
 import { formatProblem, inReadingOrder, isSamePlace, type Place, type Problem } from './problems.ts'
@@ -60,24 +62,51 @@ export function problemList(problems: readonly Problem[]): string {
 export function checkConfig(file?: string, surroundings: Surroundings = {}): Checked {
   const { env = process.env, cwd = process.cwd(), hostName = hostname() } = surroundings
   const read = file === undefined ? embedded(cwd, hostName) : readSources(file, cwd)
-  const { root, problems, whole } = readAll(read, env)
-  const parsed = configSchema.safeParse(plain(root), { reportInput: false })
-  // An unreadable part may hold a key that seems to be missing.
-  const issues: z.core.$ZodIssue[] = parsed.error?.issues.filter((i) => whole || !maybeIncomplete(i, root)) ?? []
+  const { root, data, problems } = parseAll(read, env, configSchema)
   const placeOf = (path: readonly (string | number)[]) => locate(root, path).place
-  const explained = explain(issues, root, configSchema)
-  const found = [...problems, ...explained.filter(({ place }) => !problems.some((p) => isSamePlace(p.place, place)))]
-  if (found.length > 0 || !parsed.success) {
-    const nothing = { config: undefined, faults: [], warnings: [], placeOf }
-    return { ...nothing, problems: inReadingOrder(found, read.files), files: read.files }
-  }
-  const derived = withDerivedDefaults(parsed.data, siteIdOf(hostName))
+  if (!data) return { config: undefined, faults: [], warnings: [], placeOf, problems, files: read.files }
+  const derived = withDerivedDefaults(data, siteIdOf(hostName))
   const config = { ...derived, dataDir: realFolder(derived.dataDir) }
-  const warnings = inReadingOrder(warningsOf(parsed.data, config, root, configSchema), read.files)
+  const warnings = inReadingOrder(warningsOf(data, config, root, configSchema), read.files)
   // Without a file, the first start makes an account and says where its secret is.
   if (file === undefined) return { config, problems: [], faults: [], warnings, placeOf, files: [] }
   const faults = inReadingOrder(faultsOf(config, root, configSchema), read.files)
   return { config, problems: [], faults, warnings, placeOf, files: read.files }
+}
+
+/**
+ * Loads the config of a head office, which has a schema of its own. Throws ExitError with EXIT_CONFIG whose message lists every
+ * problem, one a line.
+ */
+export function loadHubConfig(file: string, surroundings: Surroundings = {}) {
+  const { env = process.env, cwd = process.cwd(), hostName = hostname() } = surroundings
+  const read = readSources(file, cwd)
+  const { root, data, problems } = parseAll(read, env, hubConfigSchema)
+  if (!data) throw new ExitError(EXIT_CONFIG, problemList(problems))
+  const config: HubConfig = freeze({
+    ...data,
+    site: { ...data.site, url: siteUrlOf(data, siteIdOf(hostName)) },
+    dataDir: realFolder(data.dataDir),
+  })
+  return { config, warnings: inReadingOrder(fileFaults(root, hubConfigSchema), read.files).map(formatProblem) }
+}
+
+/** Reads all files and holds them against a schema. `data` is undefined if and only if there are problems. */
+function parseAll<S extends z.ZodType>(
+  read: Sources,
+  env: NodeJS.ProcessEnv,
+  schema: S,
+): { root: Mapping; data: z.output<S> | undefined; problems: Problem[] } {
+  const { root, problems, whole } = readAll(read, env, schema)
+  const parsed = schema.safeParse(plain(root), { reportInput: false })
+  // An unreadable part may hold a key that seems to be missing.
+  const issues: z.core.$ZodIssue[] = parsed.error?.issues.filter((i) => whole || !maybeIncomplete(i, root)) ?? []
+  const explained = explain(issues, root, schema)
+  const found = [...problems, ...explained.filter(({ place }) => !problems.some((p) => isSamePlace(p.place, place)))]
+  if (found.length > 0 || !parsed.success) {
+    return { root, data: undefined, problems: inReadingOrder(found, read.files) }
+  }
+  return { root, data: parsed.data, problems: [] }
 }
 
 /** Returns the embedded config: for this machine only, with everything below the current folder. */
@@ -88,7 +117,11 @@ function embedded(cwd: string, hostName: string): Sources {
 }
 
 /** Reads and merges all files; later ones change earlier ones. */
-function readAll(read: Sources, env: NodeJS.ProcessEnv): { root: Mapping; problems: Problem[]; whole: boolean } {
+function readAll(
+  read: Sources,
+  env: NodeJS.ProcessEnv,
+  schema: Schema,
+): { root: Mapping; problems: Problem[]; whole: boolean } {
   const place = { file: read.files[0] ?? '', line: 1, column: 1 }
   let root: Mapping = { kind: 'map', place, entries: new Map() }
   let problems = [...read.problems]
@@ -98,8 +131,8 @@ function readAll(read: Sources, env: NodeJS.ProcessEnv): { root: Mapping; proble
     problems = [...problems, ...reading.problems]
     whole &&= reading.whole
     if (!reading.root) continue
-    const settled = settle(reading.root, configSchema, pathResolver(source.folder, env))
-    root = merge(root, settled, configSchema) as Mapping
+    const settled = settle(reading.root, schema, pathResolver(source.folder, env))
+    root = merge(root, settled, schema) as Mapping
   }
   return { root, problems, whole }
 }

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import {
   allDifferent,
   always,
+  backupHasStorage,
   distinct,
   distinctAddresses,
+  hubHasToken,
   metricsHaveTheirOwnAddress,
   nameIsOfKey,
   namesAreSomebody,
@@ -28,6 +30,7 @@ import {
   number,
   oneOf,
   origin,
+  orStorage,
   recordingHours,
   remoteFolder,
   secretFile,
@@ -76,13 +79,13 @@ export const motionRanges = {
 } as const
 
 /** Makes a key with its facts for the reference. */
-function key<S extends z.ZodType>(schema: S, sentence: string, more: Omit<Facts, 'sentence'> = {}): S {
+export function key<S extends z.ZodType>(schema: S, sentence: string, more: Omit<Facts, 'sentence'> = {}): S {
   facts.add(schema, { sentence, ...more })
   return schema
 }
 
 /** Makes a map that may be left out: its keys then have their defaults. */
-function section<S extends z.core.$ZodShape>(shape: S) {
+export function section<S extends z.core.$ZodShape>(shape: S) {
   return z.strictObject(shape).prefault({} as never)
 }
 
@@ -136,7 +139,8 @@ const listener = {
   ),
 }
 
-const user = {
+/** An account of the config. The head office adds which sites it may see. */
+export const user = {
   username: key(username(), 'The account, as X-Storage-Username names it.', { example: 'dock-admin' }),
   role: key(role().prefault('viewer'), 'What the account may do.', { example: 'admin' }),
   secretHash: key(secretHash(), 'The hash that "gatehouse credential" printed.', { example: 'scrypt:…' }),
@@ -518,23 +522,67 @@ const witness = {
   ),
 }
 
+const hub = {
+  url: key(serverUrl().nullable().prefault(null), 'Address of the head office that gets the log; null: none.', {
+    example: 'https://hub.example',
+  }),
+  tokenFile: key(
+    secretFile().nullable().prefault(null),
+    'File with the token that "gatehouse hub join" wrote; needed with url.',
+    { example: 'secrets/hub-token' },
+  ),
+  caFile: key(file().nullable().prefault(null), 'Certificates in PEM to trust for it instead of the public ones.'),
+  vkey: key(
+    vkey([4]).nullable().prefault(null),
+    'Verifier key under which it confirms the log; its confirmation counts as that of a witness.',
+    { example: 'hub.example/w1+817aabbd+BCBHsoGxKXDT5Kd+2yA68rmVYivwroN6QWWwTWYUE6ol' },
+  ),
+  maxBytesPerSecond: key(
+    size().nullable().prefault(null),
+    'Most bytes a second that are sent to it, such as 64KiB; null: as fast as the line is.',
+    { example: '64KiB' },
+  ),
+}
+
 const backupFile = {
   to: key(
-    z
-      .strictObject({
+    orStorage(
+      z.strictObject({
         folder: key(folder(), 'Folder that takes the backups, such as a mounted share of another machine.', {
           example: '/mnt/nas',
         }),
-      })
+      }),
+    )
       .nullable()
       .prefault(null),
-    'Where backups are made by themselves; null: nowhere. They hold the keys of this box, and no photos and clips.',
+    'Where backups are made by themselves: storage (the server of storage.upload, sealed under the recovery key) or a folder (plain files); null: nowhere. They hold the keys of this box, and no photos and clips.',
   ),
   every: key(
     duration().prefault('24h'),
     'Time from one backup to the next. Each is restored beside the ledger and verified.',
   ),
   keep: key(wholeNumber(1, 10_000).prefault(14), 'Number of backups that are kept; older ones are removed.'),
+}
+
+const backupSegments = {
+  to: key(
+    orStorage(
+      z.strictObject({
+        folder: key(folder(), 'Folder that takes the segments, such as a mounted share of another machine.', {
+          example: '/mnt/nas',
+        }),
+      }),
+    )
+      .nullable()
+      .prefault(null),
+    'Where what is new goes by itself, sealed under the recovery key (gatehouse backup key): storage (the server of storage.upload) or a folder; null: nowhere.',
+  ),
+  every: key(duration().prefault('1m'), 'Time after which what is new is written.'),
+  leaves: key(wholeNumber(1, 65_536).prefault(256), 'Number of new leaves after which it is written at once.'),
+  keep: key(
+    duration().prefault('14d'),
+    'Time for which a series stays when another one has followed it, such as after a person was erased.',
+  ),
 }
 
 const privacy = {
@@ -559,19 +607,33 @@ const privacy = {
   ),
 }
 
+/** In the contract, and no code obeys it in this version: other values are warnings. */
+const unheard = { obeyed: false } as const
+
+const objectDetection = {
+  enabled: key(flag().prefault(false), 'Whether the console marks people and vehicles in live pictures.', unheard),
+  modelFile: key(text(500).nullable().prefault(null), 'The model that finds them; null: none.', unheard),
+  confidenceThreshold: key(number(0, 1).prefault(0.5), 'Least confidence of a mark.', unheard),
+  maxDetections: key(wholeNumber(1, 100).prefault(20), 'Most marks in one picture.', unheard),
+  fps: key(wholeNumber(1, 30).prefault(5), 'Pictures a second that are looked at.', unheard),
+}
+
 const live = { applies: 'live' } as const
 const restart = { applies: 'restart' } as const
 
+/** Where a daemon listens. The head office has the same. */
+export const listenKey = key(
+  filledList(z.strictObject(listener), 64, 'a list of 1 to 64 listeners')
+    .superRefine(distinctAddresses, always)
+    .superRefine(plainHttpIsMeant, always)
+    .prefault([{ host: '127.0.0.1', port: 8480 }]),
+  'Where the gateway listens.',
+  restart,
+)
+
 const everything = z.strictObject({
   site: key(section(site), 'What this gateway is called and where it is found.', restart),
-  listen: key(
-    filledList(z.strictObject(listener), 64, 'a list of 1 to 64 listeners')
-      .superRefine(distinctAddresses, always)
-      .superRefine(plainHttpIsMeant, always)
-      .prefault([{ host: '127.0.0.1', port: 8480 }]),
-    'Where the gateway listens.',
-    restart,
-  ),
+  listen: listenKey,
   dataDir: key(folder().prefault('/var/lib/gatehouse'), 'Folder of the ledger, clips, photos and keys.', restart),
   runtimeDir: key(folder().prefault('/run/gatehouse'), 'Folder of the control socket.', restart),
   auth: key(section(auth), 'Who may call, and as what.', live),
@@ -646,8 +708,16 @@ const everything = z.strictObject({
   retention: key(section(retention), 'How long evidence stays on this box.', live),
   evidence: key(section(evidence), 'What outsiders can check.', live),
   backup: key(
-    section({ file: key(section(backupFile), 'Backups of the ledger, keys and settings, each in one file.') }),
+    section({
+      segments: key(section(backupSegments), 'What is new, every minute, so that a lost box costs a minute.'),
+      file: key(section(backupFile), 'Backups of the ledger, keys and settings, each in one file.'),
+    }),
     'Copies of the ledger at another place.',
+    live,
+  ),
+  hub: key(
+    section(hub).superRefine(hubHasToken, always),
+    'The head office to which this gateway sends its log. Nothing on the floor waits for it.',
     live,
   ),
   witness: key(
@@ -656,6 +726,22 @@ const everything = z.strictObject({
     live,
   ),
   privacy: key(section(privacy), 'What people in front of the cameras are told.', live),
+  console: key(
+    section({ objectDetection: key(section(objectDetection), 'Marks in the live pictures of the console.') }),
+    'The console.',
+    live,
+  ),
+  updates: key(
+    section({
+      floorLayout: key(
+        text(40).prefault('automatic'),
+        'Layout of the pages for the floor: automatic, or the version whose layout they keep.',
+        { ...unheard, example: '1.0' },
+      ),
+    }),
+    'What an update may change.',
+    live,
+  ),
   video: key(
     section({
       memoryBytes: key(
@@ -687,12 +773,13 @@ const everything = z.strictObject({
 export const configSchema = everything
   .superRefine(metricsHaveTheirOwnAddress, always)
   .superRefine(siteIsNoInstance, always)
+  .superRefine(backupHasStorage, always)
   .superRefine(namesAreSomebody, always)
 
 /** The schema's output, before the defaults that follow from other keys. */
 export type Parsed = z.output<typeof configSchema>
 
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
+export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
 /**
  * The config in force; frozen. Keys are those of the file. Durations are milliseconds, sizes bytes, paths absolute;

@@ -1,0 +1,51 @@
+import { Command } from 'commander'
+import { loadConfig } from '../config/index.ts'
+import { capacityWords, examine, measureCapacity, paintFor, reportWords } from '../doctor/index.ts'
+import { ExitError } from '../errors/index.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { locateFfmpeg } from '../platform/ffmpeg.ts'
+import { systemClock } from '../platform/index.ts'
+import { untilInterrupted } from './interrupt.ts'
+import { lookAtGateway, reach } from './reach.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
+
+type DoctorOptions = { config?: string; json?: boolean; all?: boolean; cameras: boolean; capacity?: boolean }
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description(
+      'look at everything that the gateway depends on, and say what to do; exit 0 when nothing has to be done, else 1',
+    )
+    .option('--config <file>', `config of the gateway; ${usualConfigText}`)
+    .option('--all', 'also what is good, and notes')
+    .option('--no-cameras', 'do not open the streams of the cameras, which takes some seconds each')
+    .option('--capacity', 'measure how many more cameras fit on this box; it is busy with that for a minute or two')
+    .option('--json', 'for programs: {ok, running, version, findings: [{topic, subject, verdict, what, next}]}')
+    .action(doctor)
+}
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  const file = usualConfig(options.config)
+  if (options.capacity) return capacity(file, options.json === true)
+  await untilInterrupted(async (signal) => {
+    const reached = await reach(file)
+    const report = await examine({
+      ...{ checked: reached.checked, file, signal, clock: systemClock },
+      ...{ version: buildInfo().version, opensCameras: options.cameras },
+      lookAtGateway: () => lookAtGateway(reached, file),
+    })
+    if (signal.aborted) return
+    const words = () => reportWords(report, options.all === true, paintFor(process.stdout))
+    process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : words())
+    if (!report.ok) throw new ExitError(1, '')
+  })
+}
+
+async function capacity(file: string | undefined, isJson: boolean): Promise<void> {
+  const { config } = loadConfig(file)
+  await untilInterrupted(async (signal) => {
+    const { path } = locateFfmpeg({ configured: config.ffmpeg.path })
+    const found = await measureCapacity({ ffmpegPath: path, clock: systemClock, signal })
+    if (!signal.aborted) process.stdout.write(isJson ? `${JSON.stringify(found)}\n` : capacityWords(found))
+  })
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { always, distinct } from './cross-checks.ts'
+import { databaseUrl, file, folder, keyName, network, oneOf, secretFile, serverUrl, textLike } from './kinds.ts'
+import { type DeepReadonly, key, listenKey, section, user } from './schema.ts'
+
+const restart = { applies: 'restart' } as const
+
+const database = {
+  url: key(databaseUrl(), 'The database, as the daemon uses it.', { example: 'postgres://hub_app@127.0.0.1/hub' }),
+  ownerUrl: key(
+    databaseUrl().nullable().prefault(null),
+    'The same database as the user who owns its tables; "gatehouse hub migrate" uses it. null: url.',
+    { example: 'postgres://hub_owner@127.0.0.1/hub' },
+  ),
+  passwordFile: key(secretFile().nullable().prefault(null), 'File with the password of the user in url.', {
+    example: 'secrets/database',
+  }),
+  ownerPasswordFile: key(secretFile().nullable().prefault(null), 'File with the password of the user in ownerUrl.', {
+    example: 'secrets/database-owner',
+  }),
+  caFile: key(
+    file().nullable().prefault(null),
+    'Certificates in PEM to trust for the database; with it, the connection is encrypted and the host is verified.',
+    { example: 'database-ca.pem' },
+  ),
+  engine: key(
+    oneOf(['postgresql', 'citus']).prefault('postgresql'),
+    'citus: the tables are distributed over the workers of a Citus cluster.',
+  ),
+}
+
+const sites = key(
+  z
+    .array(textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'the site.id of a gateway'))
+    .nullable()
+    .prefault(null),
+  'The sites that the account may see; null: all of them.',
+  { example: ['dc-7'] },
+)
+
+/** The whole config of a head office (`gatehouse hub serve`). */
+export const hubConfigSchema = z.strictObject({
+  site: key(
+    section({
+      id: key(
+        textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a name of 1 to 64 letters, digits, dots, - and _'),
+        'Name of the head office.',
+        { example: 'head-office' },
+      ),
+      url: key(serverUrl().nullable().prefault(null), 'The address under which gateways and people reach it.', {
+        derived: 'the address of the first listener',
+        example: 'https://hub.example',
+      }),
+    }),
+    'What the head office is called and where it is found.',
+    restart,
+  ),
+  listen: listenKey,
+  dataDir: key(folder().prefault('/var/lib/gatehouse-hub'), 'Folder of its keys.', restart),
+  auth: key(
+    section({
+      users: key(
+        z
+          .array(z.strictObject({ ...user, sites }))
+          .superRefine(distinct('username'), always)
+          .prefault([]),
+        'Who may ask. Gateways need no account: they have tokens.',
+        { identity: 'username' },
+      ),
+    }),
+    'Accounts.',
+    restart,
+  ),
+  http: key(
+    section({
+      trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
+        example: ['10.0.0.5/32'],
+      }),
+    }),
+    'HTTP.',
+    restart,
+  ),
+  hub: key(
+    z.strictObject({
+      database: key(z.strictObject(database), 'Where the logs of all sites are kept.'),
+      witness: key(
+        section({
+          name: key(
+            keyName().nullable().prefault(null),
+            'Name under which it cosigns the logs of its gateways; it is chosen once. null: HOST/w1, with the host of site.url.',
+            { example: 'hub.example/w1' },
+          ),
+        }),
+        'The head office confirms that each log only grows.',
+      ),
+      openings: key(
+        oneOf(['never', 'names']).prefault('never'),
+        'never: names of people that a gateway sends are dropped. names: they are stored, until the gateway says that they were erased.',
+      ),
+    }),
+    'The head office.',
+    restart,
+  ),
+})
+
+type Parsed = z.output<typeof hubConfigSchema>
+
+/** The config of a head office; frozen, with durations, sizes and paths as in `Config`. */
+export type HubConfig = DeepReadonly<Omit<Parsed, 'site'> & { site: Omit<Parsed['site'], 'url'> & { url: string } }>

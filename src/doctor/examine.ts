@@ -1,0 +1,132 @@
+import { statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import type { GatewayStatus } from '../app/index.ts'
+import type { Checked, Config } from '../config/index.ts'
+import type { Clock } from '../platform/index.ts'
+import { ffmpegFacts, heatFacts, memoryFacts } from './facts/box.ts'
+import { streamsSeen } from './facts/cameras.ts'
+import { certificateFacts } from './facts/certificates.ts'
+import { configFacts, fileFacts } from './facts/settings.ts'
+import { accountFacts, serverFacts } from './facts/storage.ts'
+import { wearOf } from './facts/wear.ts'
+import { clockFinding, diskFinding, ffmpegFinding, heatFinding, memoryFinding, wearFinding } from './findings/box.ts'
+import { cameraFindings, streamFindings } from './findings/cameras.ts'
+import { areWell, type DoctorFinding, findingsOn } from './findings/finding.ts'
+import { accountFinding, certificateFinding, serverFinding, uplinkFinding } from './findings/network.ts'
+import { recordFindings } from './findings/records.ts'
+import { configFindings, daemonFinding, fileFindings } from './findings/settings.ts'
+
+/** The gateway of this box: its own answer while it runs, or what its data folder tells while it does not. */
+export type GatewaySeen = {
+  readonly isRunning: boolean
+  /** Why what is there cannot be looked at; null: it can. */
+  readonly problem: string | null
+  readonly status: GatewayStatus | null
+}
+
+export type ExamineNeeds = {
+  readonly checked: Checked
+  /** The config file; undefined: embedded defaults. */
+  readonly file: string | undefined
+  readonly clock: Clock
+  readonly version: string
+  readonly signal: AbortSignal
+  /** Whether the streams of the cameras are opened. */
+  readonly opensCameras: boolean
+  /** Called last: without a daemon it makes this process the user of the data folder. */
+  readonly lookAtGateway: () => Promise<GatewaySeen>
+}
+
+/** What `gatehouse doctor --json` prints. */
+export type DoctorReport = {
+  /** Whether nothing has to be done. */
+  readonly ok: boolean
+  readonly running: boolean
+  readonly version: string
+  readonly findings: readonly DoctorFinding[]
+}
+
+/** Looks at everything that the gateway depends on. Changes nothing. */
+export async function examine(needs: ExamineNeeds): Promise<DoctorReport> {
+  const { checked, file, version, clock, lookAtGateway } = needs
+  const { config } = checked
+  const [box, around] = await Promise.all([
+    boxFindings(config),
+    config ? [...filesOf(config, file), ...(await networkFindings(config, needs))] : [],
+  ])
+  const gateway = await lookAtGateway()
+  const { status } = gateway
+  const findings = [
+    daemonFinding(gateway),
+    ...configFindings(configFacts(checked, file)),
+    ...(status ? statusFindings(status, config, clock.now()) : []),
+    ...box,
+    ...around,
+  ]
+  return { ok: areWell(findings), running: gateway.isRunning, version, findings }
+}
+
+async function boxFindings(config: Config | undefined): Promise<DoctorFinding[]> {
+  const folder = config && statSync(config.dataDir, { throwIfNoEntry: false }) ? config.dataDir : '/'
+  const [ffmpeg, memory, heat, wear] = await Promise.all([
+    ffmpegFacts(config?.ffmpeg.path ?? null),
+    memoryFacts(),
+    heatFacts(),
+    wearOf({ folder }),
+  ])
+  const cameras = config?.cameras.length ?? 0
+  return [ffmpegFinding(ffmpeg, cameras), memoryFinding(memory), heatFinding(heat), wearFinding(wear)]
+}
+
+function filesOf(config: Config, file: string | undefined): DoctorFinding[] {
+  const owner = statSync(config.dataDir, { throwIfNoEntry: false })
+  const { uid, gid, username } = userInfo()
+  const who = owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : { uid, gid }
+  return fileFindings(fileFacts(config, file, who), who.uid === uid ? username : `user ${who.uid}`)
+}
+
+async function networkFindings(config: Config, needs: ExamineNeeds): Promise<DoctorFinding[]> {
+  const { clock, opensCameras, signal } = needs
+  const [servers, account, cameras] = await Promise.all([
+    serverFacts(config.storage, needs),
+    accountFacts(config.storage, needs),
+    opensCameras ? openedStreams(config, { clock, signal }) : [],
+  ])
+  return [
+    ...certificateFacts(config, clock.now()).map(certificateFinding),
+    ...servers.map(serverFinding),
+    ...(account ? [accountFinding(account)] : []),
+    ...cameras,
+  ]
+}
+
+async function openedStreams(
+  { cameras, ffmpeg }: Config,
+  needs: Pick<ExamineNeeds, 'clock' | 'signal'>,
+): Promise<DoctorFinding[]> {
+  const found = await ffmpegFacts(ffmpeg.path)
+  // Without ffmpeg no stream can be opened; a finding of its own says so.
+  if ('error' in found) return []
+  const seen = await streamsSeen(cameras, { ...needs, ffmpegPath: found.path })
+  return seen.flatMap(streamFindings)
+}
+
+function statusFindings(status: GatewayStatus, config: Config | undefined, nowMs: number): DoctorFinding[] {
+  const { webhooks, uploads, witnesses, clock, uplink, disk, alerts, running, cameras } = status
+  const needsUplink = webhooks.total > 0 || uploads.configured || witnesses.length > 0
+  return [
+    ...recordFindings(status, nowMs),
+    clockFinding(clock),
+    uplinkFinding(uplink, needsUplink),
+    diskFinding(disk),
+    ...(running ? cameraFindings(cameras) : []),
+    ...alertFindings(alerts.open, config?.site.url ?? status.site.url),
+  ]
+}
+
+function alertFindings(open: number | null, url: string): DoctorFinding[] {
+  const of = findingsOn({ topic: 'alerts' })
+  if (open === 0) return [of.good('Every alert was acknowledged.')]
+  const count = open === null ? 'Very many' : `${open}`
+  return [of.note(`${count} not acknowledged.`, `Read and acknowledge them at ${url}/alerts.`)]
+}

@@ -1,0 +1,56 @@
+import type { PlainWords } from '../../video/index.ts'
+import { type DoctorFinding, findingsOn, type Verdict } from './finding.ts'
+
+/** One stream of a camera that was opened and measured, or why it was not. */
+export type StreamSeen = {
+  readonly id: number
+  readonly name: string
+  /** Which address of the camera. */
+  readonly key: 'url' | 'detectUrl'
+  /** Why there is no usable stream; null: there is one. */
+  readonly problem: PlainWords | null
+  /** What a measurement found: codec, size, key frames against the pre-roll, clock. */
+  readonly measured: readonly {
+    readonly topic: string
+    readonly value: string
+    readonly verdict: Exclude<Verdict, 'bad'>
+    readonly words: string
+  }[]
+  /** What answers there and speaks no RTSP; null: nothing such. */
+  readonly stranger: string | null
+}
+
+const shown = ['codec', 'size', 'key frame interval', 'clock of the camera']
+
+/** Returns what to do about a stream: one finding for each thing to change, or one that says what it is. */
+export function streamFindings({ id, name, key, problem, measured, stranger }: StreamSeen): DoctorFinding[] {
+  const of = findingsOn({ topic: 'camera', subject: `${id} (${name})${key === 'detectUrl' ? ', detectUrl' : ''}` })
+  if (problem !== null) {
+    const says = stranger === null ? '' : ` It says ${JSON.stringify(stranger)}.`
+    return [of.bad(`${problem.what}${says}`, problem.hint)]
+  }
+  const changes = measured.filter(({ verdict }) => verdict === 'change')
+  if (changes.length > 0)
+    return changes.map(({ topic, value, words }) => of.change(`${capital(topic)}: ${value}.`, words))
+  const facts = measured.filter(({ topic }) => shown.includes(topic)).map(({ topic, value }) => `${topic}: ${value}`)
+  const what = `${capital(facts.join('; '))}.`
+  const notes = measured.filter(({ verdict }) => verdict === 'note').map(({ words }) => words)
+  return [notes.length > 0 ? of.note(what, notes.join(' ')) : of.good(what)]
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** How the running gateway sees a camera. */
+type CameraNow = { readonly id: number; readonly name: string; readonly state: string; readonly problem: string | null }
+
+/** Judges what the running gateway says of its cameras. */
+export function cameraFindings(cameras: readonly CameraNow[]): DoctorFinding[] {
+  return cameras
+    .filter(({ state }) => state === 'away')
+    .map(({ id, name, problem }) =>
+      findingsOn({ topic: 'camera', subject: `${id} (${name})` }).bad(
+        'The running gateway gets no pictures of it.',
+        problem ?? 'Wait a minute, then look again.',
+      ),
+    )
+}

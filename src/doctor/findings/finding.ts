@@ -1,0 +1,36 @@
+/** `change`: it works, and something should be done; `bad`: something does not work; `unknown`: it could not be looked at. */
+export type Verdict = 'good' | 'note' | 'change' | 'bad' | 'unknown'
+
+/** One thing that the doctor looked at. */
+export type DoctorFinding = {
+  /** What was looked at, such as `camera`. */
+  readonly topic: string
+  /** Which one, such as `3 (Dock door)`; null: there is only one. */
+  readonly subject: string | null
+  readonly verdict: Verdict
+  /** What was found, as a sentence. */
+  readonly what: string
+  /** What to do, as a sentence; null: nothing. */
+  readonly next: string | null
+}
+
+type Of = { readonly topic: string; readonly subject?: string }
+
+/** Returns functions that make the findings of one thing. */
+export function findingsOn({ topic, subject }: Of) {
+  const made = (verdict: Verdict, what: string, next: string | null): DoctorFinding => ({
+    ...{ topic, subject: subject ?? null, verdict, what, next },
+  })
+  return {
+    good: (what: string) => made('good', what, null),
+    note: (what: string, next: string | null = null) => made('note', what, next),
+    change: (what: string, next: string) => made('change', what, next),
+    bad: (what: string, next: string) => made('bad', what, next),
+    unknown: (what: string, next: string | null = null) => made('unknown', what, next),
+  }
+}
+
+/** Says whether nothing has to be done. */
+export function areWell(findings: readonly DoctorFinding[]): boolean {
+  return !findings.some(({ verdict }) => verdict === 'change' || verdict === 'bad')
+}

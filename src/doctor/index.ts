@@ -1,0 +1,7 @@
+export { type BundleSources, collectBundle, hiddenIn, hiddenInLedger } from './bundle/collect.ts'
+export { writeZip } from './bundle/zip.ts'
+export { capacityWords, measureCapacity } from './capacity.ts'
+export { type DoctorReport, examine, type GatewaySeen } from './examine.ts'
+export { paintFor } from './paint.ts'
+export { reportWords } from './report-words.ts'
+export { isWell, statusWords } from './status-words.ts'

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What the kernel says of a processor that is slowed down. Null: this box does not tell. */
+export type Throttling = {
+  /** It is slowed down now, by heat or by a weak power supply. Low voltage alone does not slow it down. */
+  readonly throttled: boolean | null
+  /** It was, since the start of the box. */
+  readonly wasThrottled: boolean | null
+  /** The voltage is too low now. Only a Raspberry Pi tells. */
+  readonly underVoltage: boolean | null
+  /** How often it was slowed down since the start of the box. */
+  readonly count: number | null
+}
+
+/**
+ * Reads what the firmware of a Raspberry Pi, the counters of Intel processors and the thermal framework of the kernel say.
+ * systeminformation knows temperatures and speeds, and nothing of this.
+ * @param sys where the kernel describes its devices
+ */
+export function throttlingOf(sys = '/sys'): Throttling {
+  return raspberryThrottling(sys) ?? kernelThrottling(sys)
+}
+
+/** Bits of the firmware: 0 to 3 now, 16 to 19 since its start (under-voltage, capped, throttled, hot). */
+function raspberryThrottling(sys: string): Throttling | undefined {
+  const text = read(join(sys, 'devices/platform/soc/soc:firmware/get_throttled'))
+  if (text === undefined) return undefined
+  const bits = Number.parseInt(text.trim(), 16)
+  return {
+    throttled: (bits & 0xe) !== 0,
+    wasThrottled: ((bits >>> 16) & 0xe) !== 0,
+    underVoltage: (bits & 1) !== 0,
+    count: null,
+  }
+}
+
+function kernelThrottling(sys: string): Throttling {
+  const cooled = coolingStates(sys)
+  const counts = throttleCounts(sys)
+  const count = counts.length === 0 ? null : counts.reduce((sum, one) => sum + one, 0)
+  const throttled = cooled.length === 0 && count === null ? null : cooled.some((state) => state > 0)
+  return { throttled, wasThrottled: count === null ? null : count > 0, underVoltage: null, count }
+}
+
+/** States of the cooling devices that slow the processor down; 0: full speed. */
+function coolingStates(sys: string): number[] {
+  const folder = join(sys, 'class/thermal')
+  return entries(folder, /^cooling_device\d+$/).flatMap((name) => {
+    const type = read(join(folder, name, 'type'))?.trim() ?? ''
+    const state = Number(read(join(folder, name, 'cur_state')) ?? Number.NaN)
+    return /^(Processor$|thermal-cpufreq-|cpufreq-)/.test(type) && Number.isFinite(state) ? [state] : []
+  })
+}
+
+function throttleCounts(sys: string): number[] {
+  const folder = join(sys, 'devices/system/cpu')
+  return entries(folder, /^cpu\d+$/).flatMap((name) => {
+    const text = read(join(folder, name, 'thermal_throttle/core_throttle_count'))
+    return text === undefined ? [] : [Number(text)]
+  })
+}
+
+function entries(folder: string, form: RegExp): string[] {
+  try {
+    return readdirSync(folder).filter((name) => form.test(name))
+  } catch {
+    return []
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
