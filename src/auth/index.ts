@@ -3,7 +3,7 @@ export { Authenticator } from './authenticator.ts'
 export { BasicTries } from './basic-tries.ts'
 export { ByteRate } from './byte-rate.ts'
 export { ConfigNames } from './config-names.ts'
-export { normaliseInstance, type Presented, twoNames } from './credentials.ts'
+export { normaliseInstance, type Presented, readCredentials, twoNames } from './credentials.ts'
 export { firstAdminFile, firstAdminName, newFirstAdmin, storedAccounts, storeFirstAdmin } from './first-admin.ts'
 export { FirstUses } from './first-uses.ts'
 export { forgetCaller } from './forgetting.ts'
@@ -13,7 +13,15 @@ export { door } from './middleware.ts'
 export { Recent } from './recent.ts'
 export { Refusals } from './refusals.ts'
 export { checkSecret, hashSecret } from './secret-hash.ts'
-export { csrfTokenOf, giveSessionCookie, sessionToken, takeSessionCookie } from './session-token.ts'
+export {
+  csrfTokenOf,
+  giveSessionCookie,
+  hashOfToken,
+  isCsrfTokenOf,
+  newSessionToken,
+  sessionToken,
+  takeSessionCookie,
+} from './session-token.ts'
 export { longestSessionMs, Sessions } from './sessions.ts'
 export { SlidingWindow } from './sliding-window.ts'
 export { Slowing } from './slowing.ts'

@@ -21,9 +21,14 @@ export function demandExport(names: ConfigNames, caller: Caller, camera: CameraC
   })
 }
 
+/** Says whether the caller may start, stop and tune a camera: its owner, and who has cameras:control. Ask `maySee` first. */
+export function mayControl(names: ConfigNames, caller: Caller, camera: CameraConfig): boolean {
+  return names.meanUser(camera.owner, caller) || caller.permissions.has('cameras:control')
+}
+
 /** Throws PERMISSION_DENIED unless the caller owns the camera or has cameras:control. */
 export function demandControl(names: ConfigNames, caller: Caller, camera: CameraConfig): void {
-  if (names.meanUser(camera.owner, caller) || caller.permissions.has('cameras:control')) return
+  if (mayControl(names, caller, camera)) return
   throw new AppError('PERMISSION_DENIED', 'This camera is not yours to control', {
     details: `role ${caller.role} lacks cameras:control`,
   })

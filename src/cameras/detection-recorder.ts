@@ -164,6 +164,7 @@ export class DetectionRecorder {
       score: facts.score,
       scene_change: facts.sceneChange ? 1 : 0,
     }
+    store.skipIdsUpTo(tx, fired.id)
     store.reserve(tx, fired)
     const url = clip ? `${this.#needs.cameras.site.siteUrl}${store.clipPath(fired.id)}` : null
     this.#needs.outbox.announce(

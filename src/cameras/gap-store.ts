@@ -30,6 +30,12 @@ const gapsBehind = statement({
   sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND (from_ms, id) < (+?, +?) AND from_ms >= +?
     ORDER BY from_ms DESC, id DESC LIMIT ${sliceRows}`,
 })
+/** Up to a leaf, whichever camera: a report is made of what the log had. */
+const gapsUpToLeaf = statement({
+  columns: pick(tables.camera_gap, 'id', 'from_ms', 'to_ms', 'cause'),
+  sql: `SELECT id, from_ms, to_ms, cause FROM main.camera_gap WHERE id > +? AND (log_id, leaf_seq) <= (?, ?)
+    ORDER BY id LIMIT ?`,
+})
 const watchOf = built(pick(tables.camera_watch, 'cctv_id'), ({ cctv_id }) =>
   sql.selectFrom('camera_watch').selectAll().where('cctv_id', '=', cctv_id),
 )
@@ -134,4 +140,9 @@ export function heartbeat(tx: ReadTx): number | undefined {
 
 export function beat(tx: Tx, atMs: number): void {
   tx.run(newBeat, { at_ms: atMs })
+}
+
+/** Returns the next gaps behind an id, of all cameras, whose leaf is among the first `logSize` of the log or in an earlier one. */
+export function gapsUpTo(tx: ReadTx, afterId: number, log: number, logSize: number, limit: number) {
+  return tx.all(gapsUpToLeaf, [afterId, log, logSize, limit])
 }

@@ -85,6 +85,8 @@ export const CameraClock = z
   .openapi('CameraClock')
 export type CameraClock = z.infer<typeof CameraClock>
 
+const polygonsOut = z.array(z.array(z.object({ x: z.number(), y: z.number() })))
+
 export const Camera = z
   .object({
     id: rowId(),
@@ -103,7 +105,14 @@ export const Camera = z
     cameraClock: CameraClock.nullable().openapi({
       description: "the newest measurement of the camera's own clock, asked once an hour; null: it was never told",
     }),
-    motion: z.object({ running: z.boolean(), settings: Settings }),
+    motion: z.object({
+      running: z.boolean(),
+      settings: Settings,
+      area: z.object({ masks: polygonsOut, zones: polygonsOut }).nullable().openapi({
+        description:
+          'where motion does not count (masks), and outside of which it does not count (zones), as the config says; null: the caller may not control the camera',
+      }),
+    }),
   })
   .openapi('Camera')
 

@@ -5,7 +5,7 @@ import type { AuditTrail } from '../journal/index.ts'
 import { canonicalJson, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
 import type { CameraSettings, FromCameras } from '../video/index.ts'
-import { demandControl } from './access.ts'
+import { demandControl, mayControl } from './access.ts'
 import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
 import { newestClock } from './clock-store.ts'
@@ -239,7 +239,15 @@ export class CamerasService {
   }
 
   cameras(caller: Caller) {
-    return this.#needs.configured.visibleTo(caller).map((camera) => this.#camera(camera))
+    return this.#needs.configured.visibleTo(caller).map((camera) => this.#camera(camera, caller))
+  }
+
+  /** Returns how every camera is now, whoever may see it. */
+  states() {
+    return this.#needs.configured.site.cameras.map((camera) => {
+      const state = this.#stateOf(camera)
+      return { id: camera.id, name: camera.name, enabled: camera.enabled, ...state, online: state.state === 'live' }
+    })
   }
 
   /** Returns the motion settings of a camera as they are now. */
@@ -297,7 +305,11 @@ export class CamerasService {
     return { cctvId, action, running: after.running, changed, settings: after.settings }
   }
 
-  #camera(camera: CameraConfig) {
+  #camera(camera: CameraConfig, caller: Caller) {
+    const { masks, zones } = camera.motion
+    const area = mayControl(this.#needs.configured.names, caller, camera)
+      ? { masks: copied(masks), zones: copied(zones) }
+      : null
     const state = this.#stateOf(camera)
     return {
       id: camera.id,
@@ -313,7 +325,7 @@ export class CamerasService {
       lastFrameAt: timeOf(this.#reports.status(camera.id)?.lastFrameAt),
       owner: camera.owner,
       cameraClock: this.#needs.work.read((tx) => newestClock(tx, camera.id)),
-      motion: this.#wanted(camera),
+      motion: { ...this.#wanted(camera), area },
     }
   }
 
@@ -441,3 +453,6 @@ function given(request: MotionAction): Partial<MotionSettings> {
 function timeOf(ms: number | null | undefined): string | null {
   return ms === null || ms === undefined ? null : isoTime(ms)
 }
+
+const copied = (polygons: CameraConfig['motion']['masks']) =>
+  polygons.map((corners) => corners.map(({ x, y }) => ({ x, y })))

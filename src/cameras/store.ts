@@ -138,6 +138,11 @@ export function takeIds(tx: Tx, count: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i)
 }
 
+/** Never gives out an id again that came from outside of this database, such as a clip that is newer than a restored one. */
+export function skipIdsUpTo(tx: Tx, id: number): void {
+  if ((tx.get(nextId)?.next ?? 1) <= id) tx.run(newNextId, { next: id + 1 })
+}
+
 export function reserve(tx: Tx, firing: Reservation): void {
   tx.run(newReservation, firing)
 }

@@ -182,7 +182,7 @@ const signUrl = operation({
   access: 'caller',
   tag,
   summary:
-    'Create an address for one clip, snapshot, photo, label, story or live view that works without headers for a limited time',
+    'Create an address for one clip, snapshot, photo, label, story, receipt or live view that works without headers for a limited time',
   description:
     'The address has the rights of the caller for this one picture, file or story, for `seconds`. It ends early with the account, session or secret of the caller.',
   input: { body: NewSignedUrl },

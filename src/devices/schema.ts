@@ -59,7 +59,10 @@ export const Enrolment = resource({
     .object({
       code: z.string(),
       expiresAt: timeOut(),
-      text: z.string().openapi({ description: 'text of the QR code: JSON {url, code}' }),
+      text: z.string().openapi({
+        description:
+          'text of the QR code: JSON {url, code, caFingerprint}; the last is the SHA-256 of the CA of the box, absent without one',
+      }),
       qr: z.string().openapi({ description: 'SVG' }),
     })
     .openapi({ description: 'shown once' }),
@@ -105,7 +108,9 @@ export type ShiftSession = z.infer<typeof ShiftSession>
 
 export const NewSignedUrl = z
   .object({
-    path: text(2048).openapi({ description: 'of a clip, snapshot, photo, label, story or live view, with its query' }),
+    path: text(2048).openapi({
+      description: 'of a clip, snapshot, photo, label, story, receipt or live view, with its query',
+    }),
     seconds: optional(z.int().min(1).max(3600)).openapi({ description: 'default 300' }),
   })
   .openapi('NewSignedUrl')

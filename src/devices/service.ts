@@ -34,7 +34,8 @@ type DeviceServiceNeeds = {
   readonly idempotency: Idempotency
   readonly warehouse: WarehouseService
   readonly badgeKey: Uint8Array
-  readonly site: () => DeviceSettings & { readonly siteId: string }
+  /** `caFingerprint`: of the CA of the box, which a device installs; undefined without one. */
+  readonly site: () => DeviceSettings & { readonly siteId: string; readonly caFingerprint: string | undefined }
   readonly isAccount: (username: string) => boolean
   readonly names: DeviceNames
 }
@@ -236,7 +237,8 @@ export class DeviceService {
     store.giveCode(tx, id, sha256(code), untilMs)
     const device = store.findDevice(tx, id)
     if (!device) throw new Error('a device just written is not there')
-    const text = JSON.stringify({ url: this.#needs.site().siteUrl, code })
+    const { siteUrl: url, caFingerprint } = this.#needs.site()
+    const text = JSON.stringify({ url, code, caFingerprint })
     const qr = bwip.toSVG({ bcid: 'qrcode', text, scale: 4 })
     return { success: true, ...store.toDevice(device), enrolment: { code, expiresAt: isoTime(untilMs), text, qr } }
   }

@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
-/** Paths that can be signed: what a browser loads in an element without headers, and the story of one pallet. */
+/** Paths that can be signed: what a browser loads in an element without headers, the story of one pallet, the receipt of one unit. */
 const signable = [
   /^\/api\/iot\/detection-events\/[^/?]+\/(clip|snapshot)$/,
   /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot|notice)$/,
@@ -13,7 +13,16 @@ const signable = [
   /^\/api\/whms\/evidence\/photos\/[^/?]+$/,
   /^\/api\/whms\/(slots|assets)\/[^/?]+\/label$/,
   /^\/api\/whms\/assets\/[^/?]+\/story$/,
+  /^\/api\/whms\/transport-units\/[^/?]+\/receipt$/,
 ]
+/** What an outsider may keep: the receipt of one unit, its photos, and the proof that the log has only grown. */
+const standing = [
+  /^\/api\/whms\/transport-units\/[^/?]+\/receipt(\?format=zip)?$/,
+  /^\/api\/whms\/evidence\/photos\/[0-9a-f]{64}$/,
+  /^\/api\/log\/consistency$/,
+]
+/** The reader chooses from and to of this one, so its query is not sealed. */
+const withFreeQuery: ReadonlySet<string> = new Set(['/api/log/consistency'])
 const defaultSeconds = 300
 const looksAlone: readonly Permission[] = ['whms:read', 'cameras:read']
 
@@ -28,6 +37,8 @@ type Claim = {
   readonly warehouseIds?: readonly number[] | undefined
   /** Mark of the account's secret when the address was made; it ends when the secret changes. */
   readonly mark?: string | undefined
+  /** Handed to an outsider, like paper: it does not end with its maker. */
+  readonly standing?: true
   readonly untilMs: number
 }
 
@@ -59,15 +70,28 @@ export class SignedUrls {
     // Only as the parser writes it: a path that the parser changes could later mean another thing.
     const asked = url && `${url.pathname}${url.search}`
     if (!url || asked !== path || url.searchParams.has('signed') || !signable.some((form) => form.test(url.pathname))) {
-      throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label, story or live view')
+      throw AppError.field('path', 'expected the path of a clip, snapshot, photo, label, story, receipt or live view')
     }
     const recalled = this.#needs.recall(caller.username, caller.instance)
     const most = recalled ? (seconds ?? defaultSeconds) : Math.min(seconds ?? defaultSeconds, defaultSeconds)
     const untilMs = this.#needs.clock.now() + most * 1000
     const { username, instance, role, groups, authMode, warehouseIds } = caller
     const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, mark: markOf(recalled), untilMs }
-    const sealed = this.#needs.box.seal(JSON.stringify(claim), contextOf(asked)).toString('base64url')
-    return { url: `${asked}${url.search === '' ? '?' : '&'}signed=${sealed}`, expiresAt: isoTime(untilMs) }
+    return { url: this.#sealed(asked, claim), expiresAt: isoTime(untilMs) }
+  }
+
+  /**
+   * Signs the address of a receipt, or a part of one, with the sight that its maker has now. It is handed to an outsider, so it
+   * is valid until its time is over, whatever becomes of its maker. The caller of this must have checked that the maker sees
+   * what is behind the path.
+   */
+  signStanding(path: string, seconds: number, caller: Caller): { url: string; expiresAt: string } {
+    if (!standing.some((form) => form.test(path))) throw new Error(`${path} is no part of a receipt`)
+    const untilMs = this.#needs.clock.now() + seconds * 1000
+    const { username, instance, role, groups, warehouseIds } = caller
+    const authMode = 'signed-url'
+    const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, standing: true, untilMs }
+    return { url: this.#sealed(path, claim), expiresAt: isoTime(untilMs) }
   }
 
   /**
@@ -78,7 +102,8 @@ export class SignedUrls {
     const { pathname, search } = new URL(requestUrl)
     const at = search.search(/[?&]signed=/)
     if (at < 0 || (method !== 'GET' && method !== 'HEAD')) return undefined
-    const claim = this.#open(search.slice(at + 8), `${pathname}${search.slice(0, at)}`)
+    const query = withFreeQuery.has(pathname) ? '' : search.slice(0, at)
+    const claim = this.#open(search.slice(at + 8), `${pathname}${query}`)
     if (!claim || claim.untilMs <= this.#needs.clock.now()) throw gone()
     const caller = this.#callerNow(claim)
     return {
@@ -86,6 +111,11 @@ export class SignedUrls {
       permissions: new Set(looksAlone.filter((permission) => caller.permissions.has(permission))),
       authMode: 'signed-url',
     }
+  }
+
+  #sealed(address: string, claim: Claim): string {
+    const sealed = this.#needs.box.seal(JSON.stringify(claim), contextOf(address)).toString('base64url')
+    return `${address}${address.includes('?') ? '&' : '?'}signed=${sealed}`
   }
 
   #open(token: string, address: string): Claim | undefined {
@@ -97,6 +127,7 @@ export class SignedUrls {
   }
 
   #callerNow(claim: Claim): Caller {
+    if (claim.standing) return withPermissions(claim)
     const recalled = this.#needs.recall(claim.username, claim.instance)
     if (!recalled) return this.#asItWas(claim)
     if (markOf(recalled) !== claim.mark) throw gone()
@@ -106,13 +137,17 @@ export class SignedUrls {
   /**
    * Returns the caller as when the address was made. Throws for the site's accounts and devices that no longer exist.
    */
-  #asItWas({ untilMs: _, mark: __, warehouseIds, ...claim }: Claim): Caller {
+  #asItWas(claim: Claim): Caller {
     const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
     const isLeft =
       badgeAt === undefined ? claim.instance !== this.#needs.siteUrl() : this.#needs.onShift(claim.username, badgeAt)
     if (!isLeft) throw gone()
-    return { ...claim, permissions: permissionsOf(claim.role), ...(warehouseIds && { warehouseIds }) }
+    return withPermissions(claim)
   }
+}
+
+function withPermissions({ untilMs: _, mark: __, standing: ___, warehouseIds, ...claim }: Claim): Caller {
+  return { ...claim, permissions: permissionsOf(claim.role), ...(warehouseIds && { warehouseIds }) }
 }
 
 const markOf = (verified: Verified | undefined) => verified?.mark?.toString('base64')

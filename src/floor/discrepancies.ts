@@ -16,7 +16,7 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { assetKeysBehind, type Sight, type Slot, type WarehouseService } from '../warehouse/index.ts'
+import { assetKeysBehind, type Sight, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
 import {
   type AroundSlot,
   type Contradiction,
@@ -154,6 +154,26 @@ export class Discrepancies {
       },
     ]
   }
+}
+
+/**
+ * Returns the contradictions around a slot and an asset that the ledger alone proves, for whoever sees everything; those that
+ * need master data (registration, type, weight, height) are left out.
+ */
+export function contradictionsAround(tx: ReadTx, slotId: number, assetKey: string, when: When): Contradiction[] {
+  const bounds = boundsOf(tx, when)
+  const around = lookAround(tx, slotId, wholeSight, bounds)
+  const { newest, judged } = around
+  const doubts =
+    newest?.event_type === 'PLACED'
+      ? doubtsOf(
+          slotId,
+          newest,
+          judged,
+          proofOf(tx, newest.id, () => true, bounds.lastId),
+        )
+      : []
+  return [...contradictionsOfSlot(slotId, around), ...doubts, ...ofAsset(tx, assetKey, wholeSight, bounds)]
 }
 
 function lookAround(tx: ReadTx, slotId: number, sight: Sight, bounds: Bounds): AroundSlot {

@@ -1,6 +1,6 @@
 export { AssetList } from './asset-list.ts'
 export { assetRoutes } from './asset-routes.ts'
-export { Discrepancies } from './discrepancies.ts'
+export { contradictionsAround, Discrepancies } from './discrepancies.ts'
 export { discrepancyRoutes } from './discrepancy-routes.ts'
 export { floorRoutes } from './routes.ts'
 export { Scanner, type ScanResolver } from './scan.ts'

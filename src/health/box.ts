@@ -1,29 +1,135 @@
 import si from 'systeminformation'
-import type { Clock } from '../platform/index.ts'
+import {
+  bytesWrittenHere,
+  bytesWrittenTo,
+  type Clock,
+  diskDevice,
+  type Throttling,
+  throttlingOf,
+} from '../platform/index.ts'
 
-/** Load and free memory of the machine, and its temperature where it has a sensor. */
+/** Load and free memory of the machine, its heat where it has a sensor, and what was written to the disk of the ledger. */
 export type BoxSample = {
   readonly cpuLoadPercent: number | undefined
   readonly memoryAvailableBytes: number | undefined
-  readonly temperatureCelsius: number | undefined
+  readonly diskWrittenBytes: number | undefined
+  readonly ownWrittenBytes: number | undefined
+} & Heat
+
+/** How hot the box is. Undefined and null: it does not tell. */
+export type Heat = { readonly temperatureCelsius: number | undefined } & Throttling
+
+/** How long the box has been unwell, in milliseconds; null: it is well, or does not tell. */
+export type HeatTroubles = {
+  readonly celsius: number | undefined
+  readonly hotForMs: number | null
+  readonly throttledForMs: number | null
+  readonly underVoltageForMs: number | null
 }
 
+/** Raspberry Pi and most small boxes slow down from here on. */
+export const hotCelsius = 80
 const freshMs = 10_000
+/** Asking for the temperature starts a shell, so health alone asks less often than a collector may. */
+const watchEveryMs = 30_000
 
-/** Returns a function that asks the system at most once in ten seconds and shares its answer. */
-export function boxSampler(clock: Pick<Clock, 'monotonic'>): () => Promise<BoxSample> {
-  let last: { atMs: number; sample: Promise<BoxSample> } | undefined
-  return () => {
-    if (!last || clock.monotonic() - last.atMs > freshMs) last = { atMs: clock.monotonic(), sample: sampleBox() }
-    return last.sample
+type BoxNeeds = {
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  /** Device number of the disk of the ledger. */
+  readonly device: number
+  /** Asks for the heat. Default: this machine. */
+  readonly heat?: (() => Promise<Heat>) | undefined
+}
+
+/** Asks the machine how it is: for metrics at most once in ten seconds, for health every half minute. */
+export class Box {
+  readonly #needs: BoxNeeds
+  readonly #disk: string | undefined
+  readonly #since = new Map<'hot' | 'throttled' | 'underVoltage', number>()
+  #last: { atMs: number; sample: Promise<BoxSample> } | undefined
+  #heat: Heat | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(needs: BoxNeeds) {
+    this.#needs = needs
+    this.#disk = diskDevice(needs.device)
+  }
+
+  start(): void {
+    const round = () => {
+      void this.sample()
+      this.#cancel = this.#needs.clock.after(watchEveryMs, round)
+    }
+    this.#cancel ??= this.#needs.clock.after(0, round)
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  /** Returns how the machine is; callers within ten seconds share one answer. */
+  sample(): Promise<BoxSample> {
+    const nowMs = this.#needs.clock.monotonic()
+    if (!this.#last || nowMs - this.#last.atMs > freshMs) this.#last = { atMs: nowMs, sample: this.#ask(nowMs) }
+    return this.#last.sample
+  }
+
+  /** Returns for how long the box has been hot or slowed down, as of the last sample. */
+  get troubles(): HeatTroubles {
+    const nowMs = this.#needs.clock.monotonic()
+    const lasts = (what: 'hot' | 'throttled' | 'underVoltage') => {
+      const since = this.#since.get(what)
+      return since === undefined ? null : nowMs - since
+    }
+    return {
+      celsius: this.#heat?.temperatureCelsius,
+      hotForMs: lasts('hot'),
+      throttledForMs: lasts('throttled'),
+      underVoltageForMs: lasts('underVoltage'),
+    }
+  }
+
+  async #ask(nowMs: number): Promise<BoxSample> {
+    const ask = this.#needs.heat ?? heatOf
+    const [load, memory, heat] = await Promise.allSettled([si.currentLoad(), si.mem(), ask()])
+    const now = heat.status === 'fulfilled' ? this.#note(heat.value, nowMs) : unknownHeat
+    return {
+      cpuLoadPercent: load.status === 'fulfilled' ? load.value.currentLoad : undefined,
+      memoryAvailableBytes: memory.status === 'fulfilled' ? memory.value.available : undefined,
+      diskWrittenBytes: (this.#disk === undefined ? null : bytesWrittenTo(this.#disk)) ?? undefined,
+      ownWrittenBytes: bytesWrittenHere() ?? undefined,
+      ...now,
+    }
+  }
+
+  /** A counter that has grown since the last sample means that it was slowed down meanwhile. */
+  #note(heat: Heat, nowMs: number): Heat {
+    const hasGrown = (heat.count ?? 0) > (this.#heat?.count ?? heat.count ?? 0)
+    const throttled = heat.throttled === null ? null : heat.throttled || hasGrown
+    const is = {
+      hot: (heat.temperatureCelsius ?? 0) >= hotCelsius,
+      throttled: throttled === true,
+      underVoltage: heat.underVoltage === true,
+    }
+    for (const [what, isSo] of Object.entries(is) as [keyof typeof is, boolean][]) {
+      if (!isSo) this.#since.delete(what)
+      else if (!this.#since.has(what)) this.#since.set(what, nowMs)
+    }
+    this.#heat = heat
+    return { ...heat, throttled }
   }
 }
 
-async function sampleBox(): Promise<BoxSample> {
-  const [load, memory, temperature] = await Promise.allSettled([si.currentLoad(), si.mem(), si.cpuTemperature()])
-  return {
-    cpuLoadPercent: load.status === 'fulfilled' ? load.value.currentLoad : undefined,
-    memoryAvailableBytes: memory.status === 'fulfilled' ? memory.value.available : undefined,
-    temperatureCelsius: temperature.status === 'fulfilled' ? (temperature.value.main ?? undefined) : undefined,
-  }
+const unknownHeat: Heat = {
+  temperatureCelsius: undefined,
+  throttled: null,
+  wasThrottled: null,
+  underVoltage: null,
+  count: null,
+}
+
+async function heatOf(): Promise<Heat> {
+  const { main } = await si.cpuTemperature()
+  return { temperatureCelsius: main ?? undefined, ...throttlingOf() }
 }

@@ -1,16 +1,22 @@
-export { boxSampler } from './box.ts'
+export { Box, type Heat, hotCelsius } from './box.ts'
+export { overall } from './checks.ts'
 export { healthCreated, notificationOf } from './events.ts'
+export { LastDay } from './last-day.ts'
 export { Metrics } from './metrics.ts'
 export { healthRoutes } from './routes.ts'
 export {
   backupObservations,
+  boxObservations,
   cameraObservations,
   clockObservation,
+  configObservation,
   conflictObservations,
   databaseObservation,
   diskObservation,
   ffmpegObservation,
+  hubObservations,
   preRollObservations,
+  segmentObservations,
   signingObservation,
   stampObservations,
   storageObservations,

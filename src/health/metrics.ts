@@ -7,7 +7,7 @@ export type MetricSources = {
   readonly logSize: () => number
   /** How many leaves of the log are secured, step by step. */
   readonly secured: () => { readonly signed: number; readonly witnessed: number; readonly timestamped: number }
-  /** The newest signed head of the log. */
+  /** The newest checkpoint of the log. */
   readonly checkpoint: () => { readonly signed_at_ms: number } | undefined
   readonly storageServers: () => { open: number; down: number }
   readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
@@ -19,10 +19,22 @@ export type MetricSources = {
     readonly pendingBytes: number
     readonly oldestMs: number | null
   }
+  /** Leaves that the head office has acknowledged; null: none is configured, or it has not answered yet. */
+  readonly hub: () => number | null
   /** The scheduled backups. */
-  readonly backups: () => { readonly newestMs: number | null; readonly rehearsedMs: number | null }
+  readonly backups: () => {
+    readonly newestMs: number | null
+    readonly rehearsedMs: number | null
+    readonly segments: { readonly currentMs: number | null; readonly rehearsedMs: number | null }
+  }
   /** What is known about the clock, and the number of its steps. */
   readonly clock: () => { readonly state: string; readonly offsetMs: number | null; readonly steps: number }
+  /** How the config in use came to be; `refused`: the last reload, when it was refused. */
+  readonly configNow: () => {
+    readonly loadedMs: number
+    readonly refused: object | null
+    readonly waiting: readonly string[]
+  }
   readonly nowMs: () => number
   /** The level of each component, and the number of troubles by kind. */
   readonly health: () => {
@@ -44,11 +56,18 @@ export class Metrics {
   readonly #uploadedBytes: Counter<'kind'>
   readonly #stampRequests: Counter<'outcome'>
   readonly #witnessQuestions: Counter<'outcome'>
+  readonly #hubFeeds: Counter<'outcome'>
+  readonly #hubLeaves: Counter
+  readonly #hubBytes: Counter
   readonly #outcomes = new Map<string, Counter.Internal>()
 
   constructor() {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
+    // Gauges with the ending of counters, which promtool refuses. What they count stands in those by type.
+    for (const what of ['handles', 'requests', 'resources']) {
+      this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
+    }
     this.#requests = new Histogram({
       name: 'gatehouse_http_request_duration_seconds',
       help: 'Time to answer, by route pattern',
@@ -92,6 +111,22 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
+    this.#hubFeeds = new Counter({
+      name: 'gatehouse_hub_feeds_total',
+      help: 'Feeds that were sent to the head office, by outcome: fed, or what was wrong',
+      labelNames: ['outcome'],
+      registers,
+    })
+    this.#hubLeaves = new Counter({
+      name: 'gatehouse_hub_leaves_total',
+      help: 'Leaves that the head office has taken in',
+      registers,
+    })
+    this.#hubBytes = new Counter({
+      name: 'gatehouse_hub_bytes_total',
+      help: 'Bytes that were sent to the head office, compressed',
+      registers,
+    })
     this.#healthChanges = new Counter({
       name: 'gatehouse_health_changes_total',
       help: 'Changes of health to the worse or the better, by kind, such as camera.offline and camera.online',
@@ -108,6 +143,13 @@ export class Metrics {
   /** Counts a question to a witness. */
   witnessAsked(outcome: string): void {
     this.#witnessQuestions.inc({ outcome })
+  }
+
+  /** Counts a feed to the head office. */
+  hubFed(outcome: string, leaves: number, bytes: number): void {
+    this.#hubFeeds.inc({ outcome })
+    this.#hubLeaves.inc(leaves)
+    this.#hubBytes.inc(bytes)
   }
 
   /** Adds the figures that are read at each scrape. Called once, when everything that they read exists. */
@@ -147,6 +189,19 @@ export class Metrics {
       { version: sources.version },
       1,
     )
+    gauge('gatehouse_config_last_reload_successful', '0 while the config on disk is refused; else 1', () =>
+      Number(sources.configNow().refused === null),
+    )
+    gauge(
+      'gatehouse_config_last_reload_success_timestamp_seconds',
+      'When the config in use was read: at the start, or at the last reload that was not refused',
+      () => sources.configNow().loadedMs / 1000,
+    )
+    gauge(
+      'gatehouse_config_waiting_keys',
+      'Keys whose values on disk wait for the next start',
+      () => sources.configNow().waiting.length,
+    )
     gauge('gatehouse_log_leaves', 'Leaves in the log', () => sources.logSize())
     gauge('gatehouse_log_signed_leaves', 'Leaves that a signed checkpoint covers', () => sources.secured().signed)
     gauge(
@@ -165,6 +220,11 @@ export class Metrics {
       () => sources.secured().timestamped,
     )
     gauge(
+      'gatehouse_hub_lag_leaves',
+      'Leaves that the head office has not acknowledged; NaN: none is configured, or it has not answered yet',
+      () => sources.logSize() - (sources.hub() ?? Number.NaN),
+    )
+    gauge(
       'gatehouse_backup_timestamp_seconds',
       'When the newest scheduled backup was made; 0 without one',
       () => (sources.backups().newestMs ?? 0) / 1000,
@@ -173,6 +233,16 @@ export class Metrics {
       'gatehouse_backup_rehearsed_timestamp_seconds',
       'When a backup last came back in a rehearsal; 0 before the first',
       () => (sources.backups().rehearsedMs ?? 0) / 1000,
+    )
+    gauge(
+      'gatehouse_segments_timestamp_seconds',
+      'Until when everything is in segments at their target; 0 without any',
+      () => (sources.backups().segments.currentMs ?? 0) / 1000,
+    )
+    gauge(
+      'gatehouse_segments_rehearsed_timestamp_seconds',
+      'When segments last came back in a rehearsal; 0 before the first',
+      () => (sources.backups().segments.rehearsedMs ?? 0) / 1000,
     )
     gauge('gatehouse_disk_free_bytes', 'Free space where the ledger is', () => sources.freeBytes())
     gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)
@@ -210,6 +280,41 @@ export class Metrics {
       'Processor temperature, where there is a sensor',
       async () => (await sources.box()).temperatureCelsius,
     )
+
+    gauge(
+      'gatehouse_box_throttled',
+      '1 while the processor is slowed down by heat or by its power supply, 0 while it is not; absent where the box does not tell',
+      async () => flagOf((await sources.box()).throttled),
+    )
+    gauge(
+      'gatehouse_box_under_voltage',
+      '1 while the voltage is too low, else 0; absent where the box does not tell',
+      async () => flagOf((await sources.box()).underVoltage),
+    )
+    counted(
+      'gatehouse_disk_written_bytes_total',
+      'Bytes that everything on this box wrote to the disk of the ledger since the box started; absent where the box does not tell',
+      async () => (await sources.box()).diskWrittenBytes,
+    )
+    counted(
+      'gatehouse_written_bytes_total',
+      'Bytes that gatehouse and the programs that it ran wrote since it started; absent where the box does not tell',
+      async () => (await sources.box()).ownWrittenBytes,
+    )
+
+    function counted(name: string, help: string, read: () => Promise<number | undefined>): void {
+      new Counter({
+        name,
+        help,
+        registers,
+        async collect() {
+          const value = await read()
+          this.reset()
+          if (value === undefined) this.remove()
+          else this.inc(value)
+        },
+      })
+    }
 
     function byLabel(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
       new Gauge({
@@ -273,3 +378,5 @@ export class Metrics {
     return this.#registry.metrics()
   }
 }
+
+const flagOf = (value: boolean | null) => (value === null ? undefined : Number(value))

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, operation, rawAnswer, timeOut } from '../http/index.ts'
+import { type Api, operation, rawAnswer, resource, timeOut } from '../http/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { overall } from './checks.ts'
+import { type FigureName, figureNames, keptMinutes, type LastDay } from './last-day.ts'
 import type { Metrics } from './metrics.ts'
 import type { HealthWatch } from './watch.ts'
 
@@ -49,11 +50,17 @@ const Health = z
           rehearsedAt: timeOut().nullable().optional().openapi({
             description: 'backup: when a backup was last restored beside the ledger and verified',
           }),
+          segmentsAt: timeOut().nullable().optional().openapi({
+            description: 'backup: until when everything is in segments; absent while none are written',
+          }),
+          segmentsRehearsedAt: timeOut().nullable().optional().openapi({
+            description: 'backup: when segments were last restored beside the ledger and verified',
+          }),
         }),
       )
       .openapi({
         description:
-          'database, disk, clock, storage, webhooks, cameras, evidence, backup. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
+          'database, disk, clock, storage, webhooks, cameras, evidence, backup, hub, config, box. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
       }),
   })
   .openapi('Health')
@@ -96,11 +103,43 @@ const getMetrics = operation({
   success: { 200: { description: 'Text exposition format', schema: z.string(), mediaType: 'text/plain' } },
 })
 
+const column = (description: string) => z.array(z.number().nullable()).openapi({ description })
+const figures = {
+  diskFreeBytes: column('free bytes of the disk with the ledger and the clips'),
+  temperatureCelsius: column('of the processor; null where there is no sensor'),
+  cpuLoadPercent: column('of all cores'),
+  memoryAvailableBytes: column('memory that programs could still get'),
+  events: column('entries that the log gained in this minute'),
+  camerasOnline: column('cameras that gave pictures'),
+  deliveriesWaiting: column('notifications that wait for their receivers'),
+  uploadsWaiting: column('files that are not on the storage server yet, parked ones too'),
+} satisfies Record<FigureName, z.ZodType>
+
+const FiguresOfTheDay = resource({
+  everySeconds: z.int(),
+  times: z.array(timeOut()).max(keptMinutes).openapi({ description: 'oldest first' }),
+  figures: z.object(figures).openapi({ description: `${figureNames.length} lists, each as long as times` }),
+}).openapi('FiguresOfTheDay')
+
+const getDay = operation({
+  id: 'getFiguresOfTheDay',
+  method: 'get',
+  path: '/api/metrics/day',
+  access: 'metrics:read',
+  tag,
+  summary: 'Figures of the box over the last day, minute by minute',
+  description:
+    'One value a minute, for charts. Kept in memory: a restart of the gateway begins anew. null: it could not be measured. For longer times let Prometheus collect /api/metrics.',
+  input: {},
+  success: { 200: { description: 'Columns of the same length', schema: FiguresOfTheDay } },
+})
+
 export function healthRoutes(
   api: Api,
   options: {
     health: Pick<HealthWatch, 'checks'>
     metrics: Metrics
+    lastDay: Pick<LastDay, 'columns'>
     version: string
     /** The verifier keys of the log: Ed25519, ML-DSA-44. */
     logKeys: () => readonly [string, string] | readonly [null, null]
@@ -108,7 +147,7 @@ export function healthRoutes(
     uptimeSeconds: () => number
   },
 ): void {
-  const { health, metrics, version, now, uptimeSeconds, logKeys } = options
+  const { health, metrics, lastDay, version, now, uptimeSeconds, logKeys } = options
 
   api.openapi(getHealth, (c) => {
     const checks = health.checks()
@@ -129,6 +168,8 @@ export function healthRoutes(
   })
 
   api.openapi(getPing, (c) => c.json({ status: 'ok' as const, timestamp: isoTime(now()) }, 200))
+
+  api.openapi(getDay, (c) => c.json({ success: true as const, everySeconds: 60, ...lastDay.columns() }, 200))
 
   api.openapi(getMetrics, async (c) => {
     c.header('Content-Type', metrics.contentType)

@@ -1,5 +1,6 @@
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { ClockReport, FreeSpace } from '../platform/index.ts'
+import type { HeatTroubles } from './box.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
 
@@ -178,6 +179,58 @@ type BackupsSeen = {
   readonly rehearsalFault: string | null
 }
 
+/** The segments, as their room counts them. */
+type SegmentsSeen = {
+  readonly everyMs: number | null
+  readonly currentMs: number | null
+  readonly sinceMs: number
+  readonly fault: string | null
+  readonly rehearsedMs: number | null
+  readonly rehearsalFault: string | null
+}
+
+/** Segments are late when what is new waits for ten minutes longer than it should. */
+const segmentGraceMs = 600_000
+
+/** Says what is wrong with the segments: not written, late, or not coming back. */
+export function segmentObservations(seen: SegmentsSeen, nowMs: number): Observation[] {
+  const { everyMs, currentMs, sinceMs, fault, rehearsedMs, rehearsalFault } = seen
+  if (everyMs === null) return []
+  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
+    const wrong = isWrong ? { kind, forMs: 0, message } : null
+    return { component: 'backup', subject, name, wrong }
+  }
+  const ageMs = nowMs - (currentMs ?? sinceMs)
+  const since =
+    currentMs === null
+      ? 'No segment is where it belongs yet'
+      : `What is new since ${durationWords(ageMs)} is in no segment`
+  const good = rehearsedMs === null ? 'never' : `${durationWords(Math.max(0, nowMs - rehearsedMs))} ago`
+  return [
+    one(
+      'backup.failed',
+      'segments: last',
+      'The segments',
+      fault !== null,
+      `What is new could not be written to the segments: ${fault}. It is tried again every minute.`,
+    ),
+    one(
+      'backup.late',
+      'segments: age',
+      'The age of the segments',
+      ageMs > everyMs + segmentGraceMs,
+      `${since}: if this box is lost, so is that. Look at backup.segments.to, at the uploads (GET /api/uploads) and at the log.`,
+    ),
+    one(
+      'backup.unrestorable',
+      'segments: rehearsal',
+      'The rehearsal of the segments',
+      rehearsalFault !== null,
+      `The newest segments did not come back when their restore was rehearsed: ${rehearsalFault}. They last came back ${good}. When they are damaged, a new series with everything begins by itself.`,
+    ),
+  ]
+}
+
 /** A backup is late at twice the time from one to the next. */
 export function backupObservations(seen: BackupsSeen, nowMs: number): Observation[] {
   const { everyMs, newestMs, rehearsedMs, sinceMs, makeFault, rehearsalFault } = seen
@@ -202,7 +255,7 @@ export function backupObservations(seen: BackupsSeen, nowMs: number): Observatio
       'backup: age',
       'The age of the newest backup',
       ageMs > 2 * everyMs,
-      `${age}, and one should be made every ${durationWords(everyMs)}. Look at the folder of backup.file.to and at the log.`,
+      `${age}, and one should be made every ${durationWords(everyMs)}. Look at backup.file.to and at the log.`,
     ),
     one(
       'backup.unrestorable',
@@ -303,6 +356,28 @@ export function witnessObservations(witnesses: readonly WitnessSeen[]): Observat
   })
 }
 
+/** How the feed to the head office is doing. */
+type FeedSeen = {
+  readonly url: string
+  readonly trouble: { readonly finding: string; readonly words: string } | undefined
+  readonly forMs: number
+}
+
+/** @param feed undefined without a head office */
+export function hubObservations(feed: FeedSeen | undefined): Observation[] {
+  if (!feed) return []
+  const { url, trouble, forMs } = feed
+  const name = `The head office ${url}`
+  const message = `${name} has taken no part of the log for ${durationWords(forMs)}: ${trouble?.words}.`
+  const wrong = trouble ? { kind: hubKind(trouble.finding), forMs, message } : null
+  return [{ component: 'hub', subject: 'hub', name, wrong }]
+}
+
+function hubKind(finding: string): Kind {
+  if (finding === 'ahead' || finding === 'forked') return 'hub.ahead'
+  return finding === 'unreachable' || finding === 'unavailable' ? 'hub.unreachable' : 'hub.refuses'
+}
+
 function witnessKind(finding: string): Kind {
   if (finding === 'ahead' || finding === 'other-root') return 'witness.ahead'
   return finding === 'unreachable' || finding === 'unavailable' ? 'witness.unreachable' : 'witness.refuses'
@@ -329,20 +404,70 @@ export function conflictObservations(logs: readonly { origin: string; size: numb
   })
 }
 
-/** @param failure the error message of reading the database; null when it answered */
 /** Whether the log is signed. `stopped`: why it is not. */
-export function signingObservation(stopped: 'not-verified' | 'not-a-continuation' | undefined): Observation {
-  const found =
-    stopped === 'not-verified'
-      ? 'The ledger does not verify, so its log was never signed.'
-      : 'The log no longer gives the root that was signed last.'
-  const message = `${found} Run "gatehouse ledger verify", keep the files as they are, and restore a backup. Events are recorded; proofs of new ones cannot be made.`
+export function signingObservation(
+  stopped: 'not-verified' | 'not-a-continuation' | 'other-keys' | undefined,
+): Observation {
+  const found = {
+    'not-verified':
+      'The ledger does not verify, so its log was never signed. Run "gatehouse ledger verify", keep the files as they are, and restore a backup.',
+    'not-a-continuation':
+      'The log no longer gives the root that was signed last. Run "gatehouse ledger verify", keep the files as they are, and restore a backup.',
+    'other-keys':
+      'The log was handed over to keys that are not in keys/. Stop the gateway and put the folder back from a backup that was made after the last rotation; if there is none, run "gatehouse restore --accept-fork".',
+  }
+  const message = `${stopped && found[stopped]} Events are recorded; proofs of new ones cannot be made.`
   const wrong = stopped === undefined ? null : { kind: 'log.unsigned' as const, forMs: 0, message }
   return { component: 'database', subject: 'log', name: 'The log', wrong }
 }
 
+/** @param failure the error message of reading the database; null when it answered */
 export function databaseObservation(failure: string | null): Observation {
   const message = `The database cannot be read: ${failure}. Stop the gateway, look at the disk, and run "gatehouse ledger verify".`
   const wrong = failure === null ? null : { kind: 'database.failing' as const, forMs: 0, message }
   return { component: 'database', subject: 'database', name: 'The database', wrong }
+}
+
+/** @param refused the last reload, when it was refused; `problems`: a heading and one problem a line */
+export function configObservation(
+  refused: { readonly atMs: number; readonly problems: string } | null,
+  nowMs: number,
+): Observation {
+  const name = 'The config on disk'
+  const observed = { component: 'config', subject: 'config', name } as const
+  if (refused === null) return { ...observed, wrong: null }
+  const [heading = '', first = heading, ...others] = refused.problems.split('\n')
+  const rest = others.length === 0 ? '' : ` and ${others.length} more`
+  const message = `${name} was refused at a reload, and the one before it stays in use: ${first}${rest}. Run gatehouse config check, correct it, and reload.`
+  return { ...observed, wrong: { kind: 'config.refused', forMs: nowMs - refused.atMs, message } }
+}
+
+/** Says what is wrong with heat and power of the box. */
+export function boxObservations({ celsius, hotForMs, throttledForMs, underVoltageForMs }: HeatTroubles): Observation[] {
+  const degrees = celsius === undefined ? '' : ` (${Math.round(celsius)} °C)`
+  const cool = 'Cool the box: a fan, another place, or fewer cameras. GET /api/metrics has its temperature.'
+  const heat = ((): Observation['wrong'] => {
+    if (throttledForMs !== null) {
+      const message = `The processor has been slowed down for ${durationWords(throttledForMs)}${degrees}. Cameras may lose frames. ${cool}`
+      return { kind: 'box.throttled', forMs: throttledForMs, message }
+    }
+    if (hotForMs === null) return null
+    return {
+      kind: 'box.hot',
+      forMs: hotForMs,
+      message: `The processor has been hot for ${durationWords(hotForMs)}${degrees}. ${cool}`,
+    }
+  })()
+  const power =
+    underVoltageForMs === null
+      ? null
+      : {
+          kind: 'box.voltage' as const,
+          forMs: underVoltageForMs,
+          message: `The voltage of the box has been too low for ${durationWords(underVoltageForMs)}. Files can be damaged when it drops further. Use the power supply that its maker names, and a short cable.`,
+        }
+  return [
+    { component: 'box', subject: 'box: heat', name: 'The processor', wrong: heat },
+    { component: 'box', subject: 'box: power', name: 'The power supply of the box', wrong: power },
+  ]
 }

@@ -1,4 +1,16 @@
-export const components = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras', 'evidence', 'backup'] as const
+export const components = [
+  'database',
+  'disk',
+  'clock',
+  'storage',
+  'webhooks',
+  'cameras',
+  'evidence',
+  'backup',
+  'hub',
+  'config',
+  'box',
+] as const
 export type Component = (typeof components)[number]
 
 export type CheckStatus = 'healthy' | 'degraded' | 'unhealthy'
@@ -202,6 +214,55 @@ export const kinds = {
     graceMs: 0,
     over: 'witness.recovered',
     reason: 'A witness has seen another history of the log than the one here.',
+  },
+  'hub.unreachable': {
+    component: 'hub',
+    status: 'degraded',
+    graceMs: 60 * minuteMs,
+    over: 'hub.recovered',
+    reason: 'The head office has taken no part of the log for over an hour.',
+  },
+  'hub.refuses': {
+    component: 'hub',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'hub.recovered',
+    reason: 'The head office does not take the log.',
+  },
+  'hub.ahead': {
+    component: 'hub',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'hub.recovered',
+    reason: 'The head office has seen another history of the log than the one here.',
+  },
+  'box.hot': {
+    component: 'box',
+    status: 'degraded',
+    graceMs: 10 * minuteMs,
+    over: 'box.cool',
+    reason: 'The processor is hot.',
+  },
+  'box.throttled': {
+    component: 'box',
+    status: 'degraded',
+    graceMs: 5 * minuteMs,
+    over: 'box.cool',
+    reason: 'The processor is slowed down, by heat or by its power supply.',
+  },
+  'box.voltage': {
+    component: 'box',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'box.powered',
+    reason: 'The power supply of the box is too weak.',
+  },
+  'config.refused': {
+    component: 'config',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'config.accepted',
+    reason: 'The config on disk was refused at a reload. The one before it is in use.',
   },
   'clock.unsynced': {
     component: 'clock',

@@ -35,6 +35,9 @@ export type Check = {
   /** Only in the check of the backups, while some are scheduled: when the newest was made, and when one last came back. */
   readonly newestAt?: string | null
   readonly rehearsedAt?: string | null
+  /** The same of segments: until when everything is in one, and when they last came back. */
+  readonly segmentsAt?: string | null
+  readonly segmentsRehearsedAt?: string | null
 } & Partial<ClockFacts>
 
 /** What the check of the clock says besides: no name, no address. */
@@ -207,12 +210,23 @@ type BackupNow = {
   readonly everyMs: number | null
   readonly newestMs: number | null
   readonly rehearsedMs: number | null
+  readonly segments: {
+    readonly everyMs: number | null
+    readonly currentMs: number | null
+    readonly rehearsedMs: number | null
+  }
 }
 
-/** Nothing while no backups are scheduled. */
-function backupFactsOf({ everyMs, newestMs, rehearsedMs }: BackupNow) {
+/** Nothing of what is not scheduled. */
+function backupFactsOf({ everyMs, newestMs, rehearsedMs, segments }: BackupNow) {
   const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
-  return everyMs === null ? {} : { newestAt: time(newestMs), rehearsedAt: time(rehearsedMs) }
+  return {
+    ...(everyMs !== null && { newestAt: time(newestMs), rehearsedAt: time(rehearsedMs) }),
+    ...(segments.everyMs !== null && {
+      segmentsAt: time(segments.currentMs),
+      segmentsRehearsedAt: time(segments.rehearsedMs),
+    }),
+  }
 }
 
 function clockFactsOf({ state, source, offsetMs, stratum, sinceMs, steps }: ClockNow): ClockFacts {

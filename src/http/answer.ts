@@ -19,10 +19,16 @@ type Whenever = (error?: Error | null) => void
  */
 export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #packing: 'whole' | 'stream' | undefined
+  #isEndless = false
   /** Of a body that is packed whole. */
   readonly #parts: Buffer[] = []
   #head: { readonly status: number; readonly headers: OutgoingHttpHeaders } | undefined
   #gzip: ReturnType<typeof createGzip> | undefined
+
+  /** Whether the response is a stream of events, which ends only with its connection. */
+  get isEndless(): boolean {
+    return this.#isEndless
+  }
 
   override writeHead(status: number, reason?: string | Headers, more?: Headers): this {
     const given = typeof reason === 'string' ? more : reason
@@ -34,6 +40,7 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Accept-Encoding` : 'Accept-Encoding'
       this.#packing = this.#packingOf(status, headers)
     }
+    this.#isEndless = String(headers['content-type'] ?? '').startsWith('text/event-stream')
     if (this.#packing === undefined) return super.writeHead(status, headers)
     headers['content-encoding'] = 'gzip'
     delete headers['content-length']

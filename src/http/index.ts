@@ -1,5 +1,5 @@
 export { type Api, always, newApi, newRoot } from './app.ts'
-export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBodyInTime } from './body.ts'
+export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBodyInTime, readPackedBody } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, identityOf } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
@@ -54,6 +54,7 @@ export {
   sendAll,
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
+export { type BoxAuthority, servedAuthority } from './served-authority.ts'
 export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'
 export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'
 export { readLater } from './unknown-names.ts'

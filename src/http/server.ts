@@ -58,12 +58,13 @@ const modernTls = {
   ].join(':'),
 } as const
 
-/** One listening socket. `stop` takes no new connection, lets answers under way finish, then closes what is left. */
+/** One listening socket. `stop` takes no new connection, ends streams of events, lets other answers finish, then closes what is left. */
 export class HttpListener {
   readonly #server: Server
   readonly #options: ListenOptions
   readonly #connections: Connections
   readonly #sockets: WebSockets
+  readonly #answers = new Set<Answer>()
 
   /** Throws ExitError when the certificate can't be used. */
   constructor(options: ListenOptions, api: Pick<Api, 'fetch'>, limits: WireLimits = wireLimits) {
@@ -78,6 +79,8 @@ export class HttpListener {
     const listener = (request: IncomingMessage, response: Answer) => {
       // Behind a body that was refused: the client has been told that this connection ends.
       if (request.socket.writableEnded) return void request.socket.destroy()
+      this.#answers.add(response)
+      response.once('close', () => this.#answers.delete(response))
       if (!hasOneHost(request)) return answerNow(response, 'Send exactly one Host header')
       return answer(request, response)
     }
@@ -137,6 +140,8 @@ export class HttpListener {
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#connections.closeIdle()
+    // Browsers open a stream of events again by themselves.
+    for (const answer of this.#answers) if (answer.isEndless) answer.destroy()
     await this.#sockets.stop()
     const giveUp = setTimeout(() => this.#connections.closeAll(), drainMs)
     await closed

@@ -167,6 +167,18 @@ export class UnitService {
     })
   }
 
+  /**
+   * Returns what a work order may call the unit without meaning another one: its id, and its reference while no other unit of
+   * this box has the same. Throws NOT_FOUND.
+   */
+  workOrders(unitId: string, caller: Caller): string[] {
+    return this.#needs.work.read((tx) => {
+      const reference = this.#historyFor(tx, unitId, caller)[0]?.reference ?? ''
+      const alike = store.listUnits(tx, 0, 2, { reference })
+      return alike.length > 1 ? [unitId] : [unitId, reference]
+    })
+  }
+
   /** The warehouse of a unit that a body refers to. Throws REFERENCE_NOT_FOUND. */
   warehouseOf(tx: ReadTx, unitId: string, caller: Caller): number {
     const warehouseId = store.historyOf(tx, unitId)[0]?.warehouse_id

@@ -5,6 +5,7 @@ export type { DetectorSettings } from './detector.ts'
 export { type FfmpegDialect, ffmpegDialect } from './ffmpeg-dialect.ts'
 export { FrameSplitter, frameSize } from './frames.ts'
 export { cellCount, columns, rows } from './grid.ts'
+export { LoadStream, makeTestVideo, testVideo } from './load-stream.ts'
 export type { MotionArea } from './mask.ts'
 export type {
   CameraSettings,
@@ -29,7 +30,7 @@ export type {
 export { onvifClient } from './onvif/client.ts'
 export { addressOf, cleanText, deviceOf, type OnvifChannel, type OnvifDevice } from './onvif/devices.ts'
 export type { OnvifAddress, OnvifCredentials, OnvifNews, OnvifProfile, OnvifTask, Sighting } from './onvif/messages.ts'
-export { type Problem, plainWords } from './problems.ts'
+export { type PlainWords, type Problem, plainWords } from './problems.ts'
 export { redactedFile } from './redaction.ts'
 export { Ring, ringBytes } from './ring.ts'
 export { askOptions } from './rtsp-options.ts'

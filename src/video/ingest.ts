@@ -143,15 +143,27 @@ const beginsAtSeconds = 10
  * Returns ffmpeg's arguments. They name nothing of the camera: address, timeout and transport are in the list on stdin.
  */
 export function ingestArgs(outputs: Outputs, talkative = false): string[] {
-  const { video, frames, reordered = false, fromAnywhere = false } = outputs
-  const size = `${frameSize.width}:${frameSize.height}`
-  const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
   return [
     ...['-nostdin', '-hide_banner', ...(talkative ? ['-nostats', '-loglevel', 'info'] : ['-loglevel', 'error'])],
     ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtsps,rtp,udp,tcp,tls'],
-    // The loop filter takes a quarter of the decoder's time and is invisible in small pictures.
-    ...['-analyzeduration', '1000000', '-fpsprobesize', '0', '-threads', '1', '-skip_loop_filter', 'all'],
-    ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0'],
+    ...['-analyzeduration', '1000000', '-fpsprobesize', '0', ...decoding],
+    ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0', ...outputArgs(outputs)],
+  ]
+}
+
+/** Returns ffmpeg's arguments for a file that is read again and again, at the speed of a camera. */
+export function fileArgs(file: string, outputs: Outputs): string[] {
+  const input = ['-re', '-stream_loop', '-1', ...decoding, '-fflags', '+genpts', '-i', file]
+  return ['-nostdin', '-hide_banner', '-loglevel', 'error', ...input, ...outputArgs(outputs)]
+}
+
+/** The loop filter takes a quarter of the decoder's time and is invisible in small pictures. */
+const decoding = ['-threads', '1', '-skip_loop_filter', 'all']
+
+function outputArgs({ video, frames, reordered = false, fromAnywhere = false }: Outputs): string[] {
+  const size = `${frameSize.width}:${frameSize.height}`
+  const filter = `fps=${framesPerSecond},scale=${size}:flags=area`
+  return [
     ...(video ? ['-map', '0:v:0', '-c', 'copy', ...(reordered ? ['-bsf:v', reorderedFilter] : [])] : []),
     ...(video && fromAnywhere ? ['-copyinkf'] : []),
     ...(video ? ['-output_ts_offset', `${beginsAtSeconds}`, '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),

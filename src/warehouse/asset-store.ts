@@ -79,6 +79,10 @@ const keyById = built({ id: integer }, ({ id }) => sql.selectFrom('asset').selec
 const nextKeys = built({ id: integer, limit: integer }, ({ id, limit }) =>
   sql.selectFrom('asset').select(['id', 'asset_key as key']).where('id', '>', id).orderBy('id').limit(limit),
 )
+const printedAfter = statement({
+  columns: pick(tables.asset, 'id', 'asset_key', 'sscc', 'gtin', 'lot', 'best_before', 'serial'),
+  sql: 'SELECT id, asset_key, sscc, gtin, lot, best_before, serial FROM asset WHERE id > ? ORDER BY id LIMIT ?',
+})
 const withoutReading = statement({
   columns: { id: integer, asset_id: text },
   sql: 'SELECT id, asset_id FROM asset WHERE label_read = 0 ORDER BY id LIMIT ?',
@@ -163,6 +167,11 @@ export function unreadAssets(tx: ReadTx, limit: number): { id: number; asset_id:
 export function keepReading(tx: Tx, id: number, goods: Goods): void {
   const { sscc, gtin, lot, bestBefore, serial } = goods
   tx.run(newReading, [sscc, gtin, lot, bestBefore, serial, id])
+}
+
+/** Returns what is printed on the assets behind an id, in the order of ids. */
+export function assetsAfter(tx: ReadTx, id: number, limit: number) {
+  return tx.all(printedAfter, [id, limit])
 }
 
 export type AssetFilter = {

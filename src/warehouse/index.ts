@@ -1,4 +1,4 @@
-export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind } from './asset-store.ts'
+export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter } from './asset-store.ts'
 export {
   type Barcode,
   type BarcodeWarning,

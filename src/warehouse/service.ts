@@ -79,9 +79,18 @@ type WarehouseServiceNeeds = {
 /** Master data: warehouses, zones, slots and assets. It does not know which asset is in which slot. */
 export class WarehouseService {
   readonly #needs: WarehouseServiceNeeds
+  #planChanged: (warehouseId: number) => void = () => {}
 
   constructor(needs: WarehouseServiceNeeds) {
     this.#needs = needs
+  }
+
+  /**
+   * Calls the listener with the warehouse whose plan changes: its slots, its zones or itself. That is inside the transaction,
+   * which may still be undone.
+   */
+  onPlanChange(listener: (warehouseId: number) => void): void {
+    this.#planChanged = listener
   }
 
   /** Whether the caller may see a warehouse with everything in it. Admins see every one. */
@@ -115,6 +124,7 @@ export class WarehouseService {
   #insertWarehouse(tx: Tx, warehouse: NewWarehouse, by: RequestOrigin): store.Warehouse {
     const id = store.insertWarehouse(tx, warehouse, this.#needs.clock.now())
     this.#needs.audit.write(tx, by, { action: 'warehouse.created', entity: 'warehouse', entityId: id })
+    this.#planChanged(id)
     return this.warehouse(tx, id, by.caller)
   }
 
@@ -152,6 +162,7 @@ export class WarehouseService {
         entityId: old.id,
         changes: namedFields(change),
       })
+      this.#planChanged(old.id)
       return this.warehouse(tx, old.id, by.caller)
     })
   }
@@ -173,6 +184,7 @@ export class WarehouseService {
       entityId: id,
       changes: { adoptedSlots: adopted },
     })
+    this.#planChanged(made.warehouseId)
     return made
   }
 
@@ -196,6 +208,7 @@ export class WarehouseService {
         : {}
       const changes = { ...namedFields(change), ...slots }
       this.#needs.audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
+      this.#planChanged(zone.warehouseId)
       return zone
     })
   }
@@ -228,6 +241,7 @@ export class WarehouseService {
     this.#referTo(tx, warehouseId, by.caller)
     const id = store.insertSlot(tx, store.slotColumns(slot, warehouseId, zone?.id ?? null), this.#needs.clock.now())
     this.#needs.audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
+    this.#planChanged(warehouseId)
     return this.slot(tx, id, by.caller)
   }
 
@@ -248,6 +262,7 @@ export class WarehouseService {
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
     const said = namedFields({ ...changes, polygon: polygon && 'changed' })
     this.#needs.audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
+    this.#planChanged(old.warehouseId)
     return this.slot(tx, id, by.caller)
   }
 

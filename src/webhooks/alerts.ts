@@ -4,6 +4,7 @@ import {
   keysOfPage,
   listings,
   pick,
+  type ReadTx,
   type RowOf,
   statement,
   type Tx,
@@ -41,6 +42,13 @@ const alertsOf = listings(
   [['any'], ['true'], ['false']],
 )
 const alertById = built(pick(tables.alert, 'id'), ({ id }) => sql.selectFrom('alert').selectAll().where('id', '=', id))
+const openAlerts = built({}, () =>
+  sql.selectFrom('alert').selectAll().where('acknowledged_at_ms', 'is', null).orderBy('id', 'desc').limit(200),
+)
+const newestAlerts = statement({
+  columns: pick(tables.alert, 'kind', 'subject', 'message', 'created_at_ms', 'acknowledged_at_ms'),
+  sql: 'SELECT kind, subject, message, created_at_ms, acknowledged_at_ms FROM alert ORDER BY id DESC LIMIT +?',
+})
 const seen = built({ id: integer, acknowledged_at_ms: integer }, ({ id, acknowledged_at_ms }) =>
   sql.updateTable('alert').set({ acknowledged_at_ms }).where('id', '=', id),
 )
@@ -50,6 +58,15 @@ export type NewAlert = {
   readonly subject: string
   readonly message: string
   readonly nowMs: number
+}
+
+/** Returns the newest alerts, acknowledged or not, newest first. */
+export function recentAlerts(tx: ReadTx, limit: number) {
+  return tx.all(newestAlerts, [limit]).map(({ created_at_ms, acknowledged_at_ms, ...alert }) => ({
+    ...alert,
+    createdAt: isoTime(created_at_ms),
+    acknowledgedAt: acknowledged_at_ms === null ? null : isoTime(acknowledged_at_ms),
+  }))
 }
 
 /** What an alert needs of the journal. */
@@ -107,6 +124,18 @@ export class Alerts {
       nextCursor: null,
     }
     return { success: true as const, data: [...shown, ...rows].map(asOut), pagination }
+  }
+
+  /** Returns the alerts that are not acknowledged, newest first, at most 200. Those that are not stored yet come last. */
+  open(): AlertOut[] {
+    const rows = this.#needs.work.read((tx) => tx.all(openAlerts))
+    return [...rows, ...unwrittenRows(this.#unwritten())].map(asOut)
+  }
+
+  /** Returns an alert as it is now; undefined for one that is not stored. */
+  find(id: number): AlertOut | undefined {
+    const row = this.#needs.work.read((tx) => tx.get(alertById, { id }))
+    return row && asOut(row)
   }
 
   /** Marks an alert as seen; a repeat changes nothing. Throws NOT_FOUND. */

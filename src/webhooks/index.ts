@@ -10,16 +10,19 @@ import { Pacing } from './pacing.ts'
 import { webhookRoutes } from './routes.ts'
 import { Sender } from './sender.ts'
 import { WebhookService } from './service.ts'
-import type { WebhookSettings } from './settings.ts'
+import { uplinkProbesOf, type WebhookSettings } from './settings.ts'
 import { countInTrouble, countWebhooks, type WebhookCounts } from './store.ts'
 import { Uplink } from './uplink.ts'
 import { type AttemptReport, DeliveryWorker } from './worker.ts'
 
+export { recentAlerts } from './alerts.ts'
 export { describeNotifications } from './description.ts'
 export { allNotifications } from './events.ts'
 export type { Resolve } from './guarded-agent.ts'
+export { AlertItem, type AlertOut } from './schema.ts'
 export type { WebhookSettings } from './settings.ts'
 export { isAnyoneOwed, type WebhookCounts } from './store.ts'
+export { type ReceivedCheckpoint, receivedCheckpoints } from './witnessed.ts'
 export type { AttemptReport } from './worker.ts'
 
 export type WebhooksOptions = {
@@ -50,16 +53,30 @@ export type Webhooks = {
   /** Adds /api/webhooks and /api/alerts. */
   routes(api: Api): void
   /** `settled` resolves when nothing is under way. */
-  readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled'>
+  readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled' | 'isSending'>
   /** Raises an alert in the transaction of its cause. */
   raise(tx: Tx, alert: NewAlert): void
   /** Adds alerts that are not stored yet to the list of alerts; `unwritten` returns them, newest last. */
   alsoList(unwritten: () => readonly NewAlert[]): void
+  /** Alerts for whoever shows them live. */
+  readonly alerts: Pick<Alerts, 'open' | 'find'>
   /** Endpoints and what waits for them, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
+  /** Resolves with whether a probe of the uplink answers; null without probes. Takes up to 10 s when none does. */
+  isOnline(): Promise<boolean | null>
+  /** Resolves with the number of alerts that nobody has acknowledged (null: more than are counted), and the newest of them. */
+  openAlerts(): Promise<OpenAlerts>
   /** Whether no endpoint is failing, disabled, or out of reach because the gateway is offline. */
   areWell(): boolean
 }
+
+export type OpenAlerts = {
+  readonly open: number | null
+  readonly newest: readonly { readonly at: string; readonly kind: string; readonly message: string }[]
+}
+
+/** So many alerts are shown at a glance. */
+const alertsShown = 10
 
 /** Builds the room. Nothing is sent before `worker.start()`, except tests of an endpoint. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
@@ -77,7 +94,19 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     worker,
     raise: (tx, alert) => raiseAlert(tx, options.outbox, alert),
     alsoList: (unwritten) => alerts.alsoList(unwritten),
+    alerts,
     status: () => ({ ...work.read(countWebhooks), offline: pacing.offline() }),
+    isOnline: async () => {
+      if (uplinkProbesOf(options.settings()).length === 0) return null
+      return (await uplink.wasDown(clock.monotonic())) !== true
+    },
+    openAlerts: async () => {
+      const { data, pagination } = await alerts.list({ acknowledged: 'false', limit: alertsShown })
+      return {
+        open: pagination.total,
+        newest: data.map(({ createdAt, kind, message }) => ({ at: createdAt, kind, message })),
+      }
+    },
     areWell: () => work.read(countInTrouble) === 0 && pacing.offline() === 0,
   }
 }

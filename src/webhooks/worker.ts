@@ -132,6 +132,11 @@ export class DeliveryWorker {
     this.#goOn()
   }
 
+  /** Whether deliveries are being sent now; what may wait lets them go first. */
+  get isSending(): boolean {
+    return this.#underWay.size > 0
+  }
+
   /** As `wake`, where no due time can have changed. */
   #goOn(): void {
     this.#asked = true
@@ -179,9 +184,10 @@ export class DeliveryWorker {
     await this.#takeOver()
     await this.#clockSteps.follow()
     await this.#fanOut()
-    for (const claimed of await this.#claim()) this.#begin(claimed)
+    const lookedAtMs = this.#needs.clock.now()
+    for (const claimed of await this.#claim(lookedAtMs)) this.#begin(claimed)
     for (const id of this.#needs.pacing.takeDueTests()) this.#beginTest(id)
-    this.#waitForNextDue()
+    this.#waitForNextDue(lookedAtMs)
   }
 
   async #takeOver(): Promise<void> {
@@ -200,10 +206,8 @@ export class DeliveryWorker {
     await Promise.all(this.#behind().map((id) => work.write((tx) => fanOut(tx, id, options))))
   }
 
-  async #claim(): Promise<Claimed[]> {
-    const { work, clock } = this.#needs
-    const nowMs = clock.now()
-    const due = admit(work.read((tx) => this.#queues(tx, nowMs)))
+  async #claim(nowMs: number): Promise<Claimed[]> {
+    const due = admit(this.#needs.work.read((tx) => this.#queues(tx, nowMs)))
     if (due.length === 0) return []
     return (await this.#writeClaims((tx) => ({ claimed: this.#claimAll(tx, due, nowMs) }))).claimed
   }
@@ -413,22 +417,22 @@ export class DeliveryWorker {
     onAttempt?.({ webhookId, outcome: outcome.kind, seconds: outcome.durationMs / 1000 })
   }
 
-  #waitForNextDue(): void {
+  /** @param lookedAtMs until when this pass has claimed what is due: what came due since then is waited for too */
+  #waitForNextDue(lookedAtMs: number): void {
     const { clock, pacing } = this.#needs
     this.#cancelDue()
     const nowMs = clock.monotonic()
-    if (this.#nextDueMs <= nowMs) this.#nextDueMs = nowMs + this.#nextDueInMs()
+    if (this.#nextDueMs <= nowMs) this.#nextDueMs = nowMs + this.#nextDueInMs(lookedAtMs)
     const waitMs = Math.min(this.#nextDueMs - nowMs, pacing.nextChangeInMs() ?? Number.POSITIVE_INFINITY)
     if (waitMs === Number.POSITIVE_INFINITY || !this.#running) return
     this.#cancelDue = clock.after(Math.min(waitMs, longestWaitMs), () => this.wake())
   }
 
   /** Until the next delivery becomes due, or it has to be looked up again; infinite without one. */
-  #nextDueInMs(): number {
+  #nextDueInMs(lookedAtMs: number): number {
     const { work, clock } = this.#needs
-    const nowMs = clock.now()
-    const dueMs = work.read((tx) => nextDueMs(tx, nowMs))
-    return dueMs === undefined ? Number.POSITIVE_INFINITY : Math.min(dueMs - nowMs, longestWaitMs)
+    const dueMs = work.read((tx) => nextDueMs(tx, lookedAtMs))
+    return dueMs === undefined ? Number.POSITIVE_INFINITY : Math.min(dueMs - clock.now(), longestWaitMs)
   }
 
   #trouble(error: unknown, message: string): void {

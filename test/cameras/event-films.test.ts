@@ -91,6 +91,24 @@ t.test('a hundred events a minute in one slot share their films', async (t) => {
   )
 })
 
+t.test('a clip that is newer than a restored database keeps its id, and the next film gets another', async (t) => {
+  const made = await hall(t)
+  const momentAt = made.gateway.clock.now()
+  const found = {
+    type: 'film',
+    detectionId: 1,
+    cameraId: 7,
+    momentAt,
+    fromAt: momentAt - 1000,
+    toAt: momentAt,
+  } as const
+  await hear(made.gateway, closed(found), closed({ ...found, detectionId: 3 }))
+  const id = await remove(made, 'A')
+  t.equal(id, 1, 'the event is recorded')
+  t.match(newest(made.orders), [{ detectionId: 4, cameraId: 7 }])
+  t.strictSame(inTheFile(made, 'SELECT id FROM detection_event ORDER BY id'), [1, 3])
+})
+
 t.test('a slot that no camera watches costs no film', async (t) => {
   const made = await hall(t)
   t.match(await footage(made, await remove(made, 'B')), { cameras: [], reason: 'no_camera' })

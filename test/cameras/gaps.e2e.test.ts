@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { databaseFile } from '../../src/database/index.ts'
 import { footage } from '../support/footage.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { type Daemon, gatehouse, runToEnd, startDaemon } from '../support/process.ts'
@@ -57,6 +59,11 @@ cameras: [{ id: 1, url: "${rtsp.url('hall')}" }]
   t.ok(Date.parse(outage.from) >= pulledAt - 1000 && Date.parse(outage.from) <= backAt, `${outage.from}`)
   t.ok(Date.parse(outage.to ?? '') >= backAt, `${outage.to}`)
 
+  // Killed once it is known to have lived on after the outage.
+  const db = new BetterSqlite3(databaseFile(join(folder, 'state')), { readonly: true })
+  const lived = () => (db.prepare('SELECT at_ms FROM camera_heartbeat').get() as { at_ms: number }).at_ms
+  await eventually(lived, (atMs) => atMs > Date.parse(outage.to ?? ''))
+  db.close()
   const killedAt = Date.now()
   await daemon.end('SIGKILL')
   daemon = await startDaemon(['--config', file], { cwd: folder })

@@ -67,14 +67,14 @@ t.test('an admin’s own certificate is taken after a look, and never replaced u
   const { made: other } = await tlsInit(folder())
   const wrong = await tlsInit(cwd, '--cert', theirs.certFile, '--key', other.keyFile)
   t.match(wrong, { code: 1, stderr: /is not the key of the certificate/ })
-  t.match(await tlsInit(cwd, '--cert', theirs.certFile), { code: 1, stderr: /--cert and --key belong together/ })
+  t.match(await tlsInit(cwd, '--cert', theirs.certFile), { code: 2, stderr: /--cert and --key belong together/ })
   t.match(await tlsInit(cwd, '--cert', theirs.keyFile, '--key', theirs.keyFile), { code: 1, stderr: /holds no PEM/ })
   const { made } = await tlsInit(cwd, '--cert', theirs.certFile, '--key', theirs.keyFile)
   t.equal(readFileSync(made.certFile, 'utf8'), readFileSync(theirs.certFile, 'utf8'))
   t.match(await tlsInit(cwd), { code: 1, stderr: /not of this box's authority; --force replaces it/ })
   t.match(await tlsInit(cwd, '--force'), { code: 0 })
-  t.match(await tlsInit(cwd, '--name', 'a b'), { code: 1, stderr: /no name or address/ })
-  t.match(await tlsInit(cwd, '--days', '0'), { code: 1, stderr: /1 to 3650/ })
+  t.match(await tlsInit(cwd, '--name', 'a b'), { code: 2, stderr: /no name or address/ })
+  t.match(await tlsInit(cwd, '--days', '0'), { code: 2, stderr: /1 to 3650/ })
 })
 
 t.test(

@@ -56,6 +56,32 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
   t.equal(delivery.nextAttemptAt, null)
 })
 
+t.test('a retry that falls due while another delivery is claimed is sent all the same', async (t) => {
+  const yard = openYard(t)
+  const failing = await yard.receiver({ behave: (_, nth) => ({ status: nth === 1 ? 503 : 204 }) })
+  const silent = await yard.receiver({ behave: () => 'hang' })
+  await yard.register(failing)
+  await yard.register(silent, ['whms.removal'])
+  await yard.publish()
+  await yard.attempted(1)
+  await yard.webhooks.worker.settled()
+  const write = yard.work.write
+  let isHeldUp = false
+  yard.work.write = ((...args: Parameters<typeof write>) => {
+    // Both deliveries are made, so what follows is the claim.
+    if (!isHeldUp && yard.count('delivery') === 2) {
+      isHeldUp = true
+      yard.clock.stall(2 * minute)
+    }
+    return write(...args)
+  }) as typeof write
+  await yard.publish(1, 'whms.removal')
+  await silent.waitFor(() => true)
+  yard.clock.advance(1)
+  await yard.attempted(2)
+  t.equal(failing.received.length, 2)
+})
+
 t.test('an endpoint gets the types it asked for, from its registration on', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver()

@@ -1,0 +1,307 @@
+import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import { type HealthWatch, overall } from '../health/index.ts'
+import { type Caller, identityOf, type RequestOrigin } from '../http/index.ts'
+import { findEvent, headOf, slotState, toPlacementEvent } from '../ledger/index.ts'
+import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { type WarehouseService, warehouseOfSlotId } from '../warehouse/index.ts'
+import type { Webhooks } from '../webhooks/index.ts'
+import { type Change, differences, type Scope, type Seen } from './changes.ts'
+import { frame, heartbeat, PlaceIds, retryLine } from './frames.ts'
+import type { Floor } from './schema.ts'
+
+/** Streams at once: of one caller, and of all. A wall of screens may share one account. */
+export const mostStreams = { ofOneCaller: 40, ofAll: 120 } as const
+/** A client that leaves more than this unread is dropped. */
+export const mostWaitingBytes = 512 * 1024
+/** Messages for those who come back; half of what may wait, so that a replay never drops its client. */
+const mostKeptBytes = 256 * 1024
+/** More new events than these at once, as an import makes, are not told one by one. */
+const mostEventsAtOnce = 500
+const lookEveryMs = 1000
+const looksAHealthCheck = 5
+const looksABeat = 15
+/** Whether a caller may still see what is sent is checked this often, and after every reload. */
+const looksARecheck = 5
+const retryMs = 1000
+
+/** The sending side of one client's answer. */
+export type Sink = {
+  /** Queues bytes. Returns false when the client leaves too much unread. */
+  send(bytes: Uint8Array): boolean
+  /** Ends the answer in order. */
+  end(): void
+  /** Ends the connection, for a client that takes nothing. */
+  cut(): void
+}
+
+export type NewStream = {
+  readonly by: RequestOrigin
+  /** Verifies the caller again. Rejects with AppError when the sign-in has ended. */
+  readonly callerNow: () => Promise<Caller>
+  /** Id of the last message that the client has. */
+  readonly lastId: string | undefined
+  readonly sink: Sink
+}
+
+type Listener = { readonly stream: NewStream; caller: Caller }
+type Kept = { readonly place: number; readonly scope: Scope; readonly bytes: Buffer }
+
+type HubNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: RandomBytes
+  readonly warehouse: Pick<WarehouseService, 'isVisible' | 'onPlanChange'>
+  readonly configured: Pick<ConfiguredCameras, 'isVisible'>
+  readonly cameras: Pick<CamerasService, 'states'>
+  readonly health: Pick<HealthWatch, 'checks'>
+  readonly alerts: Webhooks['alerts']
+}
+
+/**
+ * Tells clients what changes. Events and slots are looked for after each commit; cameras, alerts and health every second,
+ * while somebody listens. A message is written once, and each client gets those that it may see.
+ */
+export class StreamHub {
+  readonly #needs: HubNeeds
+  readonly #ids: PlaceIds
+  readonly #listeners = new Set<Listener>()
+  readonly #changedPlans = new Set<number>()
+  #kept: Kept[] = []
+  #keptBytes = 0
+  /** Of the newest message. */
+  #place = 0
+  /** The newest event that was told; undefined before the first client. */
+  #lastEvent: number | undefined
+  #seen: Seen | undefined
+  #isLookDue = false
+  #looks = 0
+  #cancelLook = () => {}
+
+  constructor(needs: HubNeeds) {
+    this.#needs = needs
+    this.#ids = new PlaceIds(needs.random)
+    needs.warehouse.onPlanChange((warehouseId) => this.#changedPlans.add(warehouseId))
+    needs.work.onCommit(() => this.#lookSoon())
+  }
+
+  /** Number of open streams. */
+  get size(): number {
+    return this.#listeners.size
+  }
+
+  /** Throws RATE_LIMITED when there are too many streams. */
+  demand({ caller }: RequestOrigin): void {
+    const own = [...this.#listeners].filter((one) => identityOf(one.caller) === identityOf(caller))
+    const { ofOneCaller, ofAll } = mostStreams
+    if (own.length < ofOneCaller && this.#listeners.size < ofAll) return
+    const most = own.length < ofOneCaller ? `${ofAll} streams in all` : `${ofOneCaller} streams of one caller`
+    throw new AppError('RATE_LIMITED', `There are ${most} already: close one`, { retryAfterSeconds: 5 })
+  }
+
+  /** Begins a stream: what was missed first. Returns a function that forgets it when the client has gone. */
+  open(stream: NewStream): () => void {
+    this.#look()
+    const listener: Listener = { stream, caller: stream.by.caller }
+    const place = stream.lastId === undefined ? undefined : this.#ids.open(stream.lastId)
+    const missed = place === undefined ? undefined : this.#keptAfter(place)
+    const hello = frame('hello', this.#ids.seal(missed ? (place ?? 0) : this.#place), { resumed: missed !== undefined })
+    this.#listeners.add(listener)
+    this.#send(listener, Buffer.concat([retryLine(retryMs), hello, ...this.#visible(listener, missed ?? [])]))
+    if (this.#listeners.size === 1) this.#lookLater()
+    return () => this.#forget(listener)
+  }
+
+  /** Checks at once what every client may see by the new config. */
+  onReload(): void {
+    for (const listener of this.#listeners) void this.#recheck(listener)
+  }
+
+  stop(): void {
+    for (const listener of [...this.#listeners]) this.#end(listener)
+  }
+
+  #forget(listener: Listener): void {
+    this.#listeners.delete(listener)
+    if (this.#listeners.size === 0) this.#cancelLook()
+  }
+
+  /** Does nothing to one that has left already, as while its caller was being checked. */
+  #end(listener: Listener): void {
+    if (!this.#listeners.has(listener)) return
+    this.#forget(listener)
+    listener.stream.sink.end()
+  }
+
+  #lookSoon(): void {
+    if (this.#isLookDue || this.#listeners.size === 0) return
+    this.#isLookDue = true
+    setImmediate(() => {
+      this.#isLookDue = false
+      if (this.#listeners.size > 0) this.#look()
+    })
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = this.#needs.clock.after(lookEveryMs, () => {
+      this.#looks += 1
+      this.#lookAround()
+      if (this.#looks % looksARecheck === 0) this.onReload()
+      if (this.#looks % looksABeat === 0)
+        for (const one of [...this.#listeners]) this.#send(one, heartbeat(this.#ids.seal(this.#place)))
+      if (this.#listeners.size > 0) this.#lookLater()
+    })
+  }
+
+  /** Looks for new events and changed plans. */
+  #look(): void {
+    try {
+      const changes = this.#needs.work.read((tx) => this.#newInLedger(tx))
+      if (changes) this.#tell(changes)
+      else this.#loseAll()
+    } catch (error) {
+      // The next commit looks again; a client that misses something must not be why the floor stops.
+      this.#needs.log.error({ err: error }, 'the stream could not read what is new')
+      this.#loseAll()
+    }
+  }
+
+  /** Returns what is new; undefined when it is too much to be told one by one. */
+  #newInLedger(tx: ReadTx): Change[] | undefined {
+    const { id: newest } = headOf(tx)
+    const last = this.#lastEvent ?? newest
+    this.#lastEvent = newest
+    if (newest - last > mostEventsAtOnce) return undefined
+    const events: Change[] = []
+    const floors = new Map<number, Floor>()
+    const floorOf = (warehouseId: number): Floor => {
+      const floor = floors.get(warehouseId) ?? { warehouseId, layoutChanged: false, slots: [] }
+      floors.set(warehouseId, floor)
+      return floor
+    }
+    for (const id of this.#changedPlans) floorOf(id).layoutChanged = true
+    this.#changedPlans.clear()
+    const touched = new Set<number>()
+    for (let id = last + 1; id <= newest; id += 1) {
+      const row = findEvent(tx, id)
+      const warehouseId = row && warehouseOfSlotId(tx, row.slot_id)
+      if (!row || warehouseId === undefined) continue
+      events.push({ kind: 'event', scope: { of: 'warehouse', id: warehouseId }, data: toPlacementEvent(row) })
+      if (touched.has(row.slot_id)) continue
+      touched.add(row.slot_id)
+      floorOf(warehouseId).slots.push({ id: row.slot_id, ...slotState(tx, row.slot_id) })
+    }
+    const changed = [...floors.values()].map(
+      (data): Change => ({ kind: 'floor', scope: { of: 'warehouse', id: data.warehouseId }, data }),
+    )
+    return [...changed, ...events]
+  }
+
+  /** Looks at cameras, alerts and health. */
+  #lookAround(): void {
+    try {
+      const { cameras, alerts } = this.#needs
+      const isHealthDue = this.#seen === undefined || this.#looks % looksAHealthCheck === 0
+      const now: Seen = {
+        cameras: new Map(cameras.states().map((camera) => [camera.id, camera])),
+        alerts: new Map(alerts.open().map((alert) => [alert.id, alert])),
+        health: isHealthDue ? this.#healthNow() : (this.#seen as Seen).health,
+      }
+      if (this.#seen) this.#tell(differences(this.#seen, now, (id) => alerts.find(id)))
+      this.#seen = now
+    } catch (error) {
+      this.#needs.log.error({ err: error }, 'the stream could not look at cameras, alerts and health')
+    }
+  }
+
+  #healthNow(): Seen['health'] {
+    const checks = this.#needs.health.checks()
+    const brief = Object.entries(checks).map(([name, { status, reason }]) => [
+      name,
+      { status, ...(reason !== undefined && { reason }) },
+    ])
+    return { status: overall(checks), checks: Object.fromEntries(brief) }
+  }
+
+  #tell(changes: readonly Change[]): void {
+    if (changes.length === 0) return
+    const written = changes.map(({ kind, scope, data }): Kept => {
+      this.#place += 1
+      return { place: this.#place, scope, bytes: frame(kind, this.#ids.seal(this.#place), data) }
+    })
+    this.#keep(written)
+    // Those who may see the same get the same bytes.
+    const parcels = new Map<string, Buffer>()
+    for (const listener of [...this.#listeners]) {
+      const seen = written.filter(({ scope }) => this.#sees(listener.caller, scope))
+      const key = seen.map(({ place }) => place).join()
+      const parcel = parcels.get(key) ?? Buffer.concat(seen.map(({ bytes }) => bytes))
+      parcels.set(key, parcel)
+      if (parcel.length > 0) this.#send(listener, parcel)
+    }
+  }
+
+  #keep(written: readonly Kept[]): void {
+    this.#kept.push(...written)
+    this.#keptBytes += written.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    let from = 0
+    while (this.#keptBytes > mostKeptBytes && from < this.#kept.length) {
+      this.#keptBytes -= this.#kept[from]?.bytes.length ?? 0
+      from += 1
+    }
+    if (from > 0) this.#kept = this.#kept.slice(from)
+  }
+
+  /** Returns the messages after a place; undefined when some of them are gone. */
+  #keptAfter(place: number): readonly Kept[] | undefined {
+    const oldest = this.#place - this.#kept.length
+    return place < oldest || place > this.#place ? undefined : this.#kept.filter((one) => one.place > place)
+  }
+
+  /** Says to everybody that something was left out. */
+  #loseAll(): void {
+    this.#place += 1
+    this.#kept = []
+    this.#keptBytes = 0
+    const hello = frame('hello', this.#ids.seal(this.#place), { resumed: false })
+    for (const listener of [...this.#listeners]) this.#send(listener, hello)
+  }
+
+  #visible(listener: Listener, kept: readonly Kept[]): Buffer[] {
+    return kept.filter(({ scope }) => this.#sees(listener.caller, scope)).map(({ bytes }) => bytes)
+  }
+
+  #sees(caller: Caller, scope: Scope): boolean {
+    switch (scope.of) {
+      case 'everyone':
+        return true
+      case 'alerts':
+        return caller.permissions.has('alerts:read')
+      case 'warehouse':
+        return this.#needs.warehouse.isVisible(caller, scope.id)
+      case 'camera':
+        return caller.permissions.has('cameras:read') && this.#needs.configured.isVisible(scope.id, caller)
+    }
+  }
+
+  #send(listener: Listener, bytes: Uint8Array): void {
+    if (listener.stream.sink.send(bytes)) return
+    this.#forget(listener)
+    listener.stream.sink.cut()
+  }
+
+  /** Ends the stream when the sign-in has ended or the caller may no longer read. Never rejects. */
+  async #recheck(listener: Listener): Promise<void> {
+    try {
+      const caller = await listener.stream.callerNow()
+      listener.caller = caller
+      if (!caller.permissions.has('whms:read')) this.#end(listener)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status === 500)
+        this.#needs.log.error({ err: error }, 'the caller of a stream could not be checked')
+      this.#end(listener)
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { StreamHub } from './hub.ts'
+export { streamRoutes } from './routes.ts'

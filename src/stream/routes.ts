@@ -1,0 +1,76 @@
+import { z } from '@hono/zod-openapi'
+import { type Api, operation, originOf, rawAnswer } from '../http/index.ts'
+import { mostStreams, mostWaitingBytes, type StreamHub } from './hub.ts'
+import { streamHeaders, streamQuery } from './schema.ts'
+
+export const streamPath = '/api/stream'
+
+const followStream = operation({
+  id: 'followStream',
+  method: 'get',
+  path: streamPath,
+  access: 'whms:read',
+  tag: 'Stream',
+  summary: 'What changes, as it changes (server-sent events)',
+  description:
+    'Each message has an `event`, an `id` and one line of JSON as `data`. Kinds: `hello` comes first, `{resumed}`; with ' +
+    '`resumed: false`, then or later, something may have been left out: read everything again. `floor`: ' +
+    '`{warehouseId, layoutChanged, slots: [{id, isOccupied, assetBarcode, isVerified, isDisputed}]}`, the slots that ' +
+    'changed; with `layoutChanged` read slots and zones again. `event`: a ledger event as GET /api/whms/events/{id} answers ' +
+    'it, without `evidence`. `camera`: `{id, name, enabled, state, online, problem}`. `alert`: an alert that was raised or ' +
+    'acknowledged, for callers with alerts:read. `health`: `{status, checks: {name: {status, reason}}}`. Cameras, alerts and ' +
+    'health are looked at every second or less often. Each caller gets what it may read elsewhere. After an interruption ' +
+    'send the last id as Last-Event-ID: what was missed follows, if the gateway still has it. Ids are opaque, and valid ' +
+    'until the gateway restarts. A message without `event` and `data` keeps the connection open, every 15 s. A client that ' +
+    `leaves more than ${mostWaitingBytes / 1024} KiB unread is disconnected. At most ${mostStreams.ofOneCaller} streams of ` +
+    `one caller and ${mostStreams.ofAll} in all; then 429. Whether the caller may still read is checked every 5 s.`,
+  input: { query: streamQuery, headers: streamHeaders },
+  success: {
+    200: { description: 'The stream', schema: z.string(), mediaType: 'text/event-stream' },
+  },
+})
+
+/** What the listener passes along with a request; absent in tests without one. */
+type Wire = { readonly outgoing?: { destroy(): void } }
+
+export function streamRoutes(api: Api, hub: StreamHub): void {
+  api.openapi(followStream, (c) => {
+    const { follow, after } = c.req.valid('query')
+    const by = originOf(c)
+    hub.demand(by)
+    const headers = {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Accel-Buffering': 'no',
+    }
+    if (c.req.method === 'HEAD') return rawAnswer(c.newResponse(null, 200, headers))
+    const { outgoing } = (c.env ?? {}) as Wire
+    const callerNow = c.get('callerNow')
+    const lastId = c.req.valid('header')['last-event-id'] ?? after
+    let forget = () => {}
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start(to) {
+          const sink = {
+            send: (bytes: Uint8Array) => {
+              to.enqueue(bytes)
+              return (to.desiredSize ?? 0) >= 0
+            },
+            end: () => to.close(),
+            cut: () => {
+              to.error(new Error('the client reads too slowly'))
+              outgoing?.destroy()
+            },
+          }
+          forget = hub.open({ by, callerNow, lastId, sink })
+          if (follow === 'true') return
+          forget()
+          to.close()
+        },
+        cancel: () => forget(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: mostWaitingBytes }),
+    )
+    return rawAnswer(c.newResponse(body, 200, headers))
+  })
+}

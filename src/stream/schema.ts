@@ -1,0 +1,63 @@
+import { z } from '@hono/zod-openapi'
+import { rowId } from '../http/index.ts'
+import { PlacementEvent } from '../ledger/index.ts'
+import { AlertItem } from '../webhooks/index.ts'
+
+export const streamQuery = z.object({
+  follow: z.enum(['true', 'false']).default('true').openapi({
+    description: 'false: the answer ends after what was missed, for clients that come by now and then',
+  }),
+  after: z.string().max(64).optional().openapi({
+    description: 'the id of the last message, for clients that cannot send Last-Event-ID; that header wins',
+  }),
+})
+
+export const streamHeaders = z.object({
+  'last-event-id': z
+    .string()
+    .max(64)
+    .optional()
+    .openapi({ description: 'the id of the last message; browsers send it by themselves' }),
+})
+
+const checkStatus = z.enum(['healthy', 'degraded', 'unhealthy'])
+
+/** `data` of each kind of message. */
+export const messageShapes = {
+  hello: z.object({
+    resumed: z.boolean().openapi({ description: 'false: something may be missing; read everything again' }),
+  }),
+  floor: z.object({
+    warehouseId: rowId(),
+    layoutChanged: z
+      .boolean()
+      .openapi({ description: 'true: slots, zones or the warehouse were changed; read them again' }),
+    slots: z.array(
+      z.object({
+        id: rowId(),
+        isOccupied: z.boolean(),
+        assetBarcode: z.string().nullable(),
+        isVerified: z.boolean().optional(),
+        isDisputed: z.boolean().optional(),
+      }),
+    ),
+  }),
+  event: PlacementEvent,
+  camera: z.object({
+    id: rowId(),
+    name: z.string(),
+    enabled: z.boolean(),
+    state: z.string(),
+    online: z.boolean(),
+    problem: z.string().nullable(),
+  }),
+  alert: AlertItem,
+  health: z.object({
+    status: checkStatus,
+    checks: z.record(z.string(), z.object({ status: checkStatus, reason: z.string().optional() })),
+  }),
+} as const
+
+export type Floor = z.infer<typeof messageShapes.floor>
+export type CameraNow = z.infer<typeof messageShapes.camera>
+export type HealthNow = z.infer<typeof messageShapes.health>
