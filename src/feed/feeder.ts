@@ -1,0 +1,417 @@
+import { promisify } from 'node:util'
+import { gzip as gzipCallback } from 'node:zlib'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import {
+  type Checkpoints,
+  cosignatureIn,
+  type EvidenceClient,
+  handOversOf,
+  type NoteKey,
+  readVkey,
+} from '../evidence/index.ts'
+import {
+  addCosignature,
+  type Checkpoint,
+  checkpointCovering,
+  cosignaturesOf,
+  knownLogs,
+  type Log,
+  newestCheckpoint,
+} from '../log/index.ts'
+import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { type Batch, nextBatch } from './batch.ts'
+import { type FeedFinding, type FeedVerdict, judgeFeed } from './verdict.ts'
+import { type FeedAnswer, feedPath, mostLeaves } from './wire.ts'
+
+const gzip = promisify(gzipCallback)
+
+/** The head office of the config. */
+export type FeedSettings = {
+  readonly url: string
+  readonly caFile: string | null
+  /** Its verifier key as a witness; null: its confirmations are not stored. */
+  readonly vkey: string | null
+  readonly maxBytesPerSecond: number | null
+  /** Reads the token. Throws when the file cannot be read. */
+  readonly token: () => string
+}
+
+export type FeederNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Logger
+  readonly logRoom: Log
+  readonly checkpoints: Pick<Checkpoints, 'make' | 'newest'>
+  readonly client: Pick<EvidenceClient, 'post' | 'stop'>
+  /** Undefined without a head office. */
+  readonly settings: () => FeedSettings | undefined
+  /** Whether notifications are being sent now: they go first. */
+  readonly isBusy: () => boolean
+  /** How this gateway is, for the people at the head office. */
+  readonly status: () => Promise<object>
+  readonly onFed: (outcome: 'fed' | FeedFinding, leaves: number, bytes: number) => void
+}
+
+/** How the feed is doing. */
+export type FeedSeen = {
+  readonly url: string
+  /** Leaves that the head office has acknowledged since this start; null before the first answer. */
+  readonly size: number | null
+  /** Wall clock of the last acknowledgement; null before the first. */
+  readonly fedAtMs: number | null
+  readonly trouble: { readonly finding: FeedFinding; readonly words: string } | undefined
+  /** How long it has not been well, in milliseconds. */
+  readonly forMs: number
+}
+
+/** The least time between two feeds with new leaves: each makes a checkpoint. */
+const intervalMs = 1000
+/** A feed without leaves: the head office sees that the gateway lives, and how it is. */
+const lifeSignMs = 300_000
+const statusEveryMs = 60_000
+const assetsAgainMs = 24 * 60 * 60 * 1000
+const fewestLeaves = 16
+/** How long a batch waits for notifications, at most. */
+const politenessMs = 5000
+const politeStepMs = 100
+const waits = {
+  /** Nobody has to do anything: a line or a database that is away. */
+  soon: { firstMs: 2000, longestMs: 300_000 },
+  /** Somebody has to do something. */
+  later: { firstMs: 60_000, longestMs: 3_600_000 },
+} as const
+const passing: readonly FeedFinding[] = ['unreachable', 'unavailable']
+
+/** A log of this box, from which leaves are sent. */
+type Line = { readonly number: number; readonly logId: string; readonly isGrowing: boolean; place: number | undefined }
+
+/**
+ * Sends the log to the head office from the place that the head office names, whatever happened on the way: it remembers nothing on
+ * disk. Nothing waits for it, and it lets notifications go first.
+ */
+export class Feeder {
+  readonly #needs: FeederNeeds
+  #lines: Line[] = []
+  /** The checkpoint that the leaves are sent under, until all that it covers are sent: so each can be confirmed. */
+  #target: Checkpoint | undefined
+  /** Checkpoints under which the head office is asked where it is, while it does not know the newest keys. */
+  #probes: Checkpoint[] | undefined
+  #assets: { after: number | undefined; againAtMs: number } = { after: 0, againAtMs: 0 }
+  #trouble: FeedSeen['trouble']
+  #failingSinceMs: number | undefined
+  #failures = 0
+  #gaps = 0
+  /** The head office has said where to go on, and has taken nothing since. */
+  #isToldPlace = false
+  #fedAtMs: number | null = null
+  #sentAtMs = Number.NEGATIVE_INFINITY
+  #round: Promise<void> | undefined
+  #cancel: (() => void) | undefined
+  #isBackingOff = false
+  #isStarted = false
+  /** By a reload, while a round was under way. */
+  #isAskedAgain = false
+  /** Of the timer; monotonic. */
+  #dueMs = Number.POSITIVE_INFINITY
+  /** Leaves of one feed. A line that is too slow for them gets fewer. */
+  #mostLeaves = mostLeaves
+  #statusAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(needs: FeederNeeds) {
+    this.#needs = needs
+    needs.work.onCommit(() => this.#onCommit())
+  }
+
+  start(): void {
+    this.#isStarted = true
+    this.#begin()
+  }
+
+  /** Ends a feed under way; what was not acknowledged is sent again after the next start. */
+  async stop(): Promise<void> {
+    this.#isStarted = false
+    this.#cancel?.()
+    this.#needs.client.stop()
+    await this.#round
+  }
+
+  /** Tries at once: a corrected address or token is used now. */
+  onReload(): void {
+    this.#begin()
+  }
+
+  /** Resolves when no feed is under way. */
+  async settled(): Promise<void> {
+    while (this.#round) await this.#round
+  }
+
+  /** How the feed is doing; undefined without a head office. */
+  seen(): FeedSeen | undefined {
+    const settings = this.#needs.settings()
+    if (!settings) return undefined
+    const nowMs = this.#needs.clock.monotonic()
+    return {
+      url: settings.url,
+      size: this.#lines.find(({ isGrowing }) => isGrowing)?.place ?? null,
+      fedAtMs: this.#fedAtMs,
+      trouble: this.#trouble,
+      forMs: this.#failingSinceMs === undefined ? 0 : nowMs - this.#failingSinceMs,
+    }
+  }
+
+  #begin(): void {
+    this.#cancel?.()
+    this.#isBackingOff = false
+    this.#failures = 0
+    this.#gaps = 0
+    this.#isToldPlace = false
+    this.#target = undefined
+    this.#probes = undefined
+    this.#lines = this.#needs.work.read(knownLogs).map(({ number, logId }) => ({
+      ...{ number, logId, place: undefined },
+      isGrowing: number === this.#needs.logRoom.identity.number,
+    }))
+    this.#assets = { after: 0, againAtMs: 0 }
+    this.#go()
+  }
+
+  #onCommit(): void {
+    const line = this.#lines.at(-1)
+    if (!this.#isStarted || this.#round || this.#isBackingOff) return
+    if (line?.place === undefined || line.place >= this.#needs.logRoom.size) return
+    const nowMs = this.#needs.clock.monotonic()
+    const dueMs = Math.max(nowMs, this.#sentAtMs + intervalMs)
+    if (this.#dueMs > dueMs) this.#after(dueMs - nowMs)
+  }
+
+  #after(delayMs: number): void {
+    this.#cancel?.()
+    this.#dueMs = this.#needs.clock.monotonic() + delayMs
+    this.#cancel = this.#needs.clock.after(delayMs, () => {
+      this.#dueMs = Number.POSITIVE_INFINITY
+      this.#go()
+    })
+  }
+
+  #go(): void {
+    if (!this.#isStarted || !this.#needs.settings()) return
+    this.#isAskedAgain = this.#round !== undefined
+    if (this.#round) return
+    this.#isBackingOff = false
+    this.#round = this.#feed()
+      .catch((err: unknown) => this.#failed(err))
+      .finally(() => {
+        this.#round = undefined
+        if (this.#isAskedAgain) this.#go()
+        // What was committed meanwhile.
+        else this.#onCommit()
+      })
+  }
+
+  /** Sends until everything is sent or something is wrong. */
+  async #feed(): Promise<void> {
+    for (;;) {
+      const settings = this.#needs.settings()
+      const line = this.#lines[0]
+      if (!this.#isStarted || !settings || !line) return
+      const target = await this.#targetOf(line)
+      if (!target) {
+        this.#lines.shift()
+        continue
+      }
+      await this.#letNotificationsGoFirst()
+      const rides = { ...this.#assetsDue(), mostLeaves: this.#mostLeaves, showsBefore: this.#isToldPlace }
+      const batch = this.#needs.work.read((tx) => nextBatch(tx, target, line.place ?? target.size, rides))
+      const verdict = await this.#post(settings, line, batch)
+      if (!this.#isStarted || this.#lines[0] !== line) return
+      if (verdict.kind === 'trouble' && !this.#isPassedBy(line, verdict)) return this.#unwell(verdict)
+      if (verdict.kind === 'fed') await this.#fed(line, target, batch, verdict.answer, settings)
+      if (verdict.kind === 'go-on-from' && !this.#goOnFrom(line, verdict.size)) return
+      if (this.#isDone(line, target)) return this.#after(lifeSignMs)
+    }
+  }
+
+  /** The checkpoint to send under; undefined when an earlier log has none, or is sent. */
+  async #targetOf({ number, isGrowing, place }: Line): Promise<Checkpoint | undefined> {
+    const { work, checkpoints, logRoom } = this.#needs
+    if (this.#target?.log_id === number && place !== undefined && place < this.#target.size) return this.#target
+    if (!isGrowing) {
+      const newest = work.read((tx) => newestCheckpoint(tx, number))
+      if (!newest || newest.size === 0 || (place ?? 0) >= newest.size) return undefined
+      this.#target = newest
+      return newest
+    }
+    const handedOver = this.#probes?.shift() ?? work.read((tx) => handedOverBehind(tx, number, place ?? logRoom.size))
+    if (handedOver) {
+      this.#target = handedOver
+      return handedOver
+    }
+    const newest = checkpoints.newest()
+    const isCovered = newest !== undefined && newest.size === logRoom.size
+    this.#target = isCovered ? newest : await checkpoints.make()
+    return this.#target
+  }
+
+  #assetsDue() {
+    const { clock, logRoom } = this.#needs
+    if (this.#assets.after === undefined && clock.monotonic() >= this.#assets.againAtMs) this.#assets.after = 0
+    return { afterAsset: this.#assets.after, version: logRoom.size }
+  }
+
+  /** Only a batch behind others waits: the first one after a pause is small. */
+  async #letNotificationsGoFirst(): Promise<void> {
+    const { clock, isBusy } = this.#needs
+    const untilMs = clock.monotonic() + politenessMs
+    while (this.#isStarted && isBusy() && clock.monotonic() < untilMs) {
+      await new Promise<void>((resolve) => clock.after(politeStepMs, resolve))
+    }
+  }
+
+  async #post(settings: FeedSettings, { logId }: Line, { body }: Batch): Promise<FeedVerdict> {
+    const { client, clock, logRoom, status, onFed } = this.#needs
+    const isDue = clock.monotonic() >= this.#statusAtMs + statusEveryMs
+    if (isDue) this.#statusAtMs = clock.monotonic()
+    const packed = await gzip(JSON.stringify(isDue ? { ...body, status: await status() } : body))
+    this.#sentAtMs = clock.monotonic()
+    const headers = { authorization: `Bearer ${settings.token()}`, 'content-encoding': 'gzip' }
+    const posting = { path: feedPath(logId), contentType: 'application/json', body: packed, headers }
+    // An earlier log may have grown behind the place where this box left it.
+    const mostSize = logId === logRoom.identity.logId ? logRoom.size : Number.MAX_SAFE_INTEGER
+    const verdict = judgeFeed(await client.post(settings, posting), mostSize)
+    onFed(
+      verdict.kind === 'trouble' ? verdict.finding : 'fed',
+      verdict.kind === 'fed' ? body.leaves.length : 0,
+      packed.length,
+    )
+    if (settings.maxBytesPerSecond !== null) await this.#pace(packed.length / settings.maxBytesPerSecond)
+    return verdict
+  }
+
+  /** Waits so long that no more than the configured bytes a second have gone out. */
+  async #pace(seconds: number): Promise<void> {
+    const { clock } = this.#needs
+    const untilMs = this.#sentAtMs + seconds * 1000
+    while (this.#isStarted && clock.monotonic() < untilMs) {
+      const stepMs = Math.min(untilMs - clock.monotonic(), intervalMs)
+      await new Promise<void>((resolve) => clock.after(stepMs, resolve))
+    }
+  }
+
+  async #fed(line: Line, target: Checkpoint, batch: Batch, answer: FeedAnswer, settings: FeedSettings): Promise<void> {
+    const { clock, log } = this.#needs
+    line.place = answer.size
+    this.#gaps = 0
+    this.#isToldPlace = false
+    this.#probes = undefined
+    this.#fedAtMs = clock.now()
+    if (batch.body.snapshot) this.#assets.after = batch.lastAssetId
+    else if (this.#assets.after !== undefined) {
+      this.#assets = { after: undefined, againAtMs: clock.monotonic() + assetsAgainMs }
+    }
+    if (this.#trouble) log.info({ hub: settings.url }, 'the head office takes the log again')
+    this.#trouble = undefined
+    this.#failingSinceMs = undefined
+    this.#failures = 0
+    this.#mostLeaves = Math.min(this.#mostLeaves * 2, mostLeaves)
+    const key = settings.vkey === null ? undefined : readVkey(settings.vkey)
+    if (key && answer.cosignature !== null) await this.#store(key, target, answer.cosignature)
+  }
+
+  /** Stores the confirmation of the head office as that of any witness. */
+  async #store(key: NoteKey, { log_id, size, note }: Checkpoint, line: string): Promise<void> {
+    const { work, clock, log } = this.#needs
+    const found = cosignatureIn(line, note, key)
+    if (!found) {
+      log.warn({ hub: key.name }, 'the head office sent a confirmation that hub.vkey does not verify; it is not stored')
+      return
+    }
+    await work.write((tx) => {
+      if (cosignaturesOf(tx, log_id, size).some((one) => one.name === key.name)) return
+      const times = { cosigned_at_ms: found.atMs, received_at_ms: clock.now() }
+      addCosignature(tx, { log_id, size, name: key.name, line: found.line, ...times })
+    })
+  }
+
+  /** Whether the head office, which names its size, leads anywhere. */
+  #goOnFrom(line: Line, size: number): boolean {
+    this.#gaps = line.place === size ? this.#gaps + 1 : 0
+    line.place = size
+    this.#isToldPlace = true
+    this.#probes = undefined
+    if (this.#gaps < 3) return true
+    this.#unwell({
+      kind: 'trouble',
+      finding: 'bad-answer',
+      words: `it asks for leaf ${size + 1} again and again`,
+      retryAfterSeconds: undefined,
+    })
+    return false
+  }
+
+  /** Troubles that mean no more than: look at the next log, or send this one from its beginning. */
+  #isPassedBy(line: Line, { finding }: Extract<FeedVerdict, { kind: 'trouble' }>): boolean {
+    if (finding === 'unknown-log' && line.place === undefined && line.isGrowing && this.#continuesAnother()) {
+      // Its first leaf says what it continues, and lets it in.
+      line.place = 0
+      return true
+    }
+    if (finding === 'unknown-key' && line.place === undefined && line.isGrowing) {
+      // It has not heard of the newest keys: it is asked under the checkpoints that earlier ones have signed too.
+      this.#probes ??= this.#needs.work.read((tx) => handedOver(tx, line.number)).toReversed()
+      return this.#probes.length > 0
+    }
+    if (line.isGrowing || (finding !== 'unknown-log' && finding !== 'forked')) return false
+    this.#lines.shift()
+    return true
+  }
+
+  #continuesAnother(): boolean {
+    return this.#needs.work.read(knownLogs).at(-1)?.parent !== null
+  }
+
+  #isDone(line: Line, target: Checkpoint): boolean {
+    const signed = Math.max(target.size, this.#needs.checkpoints.newest()?.size ?? 0)
+    const isSent = line.place !== undefined && line.place >= signed
+    return line.isGrowing && isSent && this.#assets.after === undefined
+  }
+
+  #unwell({ finding, words, retryAfterSeconds = 0 }: Extract<FeedVerdict, { kind: 'trouble' }>): void {
+    const { log, clock, random, settings } = this.#needs
+    if (this.#trouble?.finding !== finding) log.warn({ hub: settings()?.url, finding }, `the head office: ${words}`)
+    this.#trouble = { finding, words }
+    this.#failingSinceMs ??= clock.monotonic()
+    this.#failures += 1
+    if (finding === 'unreachable') this.#mostLeaves = Math.max(fewestLeaves, Math.floor(this.#mostLeaves / 2))
+    const { firstMs, longestMs } = passing.includes(finding) ? waits.soon : waits.later
+    const wholeMs = Math.min(firstMs * 2 ** Math.min(this.#failures - 1, 20), longestMs)
+    // Less up to half of it by chance, so that not all gateways come at once when it is back.
+    const share = (random(1)[0] ?? 0) / 510
+    this.#isBackingOff = true
+    this.#after(Math.max(wholeMs * (1 - share), retryAfterSeconds * 1000))
+  }
+
+  /** Something on this box: no checkpoint can be made, or the token cannot be read. */
+  #failed(err: unknown): void {
+    if (!this.#isStarted) return
+    const isExpected = err instanceof AppError && err.code === 'NOT_READY'
+    if (!isExpected) this.#needs.log.error({ err }, 'the log could not be sent to the head office; it is tried again')
+    const words = `this gateway cannot send: ${err instanceof Error ? err.message : String(err)}`
+    if (isExpected) {
+      this.#isBackingOff = true
+      this.#after(waits.soon.firstMs)
+    } else this.#unwell({ kind: 'trouble', finding: 'refused', words, retryAfterSeconds: undefined })
+  }
+}
+
+/** Returns the first checkpoint over each change of keys of a log, oldest first: the keys before and after it have signed it. */
+function handedOver(tx: ReadTx, log: number): Checkpoint[] {
+  return handOversOf(tx, log).flatMap(({ leaf_seq }) => checkpointCovering(tx, log, leaf_seq) ?? [])
+}
+
+/** The next of them that is over more than the head office has: it must see that one before it can read later signatures. */
+function handedOverBehind(tx: ReadTx, log: number, place: number): Checkpoint | undefined {
+  const next = handOversOf(tx, log).find(({ leaf_seq }) => leaf_seq > place)
+  return next && checkpointCovering(tx, log, next.leaf_seq)
+}

@@ -1,0 +1,14 @@
+export { Feeder, type FeedSeen } from './feeder.ts'
+export type { FeedFinding } from './verdict.ts'
+export {
+  authorityPath,
+  EnrolAnswer,
+  EnrolBody,
+  enrolPath,
+  FeedAnswer,
+  FeedBody,
+  Fleet,
+  feedPath,
+  largestFeedBytes,
+  Status,
+} from './wire.ts'

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+
+/** Path of POST feed below the address of a head office. */
+export const feedPath = (logId: string): string => `/api/hub/v1/logs/${logId}/feed`
+export const enrolPath = '/api/hub/v1/enrol'
+/** Where a head office shows its certificate authority, for gateways that have only its fingerprint. */
+export const authorityPath = '/api/hub/v1/ca'
+
+/** Most leaves of one feed. */
+export const mostLeaves = 1024
+/** Most bytes of the body of a feed, unpacked. */
+export const largestFeedBytes = 4 * 1024 * 1024
+/** Most rows of a snapshot, openings and erased commitments that ride along. */
+const mostRows = 4096
+/** As many hashes as a consistency proof over 2^63 leaves can have. */
+const mostHashes = 126
+
+const hex = z.string().regex(/^[0-9a-f]{64}$/)
+const base64 = z.base64()
+const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+const size = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const printed = z.string().max(256).nullable().optional()
+
+/** What is printed on an asset; no leaf states it. `key` is the asset key of leaves. */
+export const AssetRow = z.object({
+  key: z.string().min(1).max(256),
+  sscc: printed,
+  gtin: printed,
+  lot: printed,
+  bestBefore: z.iso.date().nullable().optional(),
+  serial: printed,
+})
+
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const moment = z.iso.datetime().nullable()
+
+/**
+ * How a gateway is, in figures, for the people at the head office: `fleet` of a feed's status. Null: not known, or there is none.
+ * `configHash`: SHA-256 of the config in effect without the hashes of secrets; it tells whether two boxes are set alike.
+ */
+export const Fleet = z.object({
+  openAlerts: count.nullable(),
+  cameras: z.object({ configured: count, withoutPictures: count }),
+  freeBytes: count.nullable(),
+  certificateUntil: moment,
+  backupAt: moment,
+  rehearsedAt: moment,
+  configHash: hex,
+})
+export type Fleet = z.infer<typeof Fleet>
+
+const mostTroubles = 20
+const longestMessage = 500
+
+const Trouble = z.object({
+  component: z.string().max(64),
+  kind: z.string().max(64),
+  message: z.string().transform((message) => message.slice(0, longestMessage)),
+  since: z.iso.datetime(),
+})
+
+/**
+ * What the head office reads of a feed's status: everything else is left out. What is too long or of another form counts as not said,
+ * so that no status ever stops a feed.
+ */
+export const Status = z.object({
+  version: z.string().max(64).nullable().catch(null),
+  health: z.enum(['healthy', 'degraded', 'unhealthy']).nullable().catch(null),
+  troubles: z
+    .array(z.unknown())
+    .catch([])
+    .transform((all) => all.slice(0, mostTroubles).flatMap((one) => Trouble.safeParse(one).data ?? [])),
+  fleet: Fleet.nullable().catch(null),
+})
+
+/** The body of POST feed. `from` is the index of the first leaf, from 0 on. */
+export const FeedBody = z.object({
+  checkpoint: z.string(),
+  from: size,
+  leaves: z.array(base64).max(mostLeaves),
+  /** From `from` + number of leaves to the size of the checkpoint, when that is larger. */
+  consistency: z.array(base64).max(mostHashes).optional(),
+  /**
+   * The tree over the leaves before `from`, as the sender has it: the roots of its complete subtrees, the largest first. It shows that
+   * the checkpoint is over the leaves even when the head office has others.
+   */
+  before: z.array(base64).max(mostHashes).optional(),
+  openings: z
+    .array(z.object({ commitment: hex, salt: base64, text: z.string() }))
+    .max(mostRows)
+    .optional(),
+  erased: z.array(hex).max(mostRows).optional(),
+  /** Rows that are new or have changed. `version` rises with each snapshot of a log. */
+  snapshot: z.object({ version: size, assets: z.array(AssetRow).max(mostRows) }).optional(),
+  status: Status.optional(),
+})
+export type FeedBody = z.infer<typeof FeedBody>
+
+/**
+ * The answer to a feed that was taken in. `size`: leaves that the head office has stored. `cosignature`: its signature line under the
+ * checkpoint; null when it has not seen enough to confirm it. `witnessed`: size of the largest checkpoint that it has confirmed.
+ */
+export const FeedAnswer = z.object({
+  size,
+  cosignature: z.string().nullable(),
+  witnessed: size,
+  openings: z.enum(['never', 'names']),
+})
+export type FeedAnswer = z.infer<typeof FeedAnswer>
+
+/** The answer 409: the feed began behind the end of what is stored. */
+export const FeedGap = z.object({ size })
+
+export const EnrolBody = z.object({
+  code: z.string().min(1).max(256),
+  siteId: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
+  name: z.string().min(1).max(200),
+  timezone: z.string().min(1).max(64),
+  logId: uuid,
+  vkeys: z.array(z.string().max(4096)).min(1).max(4),
+})
+export type EnrolBody = z.infer<typeof EnrolBody>
+
+/** `vkey`: the verifier key under which the head office confirms checkpoints. */
+export const EnrolAnswer = z.object({ token: z.string().min(1), vkey: z.string() })

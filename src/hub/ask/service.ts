@@ -1,0 +1,141 @@
+import { AppError } from '../../errors/index.ts'
+import { Status } from '../../feed/index.ts'
+import { type Clock, isoTime } from '../../platform/index.ts'
+import { gtin14, readBarcode } from '../../warehouse/index.ts'
+import type { HubDatabase } from '../store/database.ts'
+import {
+  alertsOf,
+  assetsOfLot,
+  logsOf,
+  mostRecalled,
+  openAlertsOf,
+  type Position,
+  positionsOf,
+  type Sites,
+  type SlotRow,
+  slotsOf,
+  trailOf,
+} from './store.ts'
+import { newestBySite, whereabouts } from './whereabouts.ts'
+
+/** Answers questions over all sites, as far as a caller may see them. */
+export class AskService {
+  readonly #db: HubDatabase
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(needs: { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }) {
+    this.#db = needs.db
+    this.#clock = needs.clock
+  }
+
+  /**
+   * Returns where a scanned code stands, at each site that knows it, and its moves over all sites, oldest first. `behindFork`: moves
+   * that a restore lost; they are evidence and count for nothing else.
+   */
+  async search(code: string, sites: Sites) {
+    // Sites have ledgers of their own; what a barcode reads as today is what the head office matches by.
+    const read = readBarcode(code)
+    const [positions, trail] = await Promise.all([
+      positionsOf(this.#db, [read.key], sites),
+      trailOf(this.#db, read.key, sites),
+    ])
+    const bySite = newestBySite(positions)
+    const state = whereabouts(bySite)
+    return {
+      data: bySite.map((one) => ({
+        ...{ siteId: one.siteId, slot: one.letter === 'P' ? one.slotCode : null },
+        ...{ slot_id: one.letter === 'P' ? one.slotId : null, since: isoTime(one.atMs) },
+        ...{ isVerified: one.letter === 'P' && one.verdict === 'V', state: one.letter === 'P' ? state : 'left' },
+      })),
+      trail: trail.filter(({ isBehind }) => !isBehind).map(moveOut),
+      behindFork: trail.filter(({ isBehind }) => isBehind).map(moveOut),
+    }
+  }
+
+  /**
+   * Returns where all assets of an item and lot stand now. Throws VALIDATION_ERROR for a GTIN that is none, or more than 10,000
+   * assets.
+   */
+  async recall(gtin: string, lot: string | null, sites: Sites) {
+    const item = gtin14(gtin)
+    if (!item) throw AppError.field('gtin', 'expected 8, 12, 13 or 14 digits with a right check digit')
+    const keys = await assetsOfLot(this.#db, item, lot, sites)
+    if (keys.length > mostRecalled) throw AppError.field('lot', `more than ${mostRecalled} assets; name the lot`)
+    const found = newestBySite(await positionsOf(this.#db, keys, sites))
+    return found
+      .filter(({ letter }) => letter === 'P')
+      .map(({ siteId, assetKey, slotCode, atMs }) => ({
+        siteId,
+        asset_barcode: assetKey,
+        slot: slotCode,
+        since: isoTime(atMs),
+      }))
+      .toSorted((a, b) => (a.siteId + a.slot < b.siteId + b.slot ? -1 : 1))
+  }
+
+  /** Returns the sites: how far behind each is, how it says that it is, and its open alerts here. */
+  async sites(sites: Sites) {
+    const [logs, alerts] = await Promise.all([logsOf(this.#db, sites), openAlertsOf(this.#db, sites)])
+    const nowMs = this.#clock.now()
+    return [...Map.groupBy(logs, ({ site_id }) => site_id).values()].flatMap((ofSite) => {
+      const now = ofSite.findLast(({ superseded_by }) => superseded_by === null) ?? ofSite.at(-1)
+      if (!now) return []
+      const fedAtMs = now.fed_at?.getTime() ?? null
+      // Rows of earlier versions have more than this one would store.
+      const { health, version, troubles, fleet } = Status.parse(now.status)
+      return [
+        {
+          ...{ siteId: now.site_id, name: now.name, timezone: now.timezone, logId: now.log_id, size: Number(now.size) },
+          ...{ state: now.state, logs: ofSite.length, health, version, troubles, fleet },
+          fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
+          lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
+          openAlerts: alerts.get(now.site_id) ?? 0,
+        },
+      ]
+    })
+  }
+
+  /** Returns the slots of a site that any event has named, now or at a time. Throws NOT_FOUND for a site that is not seen. */
+  async floor(siteId: string, atMs: number | undefined, sites: Sites) {
+    const isSeen = sites === null || sites.includes(siteId)
+    const logs = isSeen ? await logsOf(this.#db, [siteId]) : []
+    if (logs.length === 0) throw AppError.notFound('Site')
+    const order = new Map(logs.map(({ log_id }, i) => [log_id, i]))
+    const rows = await slotsOf(this.#db, [...order.keys()], atMs)
+    const newest = new Map<number, SlotRow>()
+    const isLater = (one: SlotRow, other: SlotRow) =>
+      one.at.getTime() - other.at.getTime() || (order.get(one.log_id) ?? 0) - (order.get(other.log_id) ?? 0)
+    for (const row of rows) {
+      const known = newest.get(row.slot_id)
+      if (!known || isLater(row, known) > 0) newest.set(row.slot_id, row)
+    }
+    return [...newest.values()].map(slotOut(atMs !== undefined)).toSorted((a, b) => (a.slot < b.slot ? -1 : 1))
+  }
+
+  /** Returns the newest alerts, closed ones too. */
+  async alerts(sites: Sites) {
+    return (await alertsOf(this.#db, sites)).map((row) => ({
+      ...{ siteId: row.site_id, logId: row.log_id, id: row.alert_id, type: row.type, severity: row.severity },
+      openedAt: isoTime(row.opened_at.getTime()),
+      closedAt: row.closed_at === null ? null : isoTime(row.closed_at.getTime()),
+      detail: row.detail,
+    }))
+  }
+}
+
+const moveOut = (one: Position) => ({
+  ...{ siteId: one.siteId, slot: one.slotCode, slot_id: one.slotId },
+  ...{ event_type: eventTypeOf(one), timestamp: isoTime(one.atMs), seq: one.seq },
+})
+
+const eventTypeOf = ({ letter }: Position) => (letter === 'P' ? 'PLACED' : 'REMOVED')
+
+/** Whether a slot was verified at a past time is not read. */
+const slotOut = (isPast: boolean) => (row: SlotRow) => {
+  const isOccupied = row.event_type === 'P'
+  return {
+    ...{ slot: row.slot_code, slot_id: row.slot_id, isOccupied, assetBarcode: isOccupied ? row.asset_key : null },
+    ...(isOccupied && !isPast && { isVerified: row.verdict === 'V', isDisputed: row.verdict === 'D' }),
+    since: isoTime(row.at.getTime()),
+  }
+}

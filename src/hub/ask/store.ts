@@ -1,0 +1,169 @@
+import { isoTime } from '../../platform/index.ts'
+import type { HubTx } from '../store/database.ts'
+import { hubStatement } from '../store/statement.ts'
+
+/** The sites that a caller may see; null: all. */
+export type Sites = readonly string[] | null
+
+const mostTrail = 1000
+export const mostRecalled = 10_000
+
+// A mark `-` in a register means that a restore has lost what stood there.
+const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
+
+const positions = hubStatement(
+  'positions-of-assets',
+  `SELECT l.site_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, j.verdict
+   FROM asset_position p JOIN log l ON l.log_id = p.log_id
+   LEFT JOIN judgement j ON j.log_id = p.log_id AND j.slot_id = p.slot_id AND j.asset_key = p.asset_key AND j.at > p.at
+   WHERE p.asset_key = ANY($1::text[]) AND p.event_type <> '-' AND ${visible}`,
+)
+const trail = hubStatement(
+  'trail-of-asset',
+  `SELECT l.site_id, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, coalesce(p.seq > l.ends_at, false) AS is_behind
+   FROM placement p JOIN log l ON l.log_id = p.log_id
+   WHERE p.asset_key = $1 AND p.event_type IN ('P', 'R') AND ${visible} ORDER BY p.at DESC, l.site_id, p.seq DESC LIMIT ${mostTrail}`,
+)
+const labelled = hubStatement(
+  'assets-of-lot',
+  `SELECT DISTINCT a.asset_key FROM asset a JOIN log l ON l.log_id = a.log_id
+   WHERE a.gtin = $1 AND ($3::text IS NULL OR a.lot = $3) AND ${visible} ORDER BY a.asset_key LIMIT ${mostRecalled + 1}`,
+)
+const logs = hubStatement(
+  'logs-of-sites',
+  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, h.size, h.state, h.fed_at, h.status
+   FROM log l JOIN site s ON s.site_id = l.site_id JOIN log_head h ON h.log_id = l.log_id
+   WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY s.site_id, l.enrolled_at`,
+)
+const floorNow = hubStatement(
+  'floor-now',
+  `SELECT s.log_id, s.slot_id, s.slot_code, s.at, s.event_type, s.asset_key, j.verdict FROM slot_state s
+   LEFT JOIN judgement j ON j.log_id = s.log_id AND j.slot_id = s.slot_id AND j.asset_key = s.asset_key AND j.at > s.at
+   WHERE s.log_id = ANY($1::uuid[]) AND s.event_type <> '-'`,
+)
+const floorThen = hubStatement(
+  'floor-then',
+  `SELECT DISTINCT ON (p.log_id, p.slot_id) p.log_id, p.slot_id, p.slot_code, p.at, p.event_type, p.asset_key, NULL AS verdict
+   FROM placement p JOIN log l ON l.log_id = p.log_id
+   WHERE p.log_id = ANY($1::uuid[]) AND p.event_type IN ('P', 'R') AND p.at <= $2 AND (l.ends_at IS NULL OR p.seq <= l.ends_at)
+   ORDER BY p.log_id, p.slot_id, p.at DESC, p.seq DESC`,
+)
+const alerts = hubStatement(
+  'alerts-of-sites',
+  `SELECT l.site_id, a.log_id, a.alert_id, a.type, a.severity, a.opened_at, a.closed_at, a.detail FROM alert a
+   JOIN log l ON l.log_id = a.log_id WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY a.opened_at DESC LIMIT 500`,
+)
+// What a restore left behind is kept as evidence, and nobody has to look after it.
+const openAlerts = hubStatement(
+  'open-alerts-of-sites',
+  `SELECT a.log_id, l.site_id, count(*)::int AS open FROM alert a JOIN log l ON l.log_id = a.log_id
+   WHERE a.closed_at IS NULL AND a.type NOT IN ('log.leaves-behind-fork', 'log.branch-lost') AND ($1::text[] IS NULL OR l.site_id = ANY($1)) GROUP BY a.log_id, l.site_id`,
+)
+
+/** The newest move of an asset at one log. `letter`: P or R. `verdict`: V or D after it, else null. */
+export type Position = {
+  readonly siteId: string
+  readonly assetKey: string
+  readonly atMs: number
+  readonly seq: number
+  readonly letter: string
+  readonly slotId: number
+  readonly slotCode: string
+  readonly verdict: string | null
+}
+
+type PositionRow = {
+  site_id: string
+  asset_key: string
+  at: Date
+  seq: string
+  event_type: string
+  slot_id: number
+  slot_code: string
+  verdict: string | null
+}
+
+const positionOf = (row: PositionRow): Position => ({
+  ...{ siteId: row.site_id, assetKey: row.asset_key, atMs: row.at.getTime(), seq: Number(row.seq) },
+  ...{ letter: row.event_type, slotId: row.slot_id, slotCode: row.slot_code, verdict: row.verdict },
+})
+
+/** Returns where each of these assets was moved last, for each log that knows it. */
+export async function positionsOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Position[]> {
+  return (await db.rows<PositionRow>(positions, [keys, sites])).map(positionOf)
+}
+
+/** `isBehind`: a restore lost it, so that the log that continues does not have it. It is evidence, and no part of the history. */
+export type Move = Position & { readonly isBehind: boolean }
+
+/** Returns the moves of an asset over all sites, the newest 1,000 of them, oldest first. */
+export async function trailOf(db: HubTx, key: string, sites: Sites): Promise<Move[]> {
+  type Row = Omit<PositionRow, 'asset_key' | 'verdict'> & { is_behind: boolean }
+  const rows = await db.rows<Row>(trail, [key, sites])
+  return rows
+    .map((row) => ({ ...positionOf({ ...row, asset_key: key, verdict: null }), isBehind: row.is_behind }))
+    .toReversed()
+}
+
+/** Returns the keys of the assets that these sites know as of an item and lot, at most one more than `mostRecalled`. */
+export async function assetsOfLot(db: HubTx, gtin: string, lot: string | null, sites: Sites): Promise<string[]> {
+  return (await db.rows<{ asset_key: string }>(labelled, [gtin, sites, lot])).map((row) => row.asset_key)
+}
+
+export type SiteLog = {
+  readonly site_id: string
+  readonly name: string
+  readonly timezone: string
+  readonly log_id: string
+  readonly superseded_by: string | null
+  readonly size: string
+  readonly state: string
+  readonly fed_at: Date | null
+  readonly status: Readonly<Record<string, unknown>>
+}
+
+/** Returns the logs of the sites, the oldest of each site first. */
+export function logsOf(db: HubTx, sites: Sites): Promise<SiteLog[]> {
+  return db.rows<SiteLog>(logs, [sites])
+}
+
+export type SlotRow = {
+  readonly log_id: string
+  readonly slot_id: number
+  readonly slot_code: string
+  readonly at: Date
+  readonly event_type: string
+  readonly asset_key: string
+  readonly verdict: string | null
+}
+
+/** Returns the newest move of each slot and log; at a time, those until then. */
+export function slotsOf(db: HubTx, logIds: readonly string[], atMs: number | undefined): Promise<SlotRow[]> {
+  return atMs === undefined
+    ? db.rows<SlotRow>(floorNow, [logIds])
+    : db.rows<SlotRow>(floorThen, [logIds, isoTime(atMs)])
+}
+
+export type AlertRow = {
+  readonly site_id: string
+  readonly log_id: string
+  readonly alert_id: string
+  readonly type: string
+  readonly severity: string
+  readonly opened_at: Date
+  readonly closed_at: Date | null
+  readonly detail: unknown
+}
+
+/** Returns how many open alerts of each site somebody has to look after. */
+export async function openAlertsOf(db: HubTx, sites: Sites): Promise<Map<string, number>> {
+  const counted = new Map<string, number>()
+  for (const { site_id, open } of await db.rows<{ site_id: string; open: number }>(openAlerts, [sites])) {
+    counted.set(site_id, (counted.get(site_id) ?? 0) + open)
+  }
+  return counted
+}
+
+export function alertsOf(db: HubTx, sites: Sites): Promise<AlertRow[]> {
+  return db.rows<AlertRow>(alerts, [sites])
+}

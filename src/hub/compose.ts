@@ -1,0 +1,119 @@
+import type { KeyObject } from 'node:crypto'
+import { addressResolver, tlsResolver } from '../app/index.ts'
+import { Authenticator, LocalAccounts, SlidingWindow, Slowing } from '../auth/index.ts'
+import type { HubConfig } from '../config/index.ts'
+import { loadWitnessKey, type NoteKey, noteKey, publicBytes } from '../evidence/index.ts'
+import { type Api, HttpListener, newRoot } from '../http/index.ts'
+import { buildInfo } from '../platform/bundle.ts'
+import { type Clock, type Logger, type RandomBytes, uuidv7Maker } from '../platform/index.ts'
+import { askRoutes } from './ask/routes.ts'
+import { AskService } from './ask/service.ts'
+import { authorityOf } from './authority.ts'
+import { EnrolService } from './enrol/service.ts'
+import { FeedService } from './feed/service.ts'
+import { HubFigures } from './operations/figures.ts'
+import { HubMetrics } from './operations/metrics.ts'
+import { operationRoutes } from './operations/routes.ts'
+import { pageRoutes } from './page/routes.ts'
+import { PageSessions } from './page/sessions.ts'
+import { gatewayRoutes } from './routes.ts'
+import { connectionOf, HubDatabase } from './store/database.ts'
+import { demandSchema } from './store/migrate.ts'
+import { HubWitness } from './witness.ts'
+
+/** How long a right secret is believed without hashing it again. */
+const freshForMs = 300_000
+
+export type HubOutside = { readonly clock: Clock; readonly random: RandomBytes; readonly log: Logger }
+
+export type Hub = {
+  readonly api: Api
+  readonly enrolments: EnrolService
+  readonly witness: HubWitness
+  readonly close: () => Promise<void>
+}
+
+/** Builds a head office. Throws ExitError when the database cannot be reached or has another schema than this version. */
+export async function composeHub(config: HubConfig, { clock, random, log }: HubOutside): Promise<Hub> {
+  const connection = connectionOf(config.hub.database, 'app')
+  await demandSchema(connection)
+  const db = new HubDatabase({ connection, log })
+  const witness = new HubWitness({ db, clock, log, ...witnessKeyOf(config) })
+  const feeds = new FeedService({
+    ...{ db, clock, log, openings: config.hub.openings },
+    cosign: (text, nowMs) => witness.cosign(text, nowMs),
+  })
+  const enrolments = new EnrolService({ db, clock, random, log, vkey: witness.vkey })
+  const { version } = buildInfo()
+  const figures = new HubFigures({ db, clock })
+  const metrics = new HubMetrics({ figures, version })
+  const api = newRoot({
+    ...{ log, clock, makeRequestId: uuidv7Maker(clock, random) },
+    addressOf: addressResolver(config.http.trustedProxies),
+    isOverTls: tlsResolver(config.http.trustedProxies),
+    onAnswer: (answer) => metrics.answered(answer),
+  })
+  gatewayRoutes(api, {
+    ...{ feeds, enrolments, witness, strangers: new SlidingWindow({ clock }) },
+    authority: () => authorityOf(config.listen)?.pem,
+    onFed: (outcome, leaves) => metrics.fed(outcome, leaves),
+  })
+  const { id: siteId, url: instance } = config.site
+  const authenticator = accountsOf(config, { clock, random })
+  const sessions = new PageSessions({ ...{ db, clock, random, authenticator }, instance })
+  const window = new SlidingWindow({ clock })
+  pageRoutes(api, { sessions, window, site: { siteId, instance } })
+  const sitesOf = (username: string) => {
+    const account = config.auth.users.find((u) => u.username === username)
+    return account ? account.sites : []
+  }
+  askRoutes(api, { asks: new AskService({ db, clock }), authenticator, sessions, window, sitesOf })
+  operationRoutes(api, { figures, metrics, window, clock, version, sitesOf })
+  return { api, enrolments, witness, close: () => db.close() }
+}
+
+/** Signs in the accounts of the config. */
+function accountsOf({ auth, site }: HubConfig, { clock, random }: Pick<HubOutside, 'clock' | 'random'>): Authenticator {
+  const accounts = new LocalAccounts({
+    accounts: (username) => auth.users.find((u) => u.username === username),
+    settings: () => ({ siteUrl: site.url, freshForMs }),
+    ...{ clock, random, slowing: new Slowing({ clock }) },
+  })
+  return new Authenticator({ verifiers: [accounts], instances: () => [site.url] })
+}
+
+/** The key under which the head office cosigns; made at the first start. */
+function witnessKeyOf({ dataDir, site, hub }: HubConfig): { readonly key: NoteKey; readonly pair: KeyObject } {
+  const pair = loadWitnessKey(dataDir)
+  const name = hub.witness.name ?? `${new URL(site.url).hostname}/w1`
+  return { key: noteKey(name, 4, publicBytes(pair)), pair }
+}
+
+export type RunningHub = {
+  readonly ports: readonly number[]
+  readonly hub: Hub
+  /** No new requests; those under way are answered. */
+  stop(): Promise<void>
+}
+
+/** Starts a head office with its listeners; stops what it started when one fails. */
+export async function startHub(config: HubConfig, outside: HubOutside): Promise<RunningHub> {
+  const hub = await composeHub(config, outside)
+  const listeners = config.listen.map((options) => new HttpListener(options, hub.api))
+  const started: HttpListener[] = []
+  const stop = async () => {
+    for (const listener of started.toReversed()) await listener.stop()
+    await hub.close()
+  }
+  try {
+    const ports: number[] = []
+    for (const listener of listeners) {
+      ports.push(await listener.start())
+      started.push(listener)
+    }
+    return { ports, hub, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

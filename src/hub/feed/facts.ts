@@ -1,0 +1,115 @@
+/** PLACED, REMOVED, VERIFIED, DISPUTED, as the tables keep them. */
+const letters = { PLACED: 'P', REMOVED: 'R', VERIFIED: 'V', DISPUTED: 'D' } as const
+export type EventLetter = (typeof letters)[keyof typeof letters]
+
+/** An event of the floor, as its leaf states it. Times in milliseconds. */
+export type PlacementFact = {
+  readonly seq: number
+  readonly atMs: number
+  readonly receivedAtMs: number
+  readonly slotId: number
+  readonly slotCode: string
+  readonly letter: EventLetter
+  readonly assetKey: string
+}
+
+/** A file that a leaf names. */
+export type MediaFact = { readonly seq: number; readonly sha256: string; readonly kind: string }
+
+/** The first leaf of a log that continues another one. */
+export type ForkFact = { readonly parentLogId: string; readonly parentSize: number; readonly parentRoot: string }
+
+/** A change of the keys that sign the log: vkeys before and after. */
+export type HandOverFact = { readonly previousKeys: readonly string[]; readonly keys: readonly string[] }
+
+/** What the head office takes out of a leaf. The leaf itself is kept whole. */
+export type LeafFacts = {
+  readonly logId: string
+  readonly siteId: string
+  readonly seq: number
+  readonly placement: PlacementFact | undefined
+  readonly media: readonly MediaFact[]
+  readonly fork: ForkFact | undefined
+  readonly handOver: HandOverFact | undefined
+  /** It is of a kind that is read here, but cannot be read: kept as evidence, shown nowhere. */
+  readonly isOdd: boolean
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Reads a leaf; undefined when it is no JSON object with logId, siteId and seq. Keys and kinds that are not known are left alone. */
+export function readLeaf(bytes: Uint8Array): LeafFacts | undefined {
+  const fields = parse(bytes)
+  if (!fields) return undefined
+  const { logId, siteId, seq, kind } = fields
+  if (typeof logId !== 'string' || typeof siteId !== 'string' || typeof seq !== 'number') return undefined
+  const placement = kind === 'placement' ? placementOf(fields, seq) : undefined
+  const fork = kind === 'log-fork' ? forkOf(fields) : undefined
+  const handOver = kind === 'log-key' ? handOverOf(fields) : undefined
+  const isOdd =
+    (kind === 'placement' && !placement) || (kind === 'log-fork' && !fork) || (kind === 'log-key' && !handOver)
+  return { logId, siteId, seq, placement, fork, handOver, isOdd, media: mediaOf(fields, seq) }
+}
+
+function parse(bytes: Uint8Array): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function placementOf(fields: Fields, seq: number): PlacementFact | undefined {
+  const { eventType, slotId, slotCode, assetKey } = fields
+  const atMs = timeOf(fields['timestamp'])
+  const receivedAtMs = timeOf(fields['receivedAt'])
+  const letter =
+    typeof eventType === 'string' && eventType in letters ? letters[eventType as keyof typeof letters] : null
+  if (atMs === undefined || receivedAtMs === undefined || letter === null) return undefined
+  if (!isText(slotCode) || !isText(assetKey) || !isRowId(slotId)) return undefined
+  return { seq, atMs, receivedAtMs, slotId, slotCode, letter, assetKey }
+}
+
+function forkOf({ parentLogId, parentSize, parentRoot }: Fields): ForkFact | undefined {
+  if (typeof parentLogId !== 'string' || typeof parentSize !== 'number' || typeof parentRoot !== 'string')
+    return undefined
+  return Number.isSafeInteger(parentSize) && parentSize >= 0 ? { parentLogId, parentSize, parentRoot } : undefined
+}
+
+function handOverOf({ previousKeys, keys }: Fields): HandOverFact | undefined {
+  return isTexts(previousKeys) && isTexts(keys) ? { previousKeys, keys } : undefined
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.length <= 4 && value.every((one) => typeof one === 'string')
+
+const hashes: Readonly<Record<string, string>> = {
+  photoSha256: 'photo',
+  clipSha256: 'clip',
+  snapshotSha256: 'snapshot',
+}
+
+function mediaOf(fields: Fields, seq: number): MediaFact[] {
+  const named = Object.entries(hashes).flatMap(([key, kind]) => {
+    const sha256 = fields[key]
+    return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? [{ seq, sha256, kind }] : []
+  })
+  // One row of a leaf and hash, whatever the leaf calls the file.
+  return [...new Map(named.map((one) => [one.sha256, one])).values()]
+}
+
+const largestRowId = 2_147_483_647
+const isRowId = (value: unknown): value is number =>
+  Number.isInteger(value) && Math.abs(value as number) <= largestRowId
+/** PostgreSQL's text cannot hold a zero character. */
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0')
+
+/** The years that both JavaScript's and PostgreSQL's times can be formatted in. */
+const earliestMs = Date.UTC(1900, 0, 1)
+const latestMs = Date.UTC(9999, 11, 31)
+
+function timeOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return ms >= earliestMs && ms <= latestMs ? ms : undefined
+}

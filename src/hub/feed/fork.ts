@@ -1,0 +1,156 @@
+import { AppError } from '../../errors/index.ts'
+import { type NoteKey, noteKey, readVkey, vkeyOf } from '../../evidence/index.ts'
+import { MerkleFrontier } from '../../log/index.ts'
+import { isoTime, type Logger } from '../../platform/index.ts'
+import type { HubDatabase, HubTx } from '../store/database.ts'
+import { hubStatement } from '../store/statement.ts'
+import type { ForkFact } from './facts.ts'
+import { ensureHead, type FedLog, findCheckpoint, findLog, lockHead, markHead, raiseAlert } from './store.ts'
+
+const newLog = hubStatement(
+  'put-child-log',
+  `INSERT INTO log (log_id, site_id, origin, vkeys, enrolled_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (log_id) DO NOTHING`,
+)
+const superseded = hubStatement('supersede-log', 'UPDATE log SET superseded_by = $2, ends_at = $3 WHERE log_id = $1')
+const abandoned = hubStatement('abandon-log', 'UPDATE log SET ends_at = 0 WHERE log_id = $1')
+
+// Registers only move forward, and no right to delete is granted: what came after the fork is marked, then the newest before it
+// is put in its place. A mark that stays means that nothing is known.
+const marked = {
+  slot: hubStatement('mark-slots-behind', `UPDATE slot_state SET event_type = '-' WHERE log_id = $1 AND seq > $2`),
+  asset: hubStatement(
+    'mark-assets-behind',
+    `UPDATE asset_position SET event_type = '-' WHERE log_id = $1 AND seq > $2`,
+  ),
+  judgement: hubStatement(
+    'mark-judgements-behind',
+    `UPDATE judgement SET verdict = '-' WHERE log_id = $1 AND seq > $2`,
+  ),
+}
+const refilled = {
+  slot: hubStatement(
+    'refill-slots',
+    `INSERT INTO slot_state (log_id, slot_id, slot_code, at, seq, event_type, asset_key)
+     SELECT DISTINCT ON (p.slot_id) p.log_id, p.slot_id, p.slot_code, p.at, p.seq, p.event_type, p.asset_key FROM placement p
+     WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('P', 'R')
+       AND p.slot_id IN (SELECT s.slot_id FROM slot_state s WHERE s.log_id = $1 AND s.event_type = '-')
+     ORDER BY p.slot_id, p.at DESC, p.seq DESC
+     ON CONFLICT (log_id, slot_id) DO UPDATE SET slot_code = excluded.slot_code, at = excluded.at, seq = excluded.seq,
+       event_type = excluded.event_type, asset_key = excluded.asset_key`,
+  ),
+  asset: hubStatement(
+    'refill-assets',
+    `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
+     SELECT DISTINCT ON (p.asset_key) p.log_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code FROM placement p
+     WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('P', 'R')
+       AND p.asset_key IN (SELECT a.asset_key FROM asset_position a WHERE a.log_id = $1 AND a.event_type = '-')
+     ORDER BY p.asset_key, p.at DESC, p.seq DESC
+     ON CONFLICT (log_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, event_type = excluded.event_type,
+       slot_id = excluded.slot_id, slot_code = excluded.slot_code`,
+  ),
+  judgement: hubStatement(
+    'refill-judgements',
+    `INSERT INTO judgement (log_id, slot_id, asset_key, at, seq, verdict)
+     SELECT DISTINCT ON (p.slot_id, p.asset_key) p.log_id, p.slot_id, p.asset_key, p.at, p.seq, p.event_type FROM placement p
+     WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('V', 'D')
+       AND p.slot_id IN (SELECT j.slot_id FROM judgement j WHERE j.log_id = $1 AND j.verdict = '-')
+     ORDER BY p.slot_id, p.asset_key, p.at DESC, p.seq DESC
+     ON CONFLICT (log_id, slot_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, verdict = excluded.verdict`,
+  ),
+}
+
+type Child = {
+  readonly parent: FedLog
+  readonly fork: ForkFact
+  readonly logId: string
+  readonly origin: string
+  readonly keys: readonly NoteKey[]
+}
+
+/** Returns the same public keys under the name of another log. */
+export function keysUnder(origin: string, vkeys: readonly string[]): NoteKey[] {
+  return vkeys.flatMap((vkey) => {
+    const key = readVkey(vkey)
+    return key ? [noteKey(origin, key.type, key.publicKey)] : []
+  })
+}
+
+/**
+ * Enrols a log that continues a known one, after a restore. The parent takes no more feeds, and what it says of the floor ends
+ * where the child begins; leaves behind that stay as evidence and raise an alert. All of it in one transaction. Throws NOT_FOUND when
+ * the number of the child is that of another site's log.
+ */
+export async function adopt(
+  { db, nowMs, log }: { readonly db: HubDatabase; readonly nowMs: number; readonly log: Logger },
+  { parent, fork, logId, origin, keys }: Child,
+): Promise<FedLog> {
+  const vkeys = keys.map(vkeyOf)
+  await db.transaction(async (tx) => {
+    await retire({ tx, nowMs }, parent, fork)
+    // The same backup was restored twice: what was recorded between the two is on no branch any more.
+    for (const branch of await branchBehind(tx, parent, logId)) {
+      await lockHead(tx, branch)
+      await markHead(tx, branch, 'retired')
+      await raiseAlert(tx, branch, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
+      await tx.rows(abandoned, [branch])
+      await endRegisters(tx, branch, 0, 0)
+    }
+    await tx.rows(newLog, [logId, parent.site_id, origin, vkeys, isoTime(nowMs)])
+    await tx.rows(superseded, [parent.log_id, logId, fork.parentSize])
+    await ensureHead(tx, logId)
+    // Another site may have taken the number a moment ago.
+    if ((await findLog(tx, logId))?.origin !== origin) throw notEnrolled()
+  })
+  log.warn({ logId, parent: parent.log_id, parentSize: fork.parentSize }, 'a gateway goes on with a new log')
+  return { log_id: logId, site_id: parent.site_id, origin, vkeys, superseded_by: null, ends_at: null }
+}
+
+/** Returns the refusal of a log that is not known as this site's. */
+export const notEnrolled = () =>
+  new AppError('NOT_FOUND', 'This log is not enrolled here; run gatehouse hub join with a new code')
+
+const alertOf = (type: string, detail: object) => ({ id: type, type, severity: 'critical', detail })
+
+async function retire(
+  { tx, nowMs }: { readonly tx: HubTx; readonly nowMs: number },
+  { log_id: logId, ends_at: endedAt }: FedLog,
+  fork: ForkFact,
+): Promise<void> {
+  const head = await lockHead(tx, logId)
+  if (!head) throw new AppError('NOT_FOUND', 'The log that this one continues was never fed')
+  await markHead(tx, logId, 'retired')
+  const known = await rootAt(tx, logId, head, fork.parentSize)
+  if (known && known.toString('hex') !== fork.parentRoot) {
+    await raiseAlert(tx, logId, alertOf('log.parent-differs', { parentSize: fork.parentSize }), nowMs)
+  }
+  if (head.size > fork.parentSize) {
+    const lost = { parentSize: fork.parentSize, size: head.size }
+    await raiseAlert(tx, logId, alertOf('log.leaves-behind-fork', lost), nowMs)
+  } else if (endedAt === null) return
+  // Registers that ended earlier before may have to come forward again, so all of them are read anew.
+  await endRegisters(tx, logId, endedAt === null ? fork.parentSize : 0, fork.parentSize)
+}
+
+/** Takes registers behind `after` away, and puts the newest up to `size` in their place. */
+async function endRegisters(tx: HubTx, logId: string, after: number, size: number): Promise<void> {
+  for (const statement of Object.values(marked)) await tx.rows(statement, [logId, after])
+  for (const statement of Object.values(refilled)) await tx.rows(statement, [logId, size])
+}
+
+/** Returns the logs that continued a log before another one does, the nearest first. */
+async function branchBehind(tx: HubTx, parent: FedLog, logId: string): Promise<string[]> {
+  const found: string[] = []
+  for (let next = parent.superseded_by; next !== null && next !== logId && !found.includes(next); ) {
+    const branch = await findLog(tx, next)
+    if (branch?.site_id !== parent.site_id) break
+    found.push(next)
+    next = branch.superseded_by
+  }
+  return found
+}
+
+/** The root of the parent at the fork, where it is known without reading all leaves. */
+async function rootAt(tx: HubTx, logId: string, head: { size: number; frontier: Buffer }, size: number) {
+  if (head.size === size) return MerkleFrontier.from(size, head.frontier).root()
+  return (await findCheckpoint(tx, logId, size))?.root
+}

@@ -1,0 +1,187 @@
+import { AppError } from '../../errors/index.ts'
+import { isContinuation, MerkleFrontier, sha256 } from '../../log/index.ts'
+import type { HubTx } from '../store/database.ts'
+import { bundleWidth, packBundle, unpackBundle } from './bundle.ts'
+import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
+import { bundlesBetween, type Contradiction, findCheckpoint, type Head, type PackedBundle } from './store.ts'
+
+/** Two histories of one log. Thrown inside the feed's transaction, so that nothing of the feed stays. */
+export class Forked extends Error {
+  readonly found: Contradiction
+
+  constructor(found: Contradiction) {
+    super(`leaf or root ${found.place} differs from what is stored`)
+    this.found = found
+  }
+}
+
+/** What a feed adds to a log. */
+export type Addition = {
+  readonly leaves: readonly SentLeaf[]
+  readonly bundles: readonly PackedBundle[]
+  readonly head: Omit<Head, 'state'>
+  /** Whether the checkpoint was shown to continue everything that is stored and everything that was cosigned. */
+  readonly isConfirmed: boolean
+  /** Whether the checkpoint was shown to continue what is stored. */
+  readonly isProven: boolean
+}
+
+/**
+ * Decides what a feed adds to a log, inside the transaction that has locked its head. Reads the stored bundles that the feed
+ * touches and changes nothing. Throws Forked when the log's key has signed another history than before, and VALIDATION_ERROR for a
+ * proof that does not hold or leaves that are not under the checkpoint. `feed.from` is not beyond the head.
+ */
+export async function weigh(tx: HubTx, logId: string, head: Head, feed: SentFeed): Promise<Addition> {
+  const { checkpoint, from, leaves } = feed
+  const end = from + leaves.length
+  await refuseAnotherRoot(tx, logId, head, checkpoint)
+  const added = leaves.slice(Math.max(0, head.size - from))
+  // The bundle that has begun is written again when it grows; otherwise only what was sent is compared.
+  const stored =
+    added.length > 0
+      ? await storedLeaves(tx, logId, Math.min(from, head.size - (head.size % bundleWidth)), head.size)
+      : await storedLeaves(tx, logId, from, end)
+  refuseOtherBytes(feed, head, stored)
+  const { frontier, passed } = grow(head, added)
+  if (passed && head.witnessedRoot && !passed.equals(head.witnessedRoot)) {
+    const found = rootContradiction(head.witnessedSize, feed, head.witnessedNote)
+    throw isOver(feed, frontier) ? new Forked(found) : contradiction(feed, found)
+  }
+  const isProven = end >= head.size ? prove(feed, frontier, head) : checkpoint.size === head.size
+  if (end < head.size && isProven) refuseRoot(feed, frontier.root(), head)
+  const isConfirmed =
+    isProven &&
+    checkpoint.size >= head.witnessedSize &&
+    (head.witnessedSize <= frontier.size || isSame(head, checkpoint))
+  const isAhead = isConfirmed && checkpoint.size > head.witnessedSize
+  return {
+    ...{ leaves: added, isProven, isConfirmed: isConfirmed && checkpoint.size > 0 },
+    bundles: bundlesWith(stored.first, head.size, stored.leaves, added),
+    head: {
+      size: frontier.size,
+      frontier: frontier.peaks,
+      witnessedSize: isAhead ? checkpoint.size : head.witnessedSize,
+      witnessedRoot: isAhead ? checkpoint.root : head.witnessedRoot,
+      witnessedNote: isAhead ? checkpoint.note : head.witnessedNote,
+    },
+  }
+}
+
+const isSame = (head: Head, { size }: SentCheckpoint): boolean => head.witnessedSize === size
+
+/** A checkpoint of a size that is known must have the root that is known. */
+async function refuseAnotherRoot(tx: HubTx, logId: string, head: Head, sent: SentCheckpoint): Promise<void> {
+  const known =
+    sent.size === head.witnessedSize && head.witnessedRoot
+      ? { root: head.witnessedRoot, note: head.witnessedNote }
+      : await findCheckpoint(tx, logId, sent.size)
+  if (!known || known.root.equals(sent.root)) return
+  throw new Forked({
+    ...{ place: sent.size, kind: 'root', known: known.root, knownNote: known.note },
+    ...{ sent: sent.root, sentNote: sent.note, sentHash: sha256(sent.note) },
+  })
+}
+
+/** Stored leaves from the beginning of the bundle in which leaf `from` is, to at least leaf `end`. `first`: that bundle. */
+async function storedLeaves(tx: HubTx, logId: string, from: number, end: number) {
+  const first = Math.floor(from / bundleWidth)
+  if (from >= end) return { first, leaves: [] }
+  const packed = await bundlesBetween(tx, logId, first, Math.floor((end - 1) / bundleWidth))
+  const leaves = packed.flatMap((bundle) => unpackBundle(bundle.packed))
+  if (leaves.length < end - first * bundleWidth) {
+    throw new Error(`the stored bundles of log ${logId} from ${first} on do not have the leaves up to ${end}`)
+  }
+  return { first, leaves }
+}
+
+/**
+ * Whoever has only the token can send any leaves with a checkpoint that he saw. Two histories are there only when the sent checkpoint is
+ * over the sent leaves; else nothing of the feed is believed.
+ */
+function contradiction(feed: SentFeed, found: Contradiction): Forked | AppError {
+  if (isOverLeaves(feed)) return new Forked(found)
+  return AppError.field('leaves', `they do not lead to the checkpoint over ${feed.checkpoint.size} leaves`)
+}
+
+/** Whether the sent checkpoint is over a tree, by the sent proof. */
+const isOver = ({ checkpoint, proof }: SentFeed, tree: MerkleFrontier): boolean =>
+  isContinuation({ size: tree.size, root: tree.root() }, checkpoint, proof)
+
+/** Tells whether the sent checkpoint is over the sent leaves, behind the tree that the sender shows before them. */
+export function isOverLeaves(feed: SentFeed): boolean {
+  const { from, before, leaves } = feed
+  if (!before && from > 0) return false
+  const tree = MerkleFrontier.from(from, before ?? Buffer.alloc(0))
+  for (const { hash } of leaves) tree.append(hash)
+  return isOver(feed, tree)
+}
+
+function refuseOtherBytes(
+  feed: SentFeed,
+  head: Head,
+  stored: { readonly first: number; readonly leaves: readonly Buffer[] },
+): void {
+  const { from, leaves, checkpoint } = feed
+  const offset = from - stored.first * bundleWidth
+  for (const [i, { bytes }] of leaves.slice(0, Math.max(0, head.size - from)).entries()) {
+    const known = stored.leaves[offset + i]
+    if (!known || known.equals(bytes)) continue
+    throw contradiction(feed, {
+      ...{ place: from + i + 1, kind: 'leaf', known, knownNote: head.witnessedNote },
+      ...{ sent: bytes, sentNote: checkpoint.note, sentHash: sha256(bytes) },
+    })
+  }
+}
+
+/** Appends the leaves to the tree. `passed`: the root on the way at the size that was cosigned last, when it lay ahead. */
+function grow(head: Head, added: readonly SentLeaf[]): { frontier: MerkleFrontier; passed: Buffer | undefined } {
+  const frontier = MerkleFrontier.from(head.size, head.frontier)
+  let passed: Buffer | undefined
+  for (const { hash } of added) {
+    frontier.append(hash)
+    if (frontier.size === head.witnessedSize) passed = frontier.root()
+  }
+  return { frontier, passed }
+}
+
+/** Shows that the checkpoint is over the leaves that are stored now; throws when it is not. */
+function prove(feed: SentFeed, frontier: MerkleFrontier, head: Head): boolean {
+  const { checkpoint } = feed
+  if (checkpoint.size === frontier.size) refuseRoot(feed, frontier.root(), head)
+  else if (!isOver(feed, frontier)) {
+    throw contradiction(feed, rootContradiction(checkpoint.size, feed, head.witnessedNote))
+  }
+  return true
+}
+
+function refuseRoot(feed: SentFeed, root: Buffer, head: Head): void {
+  const { size } = feed.checkpoint
+  if (root.equals(feed.checkpoint.root)) return
+  const found = { ...rootContradiction(size, feed, head.witnessedNote), known: root }
+  // What is stored is under an earlier signature: another one over as many leaves contradicts it by itself.
+  throw size === head.size ? new Forked(found) : contradiction(feed, found)
+}
+
+/** The sent leaves are kept with the checkpoint: one of the two is of another history. */
+function rootContradiction(place: number, { checkpoint, leaves }: SentFeed, knownNote: string | null): Contradiction {
+  const sent = leaves.length > 0 ? packBundle(leaves.map(({ bytes }) => bytes)) : null
+  const sentHash = sha256(checkpoint.note)
+  return { place, kind: 'root', known: null, knownNote, sent, sentNote: checkpoint.note, sentHash }
+}
+
+/** Returns the bundles that the added leaves fill, the one that was begun before first. */
+function bundlesWith(
+  first: number,
+  size: number,
+  stored: readonly Buffer[],
+  added: readonly SentLeaf[],
+): PackedBundle[] {
+  if (added.length === 0) return []
+  const begun = Math.floor(size / bundleWidth)
+  const all = [...stored.slice((begun - first) * bundleWidth), ...added.map(({ bytes }) => bytes)]
+  const count = Math.ceil(all.length / bundleWidth)
+  return Array.from({ length: count }, (_, i) => {
+    const leaves = all.slice(i * bundleWidth, (i + 1) * bundleWidth)
+    return { n: begun + i, width: leaves.length, packed: packBundle(leaves) }
+  })
+}

@@ -1,0 +1,200 @@
+import { AppError } from '../../errors/index.ts'
+import { type NoteKey, originOfLog, readVkey } from '../../evidence/index.ts'
+import type { FeedAnswer } from '../../feed/index.ts'
+import { sha256 } from '../../log/index.ts'
+import type { Clock, Logger } from '../../platform/index.ts'
+import type { HubDatabase, HubTx } from '../store/database.ts'
+import { adopt, keysUnder, notEnrolled } from './fork.ts'
+import { type Addition, Forked, isOverLeaves, weigh } from './intake.ts'
+import { newestOf } from './registers.ts'
+import { demandSignature, readFeed, type SentFeed } from './request.ts'
+import {
+  ensureHead,
+  eraseOpenings,
+  type FedLog,
+  findLog,
+  findLogOfToken,
+  handOver,
+  keepEvidence,
+  lockHead,
+  markHead,
+  moveHead,
+  putAssets,
+  putBundles,
+  putCheckpoint,
+  putMedia,
+  putOpenings,
+  putPlacements,
+  raiseAlert,
+} from './store.ts'
+
+/** A feed was taken in, or it begins behind the end of what is stored. */
+export type Fed =
+  | { readonly kind: 'fed'; readonly answer: FeedAnswer }
+  | { readonly kind: 'gap'; readonly size: number }
+
+export type FeedServiceNeeds = {
+  readonly db: HubDatabase
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Logger
+  /** Returns the signature line of the head office under the text of a checkpoint. */
+  readonly cosign: (text: string, nowMs: number) => string
+  readonly openings: 'never' | 'names'
+}
+
+/** Takes the logs of gateways in: one transaction a feed, acknowledged after it is on disk. */
+export class FeedService {
+  readonly #needs: FeedServiceNeeds
+
+  constructor(needs: FeedServiceNeeds) {
+    this.#needs = needs
+  }
+
+  /** Returns the site of a valid token, and the log if it is that site's. Throws INVALID_CREDENTIALS. */
+  async demandToken(token: string, logId: string) {
+    const found = await findLogOfToken(this.#needs.db, sha256(token), logId)
+    if (found) return found
+    throw new AppError('INVALID_CREDENTIALS', 'This token is not valid; run gatehouse hub join with a new code')
+  }
+
+  /**
+   * Takes a feed in for the holder of a token. Sending the same again changes nothing. Throws NOT_FOUND for a log that is not
+   * enrolled, NOT_SIGNED, VALIDATION_ERROR, LOG_FORKED, and NOT_READY or STORAGE_FULL when the database cannot take it now.
+   */
+  async feed(
+    { siteId, log: known }: { readonly siteId: string; readonly log: FedLog | undefined },
+    logId: string,
+    body: unknown,
+  ): Promise<Fed> {
+    const sent = readFeed(body, logId)
+    const log = known ?? (await this.#adopted(siteId, logId, sent))
+    demandSignature(sent.checkpoint, keysOf(log))
+    demandSite(sent, log.site_id)
+    return this.#takeIn(log, sent)
+  }
+
+  async #takeIn(log: FedLog, sent: SentFeed): Promise<Fed> {
+    const { db } = this.#needs
+    try {
+      const fed = await db.transaction((tx) => this.#inTransaction(tx, log, sent))
+      if (fed) return fed
+      await ensureHead(db, log.log_id)
+      return await this.#takeIn(log, sent)
+    } catch (error) {
+      if (!(error instanceof Forked)) throw error
+      await this.#keepFork(log, error)
+      throw forked(`Leaf or root ${error.found.place} differs from what is stored here`)
+    }
+  }
+
+  /** Undefined when the log has no head yet. */
+  async #inTransaction(tx: HubTx, log: FedLog, sent: SentFeed): Promise<Fed | undefined> {
+    const { log_id: logId } = log
+    const { clock, cosign, openings } = this.#needs
+    const head = await lockHead(tx, logId)
+    if (!head) return undefined
+    if (head.state !== 'live') throw forked('This log showed two histories or was continued by another one')
+    if (sent.from > head.size) return { kind: 'gap', size: head.size }
+    const added = await weigh(tx, logId, head, sent)
+    const nowMs = clock.now()
+    const cosignature = added.isConfirmed ? cosign(sent.checkpoint.text, nowMs) : null
+    await this.#store(tx, logId, sent, added, { cosignature, nowMs })
+    await this.#learnKeys(tx, log, added)
+    return {
+      kind: 'fed',
+      answer: { size: added.head.size, cosignature, witnessed: added.head.witnessedSize, openings },
+    }
+  }
+
+  async #store(
+    tx: HubTx,
+    logId: string,
+    sent: SentFeed,
+    added: Addition,
+    { cosignature, nowMs }: { readonly cosignature: string | null; readonly nowMs: number },
+  ): Promise<void> {
+    const facts = added.leaves.map((leaf) => leaf.facts)
+    const placements = facts.flatMap(({ placement }) => placement ?? [])
+    await putBundles(tx, logId, added.bundles)
+    await putPlacements(tx, logId, placements, newestOf(placements))
+    await putMedia(
+      tx,
+      logId,
+      facts.flatMap(({ media }) => media),
+    )
+    await putAssets(tx, logId, sent.assets, sent.snapshotVersion)
+    if (this.#needs.openings === 'names') await putOpenings(tx, logId, sent.openings)
+    await eraseOpenings(tx, logId, sent.erased, nowMs)
+    if (added.isProven) await putCheckpoint(tx, logId, { ...sent.checkpoint, cosignature }, nowMs)
+    await moveHead(tx, logId, added.head, { atMs: nowMs, status: sent.status })
+    const odd = facts.filter(({ isOdd }) => isOdd)
+    if (odd.length > 0) {
+      this.#needs.log.warn({ logId, first: odd[0]?.seq, count: odd.length }, 'leaves cannot be read; they are kept')
+    }
+  }
+
+  /**
+   * Follows a rotation of the log's keys. The leaf that names the new ones is under a checkpoint that a known key signed; the old
+   * ones are not believed any more.
+   */
+  async #learnKeys(tx: HubTx, log: FedLog, { leaves }: Addition): Promise<void> {
+    let known = log.vkeys
+    for (const { facts } of leaves) {
+      const { previousKeys, keys } = facts.handOver ?? { previousKeys: [], keys: [] }
+      const isOurs = keys.length > 0 && keys.every((vkey) => readVkey(vkey)?.name === log.origin)
+      if (isOurs && previousKeys.some((vkey) => known.includes(vkey))) known = keys
+    }
+    if (known === log.vkeys) return
+    await handOver(tx, log.log_id, known)
+    this.#needs.log.info({ logId: log.log_id }, 'a gateway has exchanged the keys of its log')
+  }
+
+  /** In a transaction of its own, after the feed was undone: what contradicts is kept, and the log takes no more feeds. */
+  async #keepFork(log: FedLog, { found }: Forked): Promise<void> {
+    const { db, clock, log: logger } = this.#needs
+    const nowMs = clock.now()
+    const detail = { place: found.place, kind: found.kind, siteId: log.site_id }
+    await db.transaction(async (tx) => {
+      await lockHead(tx, log.log_id)
+      await markHead(tx, log.log_id, 'forked')
+      await keepEvidence(tx, log.log_id, found, nowMs)
+      await raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
+    })
+    logger.error(
+      { logId: log.log_id, ...detail },
+      'a log shows two histories; both are kept and it takes no more feeds',
+    )
+  }
+
+  /** A log that is not known may be one that continues a known one; then it is enrolled with its parent's keys. */
+  async #adopted(siteId: string, logId: string, sent: SentFeed): Promise<FedLog> {
+    const { db, clock, log } = this.#needs
+    const fork = sent.from === 0 ? sent.leaves[0]?.facts.fork : undefined
+    const parent = fork && (await findLog(db, fork.parentLogId))
+    if (!fork || !parent || parent.site_id !== siteId) {
+      throw notEnrolled()
+    }
+    // The number alone makes no log this site's.
+    const taken = await findLog(db, logId)
+    if (taken && taken.site_id !== siteId) throw notEnrolled()
+    const origin = originOfLog({ siteId, logId })
+    const keys = keysUnder(origin, parent.vkeys)
+    demandSignature(sent.checkpoint, keys)
+    demandSite(sent, siteId)
+    // The parent ends with this, so what the leaf says must have been signed.
+    if (!isOverLeaves(sent)) throw AppError.field('leaves', 'they do not lead to the checkpoint of the new log')
+    return adopt({ db, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
+  }
+}
+
+function demandSite({ leaves }: SentFeed, siteId: string): void {
+  for (const { facts } of leaves) {
+    if (facts.siteId !== siteId) throw AppError.field('leaves', `leaf ${facts.seq} names site ${facts.siteId}`)
+  }
+}
+
+function keysOf({ vkeys }: FedLog): NoteKey[] {
+  return vkeys.flatMap((vkey) => readVkey(vkey) ?? [])
+}
+
+const forked = (message: string) => new AppError('LOG_FORKED', message)

@@ -1,0 +1,352 @@
+import { isoTime } from '../../platform/index.ts'
+import type { HubTx } from '../store/database.ts'
+import { hubStatement } from '../store/statement.ts'
+import type { MediaFact, PlacementFact } from './facts.ts'
+import type { Newest } from './registers.ts'
+
+/** A log with its keys, as a gateway's token reaches it. */
+export type FedLog = {
+  readonly log_id: string
+  readonly site_id: string
+  readonly origin: string
+  readonly vkeys: readonly string[]
+  readonly superseded_by: string | null
+  /** Number of its last leaf that counts, as text; null without an end. */
+  readonly ends_at: string | null
+}
+
+export type LogState = 'live' | 'forked' | 'retired'
+
+/** The row that a feed locks. */
+export type Head = {
+  readonly size: number
+  readonly frontier: Buffer
+  readonly state: LogState
+  readonly witnessedSize: number
+  readonly witnessedRoot: Buffer | null
+  readonly witnessedNote: string | null
+}
+
+// Each write with arrays names log_head in its FROM: on Citus that keeps it on the one worker that has the log. With `SELECT $1`
+// instead, the rows would travel over the coordinator and every feed would become a two-phase commit.
+const fromHead = (columns: string) => `FROM log_head h, unnest(${columns}) AS x`
+
+const logOfToken = hubStatement(
+  'log-of-token',
+  `SELECT t.site_id, l.log_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at FROM gateway_token t
+   LEFT JOIN log l ON l.site_id = t.site_id AND l.log_id = $2 LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $2
+   WHERE t.token_hash = $1 AND t.revoked_at IS NULL`,
+)
+const logById = hubStatement(
+  'log-by-id',
+  `SELECT l.log_id, l.site_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at FROM log l
+   LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $1 WHERE l.log_id = $1`,
+)
+const beginHead = hubStatement(
+  'begin-head',
+  'INSERT INTO log_head (log_id) VALUES ($1) ON CONFLICT (log_id) DO NOTHING',
+)
+const lockedHead = hubStatement(
+  'lock-head',
+  `SELECT size, frontier, state, witnessed_size, witnessed_root, witnessed_note FROM log_head
+   WHERE log_id = $1 FOR UPDATE NOWAIT`,
+)
+const movedHead = hubStatement(
+  'move-head',
+  `UPDATE log_head SET size = $2, frontier = $3, witnessed_size = $4, witnessed_root = $5, witnessed_note = $6, fed_at = $7,
+   status = coalesce($8::jsonb, status) WHERE log_id = $1`,
+)
+const markedHead = hubStatement('mark-head', 'UPDATE log_head SET state = $2 WHERE log_id = $1')
+const handedOver = hubStatement('hand-over', 'UPDATE log_head SET vkeys = $2 WHERE log_id = $1')
+const bundles = hubStatement(
+  'bundles-between',
+  'SELECT n, packed FROM entry_bundle WHERE log_id = $1 AND n >= $2 AND n <= $3 ORDER BY n',
+)
+const newBundles = hubStatement(
+  'put-bundles',
+  `INSERT INTO entry_bundle (log_id, n, width, packed) SELECT h.log_id, x.n, x.width, x.packed
+   ${fromHead('$2::bigint[], $3::smallint[], $4::bytea[]')} (n, width, packed) WHERE h.log_id = $1
+   ON CONFLICT (log_id, n) DO UPDATE SET width = excluded.width, packed = excluded.packed
+   WHERE entry_bundle.width < excluded.width`,
+)
+const newPlacements = hubStatement(
+  'put-placements',
+  `INSERT INTO placement (log_id, seq, at, received_at, slot_id, slot_code, event_type, asset_key)
+   SELECT h.log_id, x.seq, x.at, x.received_at, x.slot_id, x.slot_code, x.event_type, x.asset_key
+   ${fromHead('$2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::integer[], $6::text[], $7::"char"[], $8::text[]')}
+   (seq, at, received_at, slot_id, slot_code, event_type, asset_key) WHERE h.log_id = $1`,
+)
+const slotStates = hubStatement(
+  'put-slot-states',
+  `INSERT INTO slot_state (log_id, slot_id, slot_code, at, seq, event_type, asset_key)
+   SELECT h.log_id, x.slot_id, x.slot_code, x.at, x.seq, x.event_type, x.asset_key
+   ${fromHead('$2::integer[], $3::text[], $4::timestamptz[], $5::bigint[], $6::"char"[], $7::text[]')}
+   (slot_id, slot_code, at, seq, event_type, asset_key) WHERE h.log_id = $1
+   ON CONFLICT (log_id, slot_id) DO UPDATE SET slot_code = excluded.slot_code, at = excluded.at, seq = excluded.seq,
+     event_type = excluded.event_type, asset_key = excluded.asset_key
+   WHERE (excluded.at, excluded.seq) > (slot_state.at, slot_state.seq)`,
+)
+const assetPositions = hubStatement(
+  'put-asset-positions',
+  `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
+   SELECT h.log_id, x.asset_key, x.at, x.seq, x.event_type, x.slot_id, x.slot_code
+   ${fromHead('$2::text[], $3::timestamptz[], $4::bigint[], $5::"char"[], $6::integer[], $7::text[]')}
+   (asset_key, at, seq, event_type, slot_id, slot_code) WHERE h.log_id = $1
+   ON CONFLICT (log_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, event_type = excluded.event_type,
+     slot_id = excluded.slot_id, slot_code = excluded.slot_code
+   WHERE (excluded.at, excluded.seq) > (asset_position.at, asset_position.seq)`,
+)
+const judgements = hubStatement(
+  'put-judgements',
+  `INSERT INTO judgement (log_id, slot_id, asset_key, at, seq, verdict)
+   SELECT h.log_id, x.slot_id, x.asset_key, x.at, x.seq, x.verdict
+   ${fromHead('$2::integer[], $3::text[], $4::timestamptz[], $5::bigint[], $6::"char"[]')}
+   (slot_id, asset_key, at, seq, verdict) WHERE h.log_id = $1
+   ON CONFLICT (log_id, slot_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, verdict = excluded.verdict
+   WHERE (excluded.at, excluded.seq) > (judgement.at, judgement.seq)`,
+)
+const mediaRefs = hubStatement(
+  'put-media',
+  `INSERT INTO media_ref (log_id, sha256, seq, kind) SELECT h.log_id, x.sha256, x.seq, x.kind
+   ${fromHead('$2::bytea[], $3::bigint[], $4::text[]')} (sha256, seq, kind) WHERE h.log_id = $1
+   ON CONFLICT (log_id, sha256, seq) DO NOTHING`,
+)
+const newAssets = hubStatement(
+  'put-assets',
+  `INSERT INTO asset (log_id, asset_key, sscc, gtin, lot, best_before, serial, version)
+   SELECT h.log_id, x.asset_key, x.sscc, x.gtin, x.lot, x.best_before, x.serial, $8::bigint
+   ${fromHead('$2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[]')}
+   (asset_key, sscc, gtin, lot, best_before, serial) WHERE h.log_id = $1
+   ON CONFLICT (log_id, asset_key) DO UPDATE SET sscc = excluded.sscc, gtin = excluded.gtin, lot = excluded.lot,
+     best_before = excluded.best_before, serial = excluded.serial, version = excluded.version
+   WHERE excluded.version >= asset.version`,
+)
+const newOpenings = hubStatement(
+  'put-openings',
+  `INSERT INTO opening (log_id, commitment, kind, salt, value) SELECT h.log_id, x.commitment, 'name', x.salt, x.value
+   ${fromHead('$2::bytea[], $3::bytea[], $4::text[]')} (commitment, salt, value) WHERE h.log_id = $1
+   ON CONFLICT (log_id, commitment) DO NOTHING`,
+)
+const erasedOpenings = hubStatement(
+  'erase-openings',
+  `INSERT INTO opening (log_id, commitment, kind, erased_at) SELECT h.log_id, x.commitment, 'name', $3::timestamptz
+   ${fromHead('$2::bytea[]')} (commitment) WHERE h.log_id = $1
+   ON CONFLICT (log_id, commitment) DO UPDATE SET value = NULL, salt = NULL, erased_at = excluded.erased_at
+   WHERE opening.erased_at IS NULL`,
+)
+const checkpointAt = hubStatement('checkpoint-at', 'SELECT root, note FROM checkpoint WHERE log_id = $1 AND size = $2')
+const newCheckpoint = hubStatement(
+  'put-checkpoint',
+  `INSERT INTO checkpoint (log_id, size, root, note, cosignature, seen_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (log_id, size) DO NOTHING`,
+)
+const newEvidence = hubStatement(
+  'put-fork-evidence',
+  `INSERT INTO fork_evidence (log_id, place, sent_hash, kind, known, known_note, sent, sent_note, seen_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (log_id, place, sent_hash) DO NOTHING`,
+)
+const newAlert = hubStatement(
+  'raise-alert',
+  `INSERT INTO alert (log_id, alert_id, source, type, severity, opened_at, detail) VALUES ($1, $2, $3, $4, $5, $6, $7)
+   ON CONFLICT (log_id, alert_id) DO NOTHING`,
+)
+
+/** Who a token belongs to, and the log with this id if it is that site's; undefined for a token that is not valid. */
+export async function findLogOfToken(
+  db: HubTx,
+  tokenHash: Buffer,
+  logId: string,
+): Promise<{ readonly siteId: string; readonly log: FedLog | undefined } | undefined> {
+  const [row] = await db.rows<{ site_id: string; log_id: string | null }>(logOfToken, [tokenHash, logId])
+  if (!row) return undefined
+  return { siteId: row.site_id, log: row.log_id === null ? undefined : (row as unknown as FedLog) }
+}
+
+export async function findLog(db: HubTx, logId: string): Promise<FedLog | undefined> {
+  const [row] = await db.rows<FedLog>(logById, [logId])
+  return row
+}
+
+/** Makes the head of a log that has none. */
+export async function ensureHead(db: HubTx, logId: string): Promise<void> {
+  await db.rows(beginHead, [logId])
+}
+
+/** Locks and returns the head of a log; NOT_READY when another feed has it, undefined when there is none yet. */
+export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefined> {
+  type Row = {
+    size: string
+    frontier: Buffer
+    state: LogState
+    witnessed_size: string
+    witnessed_root: Buffer | null
+    witnessed_note: string | null
+  }
+  const [row] = await tx.rows<Row>(lockedHead, [logId])
+  return (
+    row && {
+      size: Number(row.size),
+      frontier: row.frontier,
+      state: row.state,
+      witnessedSize: Number(row.witnessed_size),
+      witnessedRoot: row.witnessed_root,
+      witnessedNote: row.witnessed_note,
+    }
+  )
+}
+
+/** Stores what the head is after a feed. */
+export async function moveHead(
+  tx: HubTx,
+  logId: string,
+  head: Omit<Head, 'state'>,
+  fed: { readonly atMs: number; readonly status: object | undefined },
+): Promise<void> {
+  await tx.rows(movedHead, [
+    ...[logId, head.size, head.frontier, head.witnessedSize, head.witnessedRoot, head.witnessedNote],
+    ...[isoTime(fed.atMs), fed.status ? JSON.stringify(fed.status) : null],
+  ])
+}
+
+export async function markHead(tx: HubTx, logId: string, state: LogState): Promise<void> {
+  await tx.rows(markedHead, [logId, state])
+}
+
+/** From now on these keys sign the log, and no others. */
+export async function handOver(tx: HubTx, logId: string, vkeys: readonly string[]): Promise<void> {
+  await tx.rows(handedOver, [logId, vkeys])
+}
+
+/** Returns the stored bundles from one number to another, packed. */
+export async function bundlesBetween(tx: HubTx, logId: string, first: number, last: number) {
+  const rows = await tx.rows<{ n: string; packed: Buffer }>(bundles, [logId, first, last])
+  return rows.map(({ n, packed }) => ({ n: Number(n), packed }))
+}
+
+export type PackedBundle = { readonly n: number; readonly width: number; readonly packed: Buffer }
+
+/** Stores new bundles and those that have grown. */
+export async function putBundles(tx: HubTx, logId: string, all: readonly PackedBundle[]): Promise<void> {
+  if (all.length === 0) return
+  await tx.rows(newBundles, [logId, column(all, 'n'), column(all, 'width'), column(all, 'packed')])
+}
+
+/** Stores events, and moves what is true now forward to the newest of them. */
+export async function putPlacements(
+  tx: HubTx,
+  logId: string,
+  placements: readonly PlacementFact[],
+  { slots, assets, judgements: judged }: Newest,
+): Promise<void> {
+  if (placements.length === 0) return
+  await tx.rows(newPlacements, [
+    ...[logId, column(placements, 'seq'), times(placements, 'atMs'), times(placements, 'receivedAtMs')],
+    ...[column(placements, 'slotId'), column(placements, 'slotCode'), column(placements, 'letter')],
+    column(placements, 'assetKey'),
+  ])
+  if (slots.length > 0) {
+    await tx.rows(slotStates, [
+      ...[logId, column(slots, 'slotId'), column(slots, 'slotCode'), times(slots, 'atMs'), column(slots, 'seq')],
+      ...[column(slots, 'letter'), column(slots, 'assetKey')],
+    ])
+    await tx.rows(assetPositions, [
+      ...[logId, column(assets, 'assetKey'), times(assets, 'atMs'), column(assets, 'seq'), column(assets, 'letter')],
+      ...[column(assets, 'slotId'), column(assets, 'slotCode')],
+    ])
+  }
+  if (judged.length === 0) return
+  await tx.rows(judgements, [
+    ...[logId, column(judged, 'slotId'), column(judged, 'assetKey'), times(judged, 'atMs'), column(judged, 'seq')],
+    column(judged, 'letter'),
+  ])
+}
+
+export async function putMedia(tx: HubTx, logId: string, all: readonly MediaFact[]): Promise<void> {
+  if (all.length === 0) return
+  const bytes = all.map(({ sha256 }) => Buffer.from(sha256, 'hex'))
+  await tx.rows(mediaRefs, [logId, bytes, column(all, 'seq'), column(all, 'kind')])
+}
+
+/** What is printed on assets. */
+export type AssetFact = {
+  readonly key: string
+  readonly sscc: string | null
+  readonly gtin: string | null
+  readonly lot: string | null
+  readonly bestBefore: string | null
+  readonly serial: string | null
+}
+
+/** Stores assets of a snapshot; an older snapshot changes nothing. Each key at most once. */
+export async function putAssets(tx: HubTx, logId: string, all: readonly AssetFact[], version: number): Promise<void> {
+  if (all.length === 0) return
+  await tx.rows(newAssets, [
+    ...[logId, column(all, 'key'), column(all, 'sscc'), column(all, 'gtin'), column(all, 'lot')],
+    ...[column(all, 'bestBefore'), column(all, 'serial'), version],
+  ])
+}
+
+export type OpeningFact = { readonly commitment: Buffer; readonly salt: Buffer; readonly text: string }
+
+/** Stores names behind commitments, unless they were erased before. */
+export async function putOpenings(tx: HubTx, logId: string, all: readonly OpeningFact[]): Promise<void> {
+  if (all.length === 0) return
+  await tx.rows(newOpenings, [logId, column(all, 'commitment'), column(all, 'salt'), column(all, 'text')])
+}
+
+/** Takes names away for good; also those that were never here, so that they never come. */
+export async function eraseOpenings(tx: HubTx, logId: string, commitments: readonly Buffer[], atMs: number) {
+  if (commitments.length > 0) await tx.rows(erasedOpenings, [logId, commitments, isoTime(atMs)])
+}
+
+export async function findCheckpoint(tx: HubTx, logId: string, size: number) {
+  const [row] = await tx.rows<{ root: Buffer; note: string }>(checkpointAt, [logId, size])
+  return row
+}
+
+export async function putCheckpoint(
+  tx: HubTx,
+  logId: string,
+  made: { readonly size: number; readonly root: Buffer; readonly note: string; readonly cosignature: string | null },
+  atMs: number,
+): Promise<void> {
+  await tx.rows(newCheckpoint, [logId, made.size, made.root, made.note, made.cosignature, isoTime(atMs)])
+}
+
+/** A contradiction: what was known at a place, and what was sent. */
+export type Contradiction = {
+  /** Number of the first leaf that differs, or the size of the checkpoint that does. */
+  readonly place: number
+  readonly kind: 'leaf' | 'root'
+  readonly known: Buffer | null
+  readonly knownNote: string | null
+  readonly sent: Buffer | null
+  readonly sentNote: string
+  readonly sentHash: Buffer
+}
+
+export async function keepEvidence(tx: HubTx, logId: string, found: Contradiction, atMs: number): Promise<void> {
+  await tx.rows(newEvidence, [
+    ...[logId, found.place, found.sentHash, found.kind, found.known, found.knownNote, found.sent, found.sentNote],
+    isoTime(atMs),
+  ])
+}
+
+export async function raiseAlert(
+  tx: HubTx,
+  logId: string,
+  alert: { readonly id: string; readonly type: string; readonly severity: string; readonly detail: object },
+  atMs: number,
+): Promise<void> {
+  await tx.rows(newAlert, [
+    ...[logId, alert.id, 'hub', alert.type, alert.severity, isoTime(atMs), JSON.stringify(alert.detail)],
+  ])
+}
+
+function column<T, K extends keyof T>(all: readonly T[], key: K): T[K][] {
+  return all.map((one) => one[key])
+}
+
+function times<K extends string>(all: readonly Readonly<Record<K, number>>[], key: K): string[] {
+  return all.map((one) => isoTime(one[key]))
+}

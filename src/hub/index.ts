@@ -1,0 +1,5 @@
+export { authorityOf, fingerprintOf } from './authority.ts'
+export { startHub } from './compose.ts'
+export { EnrolService } from './enrol/service.ts'
+export { connectionOf, HubDatabase } from './store/database.ts'
+export { demandSchema, migrateHub } from './store/migrate.ts'

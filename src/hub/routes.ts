@@ -1,0 +1,109 @@
+import type { Context } from 'hono'
+import { z } from 'zod'
+import type { SlidingWindow } from '../auth/index.ts'
+import { AppError } from '../errors/index.ts'
+import { largestWitnessBytes } from '../evidence/index.ts'
+import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes } from '../feed/index.ts'
+import { type Api, type AppEnv, errorBody, readBodyInTime, readPackedBody, validationError } from '../http/index.ts'
+import type { EnrolService } from './enrol/service.ts'
+import type { FeedService } from './feed/service.ts'
+import type { FeedOutcome } from './operations/metrics.ts'
+import type { HubWitness } from './witness.ts'
+
+/** An enrolment has a code, a log id and two keys. */
+const largestEnrolBytes = 64 * 1024
+const enrolmentsAMinute = 20
+const witnessingsAMinute = 600
+/** Feeds under way at once. Each may hold some megabytes; more wait at their gateways. */
+const mostFeeds = 64
+
+export type HubRouteParts = {
+  readonly feeds: FeedService
+  readonly enrolments: EnrolService
+  readonly witness: HubWitness
+  readonly strangers: SlidingWindow
+  /** The authority that gateways trust, PEM; undefined where public ones vouch. */
+  readonly authority: () => string | undefined
+  readonly onFed: (outcome: FeedOutcome, leaves: number) => void
+}
+
+/** Serves what gateways call. */
+export function gatewayRoutes(
+  api: Api,
+  { feeds, enrolments, witness, strangers, authority, onFed }: HubRouteParts,
+): void {
+  let underWay = 0
+  const admit = (c: Context<AppEnv>, aMinute: number) => {
+    const waitSeconds = strangers.take(`${aMinute} ${c.get('address')}`, aMinute)
+    if (waitSeconds === 0) return
+    throw new AppError('RATE_LIMITED', 'Too many requests from this address', { retryAfterSeconds: waitSeconds })
+  }
+  api.get(authorityPath, (c) => {
+    admit(c, enrolmentsAMinute)
+    const pem = authority()
+    if (!pem) throw AppError.notFound('Authority')
+    return c.body(pem, 200, { 'Content-Type': 'application/x-pem-file' })
+  })
+  api.post('/witness/add-checkpoint', async (c) => {
+    admit(c, witnessingsAMinute)
+    const bytes = await readBodyInTime(c.req.raw, largestWitnessBytes)
+    const { status, type, body } = await witness.addCheckpoint(Buffer.from(bytes).toString('utf8'))
+    return c.body(body, status, { 'Content-Type': type })
+  })
+  api.get('/witness/logs', async (c) => {
+    admit(c, witnessingsAMinute)
+    return c.text(await witness.list())
+  })
+  api.post(enrolPath, async (c) => {
+    admit(c, enrolmentsAMinute)
+    const read = z.safeParse(EnrolBody, parseJson(await readBodyInTime(c.req.raw, largestEnrolBytes)))
+    if (!read.success) throw validationError(read.error.issues, undefined)
+    return c.json(await enrolments.enrol(read.data), 201)
+  })
+  api.post(feedPath(':logId'), async (c) => {
+    const logId = readLogId(c.req.param('logId') ?? '')
+    // The token is asked for before the body: a stranger makes nothing be unpacked.
+    const known = await feeds.demandToken(bearerOf(c), logId)
+    if (underWay >= mostFeeds) throw new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
+    underWay += 1
+    try {
+      const body = parseJson(await readPackedBody(c.req.raw, largestFeedBytes))
+      const fed = await feeds.feed(known, logId, body)
+      onFed(fed.kind, fed.kind === 'fed' ? leavesIn(body) : 0)
+      return fed.kind === 'gap' ? c.json({ size: fed.size }, 409) : c.json(fed.answer, 200)
+    } catch (error) {
+      onFed(outcomeOf(error), 0)
+      if (!(error instanceof AppError) || error.code !== 'LOG_FORKED') throw error
+      return c.json({ code: error.code, ...errorBody(error, c.get('requestId')) }, 422)
+    } finally {
+      underWay -= 1
+    }
+  })
+}
+
+/** A body that was taken in has its leaves in a list. */
+const leavesIn = (body: unknown): number => (body as { readonly leaves: readonly unknown[] }).leaves.length
+
+function outcomeOf(error: unknown): FeedOutcome {
+  if (!(error instanceof AppError) || error.status >= 500) return 'unavailable'
+  return error.code === 'LOG_FORKED' ? 'forked' : 'refused'
+}
+
+function bearerOf(c: Context<AppEnv>): string {
+  const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '') ?? []
+  if (token) return token
+  throw new AppError('AUTH_REQUIRED', 'Send the token of this gateway as Authorization: Bearer')
+}
+
+function readLogId(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text
+  throw AppError.notFound('Log')
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new AppError('MALFORMED_JSON', 'The body is not JSON in UTF-8', { cause })
+  }
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { type HubConfig, readDatabaseUrl, readSecretFile } from '../../config/index.ts'
+import { AppError, ExitError } from '../../errors/index.ts'
+import type { Logger } from '../../platform/index.ts'
+import type { HubStatement } from './statement.ts'
+
+const connectMs = 5_000
+/** The roles have the same limit at the server; this one is for a server that does not answer any more. */
+const statementMs = 60_000
+const mostConnections = 10
+
+/** Runs statements on one connection. */
+export type HubTx = {
+  /** Returns the rows. Values are sent beside the text, never in it. */
+  rows<R extends object = Record<string, unknown>>(statement: HubStatement, values: readonly unknown[]): Promise<R[]>
+}
+
+/** Returns what the driver needs to connect. Throws ExitError for files that cannot be read. */
+export function connectionOf(
+  { url, ownerUrl, passwordFile, ownerPasswordFile, caFile }: HubConfig['hub']['database'],
+  as: 'app' | 'owner',
+): pg.ClientConfig {
+  const isOwner = as === 'owner' && ownerUrl !== null
+  const address = readDatabaseUrl(isOwner ? ownerUrl : url)
+  if (!address) throw new Error('the schema let a URL pass that is none')
+  const secretIn = isOwner ? ownerPasswordFile : passwordFile
+  const { user, host, port, database, verifiesTls } = address
+  return {
+    ...{ host, port, database },
+    ...(user !== '' && { user }),
+    ...(secretIn !== null && { password: readSecretFile(secretIn) }),
+    ...((caFile !== null || verifiesTls) && { ssl: { ...(caFile !== null && { ca: readCa(caFile) }) } }),
+    connectionTimeoutMillis: connectMs,
+    query_timeout: statementMs,
+    application_name: 'gatehouse hub',
+  }
+}
+
+function readCa(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new ExitError(78, `hub.database.caFile: ${path} cannot be read`, cause)
+  }
+}
+
+/** The PostgreSQL of the head office, over a pool of connections. */
+export class HubDatabase implements HubTx {
+  readonly #pool: pg.Pool
+
+  constructor(needs: { readonly connection: pg.ClientConfig; readonly log: Logger }) {
+    this.#pool = new pg.Pool({ ...needs.connection, max: mostConnections })
+    // A connection that ends while nobody uses it; the next one is opened when it is needed.
+    this.#pool.on('error', (err) => needs.log.warn({ err }, 'a connection to the database ended'))
+    // One that ends while it is used: the statement under way rejects, and without a listener the event would end this process.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined))
+  }
+
+  /** Runs one statement as a transaction of its own. Rejects with AppError when the database does not work. */
+  async rows<R extends object>(statement: HubStatement, values: readonly unknown[]): Promise<R[]> {
+    return (await this.#connected(this.#pool.connect(), (client) => ask<R>(client, statement, values))) as R[]
+  }
+
+  /**
+   * Runs `work` in one transaction, which is on the disk of the server when the promise resolves. What `work` throws undoes it.
+   * Rejects with AppError when the database does not work: then the transaction may or may not have been committed.
+   */
+  transaction<T>(work: (tx: HubTx) => Promise<T>): Promise<T> {
+    return this.#connected(this.#pool.connect(), async (client) => {
+      await client.query('BEGIN')
+      try {
+        const result = await work({ rows: (statement, values) => ask(client, statement, values) })
+        await client.query('COMMIT')
+        return result
+      } catch (error) {
+        // A connection that cannot even roll back is closed by the caller, and the server rolls back.
+        await client.query('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+
+  async #connected<T>(connecting: Promise<pg.PoolClient>, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient | undefined
+    let isBroken = false
+    try {
+      client = await connecting
+      return await work(client)
+    } catch (error) {
+      const translated = asRefusal(error)
+      // After an error of the connection nobody knows what state it is in.
+      isBroken = translated !== error && sqlStateOf(error) !== lockedState
+      throw translated
+    } finally {
+      client?.release(isBroken)
+    }
+  }
+}
+
+async function ask<R extends object>(client: pg.ClientBase, { name, text }: HubStatement, values: readonly unknown[]) {
+  return (await client.query<R>({ name, text, values: [...values] })).rows
+}
+
+const lockedState = '55P03'
+const diskFullState = '53100'
+/** Classes of SQLSTATE that mean the server or the way to it, not the statement. */
+const unwell = /^(08|53|55|57|58|40|XX)/
+
+/** Returns a failure of the database as a refusal that may be tried again; anything else as it came. */
+function asRefusal(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const state = sqlStateOf(error)
+  if (state === lockedState) {
+    return new AppError('NOT_READY', 'Another feed of this log is under way', { cause: error, retryAfterSeconds: 1 })
+  }
+  if (state === diskFullState) {
+    return new AppError('STORAGE_FULL', 'The disk of the head office is full', { cause: error, retryAfterSeconds: 60 })
+  }
+  if (state !== undefined && !unwell.test(state)) return error
+  if (state === undefined && !isNetwork(error)) return error
+  return new AppError('NOT_READY', 'The database of the head office does not answer', {
+    cause: error,
+    retryAfterSeconds: 10,
+  })
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+/** The driver has no codes for a connection that ended, only words. */
+function isNetwork(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && /^E[A-Z_]+$/.test(code)) return true
+  return /timeout|terminated|not queryable|Connection/i.test(String(message))
+}

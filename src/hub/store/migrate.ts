@@ -1,0 +1,184 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import pg from 'pg'
+import { ExitError } from '../../errors/index.ts'
+import { type Engine, growth, migrationsFor, sequential } from './migrations.ts'
+import { readableTables, rightsOfApp, type TableName, tables } from './tables.ts'
+
+export const appRole = 'hub_app'
+export const readRole = 'hub_read'
+
+/** The oldest server whose SQL is enough. */
+const leastVersion = 150_000
+
+export type MigrateOptions = {
+  readonly connection: pg.ClientConfig
+  readonly engine: Engine
+  /** Password for hub_app when this makes it; null: it gets none, so that only the server's own rules let it in. */
+  readonly appPassword: string | null
+  /** Distributes the tables of a PostgreSQL that has become a Citus cluster. */
+  readonly grows: boolean
+}
+
+/**
+ * Brings the database to the schema of this version, and the roles to their rights. Returns what it did, a sentence each. May run
+ * beside a serving head office and beside itself. Throws ExitError for a database that it cannot work with.
+ */
+export async function migrateHub({ connection, engine, appPassword, grows }: MigrateOptions): Promise<string[]> {
+  const pool = new pg.Pool({ ...connection, max: 4 })
+  pool.on('error', () => undefined)
+  try {
+    await demandServer(pool, engine)
+    return await oneAtATime(pool, async () => {
+      const done = [...(await migrateTables(pool, engine)), ...(grows ? await grow(pool) : [])]
+      return [...done, ...(await makeRoles(pool, appPassword)), ...(await grant(pool))]
+    })
+  } catch (error) {
+    if (error instanceof ExitError) throw error
+    throw new ExitError(1, `the database could not be migrated: ${(error as Error).message}`, error)
+  } finally {
+    await pool.end()
+  }
+}
+
+/**
+ * Throws ExitError (78) unless the database has exactly the schema of this version: an older one is migrated first, and a newer
+ * one belongs to a newer gatehouse.
+ */
+export async function demandSchema(connection: pg.ClientConfig): Promise<void> {
+  const client = new pg.Client(connection)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM hub_migration ORDER BY name')
+    const there = rows.map(({ name }) => name)
+    const known = Object.keys(migrationsFor('postgresql'))
+    const newer = there.filter((name) => !known.includes(name))
+    if (newer.length > 0) {
+      throw new ExitError(78, `the database is of a newer gatehouse (it has ${newer.join(', ')}); install that version`)
+    }
+    if (there.length < known.length) throw notMigrated(`it lacks ${known.slice(there.length).join(', ')}`)
+  } catch (error) {
+    if (error instanceof ExitError) throw error
+    const { code, message } = error as { code?: string; message: string }
+    if (code === '42P01') throw notMigrated('it has no table of ours')
+    if (code === '42501') throw notMigrated('this user may not read its tables')
+    throw new ExitError(1, `the database cannot be reached: ${message || code}`, error)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const notMigrated = (why: string) => new ExitError(78, `run "gatehouse hub migrate" on the database first: ${why}`)
+
+/** Number of the lock that keeps two migrations apart: two that grant the same rights at once would fail. */
+const lockNumber = 7_451_902
+
+async function oneAtATime<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [lockNumber])
+    return await work()
+  } finally {
+    // Ends the session, and the lock with it.
+    client.release(true)
+  }
+}
+
+async function demandServer(pool: pg.Pool, engine: Engine): Promise<void> {
+  const { rows } = await pool.query<{ server_version_num: string }>('SHOW server_version_num')
+  const version = Number(rows[0]?.server_version_num)
+  if (version < leastVersion) throw new ExitError(1, `PostgreSQL 15 or later is needed; this is ${version}`)
+  if (engine === 'citus' && !(await hasCitus(pool))) {
+    throw new ExitError(1, 'hub.database.engine is citus, but the extension citus is not in this database')
+  }
+}
+
+async function hasCitus(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query(`SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'`)
+  return rows.length > 0
+}
+
+async function migrateTables(pool: pg.Pool, engine: Engine): Promise<string[]> {
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: keptOpen(pool) }) })
+  const migrations: Record<string, Migration> = migrationsFor(engine)
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+    migrationTableName: 'hub_migration',
+    migrationLockTableName: 'hub_migration_lock',
+  })
+  const { error, results = [] } = await migrator.migrateToLatest()
+  if (error) throw error
+  const made = results.filter(({ status }) => status === 'Success')
+  return made.length > 0 ? made.map(({ migrationName }) => `applied ${migrationName}`) : ['the schema is up to date']
+}
+
+/** Kysely ends the pool that it is given; this one is used afterwards. */
+function keptOpen(pool: pg.Pool) {
+  return { connect: () => pool.connect(), end: async () => undefined, options: pool.options }
+}
+
+async function grow(pool: pg.Pool): Promise<string[]> {
+  if (!(await hasCitus(pool)))
+    throw new ExitError(1, 'the extension citus is not in this database: CREATE EXTENSION citus')
+  const { rows } = await pool.query(`SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'log_head'::regclass`)
+  if (rows.length > 0) return ['the tables are distributed already']
+  await inOneTransaction(pool, growth)
+  return ['distributed the tables; set hub.database.engine to citus']
+}
+
+/** Makes the roles where this user may; says what to do where not. */
+async function makeRoles(pool: pg.Pool, appPassword: string | null): Promise<string[]> {
+  const done: string[] = []
+  for (const role of [appRole, readRole]) {
+    const { rows } = await pool.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])
+    if (rows.length > 0) continue
+    const secret = role === appRole && appPassword !== null ? ` PASSWORD ${pg.escapeLiteral(appPassword)}` : ''
+    try {
+      await pool.query(`CREATE ROLE ${role} LOGIN${secret}`)
+      await pool.query(`ALTER ROLE ${role} SET statement_timeout = '60s'`)
+      await pool.query(`ALTER ROLE ${role} SET idle_in_transaction_session_timeout = '60s'`)
+      done.push(`made the role ${role}`)
+    } catch (error) {
+      if ((error as { code?: string }).code !== '42501') throw error
+      done.push(`could not make the role ${role}: this user may not; let a superuser run CREATE ROLE ${role} LOGIN`)
+    }
+  }
+  return done
+}
+
+/** Gives the roles exactly their rights, one table a statement, as Citus wants it. */
+async function grant(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ rolname: string }>('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [
+    [appRole, readRole],
+  ])
+  const statements = rows.flatMap(({ rolname }) => rightsOfRole(rolname))
+  if (statements.length > 0) await inOneTransaction(pool, [sequential, ...statements])
+  return rows.map(({ rolname }) => `${rolname} has its rights`)
+}
+
+function rightsOfRole(role: string): string[] {
+  const rightsOf = (table: TableName) =>
+    role === appRole ? rightsOfApp[table] : readableTables.includes(table) ? (['SELECT'] as const) : []
+  const each = (Object.keys(tables) as TableName[]).flatMap((table) => [
+    `REVOKE ALL ON ${table} FROM ${role}`,
+    ...(rightsOf(table).length > 0 ? [`GRANT ${rightsOf(table).join(', ')} ON ${table} TO ${role}`] : []),
+  ])
+  return [`GRANT SELECT ON hub_migration TO ${role}`, ...each]
+}
+
+/** A serving head office sees the tables before or after, never between. */
+async function inOneTransaction(pool: pg.Pool, statements: readonly string[]): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    for (const statement of statements) await client.query(statement)
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  } finally {
+    client.release()
+  }
+}

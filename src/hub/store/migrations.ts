@@ -1,0 +1,105 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import { logTables, referenceTables } from './tables.ts'
+
+export type Engine = 'postgresql' | 'citus'
+
+/** Shards over which a Citus cluster spreads the logs; more than it will have workers. */
+const shards = 32
+
+const newTables = [
+  `CREATE TABLE site (site_id text PRIMARY KEY, name text NOT NULL, timezone text NOT NULL DEFAULT 'UTC')`,
+  `CREATE TABLE log (log_id uuid PRIMARY KEY, site_id text NOT NULL, origin text NOT NULL UNIQUE, vkeys text[] NOT NULL,
+    superseded_by uuid, ends_at bigint, enrolled_at timestamptz NOT NULL)`,
+  `CREATE TABLE enrolment (code_hash bytea PRIMARY KEY, site_id text NOT NULL, name text NOT NULL, made_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL, used_at timestamptz)`,
+  `CREATE TABLE gateway_token (token_hash bytea PRIMARY KEY, site_id text NOT NULL, made_at timestamptz NOT NULL,
+    revoked_at timestamptz)`,
+  `CREATE TABLE page_session (token_hash bytea PRIMARY KEY, username text NOT NULL, account_mark bytea NOT NULL,
+    made_at timestamptz NOT NULL, expires_at timestamptz NOT NULL, ended_at timestamptz)`,
+  `CREATE TABLE log_head (log_id uuid PRIMARY KEY, size bigint NOT NULL DEFAULT 0, frontier bytea NOT NULL DEFAULT '',
+    witnessed_size bigint NOT NULL DEFAULT 0, witnessed_root bytea, witnessed_note text,
+    state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'forked', 'retired')), vkeys text[],
+    fed_at timestamptz,
+    status jsonb NOT NULL DEFAULT '{}') WITH (fillfactor = 50)`,
+  `CREATE TABLE checkpoint (log_id uuid NOT NULL, size bigint NOT NULL, root bytea NOT NULL, note text NOT NULL,
+    cosignature text, seen_at timestamptz NOT NULL, PRIMARY KEY (log_id, size))`,
+  `CREATE TABLE entry_bundle (log_id uuid NOT NULL, n bigint NOT NULL,
+    width smallint NOT NULL CHECK (width BETWEEN 1 AND 256), packed bytea NOT NULL, PRIMARY KEY (log_id, n))`,
+  // It is compressed already.
+  `ALTER TABLE entry_bundle ALTER COLUMN packed SET STORAGE EXTERNAL`,
+  `CREATE TABLE placement (log_id uuid NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL,
+    received_at timestamptz NOT NULL, slot_id integer NOT NULL, slot_code text NOT NULL, event_type "char" NOT NULL,
+    asset_key text COLLATE "C" NOT NULL, PRIMARY KEY (log_id, seq))`,
+  `CREATE INDEX placement_asset ON placement (asset_key, at, seq)`,
+  `CREATE INDEX placement_slot ON placement (log_id, slot_id, at, seq)`,
+  // 64 KiB where a B-tree takes 9 MB, and a table with partitions could have no key (log_id, seq).
+  `CREATE INDEX placement_received ON placement USING brin (received_at timestamptz_minmax_multi_ops)`,
+  `CREATE TABLE slot_state (log_id uuid NOT NULL, slot_id integer NOT NULL, slot_code text NOT NULL, at timestamptz NOT NULL,
+    seq bigint NOT NULL, event_type "char" NOT NULL, asset_key text COLLATE "C" NOT NULL, PRIMARY KEY (log_id, slot_id))
+    WITH (fillfactor = 80)`,
+  `CREATE TABLE asset_position (log_id uuid NOT NULL, asset_key text COLLATE "C" NOT NULL, at timestamptz NOT NULL,
+    seq bigint NOT NULL, event_type "char" NOT NULL, slot_id integer NOT NULL, slot_code text NOT NULL,
+    PRIMARY KEY (log_id, asset_key)) WITH (fillfactor = 80)`,
+  `CREATE INDEX asset_position_key ON asset_position (asset_key)`,
+  `CREATE TABLE judgement (log_id uuid NOT NULL, slot_id integer NOT NULL, asset_key text COLLATE "C" NOT NULL,
+    at timestamptz NOT NULL, seq bigint NOT NULL, verdict "char" NOT NULL, PRIMARY KEY (log_id, slot_id, asset_key))
+    WITH (fillfactor = 80)`,
+  `CREATE TABLE media_ref (log_id uuid NOT NULL, sha256 bytea NOT NULL, seq bigint NOT NULL, kind text NOT NULL,
+    PRIMARY KEY (log_id, sha256, seq))`,
+  `CREATE TABLE asset (log_id uuid NOT NULL, asset_key text COLLATE "C" NOT NULL, sscc text, gtin text, lot text,
+    best_before date, serial text, version bigint NOT NULL, PRIMARY KEY (log_id, asset_key))`,
+  `CREATE INDEX asset_recall ON asset (gtin, lot)`,
+  `CREATE TABLE opening (log_id uuid NOT NULL, commitment bytea NOT NULL, kind text NOT NULL, salt bytea, value text,
+    erased_at timestamptz, PRIMARY KEY (log_id, commitment),
+    CHECK ((erased_at IS NULL) = (value IS NOT NULL AND salt IS NOT NULL)))`,
+  `CREATE TABLE alert (log_id uuid NOT NULL, alert_id text NOT NULL, source text NOT NULL, type text NOT NULL,
+    severity text NOT NULL, opened_at timestamptz NOT NULL, closed_at timestamptz, acknowledged_at timestamptz,
+    detail jsonb NOT NULL DEFAULT '{}', PRIMARY KEY (log_id, alert_id))`,
+  `CREATE TABLE fork_evidence (log_id uuid NOT NULL, place bigint NOT NULL, sent_hash bytea NOT NULL, kind text NOT NULL,
+    known bytea, known_note text, sent bytea, sent_note text NOT NULL, seen_at timestamptz NOT NULL,
+    PRIMARY KEY (log_id, place, sent_hash))`,
+]
+
+/** For a transaction that touches reference tables and shards: over one connection a worker. PostgreSQL takes it for a placeholder. */
+export const sequential = `SET LOCAL citus.multi_shard_modify_mode = 'sequential'`
+
+/** Distribution over a Citus cluster: everything that belongs to a log is on one worker. */
+const distribution = [
+  sequential,
+  ...referenceTables.map((table) => `SELECT create_reference_table('${table}')`),
+  `SELECT create_distributed_table('log_head', 'log_id', shard_count => ${shards})`,
+  ...logTables
+    .filter((table) => table !== 'log_head')
+    .map((table) => `SELECT create_distributed_table('${table}', 'log_id', colocate_with => 'log_head')`),
+]
+
+/** Citus refuses to distribute a table that has one of these, so they come last. */
+const foreignKeys = [
+  { table: 'log', name: 'log_of_site', to: 'FOREIGN KEY (site_id) REFERENCES site' },
+  { table: 'gateway_token', name: 'token_of_site', to: 'FOREIGN KEY (site_id) REFERENCES site' },
+  { table: 'log_head', name: 'head_of_log', to: 'FOREIGN KEY (log_id) REFERENCES log' },
+  { table: 'checkpoint', name: 'checkpoint_of_log', to: 'FOREIGN KEY (log_id) REFERENCES log_head' },
+] as const
+
+const addKeys = foreignKeys.map(({ table, name, to }) => `ALTER TABLE ${table} ADD CONSTRAINT ${name} ${to}`)
+const dropKeys = foreignKeys.map(({ table, name }) => `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
+
+/** Statements that turn the tables of a PostgreSQL into those of a Citus cluster, in one transaction. */
+export const growth: readonly string[] = [...dropKeys, ...distribution, ...addKeys]
+
+/** Returns the migrations in order. Each one is complete or not there. */
+export function migrationsFor(engine: Engine): Record<string, Migration> {
+  return {
+    '0001-tables': { up: (db) => runAll(db, newTables) },
+    '0002-distribution': { up: (db) => runAll(db, engine === 'citus' ? distribution : []) },
+    '0003-foreign-keys': { up: (db) => runAll(db, addKeys) },
+  }
+}
+
+/** Every statement by which the schema is made, for the test that holds them against what Citus refuses. */
+export const schemaStatements: readonly string[] = [...newTables, ...distribution, ...addKeys]
+
+async function runAll(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db)
+}

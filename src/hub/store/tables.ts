@@ -1,0 +1,186 @@
+/**
+ * The tables of the head office, which live in PostgreSQL. A test holds them against a migrated database. Every column is named
+ * with its type; `bigint` and `timestamptz` come from the driver as text and as Date.
+ */
+export const tables = {
+  site: { site_id: 'text', name: 'text', timezone: 'text' },
+  /** `ends_at`: its history goes on at `superseded_by` behind this leaf; 0 when none of it counts any more. Null: it has no end. */
+  log: {
+    log_id: 'uuid',
+    site_id: 'text',
+    origin: 'text',
+    vkeys: 'text[]',
+    superseded_by: 'uuid',
+    ends_at: 'bigint',
+    enrolled_at: 'timestamptz',
+  },
+  /** Codes that `gatehouse hub enrol` made. Of the secret only the hash is stored. */
+  enrolment: {
+    code_hash: 'bytea',
+    site_id: 'text',
+    name: 'text',
+    made_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    used_at: 'timestamptz',
+  },
+  /** What gateways sign in with. Of the token only the hash is stored. */
+  gateway_token: { token_hash: 'bytea', site_id: 'text', made_at: 'timestamptz', revoked_at: 'timestamptz' },
+  /**
+   * Sign-ins of browsers. Of the cookie's token only the hash is stored. `account_mark`: SHA-256 of the account's secretHash at sign-in,
+   * so that a new secret ends the session.
+   */
+  page_session: {
+    token_hash: 'bytea',
+    username: 'text',
+    account_mark: 'bytea',
+    made_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    ended_at: 'timestamptz',
+  },
+  /**
+   * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: what was cosigned last. `vkeys`: the
+   * keys that the newest log-key leaf names; null while those of the enrolment sign.
+   */
+  log_head: {
+    log_id: 'uuid',
+    size: 'bigint',
+    frontier: 'bytea',
+    witnessed_size: 'bigint',
+    witnessed_root: 'bytea',
+    witnessed_note: 'text',
+    state: 'text',
+    vkeys: 'text[]',
+    fed_at: 'timestamptz',
+    status: 'jsonb',
+  },
+  checkpoint: {
+    log_id: 'uuid',
+    size: 'bigint',
+    root: 'bytea',
+    note: 'text',
+    cosignature: 'text',
+    seen_at: 'timestamptz',
+  },
+  /** Leaves n·256 + 1 to n·256 + `width`: zstd of the entry bundle of c2sp.org/tlog-tiles. */
+  entry_bundle: { log_id: 'uuid', n: 'bigint', width: 'smallint', packed: 'bytea' },
+  placement: {
+    log_id: 'uuid',
+    seq: 'bigint',
+    at: 'timestamptz',
+    received_at: 'timestamptz',
+    slot_id: 'integer',
+    slot_code: 'text',
+    event_type: '"char"',
+    asset_key: 'text',
+  },
+  slot_state: {
+    log_id: 'uuid',
+    slot_id: 'integer',
+    slot_code: 'text',
+    at: 'timestamptz',
+    seq: 'bigint',
+    event_type: '"char"',
+    asset_key: 'text',
+  },
+  asset_position: {
+    log_id: 'uuid',
+    asset_key: 'text',
+    at: 'timestamptz',
+    seq: 'bigint',
+    event_type: '"char"',
+    slot_id: 'integer',
+    slot_code: 'text',
+  },
+  judgement: {
+    log_id: 'uuid',
+    slot_id: 'integer',
+    asset_key: 'text',
+    at: 'timestamptz',
+    seq: 'bigint',
+    verdict: '"char"',
+  },
+  media_ref: { log_id: 'uuid', sha256: 'bytea', seq: 'bigint', kind: 'text' },
+  /** From the snapshots of gateways: no leaf states what is printed on an asset. */
+  asset: {
+    log_id: 'uuid',
+    asset_key: 'text',
+    sscc: 'text',
+    gtin: 'text',
+    lot: 'text',
+    best_before: 'date',
+    serial: 'text',
+    version: 'bigint',
+  },
+  /** Names behind commitments. `erased_at` marks one that was erased; it never comes back. */
+  opening: {
+    log_id: 'uuid',
+    commitment: 'bytea',
+    kind: 'text',
+    salt: 'bytea',
+    value: 'text',
+    erased_at: 'timestamptz',
+  },
+  alert: {
+    log_id: 'uuid',
+    alert_id: 'text',
+    source: 'text',
+    type: 'text',
+    severity: 'text',
+    opened_at: 'timestamptz',
+    closed_at: 'timestamptz',
+    acknowledged_at: 'timestamptz',
+    detail: 'jsonb',
+  },
+  /** Both sides of a contradiction: what was stored, and what a gateway sent. */
+  fork_evidence: {
+    log_id: 'uuid',
+    place: 'bigint',
+    sent_hash: 'bytea',
+    kind: 'text',
+    known: 'bytea',
+    known_note: 'text',
+    sent: 'bytea',
+    sent_note: 'text',
+    seen_at: 'timestamptz',
+  },
+} as const
+
+export type TableName = keyof typeof tables
+
+/** Tables that belong to no log. On Citus each worker has a whole copy of them. */
+export const referenceTables: readonly TableName[] = ['site', 'log', 'enrolment', 'gateway_token', 'page_session']
+
+/** Tables of which each row belongs to a log. On Citus all rows of a log are on one worker. */
+export const logTables: readonly TableName[] = [
+  'log_head',
+  ...(Object.keys(tables) as TableName[]).filter((name) => name !== 'log_head' && !referenceTables.includes(name)),
+]
+
+type Right = 'SELECT' | 'INSERT' | 'UPDATE'
+
+/** What the daemon may do. Nothing is ever deleted, and what a leaf states is never changed. */
+export const rightsOfApp: Record<TableName, readonly Right[]> = {
+  site: ['SELECT', 'INSERT', 'UPDATE'],
+  log: ['SELECT', 'INSERT', 'UPDATE'],
+  enrolment: ['SELECT', 'INSERT', 'UPDATE'],
+  gateway_token: ['SELECT', 'INSERT', 'UPDATE'],
+  page_session: ['SELECT', 'INSERT', 'UPDATE'],
+  log_head: ['SELECT', 'INSERT', 'UPDATE'],
+  checkpoint: ['SELECT', 'INSERT'],
+  // A bundle that is not full grows with its log.
+  entry_bundle: ['SELECT', 'INSERT', 'UPDATE'],
+  placement: ['SELECT', 'INSERT'],
+  slot_state: ['SELECT', 'INSERT', 'UPDATE'],
+  asset_position: ['SELECT', 'INSERT', 'UPDATE'],
+  judgement: ['SELECT', 'INSERT', 'UPDATE'],
+  media_ref: ['SELECT', 'INSERT'],
+  asset: ['SELECT', 'INSERT', 'UPDATE'],
+  opening: ['SELECT', 'INSERT', 'UPDATE'],
+  alert: ['SELECT', 'INSERT', 'UPDATE'],
+  fork_evidence: ['SELECT', 'INSERT'],
+}
+
+/** What people who only look may read: everything but secrets and names. */
+export const readableTables: readonly TableName[] = (Object.keys(tables) as TableName[]).filter(
+  (name) => !['opening', 'enrolment', 'gateway_token', 'page_session'].includes(name),
+)

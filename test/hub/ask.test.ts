@@ -1,0 +1,134 @@
+import t from 'tap'
+import { testLog } from '../support/evidence/forge.ts'
+import { askAs, continuation, forkOf, headOffice, type Move, placements } from '../support/head-office.ts'
+import { feedOf, feedPathOf } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const postgres = await startPostgres(t)
+
+t.test('a barcode is found on any site, with its trail from site to site', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const { status, body } = await askAs(hub, '/api/hub/search?code=P-1')
+  t.equal(status, 200)
+  t.match(body.data, [
+    { siteId: 'dc-8', slot: 'A-01', slot_id: 1, since: '2026-03-02T11:00:00.000Z', state: 'here' },
+    { siteId: 'dc-7', slot: null, state: 'left' },
+  ])
+  t.match(body.trail, [
+    { siteId: 'dc-7', event_type: 'PLACED', timestamp: '2026-03-02T08:00:00.000Z', seq: 1 },
+    { siteId: 'dc-7', event_type: 'REMOVED' },
+    { siteId: 'dc-8', event_type: 'PLACED' },
+  ])
+  t.match((await askAs(hub, '/api/hub/search?code=P-2')).body.data, [
+    { siteId: 'dc-8', state: 'two_places' },
+    { siteId: 'dc-7', state: 'two_places', isVerified: true },
+  ])
+  t.match((await askAs(hub, '/api/hub/search?code=P-3')).body.data, [{ siteId: 'dc-7', slot: null, state: 'left' }])
+  t.same((await askAs(hub, '/api/hub/search?code=P-9')).body.data, [])
+})
+
+t.test('a recall lists every pallet of a lot on every site, also as a file to send', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const { body } = await askAs(hub, '/api/hub/recall?gtin=9521234543213&lot=L-7731')
+  t.same(body.data, [
+    { siteId: 'dc-7', asset_barcode: 'P-2', slot: 'A-02', since: '2026-03-02T08:10:00.000Z' },
+    { siteId: 'dc-8', asset_barcode: 'P-1', slot: 'A-01', since: '2026-03-02T11:00:00.000Z' },
+    { siteId: 'dc-8', asset_barcode: 'P-2', slot: 'A-02', since: '2026-03-02T11:10:00.000Z' },
+  ])
+  const file = await askAs(hub, '/api/hub/recall?gtin=09521234543213&lot=L-7731&format=csv')
+  t.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8')
+  const [head, ...lines] = file.text.trim().split('\r\n')
+  t.equal(head, 'siteId,asset_barcode,slot,since')
+  t.equal(lines.length, 3)
+  t.equal((await askAs(hub, '/api/hub/recall?gtin=9521234543214')).status, 400, 'a wrong check digit')
+})
+
+t.test('the floor of a site is shown as it is and as it was', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const slotsAt = async (query: string) =>
+    (await askAs(hub, `/api/hub/sites/dc-7/slots${query}`)).body.data.map(
+      (slot: { slot: string; assetBarcode: string | null; isVerified?: boolean }) =>
+        `${slot.slot} ${slot.assetBarcode}${slot.isVerified ? ' verified' : ''}`,
+    )
+  t.same(await slotsAt(''), ['A-01 P-4', 'A-02 P-2 verified', 'A-03 null'])
+  t.same(await slotsAt('?at=2026-03-02T08:30:00Z'), ['A-01 P-1', 'A-02 P-2', 'A-03 P-3'])
+  t.same(await slotsAt('?at=2026-03-02T08:05:00Z'), ['A-01 P-1'])
+  t.equal((await askAs(hub, '/api/hub/sites/dc-9/slots')).status, 404)
+})
+
+t.test('sites are listed with their lag, and a fork as an alert', async (t) => {
+  const hub = await headOffice(t, postgres)
+  hub.clock.advance(90_000)
+  t.match((await askAs(hub, '/api/hub/sites')).body.data, [
+    { siteId: 'dc-7', name: 'Site dc-7', size: 7, state: 'live', lagSeconds: 90, openAlerts: 0 },
+    { siteId: 'dc-8', size: 2, lagSeconds: 90 },
+  ])
+  t.equal(await forkOf(hub), 422)
+  t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ siteId: 'dc-8', type: 'log.forked', closedAt: null }])
+  t.match((await askAs(hub, '/api/hub/sites')).body.data[1], { state: 'forked', openAlerts: 1 })
+  const odd = JSON.stringify({ version: { tag: 'meta' }, health: 7, troubles: null })
+  await hub.rows('UPDATE log_head SET status = $1', [odd])
+  t.match((await askAs(hub, '/api/hub/sites')).body.data[0], { version: null, health: null, troubles: [], fleet: null })
+})
+
+t.test('whoever may see one site sees nothing of the others', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const seen = async (path: string) => (await askAs(hub, path, 'lars')).body
+  t.match((await seen('/api/hub/sites')).data, [{ siteId: 'dc-8' }])
+  const found = await seen('/api/hub/search?code=P-2')
+  t.match(found.data, [{ siteId: 'dc-8', state: 'here' }])
+  t.equal(JSON.stringify(found).includes('dc-7'), false)
+  t.match((await seen('/api/hub/recall?gtin=9521234543213')).data, [{ siteId: 'dc-8', asset_barcode: 'P-1' }])
+  t.equal((await seen('/api/hub/recall?gtin=9521234543213')).data.length, 1, 'P-2 has its lot at dc-7 alone')
+  t.equal((await askAs(hub, '/api/hub/sites/dc-7/slots', 'lars')).status, 404)
+})
+
+t.test('nobody asks without an account', async (t) => {
+  const hub = await headOffice(t, postgres)
+  for (const path of ['search?code=P-1', 'recall?gtin=1', 'sites', 'sites/dc-7/slots', 'alerts']) {
+    t.equal((await hub.ask('GET', `/api/hub/${path}`)).status, 401, path)
+    t.equal((await askAs(hub, `/api/hub/${path}`, 'nobody')).status, 401, `${path} as nobody`)
+  }
+  t.equal((await askAs(hub, '/api/hub/sites?site=dc-7')).status, 400, 'an unknown parameter')
+})
+
+t.test('what a restore lost is shown as evidence, and counts for nothing else', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const [siteId, logId] = ['dc-9', '0190a5c4-3c00-7000-8000-000000000009']
+  const moves: Move[] = [
+    ['08:00', 'PLACED', 1, 'P-1'],
+    ['08:10', 'PLACED', 2, 'P-5'],
+  ]
+  const parent = testLog({ siteId, logId, leaves: placements({ siteId, logId, moves }) })
+  const token = await hub.enrol(parent)
+  await hub.ask('POST', feedPathOf(parent), { token, body: feedOf(parent, 0, 2) })
+  const restored = async (end: string, asset: string) => {
+    const child = await continuation(hub, parent, 1, logId.replace(/9$/, end), [['09:00', 'PLACED', 3, asset]])
+    return (await hub.ask('POST', feedPathOf(child), { token, body: feedOf(child, 0, 2) })).status
+  }
+  t.equal(await restored('a', 'P-6'), 200)
+  const found = async (code: string) => (await askAs(hub, `/api/hub/search?code=${code}`)).body
+  const countOf = async (code: string) => {
+    const { data, trail, behindFork } = await found(code)
+    return [data.length, trail.length, behindFork.length]
+  }
+  t.same(await countOf('P-5'), [0, 0, 1])
+  t.match((await found('P-5')).behindFork, [{ siteId, slot: 'A-02', seq: 2 }])
+  t.same(await countOf('P-6'), [1, 1, 0])
+  t.equal((await found('P-1')).trail.at(0)?.siteId, siteId, 'what was before the fork stays')
+  t.equal(await restored('b', 'P-8'), 200, 'the same backup again')
+  t.same(await countOf('P-6'), [0, 0, 1])
+  const slotsAt = async (query: string) =>
+    (await askAs(hub, `/api/hub/sites/${siteId}/slots${query}`)).body.data.map(
+      (one: { assetBarcode: string }) => one.assetBarcode,
+    )
+  t.same(await slotsAt(''), ['P-1', 'P-8'])
+  t.same(await slotsAt('?at=2026-03-02T10:00:00Z'), ['P-1', 'P-8'])
+  t.match(
+    (await askAs(hub, '/api/hub/sites')).body.data[2],
+    { siteId, state: 'live', openAlerts: 0 },
+    'the site is well',
+  )
+  const alerts = (await askAs(hub, '/api/hub/alerts')).body.data.map(({ type }: { type: string }) => type)
+  t.same(new Set(alerts), new Set(['log.leaves-behind-fork', 'log.branch-lost']))
+})

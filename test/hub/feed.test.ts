@@ -1,0 +1,351 @@
+import { gzipSync, zstdDecompressSync } from 'node:zlib'
+import t from 'tap'
+import { openCheckpoint } from '../support/evidence/checkpoint.ts'
+import { checkpointText, commitmentOf, noteOf, type TestLog, testLog } from '../support/evidence/forge.ts'
+import { formatVkey, parseVkey } from '../support/evidence/note.ts'
+import { floorLeaves, replayed } from '../support/floor-leaves.ts'
+import { continuation } from '../support/head-office.ts'
+import { feedOf, feedPathOf, peaksOf, type TestHub, testHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const postgres = await startPostgres(t)
+
+const floorLog = (count = 600, seed = 7): TestLog => testLog({ leaves: floorLeaves({ count, seed }) })
+
+/** Sends the leaves from one size to another. */
+const send = (hub: TestHub, token: string, log: TestLog, from: number, end: number, size = end) =>
+  hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end, size) })
+
+async function storedEntries(hub: TestHub): Promise<Buffer> {
+  const rows = await hub.rows('SELECT packed FROM entry_bundle ORDER BY n')
+  return Buffer.concat(rows.map(({ packed }) => zstdDecompressSync(packed as Buffer)))
+}
+
+t.test('a log that comes in pieces is stored byte for byte, and shows the floor that a replay shows', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(600)
+  const token = await hub.enrol(log)
+  for (const [from, end] of [
+    [0, 1],
+    [1, 20],
+    [20, 256],
+    [256, 300],
+    [300, 513],
+    [513, 600],
+  ] as const) {
+    t.match(await send(hub, token, log, from, end), { status: 200, body: { size: end, witnessed: end } })
+  }
+  const entries = log.leaves.flatMap((leaf) => [Buffer.of(leaf.length >> 8, leaf.length & 255), leaf])
+  t.ok((await storedEntries(hub)).equals(Buffer.concat(entries)), 'every byte')
+  const truth = replayed(log.leaves)
+  const slots = await hub.rows(
+    `SELECT slot_id, event_type::text || ' ' || seq || ' ' || asset_key AS is FROM slot_state`,
+  )
+  t.same(new Map(slots.map(({ slot_id, is }) => [slot_id, is])), truth.slots)
+  const assets = await hub.rows(
+    `SELECT asset_key, event_type::text || ' ' || seq || ' ' || slot_code AS is FROM asset_position`,
+  )
+  t.same(new Map(assets.map(({ asset_key, is }) => [asset_key, is])), truth.assets)
+  t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 600 }])
+  t.same(await hub.rows('SELECT count(*)::int AS n FROM media_ref'), [{ n: 200 }])
+})
+
+t.test('the head office confirms each checkpoint under its own key', async (t) => {
+  const hub = await testHub(t, postgres, { hub: { witness: { name: 'hub.example/w1' } } })
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  const { body } = await send(hub, token, log, 0, 20)
+  const vkey = (await hub.ask('GET', '/witness/logs')).text.split('\n')[0] ?? ''
+  const { signed } = openCheckpoint(log.checkpoint() + body.cosignature, [parseVkey(vkey)])
+  t.match(signed, [{ vkey: { name: 'hub.example/w1', type: 4 } }])
+})
+
+t.test('the same feed sent again changes nothing', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(300)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 300)
+  const count = () =>
+    hub.rows('SELECT (SELECT count(*) FROM placement) AS p, (SELECT sum(width) FROM entry_bundle) AS l')
+  const before = await count()
+  t.match(await send(hub, token, log, 0, 300), { status: 200, body: { size: 300 } })
+  t.match(await send(hub, token, log, 100, 200, 300), { status: 200, body: { size: 300 } }, 'a part of it')
+  t.match(await send(hub, token, log, 250, 280), { status: 200, body: { size: 300 } }, 'under an older checkpoint')
+  t.same(await count(), before)
+})
+
+t.test('a feed that begins too late is told where to go on', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(60)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 10)
+  const answer = await send(hub, token, log, 20, 60)
+  t.equal(answer.status, 409)
+  t.same(answer.body, { size: 10 })
+})
+
+t.test('leaves may come behind a checkpoint that covers more, and are held against it on the way', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(700)
+  const token = await hub.enrol(log)
+  t.match(await send(hub, token, log, 0, 100, 700), { status: 200, body: { size: 100, witnessed: 700 } })
+  t.match(await send(hub, token, log, 100, 690, 700), { status: 200, body: { size: 690, witnessed: 700 } })
+  t.match(await send(hub, token, log, 690, 700, 700), { status: 200, body: { size: 700, witnessed: 700 } })
+})
+
+t.test('another byte at a known place is a fork: both are kept, and the log takes no more feeds', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(40)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 30)
+  const forged = log.leaves.map((leaf, i) => (i === 17 ? Buffer.from(leaf.toString().replace('P-', 'Q-')) : leaf))
+  const other = testLog({ leaves: forged })
+  const note = noteOf(checkpointText(log.origin, 40, other.tree.root(40)), log.signers)
+  const body = { ...feedOf(other, 10, 40), checkpoint: note, before: peaksOf(forged, 10) }
+  t.match(await hub.ask('POST', feedPathOf(log), { token, body }), { status: 422, body: { code: 'LOG_FORKED' } })
+  const [kept] = await hub.rows('SELECT place, kind, known, sent, sent_note FROM fork_evidence')
+  t.match(kept, { place: '18', kind: 'leaf', sent_note: note })
+  t.ok(log.leaves[17]?.equals(kept?.['known'] as Buffer) && forged[17]?.equals(kept?.['sent'] as Buffer), 'both leaves')
+  t.match(await hub.rows('SELECT type, severity FROM alert'), [{ type: 'log.forked', severity: 'critical' }])
+  t.equal((await send(hub, token, log, 30, 40)).status, 422, 'the honest half is refused too')
+  t.same(await hub.rows('SELECT size FROM log_head'), [{ size: '30' }], 'nothing of the feed was stored')
+})
+
+t.test('another root for a known size, and leaves of another history under a signed root, are forks', async (t) => {
+  const log = floorLog(40)
+  const other = floorLog(40, 8)
+  const rootOf = (of: TestLog, size: number) =>
+    noteOf(checkpointText(log.origin, size, of.tree.root(size)), log.signers)
+  const cases = {
+    'a known size': [{ checkpoint: rootOf(other, 20), from: 20, leaves: [] }, 20],
+    'new leaves': [{ ...feedOf(other, 20, 30), checkpoint: rootOf(other, 30), before: peaksOf(other.leaves, 20) }, 30],
+    'leaves behind which the log has grown': [
+      { ...feedOf(other, 20, 30, 40), checkpoint: rootOf(other, 40), before: peaksOf(other.leaves, 20) },
+      40,
+    ],
+  } as const
+  for (const [name, [body, place]] of Object.entries(cases)) {
+    const hub = await testHub(t, postgres)
+    const token = await hub.enrol(log)
+    await send(hub, token, log, 0, 20)
+    t.equal((await hub.ask('POST', feedPathOf(log), { token, body })).status, 422, name)
+    t.match(await hub.rows('SELECT place, kind, sent_note FROM fork_evidence'), [
+      { place: String(place), kind: 'root', sent_note: body.checkpoint },
+    ])
+  }
+})
+
+t.test('whoever has the token but no key of the log cannot end it with leaves that nobody signed', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(40)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 30)
+  const forged = testLog({ leaves: log.leaves.map((leaf) => Buffer.from(leaf.toString().replace('P-', 'Q-'))) })
+  const cases: [string, Record<string, unknown>][] = [
+    ['a known leaf under an old checkpoint', { ...feedOf(forged, 0, 20), checkpoint: log.checkpoint(20) }],
+    ['the same with what is before', { ...feedOf(forged, 10, 20), checkpoint: log.checkpoint(20) }],
+    ['new leaves that do not give the signed root', { ...feedOf(forged, 30, 40), checkpoint: log.checkpoint(40) }],
+    ['new leaves behind the newest', { ...feedOf(forged, 30, 35, 40), checkpoint: log.checkpoint(40) }],
+  ]
+  for (const [name, body] of cases) {
+    for (const before of [
+      undefined,
+      peaksOf(forged.leaves, Number(body['from'])),
+      peaksOf(log.leaves, Number(body['from'])),
+    ]) {
+      t.equal((await hub.ask('POST', feedPathOf(log), { token, body: { ...body, before } })).status, 400, name)
+    }
+  }
+  t.same(await hub.rows('SELECT place FROM fork_evidence'), [])
+  t.match(await send(hub, token, log, 30, 40), { status: 200, body: { size: 40 } }, 'the log goes on')
+})
+
+t.test('a log ends only for a continuation whose first leaf its key has signed', async (t) => {
+  const hub = await testHub(t, postgres)
+  const parent = floorLog(20)
+  const token = await hub.enrol(parent)
+  await send(hub, token, parent, 0, 20)
+  const logId = '0190a5c4-3c00-7000-8000-00000000000f'
+  const fork = { parentLogId: parent.logId, parentSize: 20, parentRoot: parent.tree.root(20).toString('hex') }
+  const first = Buffer.from(JSON.stringify({ v: 2, kind: 'log-fork', siteId: 'dc-7', logId, seq: 1, ...fork }))
+  const old = floorLeaves({ logId, count: 5 })
+  const child = testLog({ logId, leaves: [first, ...old.slice(1)] })
+  // As after a restore: the parent's keys sign, under the new name.
+  const keys = child.signers.map(({ vkey }) => formatVkey({ ...parseVkey(vkey), name: parent.origin }))
+  await hub.rows('UPDATE log SET vkeys = $1', [keys])
+  const note = noteOf(checkpointText(child.origin, 5, testLog({ logId, leaves: old }).tree.root(5)), child.signers)
+  const body = { ...feedOf(child, 0, 5), checkpoint: note }
+  t.equal((await hub.ask('POST', feedPathOf(child), { token, body })).status, 400, 'over another first leaf')
+  const states =
+    'SELECT h.state, l.superseded_by FROM log_head h JOIN log l USING (log_id) ORDER BY l.enrolled_at, 1 DESC'
+  t.same(await hub.rows(states), [{ state: 'live', superseded_by: null }], 'the parent lives')
+  t.match(await send(hub, token, child, 0, 3, 5), { status: 200, body: { size: 3 } })
+  t.match(await hub.rows(states), [{ state: 'retired', superseded_by: logId }, { state: 'live' }])
+})
+
+t.test('a site cannot go on under the number of a log that another site has', async (t) => {
+  const hub = await testHub(t, postgres)
+  const [siteId, logId] = ['dc-8', '0190a5c4-3c00-7000-8000-000000000008']
+  const other = testLog({ siteId, logId, leaves: floorLeaves({ siteId, logId, count: 5 }) })
+  const tokenOfOther = await hub.enrol(other)
+  t.equal((await send(hub, tokenOfOther, other, 0, 4)).status, 200)
+  const own = floorLog(20)
+  const token = await hub.enrol(own)
+  await send(hub, token, own, 0, 20)
+  const taken = await continuation(hub, own, 20, logId, [['09:00', 'PLACED', 1, 'P-1']])
+  t.equal((await send(hub, token, taken, 0, 2)).status, 404)
+  const states = `SELECT l.site_id, h.state, l.superseded_by FROM log_head h JOIN log l USING (log_id) ORDER BY l.site_id`
+  t.same(await hub.rows(states), [
+    { site_id: 'dc-7', state: 'live', superseded_by: null },
+    { site_id: 'dc-8', state: 'live', superseded_by: null },
+  ])
+  t.equal((await send(hub, tokenOfOther, other, 4, 5)).status, 200, 'the other site goes on')
+})
+
+/** Feeds that are refused, with their status; the log has 20 leaves at the head office. */
+function badFeeds(log: TestLog): [string, number, Record<string, unknown>][] {
+  const stranger = testLog({ leaves: log.leaves })
+  const ofOther = floorLeaves({ logId: '0190a5c4-3c00-7000-8000-00000000000f', count: 30 })
+  const good = feedOf(log, 20, 30)
+  const asBase64 = (leaves: readonly Buffer[]) => leaves.map((leaf) => leaf.toString('base64'))
+  return [
+    ['signed by another key', 403, { ...good, checkpoint: stranger.checkpoint(30) }],
+    ['a note without a signature', 400, { ...good, checkpoint: checkpointText(log.origin, 30, log.tree.root(30)) }],
+    ['a leaf of another log', 400, { ...good, leaves: asBase64(ofOther.slice(20, 30)) }],
+    ['leaves in another order', 400, { ...good, leaves: asBase64(log.leaves.slice(20, 30).toReversed()) }],
+    ['a leaf of another site', 400, { ...good, leaves: asBase64(floorLeaves({ siteId: 'dc-8' }).slice(20, 30)) }],
+    ['a leaf that is no JSON', 400, { ...good, leaves: asBase64([Buffer.from('{')]) }],
+    ['more leaves than the checkpoint covers', 400, { ...good, checkpoint: log.checkpoint(25) }],
+    ['a checkpoint ahead without a proof', 400, { ...good, checkpoint: log.checkpoint(40) }],
+    [
+      'a proof from another size',
+      400,
+      { ...feedOf(log, 20, 30, 40), consistency: feedOf(log, 20, 29, 40)['consistency'] },
+    ],
+    ['a negative place', 400, { ...good, from: -1 }],
+    ['too many leaves', 400, { ...good, leaves: Array.from({ length: 1025 }, () => 'e30=') }],
+    [
+      'an opening that opens nothing',
+      400,
+      { ...good, openings: [{ commitment: '0'.repeat(64), salt: 'AAAA', text: 'x' }] },
+    ],
+  ]
+}
+
+t.test('a feed that is wrong is refused, and nothing of it is stored', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(40)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 20)
+  for (const [name, status, body] of badFeeds(log)) {
+    t.equal((await hub.ask('POST', feedPathOf(log), { token, body })).status, status, name)
+  }
+  const body = feedOf(log, 20, 30)
+  t.equal((await hub.ask('POST', feedPathOf(log), { body })).status, 401, 'no token')
+  t.equal((await hub.ask('POST', feedPathOf(log), { token: 'guessed', body })).status, 401, 'another token')
+  const unknown = feedPathOf({ logId: '0190a5c4-3c00-7000-8000-00000000000f' })
+  const elsewhere = testLog({ logId: '0190a5c4-3c00-7000-8000-00000000000f', size: 3 })
+  t.equal((await hub.ask('POST', unknown, { token, body: feedOf(elsewhere, 0, 3) })).status, 404, 'an unknown log')
+  t.same(await hub.rows('SELECT size, state FROM log_head'), [{ size: '20', state: 'live' }])
+})
+
+t.test('a body that unpacks to gigabytes is refused with little memory', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  // 1 GiB of blanks in 1 MiB of gzip: members one behind the other are one stream.
+  const bytes = Buffer.concat(Array.from({ length: 64 }, () => gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))))
+  const before = process.memoryUsage().arrayBuffers
+  const answer = await hub.ask('POST', feedPathOf(log), { token, bytes })
+  t.equal(answer.status, 413)
+  const little = gzipSync(Buffer.alloc(5 * 1024 * 1024, ' '))
+  t.equal((await hub.ask('POST', feedPathOf(log), { token, bytes: little })).status, 413, 'one MiB too much')
+  t.ok(process.memoryUsage().arrayBuffers - before < 32 * 1024 * 1024, 'memory is bounded')
+})
+
+t.test('two feeds of one log at once: one is told to come again, and no leaf is stored twice', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(600)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 1)
+  const answers = await Promise.all(Array.from({ length: 6 }, () => send(hub, token, log, 1, 600)))
+  const statuses = new Set(answers.map(({ status }) => status))
+  t.ok(
+    [...statuses].every((status) => status === 200 || status === 503),
+    [...statuses].join(),
+  )
+  for (const { status, headers } of answers) if (status === 503) t.equal(headers.get('retry-after'), '1')
+  t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 600 }])
+})
+
+t.test('names are stored only where the head office says so, and an erased name never comes back', async (t) => {
+  const log = floorLog(20)
+  const text = 'dana@https://cloud.example.com'
+  const commitment = commitmentOf(Buffer.of(0, 1, 2, 3), text)
+  const openings = [{ commitment, salt: 'AAECAw==', text }]
+  const fedWith = async (mode: 'never' | 'names', bodies: Record<string, unknown>[]) => {
+    const hub = await testHub(t, postgres, { hub: { openings: mode } })
+    const token = await hub.enrol(log)
+    for (const more of bodies) {
+      const body = { ...feedOf(log, 0, 20), ...more }
+      t.match(await hub.ask('POST', feedPathOf(log), { token, body }), { status: 200, body: { openings: mode } })
+    }
+    return hub.rows('SELECT value, erased_at IS NOT NULL AS erased FROM opening')
+  }
+  t.same(await fedWith('never', [{ openings }]), [])
+  t.same(await fedWith('names', [{ openings }]), [{ value: text, erased: false }])
+  t.same(await fedWith('names', [{ openings }, { erased: [commitment] }, { openings }]), [
+    { value: null, erased: true },
+  ])
+  t.same(await fedWith('names', [{ erased: [commitment] }, { openings }]), [{ value: null, erased: true }])
+})
+
+t.test('what is printed on assets follows the newest snapshot', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  for (const [version, lot] of [
+    [5, 'L-1'],
+    [7, 'L-2'],
+    [6, 'L-3'],
+  ] as const) {
+    const snapshot = { version, assets: [{ key: 'P-1', gtin: '09521234543213', lot, bestBefore: '2026-12-31' }] }
+    t.match(await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 20), snapshot } }), {
+      status: 200,
+    })
+  }
+  t.same(await hub.rows('SELECT gtin, lot, best_before::text FROM asset'), [
+    { gtin: '09521234543213', lot: 'L-2', best_before: '2026-12-31' },
+  ])
+})
+
+t.test('what a gateway says of itself is cut to size, and stops no feed', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  const trouble = { component: 'disk', kind: 'full', message: 'm'.repeat(600), since: '2026-03-02T08:00:00.000Z' }
+  const status = {
+    ...{ version: { tag: 'meta' }, health: 'splendid', fleet: [], more: 'x'.repeat(100_000) },
+    troubles: [null, ...Array.from({ length: 30 }, () => trouble)],
+  }
+  const body = { ...feedOf(log, 0, 20), status }
+  t.equal((await hub.ask('POST', feedPathOf(log), { token, body })).status, 200)
+  const troubles = Array.from({ length: 19 }, () => ({ ...trouble, message: 'm'.repeat(500) }))
+  t.same(await hub.rows('SELECT status FROM log_head'), [
+    { status: { version: null, health: null, fleet: null, troubles } },
+  ])
+})
+
+t.test('a killed database costs nothing that was acknowledged, and the feed goes on by itself', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(300)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 100)
+  await postgres.kill()
+  const refused = await send(hub, token, log, 100, 200)
+  t.equal(refused.status, 503)
+  t.ok(Number(refused.headers.get('retry-after')) > 0)
+  await postgres.start()
+  t.match(await send(hub, token, log, 100, 200), { status: 200, body: { size: 200 } })
+  t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 200 }])
+})

@@ -1,0 +1,352 @@
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import t from 'tap'
+import { joinHub } from '../../src/cli/hub-join.ts'
+import { loadConfig } from '../../src/config/index.ts'
+import { isWell, paintFor, statusWords } from '../../src/doctor/index.ts'
+import { acceptFork } from '../../src/evidence/index.ts'
+import type { Fleet } from '../../src/feed/wire.ts'
+import { HttpListener } from '../../src/http/index.ts'
+import { systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
+import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { type TestHub, testHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+const postgres = await startPostgres(t)
+const plain = paintFor({ isTTY: false })
+const fromFile = { file: '/etc/gatehouse/gatehouse.yaml', loadedMs: 0, refused: null, waiting: [] }
+type T = { teardown(work: () => unknown): void }
+
+/** A gateway with one slot A-01 that has joined a head office and sends its log. */
+async function joined(t: T, hub: TestHub): Promise<TestGateway> {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-01', 'A-02'])
+  await enrol(gateway, hub)
+  gateway.feeder.start()
+  t.teardown(() => gateway.feeder.stop())
+  await gateway.feeder.settled()
+  return gateway
+}
+
+async function enrol(gateway: TestGateway, hub: TestHub): Promise<void> {
+  const configFile = join(gateway.folder, 'gatehouse.yaml')
+  const order = { url: hub.url, code: await hub.code('test-site'), configFile }
+  const { tokenFile } = await joinHub(order)
+  gateway.live.config = loadConfig(configFile).config
+  if (readFileSync(tokenFile, 'utf8').length < 40) throw new Error('a token is long')
+}
+
+const place = async (gateway: TestGateway, barcode: string, slot = 'A-01') => {
+  const photo_url = await heldPhoto(gateway, barcode.length + barcode.charCodeAt(2) * 1000 + slot.charCodeAt(3))
+  const body = { event_type: 'PLACED', slot_code: slot, asset_barcode: barcode, photo_url }
+  return gateway.ask('POST', '/api/whms/events', { by: people.ada, body })
+}
+
+/** The same folder again, feeding, as after a restart. */
+async function started({ clock, folder }: TestGateway): Promise<TestGateway> {
+  const again = await testGateway({ clock, folder })
+  again.live.config = loadConfig(join(folder, 'gatehouse.yaml')).config
+  again.feeder.start()
+  await again.feeder.settled()
+  return again
+}
+
+/** Ends with the state of now, after the head office has seen one pallet more in A-01. */
+async function restoreBehind(gateway: TestGateway): Promise<void> {
+  const state = gateway.live.config.dataDir
+  await gateway.feeder.stop()
+  gateway.close()
+  cpSync(state, `${state}-before`, { recursive: true })
+  const grown = await started(gateway)
+  await place(grown, 'P-9')
+  await pass(grown)
+  await grown.feeder.stop()
+  grown.close()
+  rmSync(state, { recursive: true })
+  renameSync(`${state}-before`, state)
+}
+
+/** Lets time pass until the next feed is done. */
+async function pass(gateway: TestGateway, ms = 1000): Promise<void> {
+  gateway.clock.advance(ms)
+  await gateway.feeder.settled()
+}
+
+const leavesAt = async (hub: TestHub) => Number((await hub.rows('SELECT sum(size) AS n FROM log_head'))[0]?.['n'])
+
+t.test('what happens on the floor is at the head office a second later, byte for byte', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  for (const barcode of ['P-1', 'P-2', 'P-3']) t.equal((await place(gateway, barcode)).status, 201)
+  await pass(gateway)
+  const { size } = gateway.checkpoints.newest() ?? { size: 0 }
+  t.ok(size >= 3)
+  t.equal(await leavesAt(hub), size)
+  const entries = await gateway.ask('GET', `/api/log/tile/entries/000.p/${size}`, { by: people.ada })
+  const [row] = await hub.rows('SELECT packed FROM entry_bundle')
+  t.ok(zstdDecompressSync(row?.['packed'] as Buffer).equals(entries.bytes))
+  t.match(await hub.rows(`SELECT slot_code, asset_key FROM slot_state`), [{ slot_code: 'A-01', asset_key: 'P-3' }])
+  t.match(gateway.feeder.seen(), { size, trouble: undefined })
+})
+
+t.test('how a gateway is comes along in figures', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const fleetAt = async () => {
+    const [row] = await hub.rows(`SELECT status -> 'fleet' AS fleet FROM log_head`)
+    return row?.['fleet'] as Fleet
+  }
+  const fleet = await fleetAt()
+  t.match(fleet, {
+    openAlerts: 0,
+    cameras: { configured: 0, withoutPictures: 0 },
+    backupAt: null,
+    certificateUntil: null,
+  })
+  t.ok((fleet.freeBytes ?? 0) > 0)
+  t.match(fleet.configHash, /^[0-9a-f]{64}$/)
+  const { rateLimit } = gateway.live.config
+  gateway.live.config = { ...gateway.live.config, rateLimit: { ...rateLimit, requestsPerMinute: 7 } }
+  await pass(gateway, 600_000)
+  t.not((await fleetAt()).configHash, fleet.configHash, 'another config shows')
+})
+
+t.test('the confirmation of the head office makes a fact witnessed', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const { body } = await place(gateway, 'P-1')
+  await pass(gateway)
+  const { evidence } = (await gateway.ask('GET', `/api/whms/events/${body.id}`, { by: people.ada })).body
+  t.match(evidence, { state: 'witnessed', witnesses: [{ name: 'hub.example/w1' }] })
+  t.match((await gateway.ask('GET', '/api/log/checkpoint', { by: people.ada })).text, '\u2014 hub.example/w1 ')
+})
+
+t.test('a head office that is away changes nothing on the floor, and gets what it missed', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  await hub.down()
+  for (let day = 0; day < 7; day += 1) {
+    t.equal((await place(gateway, `P-${day}`)).status, 201)
+    await pass(gateway, 24 * 60 * 60 * 1000)
+  }
+  t.match(gateway.feeder.seen(), { trouble: { finding: 'unreachable' } })
+  const away = await gateway.status(fromFile, true)
+  t.match(away.hub, { url: hub.url, trouble: { finding: 'unreachable', words: /no answer/ } })
+  t.ok((away.hub?.trouble?.forSeconds ?? 0) > 3600)
+  t.match(statusWords(away, gateway.clock.now(), plain), /head office https:.*no answer/)
+  t.notOk(isWell(away), 'after a week somebody should look')
+  await gateway.health.look()
+  t.match((await gateway.ask('GET', '/api/health')).body.checks.hub, { status: 'degraded', reason: /over an hour/ })
+  await hub.up()
+  await pass(gateway, 600_000)
+  t.equal(gateway.feeder.seen()?.trouble, undefined)
+  t.match((await gateway.status(fromFile, true)).hub, { lag: 0, trouble: null, acknowledged: await leavesAt(hub) })
+  t.equal(await leavesAt(hub), gateway.checkpoints.newest()?.size)
+  t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 7 }])
+})
+
+t.test('after a restart the gateway goes on where the head office is', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  await gateway.feeder.stop()
+  await place(gateway, 'P-2')
+  const again = await gateway.restart()
+  t.teardown(() => again.end())
+  await again.checkpoints.make()
+  again.feeder.start()
+  await again.feeder.settled()
+  t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 2 }])
+  await again.feeder.stop()
+})
+
+t.test('what is printed on pallets comes along, and what changes comes the next day', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
+  t.equal((await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })).status, 201)
+  await place(gateway, 'P-1')
+  await pass(gateway, 24 * 60 * 60 * 1000 + 1000)
+  t.match(await hub.rows('SELECT asset_key, gtin, lot FROM asset'), [{ asset_key: 'P-1', lot: 'L-7' }])
+})
+
+t.test('a gateway that was restored behind the head office says so by name', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  await restoreBehind(gateway)
+  const restored = await started(gateway)
+  t.teardown(() => restored.feeder.stop())
+  const seen = restored.feeder.seen()?.trouble
+  t.match(seen, { finding: 'ahead', words: /restored from an older copy.*--accept-fork/ })
+  await restored.health.look()
+  const { status, checks } = (await restored.ask('GET', '/api/health')).body
+  t.match({ status, hub: checks.hub }, { status: 'degraded', hub: { reason: /another history/ } })
+})
+
+t.test(
+  'a gateway that was restored and has grown past the head office is a fork, and both sides are kept',
+  async (t) => {
+    const hub = await testHub(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    await place(gateway, 'P-1')
+    await pass(gateway)
+    await restoreBehind(gateway)
+    const restored = await testGateway({ clock: gateway.clock, folder: gateway.folder })
+    restored.live.config = loadConfig(join(gateway.folder, 'gatehouse.yaml')).config
+    for (const barcode of ['P-2', 'P-3', 'P-4']) t.equal((await place(restored, barcode)).status, 201)
+    restored.feeder.start()
+    t.teardown(() => restored.feeder.stop())
+    await restored.feeder.settled()
+    t.match(restored.feeder.seen()?.trouble, { finding: 'forked' })
+    t.match(await hub.rows('SELECT kind, sent IS NOT NULL AS kept FROM fork_evidence'), [{ kind: 'root', kept: true }])
+  },
+)
+
+t.test('a restored gateway that accepts the fork goes on with a new log, and what was lost is named', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  await restoreBehind(gateway)
+  const { clock, live } = gateway
+  const fork = acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
+  const restored = await started(gateway)
+  t.teardown(() => restored.feeder.stop())
+  await place(restored, 'P-2', 'A-02')
+  await pass(restored)
+  t.equal(restored.feeder.seen()?.trouble, undefined)
+  const logs = await hub.rows(
+    'SELECT l.log_id, l.superseded_by, h.state FROM log l JOIN log_head h USING (log_id) ORDER BY l.enrolled_at, h.state DESC',
+  )
+  t.match(logs, [
+    { log_id: fork.parentLogId, superseded_by: fork.log.logId, state: 'retired' },
+    { log_id: fork.log.logId, superseded_by: null, state: 'live' },
+  ])
+  const floor = 'SELECT slot_code, asset_key, event_type FROM slot_state ORDER BY slot_code'
+  t.match(await hub.rows(floor), [{ asset_key: 'P-1', event_type: 'P' }, { asset_key: 'P-2' }], 'as on the floor now')
+  t.match(await hub.rows('SELECT type, detail FROM alert'), [
+    { type: 'log.leaves-behind-fork', detail: { parentSize: fork.parentSize } },
+  ])
+})
+
+t.test(
+  'a head office that was away while the keys were exchanged follows, and believes the old ones no more',
+  async (t) => {
+    const hub = await testHub(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    await place(gateway, 'P-1')
+    await pass(gateway)
+    await gateway.feeder.stop()
+    const first = (await gateway.rotateKeys('root')).previousKeys
+    await place(gateway, 'P-2', 'A-02')
+    await gateway.checkpoints.make()
+    const { keys } = await gateway.rotateKeys('root')
+    await place(gateway, 'P-3', 'A-02')
+    await gateway.checkpoints.make()
+    gateway.feeder.start()
+    await gateway.feeder.settled()
+    t.match(gateway.feeder.seen(), { size: gateway.checkpoints.newest()?.size, trouble: undefined })
+    t.same(await hub.rows('SELECT vkeys FROM log_head'), [{ vkeys: keys }])
+    t.notSame(first, keys)
+    gateway.feeder.onReload()
+    await gateway.feeder.settled()
+    t.equal(gateway.feeder.seen()?.trouble, undefined, 'and under the newest keys alone')
+  },
+)
+
+t.test('a wrong token, another authority and a head office that talks nonsense are named', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const tried = async (more: Record<string, unknown>) => {
+    const { config } = loadConfig(join(gateway.folder, 'gatehouse.yaml'))
+    gateway.live.config = { ...config, hub: { ...config.hub, ...more } }
+    gateway.feeder.onReload()
+    await gateway.feeder.settled()
+    return gateway.feeder.seen()?.trouble
+  }
+  const wrong = join(gateway.folder, 'wrong-token')
+  writeFileSync(wrong, 'a guess')
+  t.match(await tried({ tokenFile: wrong }), { finding: 'refused', words: /\(401\)/ })
+  t.match(await tried({ tokenFile: join(gateway.folder, 'none') }), { finding: 'refused', words: /does not exist/ })
+  t.match(await tried({ caFile: null }), { finding: 'unreachable', words: /CERT|UNABLE/ })
+  t.match(await tried({ url: `${hub.url}/elsewhere` }), { finding: 'unknown-log', words: /hub.url is wrong/ })
+  t.equal(await tried({}), undefined, 'and it recovers')
+})
+
+t.test('a gateway joins only the head office whose fingerprint is in the code', async (t) => {
+  const [hub, other] = [await testHub(t, postgres, { listens: true }), await testHub(t, postgres, { listens: true })]
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const configFile = join(gateway.folder, 'gatehouse.yaml')
+  const code = await hub.code('test-site')
+  await t.rejects(joinHub({ url: other.url, code, configFile }), { exitCode: 1, message: /somebody is in between/ })
+  await t.rejects(joinHub({ url: 'http://10.0.0.1', code, configFile }), {
+    exitCode: 2,
+    message: /not the address of a head office/,
+  })
+  const made = await joinHub({ url: hub.url, code, configFile })
+  t.match(loadConfig(configFile).config.hub, { url: hub.url, tokenFile: made.tokenFile, vkey: made.vkey })
+  t.ok(readFileSync(made.caFile ?? '').equals(readFileSync(hub.caFile)), 'it trusts that authority alone')
+  await t.rejects(joinHub({ url: hub.url, code, configFile }), { exitCode: 1, message: /403: This code is wrong/ })
+})
+
+/** Listens with the certificate of one head office and passes on to it, but shows both authorities, the wanted one first. */
+async function showingTwo(t: T, of: TestHub, wanted: TestHub, other: TestHub) {
+  const asked: string[] = []
+  const both = `${readFileSync(wanted.caFile)}${readFileSync(other.caFile)}`
+  const headers = { 'Content-Type': 'application/x-pem-file' }
+  const fetch = (request: Request) => {
+    const { pathname } = new URL(request.url)
+    asked.push(pathname)
+    return pathname === '/api/hub/v1/ca' ? new Response(both, { headers }) : of.api.fetch(request)
+  }
+  const tls = { certFile: join(of.folder, 'cert.pem'), keyFile: join(of.folder, 'key.pem') }
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0, tls }, { fetch } as never)
+  t.teardown(() => listener.stop())
+  return { url: `https://127.0.0.1:${await listener.start()}`, asked }
+}
+
+t.test('of two authorities that an address shows, only the one that the code names is trusted', async (t) => {
+  const [hub, thief] = [await testHub(t, postgres), await testHub(t, postgres)]
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const configFile = join(gateway.folder, 'gatehouse.yaml')
+  const codeFile = join(gateway.folder, 'code')
+  writeFileSync(codeFile, `${await hub.code('test-site')}\n`)
+  const between = await showingTwo(t, thief, hub, thief)
+  await t.rejects(joinHub({ url: between.url, codeFile, configFile }), {
+    exitCode: 1,
+    message: /reached: .*certificate/,
+  })
+  t.same(between.asked, ['/api/hub/v1/ca'], 'the code was not sent')
+  const right = await showingTwo(t, hub, hub, thief)
+  const { caFile } = await joinHub({ url: right.url, codeFile, configFile })
+  t.ok(readFileSync(caFile ?? '').equals(readFileSync(hub.caFile)), 'the other one is not kept')
+  await t.rejects(joinHub({ url: right.url, configFile }), { exitCode: 2, message: /either --code or --code-file/ })
+  await t.rejects(joinHub({ url: right.url, codeFile: `${codeFile}2`, configFile }), { message: /cannot be read/ })
+})
+
+t.test('a slow line is not filled: no more bytes a second go out than the config says', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const { config } = gateway.live
+  gateway.live.config = { ...config, hub: { ...config.hub, maxBytesPerSecond: 300 } }
+  await place(gateway, 'P-1')
+  const before = gateway.clock.monotonic()
+  gateway.clock.advance(1000)
+  let isDone = false
+  const done = gateway.feeder.settled().then(() => {
+    isDone = true
+  })
+  const isOver = () => {
+    gateway.clock.advance(5)
+    return isDone
+  }
+  await waitUntil('the feed is over', isOver, { everyMs: 1 })
+  await done
+  t.ok(gateway.clock.monotonic() - before > 5000, 'a checkpoint with two signatures took more than five seconds')
+})

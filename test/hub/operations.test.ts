@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { postgresBin } from '../../scripts/bench/postgres.ts'
+import { migrateHub } from '../../src/hub/store/migrate.ts'
+import { testLog } from '../support/evidence/forge.ts'
+import { floorLeaves } from '../support/floor-leaves.ts'
+import { cheapHash, signedIn } from '../support/gateway.ts'
+import { askAs, forkOf, headOffice } from '../support/head-office.ts'
+import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { isInstalled } from '../support/process.ts'
+
+const postgres = await startPostgres(t)
+
+const ada = { username: 'ada', role: 'admin', secretHash: cheapHash('ada-secret') }
+const narrow = { username: 'ivo', role: 'admin', secretHash: cheapHash('ivo-secret'), sites: ['dc-8'] }
+const metricsOf = (hub: TestHub, username = 'ada') =>
+  hub.ask('GET', '/api/metrics', {
+    headers: signedIn({ username, role: 'admin' }, { 'X-Storage-Instance': 'https://hub.example' }),
+  })
+
+t.test('health says how the head office is, names no site, and needs no sign-in', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const health = async () => {
+    hub.clock.advance(2000)
+    return hub.ask('GET', '/api/health')
+  }
+  t.match(await health(), { status: 200, body: { status: 'healthy', checks: { database: { status: 'healthy' } } } })
+  t.equal(await forkOf(hub), 422)
+  t.match((await health()).body, { status: 'degraded', checks: { logs: { status: 'degraded' } } })
+  t.notMatch((await health()).text, /dc-8/)
+  hub.clock.advance(20 * 60_000)
+  t.same((await health()).body.checks.gateways, { status: 'degraded' }, 'and no more: everybody may ask')
+})
+
+t.test('the metrics count feeds, logs and leaves, and are for who may read metrics and see every site', async (t) => {
+  const hub = await headOffice(t, postgres, { users: [ada, narrow] })
+  t.equal((await hub.ask('GET', '/api/metrics')).status, 401)
+  t.equal((await metricsOf(hub, 'ivo')).status, 403, 'an admin of one site')
+  t.equal(await forkOf(hub), 422)
+  const { text } = await metricsOf(hub)
+  const lines = text.split('\n')
+  for (const line of [
+    'gatehouse_office_feeds_total{outcome="fed"} 2',
+    'gatehouse_office_feeds_total{outcome="forked"} 1',
+    'gatehouse_office_fed_leaves_total 9',
+    'gatehouse_office_sites 2',
+    'gatehouse_office_logs{state="live"} 1',
+    'gatehouse_office_logs{state="forked"} 1',
+    'gatehouse_office_stored_leaves 9',
+    'gatehouse_office_open_alerts 1',
+    'gatehouse_office_database_up 1',
+  ]) {
+    t.ok(lines.includes(line), line)
+  }
+  t.notMatch(text, /dc-[78]/)
+  const isMissing = !isInstalled('promtool', '--version') && process.env['CI'] !== 'true'
+  if (!isMissing) t.equal(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' }), '')
+})
+
+t.test('a viewer may not read the metrics', async (t) => {
+  const hub = await headOffice(t, postgres)
+  t.equal((await askAs(hub, '/api/metrics')).status, 403)
+})
+
+t.test('a database that comes back from pg_dump goes on with its gateways', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = testLog({ leaves: floorLeaves({ count: 40 }) })
+  const token = await hub.enrol(log)
+  const feed = (to: TestHub, from: number, end: number) =>
+    to.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end) })
+  t.match(await feed(hub, 0, 20), { status: 200, body: { size: 20 } })
+  const bin = postgresBin() ?? ''
+  const file = join(hub.folder, 'hub.dump')
+  const at = ['-h', postgres.folder, '-U', 'super']
+  execFileSync(join(bin, 'pg_dump'), [...at, '--format=custom', `--file=${file}`, hub.database])
+  t.match(await feed(hub, 20, 30), { status: 200, body: { size: 30 } }, 'after the backup')
+  // As the room's page says.
+  await postgres.database('restored')
+  const connection = { host: postgres.folder, user: 'super', database: 'restored' }
+  await migrateHub({ connection, engine: 'postgresql', appPassword: null, grows: false })
+  const over = ['--clean', '--if-exists', '--exit-on-error', '--dbname=restored']
+  execFileSync(join(bin, 'pg_restore'), [...at, ...over, file])
+  const back = await testHub(t, postgres, { database: 'restored' })
+  t.match(await feed(back, 30, 40), { status: 409, body: { size: 20 } }, 'it says where it is')
+  t.match(await feed(back, 20, 40), { status: 200, body: { size: 40 } }, 'nothing is missing')
+  const rows = await back.rows('SELECT count(*)::int AS n, max(seq)::int AS last FROM placement')
+  t.same(rows, await hub.rows('SELECT count(*)::int + 10 AS n, 40 AS last FROM placement'))
+  await t.rejects(execAs(back.database, 'DELETE FROM placement'), /permission denied/, 'the rights came back too')
+})
+
+async function execAs(database: string, sql: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ host: postgres.folder, user: 'hub_app', database })
+  await client.connect()
+  await client.query(sql).finally(() => client.end())
+}

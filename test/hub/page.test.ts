@@ -1,0 +1,255 @@
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { type Fleet, listed, notesOf, pastedOf, type Site } from '../../src/console/page/hub-list.ts'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open } from '../support/browser.ts'
+import { forkOf, headOffice } from '../support/head-office.ts'
+import type { TestHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { pictureOf, screens, themes } from '../support/screens.ts'
+
+const postgres = await startPostgres(t)
+const browser = await launchBrowser()
+t.teardown(() => browser?.close())
+
+const secret = (username: string) => ({ username, secret: `${username}-secret` })
+
+const signInTo = (hub: TestHub, body: object, type = 'application/json') =>
+  hub.api.request('/api/session', { method: 'POST', headers: { 'Content-Type': type }, body: JSON.stringify(body) })
+
+const cookieOf = (answer: Response) => answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+
+t.test('an account of the config signs in to the page and sees its own sites, until it signs out', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const asked = (path: string, cookie: string, method = 'GET', more = {}) =>
+    hub.ask(method, path, { headers: { cookie, ...more } })
+  t.equal((await signInTo(hub, { username: 'lars', secret: 'no' })).status, 401)
+  t.equal((await signInTo(hub, secret('lars'), 'text/plain')).status, 415, 'as a page of another origin could send it')
+  const answer = await signInTo(hub, secret('lars'))
+  t.equal(answer.status, 201)
+  t.match(answer.headers.get('set-cookie'), /HttpOnly; SameSite=Strict/)
+  const cookie = cookieOf(answer)
+  const { csrfToken } = (await answer.json()) as { csrfToken: string }
+  t.match((await asked('/api/session', cookie)).body, { siteId: 'head-office', caller: { username: 'lars' } })
+  t.match((await asked('/api/hub/sites', cookie)).body.data, [{ siteId: 'dc-8' }])
+  t.equal((await asked('/api/hub/sites', cookie)).body.data.length, 1)
+  t.same(
+    await hub.rows('SELECT 1 FROM page_session WHERE token_hash = $1', [Buffer.from(cookie.split('=')[1] ?? '')]),
+    [],
+  )
+  t.equal((await asked('/api/session', cookie, 'DELETE')).status, 403, 'without the token against forgery')
+  t.equal((await asked('/api/session', cookie, 'DELETE', { 'X-CSRF-Token': csrfToken })).status, 204)
+  t.match((await asked('/api/session', cookie)).body, { caller: null, csrfToken: null })
+  t.equal((await asked('/api/hub/sites', cookie)).status, 401)
+})
+
+t.test('a session ends twelve hours after its last use, and with the secret of its account', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const cookie = cookieOf(await signInTo(hub, secret('dora')))
+  const status = async () => (await hub.ask('GET', '/api/hub/sites', { headers: { cookie } })).status
+  hub.clock.advance(11 * 3_600_000)
+  t.equal(await status(), 200)
+  hub.clock.advance(11 * 3_600_000)
+  t.equal(await status(), 200, 'the last use counts')
+  await hub.rows(`UPDATE page_session SET account_mark = '\\x00'`)
+  t.equal(await status(), 401, 'of another secret')
+  const next = cookieOf(await signInTo(hub, secret('dora')))
+  hub.clock.advance(12 * 3_600_000)
+  t.equal((await hub.ask('GET', '/api/hub/sites', { headers: { cookie: next } })).status, 401)
+  const count = async () => (await hub.rows('SELECT count(*)::int AS n FROM page_session'))[0]?.['n']
+  const before = await count()
+  await signInTo(hub, secret('dora'))
+  t.equal(await count(), before, 'a new one takes the row of one that is over')
+  await hub.rows(
+    `INSERT INTO page_session SELECT sha256(n::text::bytea), 'lars', '', $1, $2, NULL FROM generate_series(1, 200) n`,
+    [new Date(hub.clock.now() - 1), new Date(hub.clock.now() + 3_600_000)],
+  )
+  await signInTo(hub, secret('lars'))
+  const ofLars = await hub.rows(`SELECT count(*)::int AS n FROM page_session WHERE username = 'lars'`)
+  t.same(ofLars, [{ n: 200 }], 'and no account piles them up')
+})
+
+t.test('whoever guesses sessions is told to wait before one is looked up', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const right = cookieOf(await signInTo(hub, secret('dora')))
+  const wrong = right.replace(/=.*/, `=${'A'.repeat(43)}`)
+  const statusOf = async (path: string, cookie: string) => (await hub.ask('GET', path, { headers: { cookie } })).status
+  const statuses = new Set<number>()
+  for (let i = 0; i < 60; i += 1) statuses.add(await statusOf('/api/hub/sites', wrong))
+  t.same([...statuses], [401])
+  t.equal(await statusOf('/api/hub/sites', right), 429, 'it is not looked up')
+  for (let i = 0; i < 120; i += 1) statuses.add(await statusOf('/api/session', wrong))
+  t.same([...statuses], [401, 200])
+  t.equal(await statusOf('/api/session', wrong), 429)
+  hub.clock.advance(60_000)
+  t.equal(await statusOf('/api/hub/sites', right), 200)
+})
+
+t.test('the page and its files are for everybody, and run only what the head office serves', async (t) => {
+  const hub = await headOffice(t, postgres)
+  for (const path of ['/', '/find?code=P-1', '/recall', '/alerts', '/sites/dc-7']) {
+    const page = await hub.ask('GET', path)
+    t.equal(page.status, 200, path)
+    t.match(page.headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/)
+    t.notMatch(page.headers.get('content-security-policy'), /unsafe|wasm/)
+    for (const [, file = ''] of page.text.matchAll(/"(\/assets\/[^"]+)"/g)) {
+      t.match((await hub.ask('GET', file)).headers.get('cache-control'), /immutable/, file)
+    }
+  }
+  t.equal((await hub.ask('GET', '/assets/none.js')).status, 404)
+})
+
+/** So many sites that have never been asked for anything: straight into the tables. */
+async function manySites(hub: TestHub, count: number): Promise<void> {
+  await hub.rows(
+    `INSERT INTO site (site_id, name) SELECT 'far-' || n, 'Far ' || n FROM generate_series(1, $1::int) n`,
+    [count],
+  )
+  await hub.rows(
+    `INSERT INTO log (log_id, site_id, origin, vkeys, enrolled_at)
+     SELECT ('0190a5c4-3c00-7000-9000-' || lpad(n::text, 12, '0'))::uuid, 'far-' || n, 'far-' || n, '{}', $2 FROM generate_series(1, $1::int) n`,
+    [count, new Date(hub.clock.now())],
+  )
+  await hub.rows(
+    `INSERT INTO log_head (log_id, size, fed_at, status) SELECT log_id, 5, $1, '{"health": "healthy", "version": "1.2.3"}' FROM log
+     WHERE site_id LIKE 'far-%'`,
+    [new Date(hub.clock.now())],
+  )
+}
+
+const site: Site = {
+  ...{ siteId: 'dc-7', name: 'Hall 7', timezone: 'UTC', size: 9, state: 'live', health: 'healthy', version: '1.2.3' },
+  ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, openAlerts: 0 },
+  fleet: {
+    ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3, configHash: 'ab' },
+    ...{ certificateUntil: '2026-05-02T08:00:00.000Z', backupAt: '2026-03-02T01:00:00.000Z', rehearsedAt: null },
+  },
+}
+
+t.test('a site shows what somebody should look after, before it fails', async (t) => {
+  const notes = (more: Partial<Fleet>) => notesOf({ ...site, fleet: { ...(site.fleet as Fleet), ...more } })
+  t.same(notes({}), [])
+  t.same(notesOf({ ...site, fleet: null }), [], 'of an older gateway nothing is known')
+  t.match(notes({ certificateUntil: '2026-03-07T08:00:00Z' }), [{ kind: 'certificate', amount: 4 }])
+  t.match(notes({ certificateUntil: '2026-03-01T08:00:00Z' }), [{ kind: 'certificate', amount: -2 }])
+  t.match(notes({ backupAt: '2026-02-20T08:00:00Z' }), [{ kind: 'backup', amount: 10 }])
+  t.match(notes({ backupAt: null }), [{ kind: 'unbacked' }])
+  t.match(notes({ freeBytes: 1024 ** 3, cameras: { configured: 3, withoutPictures: 2 } }), [
+    { kind: 'cameras', amount: 2 },
+    { kind: 'disk', amount: 1 },
+  ])
+  const wanted = { text: '', kind: 'trouble', by: 'state', isDown: false } as const
+  t.equal(
+    listed([site, { ...site, siteId: 'dc-8', fleet: { ...(site.fleet as Fleet), backupAt: null } }], wanted).length,
+    1,
+  )
+})
+
+t.test('a list that is pasted into a spreadsheet stays text', async (t) => {
+  t.equal(pastedOf([['dc-7', '=1+1', 'A\t1', '-2']]), "dc-7\t'=1+1\tA 1\t'-2")
+})
+
+const shot = async (page: Page, name: string) => {
+  const path = pictureOf(name)
+  if (path) await page.screenshot({ path, fullPage: true })
+}
+
+async function signInAt(page: Page, username: string): Promise<void> {
+  await page.getByLabel('User name').fill(username)
+  await page.getByLabel('Secret').fill(`${username}-secret`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+t.test('a thousand sites are readable, and a pallet, a lot and a floor are found among them', inBrowser, async (t) => {
+  const hub = await headOffice(t, postgres, { listens: true })
+  await manySites(hub, 1000)
+  t.equal(await forkOf(hub), 422)
+  await hub.rows(`UPDATE log_head SET status = $1 WHERE log_id IN (SELECT log_id FROM log WHERE site_id = 'dc-7')`, [
+    JSON.stringify({
+      health: 'healthy',
+      version: '1.2.3',
+      fleet: site.fleet && { ...site.fleet, backupAt: null, configHash: 'ab'.repeat(32) },
+    }),
+  ])
+  const { page, faults } = await open(t, browser, `${hub.url}/`, { ...screens.desktop, ignoreHTTPSErrors: true })
+  await shot(page, 'hub-sign-in')
+  await signInAt(page, 'dora')
+  const rows = page.locator('tbody tr')
+  await page.getByText('1,002 sites', { exact: true }).waitFor()
+  t.equal(await rows.count(), 50, 'a page of them')
+  t.match(await rows.first().innerText(), /Fork[\s\S]*Site dc-8|Fork[\s\S]*dc-8/, 'the fork comes first')
+  t.match(await page.getByRole('alert').innerText(), /1 site has shown two histories/)
+  t.match(await page.getByRole('row', { name: 'Site dc-7' }).innerText(), /no backup/)
+  t.same(await violations(page), [])
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme })
+    await shot(page, `hub-sites-${colorScheme}`)
+  }
+  await page.getByLabel('Name or number of a site').fill('far 77')
+  await page.getByText('11 of 1,002 sites').waitFor()
+  await page.getByRole('button', { name: 'Sort by Site' }).click()
+  await page.getByRole('button', { name: 'Sort by Site' }).click()
+  t.match(await rows.first().innerText(), /Far 779/)
+  t.match(page.url(), /q=far\+77.*down=1|down=1.*q=far\+77/, 'the address can be shared')
+  // As in a tab that was opened in the background.
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })`)
+  await page.getByRole('link', { name: 'Find' }).click()
+  await page.getByLabel('Barcode or SSCC').fill('P-2')
+  await page.keyboard.press('Enter')
+  await page.getByText('In two places').waitFor()
+  // 08:10 UTC, by the clock of the site in Berlin.
+  await page.getByRole('region', { name: 'From site to site' }).getByText('9:10').waitFor()
+  await page.evaluate('delete document.hidden')
+  t.match(await page.getByRole('region', { name: 'From site to site' }).innerText(), /dc-8[\s\S]*dc-7/)
+  await shot(page, 'hub-find')
+  t.same(await violations(page), [])
+  await recallAndFloor(t, page)
+  t.match(faults, [/400 \(Bad Request\)/], 'the wrong GTIN and nothing else')
+  t.equal(faults.length, 1)
+})
+
+async function recallAndFloor(t: Test, page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Recall' }).click()
+  await page.getByLabel('GTIN').fill('09521234543214')
+  await page.getByRole('button', { name: 'List pallets' }).click()
+  await page.getByText('This GTIN is not right').waitFor()
+  t.equal(await page.getByLabel('GTIN').inputValue(), '09521234543214', 'what was typed stays')
+  await page.getByLabel('GTIN').fill('09521234543213')
+  await page.getByLabel('Lot').fill('L-7731')
+  await page.getByRole('button', { name: 'List pallets' }).click()
+  await page.getByText('3 pallets at 2 sites').waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'File (CSV)' }).click(),
+  ])
+  t.equal(download.suggestedFilename(), 'recall.csv')
+  await shot(page, 'hub-recall')
+  t.same(await violations(page), [])
+  await page.goto(new URL('/sites/dc-7?at=2026-03-02T08:30:00Z', page.url()).href)
+  await page.getByText('3 of 3 known slots taken').waitFor()
+  t.match(await page.locator('tbody').innerText(), /A-01\s+P-1/)
+  t.match(await page.getByRole('region', { name: 'Its gateway' }).innerText(), /0 of 3[\s\S]*50 GiB[\s\S]*abababab/)
+  await shot(page, 'hub-floor-then')
+  await page.getByRole('link', { name: 'Now' }).click()
+  await page.getByText('2 of 3 known slots taken').waitFor()
+  t.same(await violations(page), [])
+}
+
+t.test('the page speaks German to a browser that does, also on a phone', inBrowser, async (t) => {
+  const hub = await headOffice(t, postgres, { listens: true })
+  t.equal(await forkOf(hub), 422)
+  const context = { ...screens.handheld, ignoreHTTPSErrors: true, locale: 'de-DE' }
+  const { page, faults } = await open(t, browser, `${hub.url}/alerts`, context)
+  await page.getByLabel('Benutzername').fill('dora')
+  await page.getByLabel('Kennwort').fill('dora-secret')
+  await page.getByRole('button', { name: 'Anmelden' }).click()
+  await page.getByText('Das Log zeigt zwei Verläufe').waitFor()
+  t.equal(await page.locator('html').getAttribute('lang'), 'de')
+  await shot(page, 'hub-alerts-de')
+  await page.getByRole('link', { name: 'Standorte' }).click()
+  await page.getByText('2 Standorte', { exact: true }).waitFor()
+  await shot(page, 'hub-sites-de')
+  t.same(await violations(page), [])
+  t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, 'nothing is cut off')
+  t.same(faults, [])
+})

@@ -1,0 +1,164 @@
+import t from 'tap'
+import { everyStatement } from '../../src/hub/store/statement.ts'
+import '../../src/hub/compose.ts'
+import pg from 'pg'
+import { demandSchema, migrateHub } from '../../src/hub/store/migrate.ts'
+import { schemaStatements } from '../../src/hub/store/migrations.ts'
+import { logTables, tables } from '../../src/hub/store/tables.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const postgres = await startPostgres(t)
+
+const connectionTo = (database: string, user = 'super') => ({ host: postgres.folder, user, database })
+const migrated = (database: string, more: { grows?: boolean } = {}) =>
+  migrateHub({ connection: connectionTo(database), engine: 'postgresql', appPassword: null, grows: false, ...more })
+
+t.test('a migrated database has exactly the declared tables, and migrating again changes nothing', async (t) => {
+  await postgres.database('plain')
+  t.match((await migrated('plain')).slice(0, 3), [/applied 0001/, /applied 0002/, /applied 0003/])
+  t.match(await migrated('plain'), [/up to date/])
+  const rows = await postgres.ask(
+    'plain',
+    `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type FROM pg_attribute a
+     JOIN pg_class c ON c.oid = a.attrelid WHERE c.relkind = 'r' AND a.attnum > 0 AND c.relnamespace = 'public'::regnamespace
+     AND c.relname NOT LIKE 'hub_migration%'`,
+  )
+  const short = (type: string) => type.replace('timestamp with time zone', 'timestamptz')
+  const found = rows.map((row) => `${row['table']}.${row['column']} ${short(String(row['type']))}`)
+  const declared = Object.entries(tables).flatMap(([table, columns]) =>
+    Object.entries(columns).map(([column, type]) => `${table}.${column} ${type}`),
+  )
+  t.same(found.toSorted(), declared.toSorted())
+})
+
+t.test('two migrations at once leave one schema', async (t) => {
+  await postgres.database('twice')
+  await Promise.all([migrated('twice'), migrated('twice')])
+  t.same(await postgres.ask('twice', 'SELECT count(*)::int AS n FROM hub_migration'), [{ n: 3 }])
+})
+
+t.test('every statement of the head office can be prepared', async (t) => {
+  await postgres.database('prepared')
+  await migrated('prepared')
+  const client = new pg.Client(connectionTo('prepared'))
+  await client.connect()
+  t.teardown(() => client.end())
+  const statements = everyStatement()
+  t.ok(statements.length > 25, `${statements.length} statements`)
+  for (const { name, text } of statements) {
+    await t.resolves(client.query(`PREPARE "${name}" AS ${text}`), name)
+  }
+})
+
+/** What a Citus cluster refuses or answers with a two-phase commit, as it was found by trying. */
+const refused: [string, RegExp][] = [
+  ['a row lock that waits', /FOR UPDATE(?! NOWAIT| SKIP LOCKED)/],
+  ['lock_timeout', /lock_timeout/],
+  ['the time or chance of a worker', /\b(random|clock_timestamp|now)\(/],
+  ['a recursive query', /WITH RECURSIVE/],
+  ['LATERAL', /LATERAL/],
+  ['ctid', /\bctid\b/],
+  ['DELETE', /\bDELETE\b/],
+  ['SERIALIZABLE', /SERIALIZABLE/],
+  ['a trigger', /\bTRIGGER\b/],
+  ['a value beside unnest', /SELECT \$\d[^F]*FROM unnest/],
+]
+
+t.test('no statement has a form that Citus refuses', async (t) => {
+  for (const { name, text } of everyStatement()) {
+    for (const [what, form] of refused) t.notMatch(text, form, `${name}: ${what}`)
+    const writes = /^\s*(INSERT INTO|UPDATE) (\w+)/.exec(text)
+    const isOfLog = writes && logTables.some((table) => table === writes[2])
+    if (isOfLog) t.match(text, /log_id = \$1|VALUES \(\$1[,)]/, `${name}: a write reaches one log`)
+    if (/unnest/.test(text)) t.match(text, /FROM log_head h, unnest/, `${name}: arrays come with their log`)
+    if (/FOR UPDATE/.test(text)) t.match(text, /WHERE log_id = \$1/, `${name}: a lock is of one log`)
+    if (/ON CONFLICT \(/.test(text) && isOfLog)
+      t.match(text, /ON CONFLICT \(log_id/, `${name}: a key begins with the log`)
+  }
+  for (const statement of schemaStatements) {
+    t.notMatch(statement, /TRIGGER/)
+    const [, table] = /^CREATE TABLE (\w+)/.exec(statement) ?? []
+    if (!logTables.some((name) => name === table)) continue
+    t.match(statement, /log_id uuid PRIMARY KEY|PRIMARY KEY \(log_id/, `${table}: its key begins with the log`)
+    t.notMatch(statement, /REFERENCES|UNIQUE/, `${table}: foreign keys come later, and no other key is unique`)
+  }
+})
+
+t.test('the daemon can neither change nor delete what a leaf states, and readers see no names', async (t) => {
+  await postgres.database('rights')
+  await migrated('rights')
+  const asked = async (user: string, sql: string) => {
+    const client = new pg.Client(connectionTo('rights', user))
+    await client.connect()
+    return client
+      .query(sql)
+      .then(
+        () => 'done',
+        (error: { code: string }) => error.code,
+      )
+      .finally(() => client.end())
+  }
+  const denied = '42501'
+  for (const table of Object.keys(tables)) {
+    t.equal(await asked('hub_app', `DELETE FROM ${table}`), denied, `hub_app deletes no ${table}`)
+    t.equal(await asked('hub_read', `DELETE FROM ${table}`), denied, `hub_read deletes no ${table}`)
+  }
+  t.equal(await asked('hub_app', 'UPDATE placement SET slot_id = 1'), denied)
+  t.equal(await asked('hub_app', `UPDATE checkpoint SET note = ''`), denied)
+  t.equal(await asked('hub_app', 'UPDATE fork_evidence SET place = 1'), denied)
+  t.equal(await asked('hub_read', 'SELECT * FROM opening'), denied)
+  t.equal(await asked('hub_read', 'SELECT * FROM gateway_token'), denied)
+  t.equal(await asked('hub_read', 'SELECT * FROM placement'), 'done')
+})
+
+/** Functions with the names of Citus's, which write down what they were asked; the real ones refuse tables with foreign keys. */
+const citusBesides = `
+  CREATE TABLE asked (n serial, what text); CREATE TABLE pg_dist_partition (logicalrelid regclass);
+  CREATE FUNCTION no_keys(t text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND conrelid = t::regclass) THEN
+      RAISE 'cannot distribute a table with foreign keys: %', t; END IF; END $$;
+  CREATE FUNCTION create_reference_table(t text) RETURNS void LANGUAGE sql AS
+    $$ SELECT no_keys(t); INSERT INTO asked (what) VALUES ('reference ' || t) $$;
+  CREATE FUNCTION create_distributed_table(t text, c text, shard_count int DEFAULT 0, colocate_with text DEFAULT '')
+    RETURNS void LANGUAGE sql AS $$ SELECT no_keys(t);
+      INSERT INTO asked (what) VALUES (c || ' ' || t || ' ' || shard_count || colocate_with);
+      INSERT INTO pg_dist_partition VALUES (t::regclass) $$`
+
+t.test('a PostgreSQL grows into a Citus cluster: keys go, tables are distributed, keys come back', async (t) => {
+  await postgres.database('growing')
+  await migrated('growing')
+  const keys = () => postgres.ask('growing', `SELECT conname FROM pg_constraint WHERE contype = 'f' ORDER BY conname`)
+  const before = await keys()
+  t.ok(before.length > 3)
+  await t.rejects(migrated('growing', { grows: true }), /CREATE EXTENSION citus/, 'only where Citus is')
+  await postgres.ask('growing', citusBesides)
+  t.match((await migrated('growing', { grows: true })).join('\n'), /distributed the tables/)
+  t.same(await keys(), before)
+  const asked = (await postgres.ask('growing', 'SELECT what FROM asked ORDER BY n')).map(({ what }) => what)
+  t.equal(asked.length, Object.keys(tables).length, 'every table')
+  t.same(asked.slice(0, 6), [
+    'reference site',
+    'reference log',
+    'reference enrolment',
+    'reference gateway_token',
+    'reference page_session',
+    'log_id log_head 32',
+  ])
+  t.ok(
+    asked.slice(6).every((what) => /^log_id \w+ 0log_head$/.test(String(what))),
+    'beside the head of their log',
+  )
+  t.match((await migrated('growing', { grows: true })).join('\n'), /distributed already/)
+})
+
+t.test('a head office does not serve a database that is not of its version', async (t) => {
+  await postgres.database('old')
+  await t.rejects(demandSchema(connectionTo('old')), { exitCode: 78, message: /gatehouse hub migrate/ })
+  await migrated('old')
+  await t.resolves(demandSchema(connectionTo('old', 'hub_app')))
+  await postgres.ask('old', `INSERT INTO hub_migration VALUES ('0999-of-tomorrow', '')`)
+  await t.rejects(demandSchema(connectionTo('old')), { exitCode: 78, message: /newer gatehouse .*0999-of-tomorrow/ })
+  await postgres.ask('old', `DELETE FROM hub_migration WHERE name > '0003'`)
+  await t.rejects(demandSchema(connectionTo('old')), { exitCode: 78, message: /it lacks 0003/ })
+  await t.rejects(demandSchema({ host: '/nowhere', user: 'x', database: 'y' }), { exitCode: 1, message: /reached/ })
+})

@@ -1,0 +1,102 @@
+/** A real PostgreSQL in a folder of its own, reached over a Unix socket and by nothing else. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { postgresBin } from '../../scripts/bench/postgres.ts'
+import { waitUntil } from './waiting.ts'
+
+export type TestPostgres = {
+  /** Folder of the socket. */
+  readonly folder: string
+  /** Makes an empty database and returns its address for this user. */
+  database(name: string): Promise<(user: string) => string>
+  /** The address of a database for a user. */
+  addressOf(name: string): (user: string) => string
+  /** Asks as the superuser. */
+  ask(database: string, sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
+  /** SIGKILL, as when the machine loses power while the disk goes on. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+const superuser = 'super'
+
+/**
+ * Starts a server that lives as long as the test. Each test file has one of its own. Without fsync, so that it is fast: a killed
+ * server still has what it wrote, because the system keeps it.
+ */
+export async function startPostgres(t: { teardown(work: () => unknown): void }): Promise<TestPostgres> {
+  const bin = postgresBin()
+  if (!bin) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
+  // Not under TMPDIR, which may be closed to the server's user, and whose path may be too long for a socket.
+  const folder = mkdtempSync('/tmp/gatehouse-pg-')
+  const who = notRoot()
+  if (who) chownSync(folder, who.uid, who.gid)
+  const data = join(folder, 'data')
+  const makes = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  execFileSync(join(bin, 'initdb'), makes, { ...who, cwd: folder, stdio: 'pipe' })
+  let child: ChildProcess | undefined
+  const settings = [
+    'listen_addresses=',
+    'fsync=off',
+    'full_page_writes=off',
+    'shared_buffers=32MB',
+    'max_connections=60',
+  ]
+  const args = ['-D', data, '-k', folder, ...settings.flatMap((setting) => ['-c', setting])]
+  const end = async (signal: 'SIGINT' | 'SIGKILL') => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+  const start = async () => {
+    child = spawn(join(bin, 'postgres'), args, { ...who, cwd: folder, stdio: 'ignore' })
+    await waitUntil('PostgreSQL answers', () => answers(folder), { withinMs: 30_000, everyMs: 50 })
+  }
+  t.teardown(async () => {
+    await end('SIGINT')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await start()
+  const addressOf = (name: string) => (user: string) => `postgres://${user}@/${name}?host=${folder}`
+  return {
+    ...{ folder, start, addressOf },
+    database: async (name) => {
+      await asSuperuser(folder, 'postgres', (client) => client.query(`CREATE DATABASE ${name}`))
+      return addressOf(name)
+    },
+    ask: (database, sql, values) =>
+      asSuperuser(folder, database, async (client) => (await client.query(sql, values && [...values])).rows),
+    kill: () => end('SIGKILL'),
+  }
+}
+
+export const ownerOf = (addressOf: (user: string) => string): string => addressOf(superuser)
+
+async function asSuperuser<T>(folder: string, database: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ host: folder, user: superuser, database })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+function answers(folder: string): Promise<boolean> {
+  return asSuperuser(folder, 'postgres', (client) => client.query('SELECT 1')).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** PostgreSQL refuses to run as root; Debian's package makes a user for it. */
+function notRoot(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const id = (what: string) => Number(execFileSync('id', [what, 'postgres'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
