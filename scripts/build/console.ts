@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BuildOptions, build, formatMessages, type Plugin } from 'esbuild'
+import { type BuildOptions, build, formatMessages, type Metafile, type Plugin } from 'esbuild'
 import { assets } from '../../src/platform/bundle.ts'
 import { writeFileDurably } from '../../src/platform/files.ts'
 import { refuseForeignPackages } from './foreign-packages.ts'
@@ -35,7 +35,9 @@ const withoutInlineStyles: Plugin = {
 
 const settings: BuildOptions = {
   absWorkingDir: root,
-  entryPoints: [join(page, 'main.tsx'), join(page, 'style.css')],
+  entryPoints: ['main.tsx', 'scan.tsx', 'hub.tsx', 'style.css', 'scan.css', 'hub.css', 'trust.css'].map((name) =>
+    join(page, name),
+  ),
   bundle: true,
   plugins: [withoutInlineStyles],
   minify: true,
@@ -88,7 +90,16 @@ async function bundle(): Promise<Record<string, File>> {
   for (const { path, text } of outputFiles) add(files, path.slice(path.lastIndexOf('/') + 1), text)
   const icon = readFileSync(join(page, 'icon.svg'), 'utf8').trim()
   add(files, `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8).toUpperCase()}.svg`, icon)
-  return { 'index.html': { type: types.html, immutable: false, text: index(Object.keys(files)) }, ...files }
+  const names = Object.keys(files)
+  const pages = Object.fromEntries(
+    ['index.html', 'scan.html', 'hub.html'].map((page) => [
+      page,
+      { type: types.html, immutable: false, text: html(page, names) },
+    ]),
+  )
+  const scan = pages['scan.html']?.text ?? ''
+  const text = await worker(scan, importedBy(scan, metafile?.outputs ?? {}))
+  return { ...pages, 'scan-worker.js': { type: types.js, immutable: false, text }, ...files }
 }
 
 const types = {
@@ -103,15 +114,37 @@ function add(files: Record<string, File>, name: string, text: string): void {
   files[`assets/${name}`] = { type, immutable: true, text }
 }
 
+/** Lists the files that a page names, and those that its scripts import at once. */
+function importedBy(page: string, outputs: Metafile['outputs']): string[] {
+  const found = new Set([...page.matchAll(/"\/(assets\/[^"]+)"/g)].map(([, name = '']) => name))
+  for (const name of found) {
+    const { imports = [] } = outputs[name] ?? {}
+    for (const { path, kind } of imports) if (kind === 'import-statement') found.add(path)
+  }
+  return [...found]
+}
+
+/** Makes the service worker of the scan page: the names of what it keeps, with a version that changes with any of them. */
+async function worker(scan: string, names: readonly string[]): Promise<string> {
+  const files = { page: '/scan', assets: names.map((name) => `/${name}`) }
+  const version = createHash('sha256').update(scan).update(JSON.stringify(files)).digest('hex').slice(0, 16)
+  const { outputFiles = [] } = await build({
+    ...{ absWorkingDir: root, entryPoints: [join(page, 'scan-worker.ts')], bundle: true, minify: true, write: false },
+    ...{ format: 'iife', target: settings.target ?? [], logLevel: 'silent' },
+    define: { gatehouseFiles: JSON.stringify({ version, ...files }) },
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
 /** The template names each file as it is called in the source; here it gets the name that it is served under. */
-function index(names: readonly string[]): string {
-  return readFileSync(join(page, 'index.html'), 'utf8').replace(
+function html(template: string, names: readonly string[]): string {
+  return readFileSync(join(page, template), 'utf8').replace(
     /"\.\/(\w+)\.(\w+)"/g,
     (_, stem: string, ending: string) => {
       const name = names.find(
         (one) => one.startsWith(`assets/${stem}-`) && one.endsWith(ending === 'tsx' ? '.js' : ending),
       )
-      if (name === undefined) throw new Error(`the console's index.html names ./${stem}.${ending}, which is not made`)
+      if (name === undefined) throw new Error(`the console's ${template} names ./${stem}.${ending}, which is not made`)
       return `"/${name}"`
     },
   )

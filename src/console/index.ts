@@ -1,1 +1,5 @@
+export { consoleFiles } from './files.ts'
 export { consoleRoutes, sessionPath } from './routes.ts'
+export { NewSession } from './schema.ts'
+export { sendPublic } from './sending.ts'
+export { trustRoutes } from './trust-routes.ts'

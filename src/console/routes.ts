@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import type { Context } from 'hono'
 import {
   type Admission,
@@ -11,8 +10,9 @@ import {
 } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Api, type AppEnv, type Caller, operation, originOf } from '../http/index.ts'
-import { type ConsoleFile, consoleFiles } from './files.ts'
+import { consoleFiles } from './files.ts'
 import { NewSession, Session } from './schema.ts'
+import { sendPublic } from './sending.ts'
 
 export const sessionPath = '/api/session'
 const tag = 'Console'
@@ -116,47 +116,24 @@ function sessionOf(
   }
 }
 
-/** Allows the gateway's own files only; no script can turn text into markup. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  // Live pictures: the page passes them to its video element under a blob: address that it makes itself.
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+/** The addresses that the page shows a view for; `page/views.ts` says which. */
+const viewPaths = [
+  ...['/', '/find', '/find/:code', '/todo', '/verify', '/cameras', '/cameras/:id', '/receipt/:unit'],
+  ...['/units', '/units/:id', '/incidents', '/incidents/:id', '/reports', '/reports/:id', '/plan'],
+  ...['/alerts', '/system', '/devices', '/webhooks', '/webhooks/:id', '/uploads', '/audit'],
+  ...['/counts', '/counts/:id', '/labels', '/wall'],
+]
 
 function addPage(api: Api, admission: Admission): void {
-  const serve = async (c: Context<AppEnv>, name: string) => {
+  const serve = async (c: Context<AppEnv>, name: string, trustedTypes?: string) => {
     admission.anybody('console', c.get('address'))
     const file = (await consoleFiles()).get(name)
     if (!file) throw AppError.notFound('File')
-    c.header('Content-Security-Policy', contentSecurityPolicy)
-    c.header('Referrer-Policy', 'no-referrer')
-    c.header('Cross-Origin-Opener-Policy', 'same-origin')
-    c.header('Cross-Origin-Resource-Policy', 'same-origin')
-    c.header('Content-Type', file.type)
-    c.header('Cache-Control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
-    return sendText(c, file)
+    return sendPublic(c, file, trustedTypes)
   }
-  for (const path of ['/', '/find', '/find/:code', '/cameras', '/cameras/:id'])
-    api.get(path, (c) => serve(c, 'index.html'))
+  for (const path of viewPaths) api.get(path, (c) => serve(c, 'index.html'))
+  // The one policy makes the address of the service worker, and no other.
+  for (const path of ['/scan', '/training']) api.get(path, (c) => serve(c, 'scan.html', 'scan-worker'))
+  api.get('/scan-worker.js', (c) => serve(c, 'scan-worker.js'))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
-}
-
-const zipped = new WeakMap<ConsoleFile, Buffer>()
-
-function sendText(c: Context<AppEnv>, file: ConsoleFile) {
-  c.header('Vary', 'Accept-Encoding')
-  if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(file.text)
-  const bytes = zipped.get(file) ?? gzipSync(file.text, { level: 9 })
-  zipped.set(file, bytes)
-  c.header('Content-Encoding', 'gzip')
-  return c.body(new Uint8Array(bytes))
 }

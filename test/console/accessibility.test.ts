@@ -1,11 +1,12 @@
-import axe from 'axe-core'
 import BetterSqlite3 from 'better-sqlite3'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 import { build, halls } from '../support/halls.ts'
+import { eventually } from '../support/waiting.ts'
 
 t.setTimeout(400_000)
 
@@ -14,9 +15,6 @@ t.before(async () => {
   browser = await launchBrowser()
 })
 t.teardown(() => browser?.close())
-
-/** Every level of WCAG 2.2 and what axe counts as good practice, whatever its impact. */
-const levels = ['wcag2a', 'wcag2aa', 'wcag2aaa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 const screens: Record<string, BrowserContextOptions> = {
   desktop: { viewport: { width: 1280, height: 800 } },
@@ -29,20 +27,6 @@ const screens: Record<string, BrowserContextOptions> = {
     isMobile: true,
     colorScheme: 'dark',
   },
-}
-
-type Finding = { id: string; impact: string; nodes: { html: string; any: { message: string }[] }[] }
-
-/** What axe has against the page, one line an element. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const options = { runOnly: { type: 'tag', values: levels }, resultTypes: ['violations'] }
-  const found: Finding[] = await page.evaluate(
-    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
-  )
-  return found.flatMap(({ id, impact, nodes }) =>
-    nodes.map(({ html, any }) => `${id} (${impact}): ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
-  )
 }
 
 /** Alerts, webhooks that work and that do not, cameras in trouble, events with warnings and notes. */
@@ -117,14 +101,9 @@ t.test('what scrolls can be scrolled without a mouse', inBrowser, async (t) => {
   for (const name of ['Last events', 'Slots in use by zone']) {
     const region = page.getByRole('group', { name })
     await region.focus()
-    const scrolled = region.evaluate(
-      (element: { scrollTop: number; addEventListener(type: string, then: () => void): void }) =>
-        new Promise<number>((resolve) => {
-          element.addEventListener('scroll', () => resolve(element.scrollTop))
-        }),
-    )
     await page.keyboard.press('ArrowDown')
-    t.ok((await scrolled) > 0, `${name} is scrolled by a key`)
+    const scrolled = () => region.evaluate((element: { scrollTop: number }) => element.scrollTop)
+    t.ok(await eventually(scrolled, (top) => top > 0), `${name} is scrolled by a key`)
   }
 })
 

@@ -179,15 +179,15 @@ t.test('everything can be done with the keyboard alone', inBrowser, async (t) =>
   await page.keyboard.type('ada-secret')
   await page.keyboard.press('Enter')
   await slot(page, 'A-1').waitFor()
-  for (let presses = 0; presses < 20 && !/^Slot A-1/.test((await focused()) ?? ''); presses += 1)
+  for (let presses = 0; presses < 20 && !/^A-1 on the plan/.test((await focused()) ?? ''); presses += 1)
     await page.keyboard.press('Tab')
-  t.match(await focused(), /^Slot A-1, zone A: not yet verified/, 'the plan is one stop')
+  t.match(await focused(), /^A-1 on the plan: not yet verified/, 'the plan is one stop')
   const walk: [string, RegExp][] = [
-    ['ArrowRight', /^Slot A-2/],
-    ['ArrowDown', /^Slot B-2/],
-    ['ArrowLeft', /^Slot B-1/],
-    ['ArrowLeft', /^Slot B-1/],
-    ['ArrowUp', /^Slot A-1/],
+    ['ArrowRight', /^A-2 on/],
+    ['ArrowDown', /^B-2 on/],
+    ['ArrowLeft', /^B-1 on/],
+    ['ArrowLeft', /^B-1 on/],
+    ['ArrowUp', /^A-1 on/],
   ]
   for (const [key, expected] of walk) {
     await page.keyboard.press(key)

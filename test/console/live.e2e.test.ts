@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t from 'tap'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
 import { liveYard } from '../support/live-yard.ts'
+import { pictureOf, screens, themes } from '../support/screens.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 t.setTimeout(240_000)
@@ -13,6 +15,7 @@ t.before(async () => {
   browser = await launchBrowser()
 })
 t.teardown(() => browser?.close())
+const yard = liveYard(t)
 
 /** Waits until three different pictures were seen, none of them black. */
 async function seesMoving(page: Page, element: 'video' | 'canvas'): Promise<void> {
@@ -32,10 +35,10 @@ async function seesMoving(page: Page, element: 'video' | 'canvas'): Promise<void
 }
 
 t.test('a browser shows the camera: its own stream, or MPEG-1', inBrowser, async (t) => {
-  const { daemon, rtsp } = await liveYard(t)
+  const { daemon, rtsp } = await yard
   const { page, faults } = await open(t, browser, `${daemon.url}/cameras`)
   await signIn(page, 'ada')
-  await page.getByRole('link', { name: 'Camera 1' }).click()
+  await page.getByRole('link', { name: 'Camera 1', exact: true }).click()
   await page.getByRole('heading', { name: 'Camera 1' }).waitFor()
   await seesMoving(page, 'video')
   await page.goto(`${daemon.url}/cameras/1?format=mpeg1`)
@@ -48,4 +51,45 @@ t.test('a browser shows the camera: its own stream, or MPEG-1', inBrowser, async
     [],
     'and the content security policy has nothing against it',
   )
+})
+
+t.test('the wall shows each camera: pictures, or since when and why it does not watch', inBrowser, async (t) => {
+  const { daemon } = await yard
+  for (const [screen, context] of Object.entries(screens)) {
+    for (const colorScheme of themes) {
+      const { page, faults } = await open(t, browser, `${daemon.url}/cameras`, { ...context, colorScheme })
+      await signIn(page, 'ada')
+      const tile = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
+      await tile('Camera 1').getByText('Watching', { exact: true }).waitFor()
+      await tile('Camera 1').getByRole('img', { name: 'Newest picture of Camera 1' }).waitFor()
+      await tile('Camera 5').getByText(/^Away/).waitFor()
+      t.match(
+        await tile('Camera 5').innerText(),
+        /Since .+, because the camera was offline\. Nothing answers at the address of the camera\./,
+      )
+      t.match(await tile('Camera 6').innerText(), /Switched off/)
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), context.viewport.width, `${screen}: fits`)
+      const path = pictureOf(`cameras ${screen} ${colorScheme}`)
+      if (path) await page.screenshot({ path, fullPage: true })
+      t.same(faults, [])
+      await page.context().close()
+    }
+  }
+})
+
+t.test('only the tiles that somebody looks at are live', inBrowser, async (t) => {
+  const { daemon, rtsp } = await yard
+  const { page } = await open(t, browser, `${daemon.url}/cameras`)
+  const sockets: string[] = []
+  page.on('websocket', (socket) => sockets.push(socket.url().replace(/^.*cctv|\?.*$/g, '')))
+  await signIn(page, 'owen')
+  await page.getByRole('img', { name: 'Newest picture of Camera 1' }).waitFor()
+  t.same(sockets, [], 'a wall costs no stream')
+  await page.getByRole('button', { name: 'Watch live: Camera 1' }).press('Enter')
+  await seesMoving(page, 'video')
+  t.same(sockets, ['/1/live'])
+  await page.getByRole('button', { name: 'Stop live: Camera 1' }).press('Enter')
+  await page.locator('.live').waitFor({ state: 'detached' })
+  t.equal(rtsp.clients('door').mostAtOnce, 1, 'and the camera has one connection')
 })

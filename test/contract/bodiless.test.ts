@@ -96,7 +96,8 @@ t.test(
     t.ok(bodiless.filter(carriesBody).length > 10, `${bodiless.length} operations`)
     const ids = await thingsIn(gateway)
     for (const one of bodiless) {
-      const path = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idFor(ids, one, name))
+      const place = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idFor(ids, one, name))
+      const path = one.path === '/api/stream' ? `${place}?follow=false` : place
       // What can be done once is refused the second time, and goes on to be.
       await send(one.method, path)
       const bare = await send(one.method, path)

@@ -17,11 +17,12 @@ const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
 /** Who may do what, operation by operation; the first line that fits decides. */
 const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
   [/^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out))$/, everyone],
-  [/^GET \/api\/metrics$/, adminsAndAuditor],
+  [/^GET \/api\/metrics(\/day)?$/, adminsAndAuditor],
   [/^\w+ \/api\/(devices|operators)\b/, admins],
   [/^GET \/api\/whms\/evidence\/opening-lists/, leadsAndAuditor],
   [/^(POST \/api\/whms\/counts|POST .*\/counts\/\{id\}\/(recount|approve|cancel))$/, leads],
   [/^GET .*\/counts\/\{id\}\/review$/, leads],
+  [/^GET \/api\/whms\/transport-units\/\{id\}\/receipt-link$/, floor],
   [/^(GET \/api\/whms\/|GET \/api\/iot\/scale-readings|GET \/api\/openapi|GET \/api\/webhooks\/event-types)/, everyone],
   [/^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)\b/, admins],
   [/^POST \/api\/whms\/transport-units\/\{id\}\/cancel$/, leads],
@@ -29,6 +30,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^POST \/api\/iot\/scale-readings$/, floor],
   [/^GET \/api\/iot\/exports$/, leadsAndAuditor],
   [/^GET \/api\/iot\//, everyone],
+  [/^GET \/api\/stream$/, everyone],
   // Owners may, as with motion detection.
   [/^POST \/api\/iot\/detection-events\/\{id\}\/(redact|export)$/, everyone],
   [/^POST \/api\/iot\/exports\/\{id\}\/(approve|refuse)$/, leads],

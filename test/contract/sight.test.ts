@@ -83,7 +83,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   entity_id: ['event', 'photo', 'unit'],
   category: ['word'],
   ...Object.fromEntries(
-    'limit offset at known_at cursor cells after_seq from to by seconds format codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location kind size dpi symbology copies printer state acknowledged severity entity action version'
+    'follow after limit offset at known_at cursor cells after_seq from to by seconds format codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location kind size dpi symbology copies printer state acknowledged severity entity action version'
       .split(' ')
       .map((name) => [name, null]),
   ),
@@ -206,6 +206,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/signed-urls': [
     ({ photo: sha }) => ({ body: { path: `/api/whms/evidence/photos/${sha}` } }),
     ({ detection }) => ({ body: { path: `/api/iot/detection-events/${detection}/clip` } }),
+    ({ unit }) => ({ body: { path: `/api/whms/transport-units/${unit}/receipt` } }),
   ],
   // About nothing that stands in a hall.
   'POST /api/whms/sscc': 'apart',

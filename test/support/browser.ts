@@ -75,10 +75,11 @@ export async function open(
   return { page, faults }
 }
 
+/** Signs in, in English or German. */
 export async function signIn(page: Page, name: string, secret = `${name}-secret`): Promise<void> {
-  await page.getByLabel('User name').fill(name)
-  await page.getByLabel('Secret', { exact: true }).fill(secret)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel(/^(User name|Benutzername)$/).fill(name)
+  await page.getByLabel(/^(Secret|Geheimnis)$/).fill(secret)
+  await page.getByRole('button', { name: /^(Sign in|Anmelden)$/ }).click()
 }
 
 /** The slot on the plan. */

@@ -19,6 +19,7 @@ export function everyRead({ paths }: Description, span: Span): string[] {
       (values[name] ?? []).map((value) => `${name}=${encodeURIComponent(value)}`),
     )
     if (template.endsWith('/watched') || template.endsWith('/untouched')) return readsOfSpan(path, span)
+    if (template === '/api/stream') return [`${path}?follow=false`]
     if (template === '/api/log/consistency') return [`${path}?from=1&to=${span.events}`]
 
     if (template.endsWith('/scores')) return readsOfScores(path, span)

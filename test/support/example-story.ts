@@ -124,6 +124,7 @@ class Day {
     await this.#get('/api/ping')
     await this.#get('/api/health')
     await this.#get('/api/openapi')
+    await this.#get('/api/stream?follow=false')
     await this.#post('/api/whms/warehouses', {
       name: 'North hall',
       timezone: 'Europe/Berlin',
@@ -338,6 +339,8 @@ class Day {
     await this.#get('/api/whms/evidence/opening-lists')
     await this.#readLog()
     await this.#get('/api/metrics')
+    for (let minute = 0; minute < 2; minute += 1) await this.#gateway.lastDay.take()
+    await this.#get('/api/metrics/day')
     this.#queueUpload()
     await this.#get('/api/uploads')
     await this.#post('/api/uploads/1/retry')
@@ -385,12 +388,16 @@ class Day {
     await this.#get('/api/log/checkpoint')
     await this.#get('/api/log/checkpoints')
     await this.#get('/api/log/consistency?from=1&to=3')
+    await this.#get('/api/log/keys')
     await this.#get('/api/log/tile/0/000.p%2F1')
     await this.#get('/api/log/tile/entries/000.p%2F1')
     await this.#get('/api/whms/events/1/proof')
     await this.#get('/api/governance/incidents/1/package')
     await this.#get('/api/whms/slots/A-01-03/untouched?from=2026-03-02T08:00:00Z&to=2026-03-02T08:10:00Z')
     await this.#get('/api/iot/detection-events/1/proof')
+    const { body: units } = await this.#gateway.ask('GET', '/api/whms/transport-units', { by: ada })
+    await this.#get(`/api/whms/transport-units/${units.data[0].id}/receipt`)
+    await this.#get(`/api/whms/transport-units/${units.data[0].id}/receipt-link`)
     await this.#get('/api/governance/clock')
   }
 

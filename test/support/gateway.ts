@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { compose, type Gateway } from '../../src/app/compose.ts'
 import type { Outside } from '../../src/app/outside.ts'
 import { loadConfig, type Role } from '../../src/config/index.ts'
+import type { Heat } from '../../src/health/index.ts'
 import { type Logger, type RandomBytes, silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
@@ -71,8 +72,21 @@ export type TestGatewayOptions = {
   readonly onlyWhenOwed?: boolean
   /** The time services of the machine, as they answer. Asked by `clockSync.look()`. */
   readonly timeServices?: Outside['timeServices']
+  /** How hot the box is. Default: it is cool, whatever this machine is. */
+  readonly heat?: Outside['heat']
+  /** The version that it says it is. */
+  readonly version?: string
   /** Chance; the system's unless a test needs to know what comes. */
   readonly random?: RandomBytes
+}
+
+/** What a box tells that is cool and at full speed. */
+export const coolBox: Heat = {
+  temperatureCelsius: 45,
+  throttled: false,
+  wasThrottled: false,
+  underVoltage: false,
+  count: null,
 }
 
 /** A gateway without listeners and workers, on a real database in a folder of its own, under a simulated clock. */
@@ -102,9 +116,10 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     clock,
     random: options.random ?? systemRandom,
     log: options.log ?? silentLogger(),
-    version: '0.0.0-test',
+    version: options.version ?? '0.0.0-test',
     configFile: file,
     onMismatch,
+    heat: options.heat ?? (async () => coolBox),
     ...(options.timeServices && { timeServices: options.timeServices }),
     ...(!options.onlyWhenOwed && { isOwed: () => true }),
   }
@@ -137,7 +152,7 @@ async function askApi(gateway: Gateway, method: string, path: string, ask: Ask):
     headers,
     ...(body !== undefined && { body: body as string }),
   })
-  const bytes = Buffer.from(await response.arrayBuffer())
+  const bytes = await bytesOf(response)
   const text = bytes.toString('utf8')
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   return {
@@ -147,6 +162,16 @@ async function askApi(gateway: Gateway, method: string, path: string, ask: Ask):
     text,
     bytes,
   }
+}
+
+/** Of a stream only what is sent at once: it has no end. */
+async function bytesOf(response: Response): Promise<Buffer> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body)
+    return Buffer.from(await response.arrayBuffer())
+  const reader = response.body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return Buffer.from(value ?? [])
 }
 
 /** The smallest file that is a PNG by its first bytes. */

@@ -54,6 +54,7 @@ listen: [{ host: 127.0.0.1, port: 0 }]
 dataDir: state
 runtimeDir: run
 auth: { users: [${user('ada', 'admin')}, ${user('owen', 'viewer')}, ${user('vic', 'viewer')}] }
+rateLimit: { requestsPerMinute: 100000 }
 retention: { minFreeBytes: 1B, ledgerReserveBytes: 1B }
 cameras:
 ${lines.join('\n')}

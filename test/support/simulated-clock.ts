@@ -33,11 +33,16 @@ export class SimulatedClock implements Clock {
   advance(ms: number): void {
     const endMs = this.#monotonicMs + ms
     for (let timer = this.#next(endMs); timer; timer = this.#next(endMs)) {
-      this.#moveTo(timer.dueMs)
+      this.#moveTo(Math.max(timer.dueMs, this.#monotonicMs))
       this.#timers.delete(timer)
       timer.callback()
     }
     this.#moveTo(endMs)
+  }
+
+  /** Lets `ms` pass while the process is held up: what falls due meanwhile fires at the next `advance`. */
+  stall(ms: number): void {
+    this.#moveTo(this.#monotonicMs + ms)
   }
 
   /** Sets the wall clock without letting time pass, as a correction by NTP does. No timer fires. */

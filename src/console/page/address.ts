@@ -10,12 +10,36 @@ function tell(): void {
   for (const listener of listeners) listener()
 }
 
+let mayLeave: (() => boolean) | undefined
+
+/**
+ * Asks before a link of the console, or the browser, leaves a page with something unsaved. The back button asks nothing. Returns a
+ * function that ends it.
+ */
+export function keepsUnsaved(asks: () => boolean): () => void {
+  const hold = (event: BeforeUnloadEvent) => event.preventDefault()
+  mayLeave = asks
+  addEventListener('beforeunload', hold)
+  return () => {
+    mayLeave = undefined
+    removeEventListener('beforeunload', hold)
+  }
+}
+
 /** Opens another view of the console without loading the page again, so that no key of a scanner is lost. */
 export function go(to: string): void {
   if (to === location.pathname + location.search) return
+  const isOtherView = new URL(to, location.origin).pathname !== location.pathname
+  if (isOtherView && mayLeave && !mayLeave()) return
   history.pushState(null, '', to)
   tell()
-  scrollTo(0, 0)
+  if (isOtherView) scrollTo(0, 0)
+}
+
+/** Changes the address in its place, without a step for the back button. */
+export function goInstead(to: string): void {
+  history.replaceState(null, '', to)
+  tell()
 }
 
 const here = (): Address => ({ pathname: location.pathname, search: location.search })
@@ -45,3 +69,7 @@ export function follow(event: MouseEvent): void {
 /** Returns the address of a code's page. */
 export const pageOfCode = (code: string, atMs?: string): string =>
   `/find/${encodeURIComponent(code)}${atMs === undefined ? '' : `?at=${encodeURIComponent(atMs)}`}`
+
+/** Reads an id of an address; undefined for what is none. */
+export const numberOf = (text: string | null): number | undefined =>
+  text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined

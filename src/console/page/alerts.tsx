@@ -1,7 +1,9 @@
 import { useState } from 'hono/jsx/dom'
 import type { Alert } from './answers.ts'
 import { ask } from './ask.ts'
+import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
+import { Said } from './said.tsx'
 import { whenWords } from './words.ts'
 
 type Props = { alerts: readonly Alert[]; timeZone: string | undefined; onSeen: () => void }
@@ -17,25 +19,25 @@ export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
   return (
     <section class="card alerts" aria-labelledby="alerts-title">
       <h2 id="alerts-title">
-        <Icon name="bell" /> Needs attention
+        <Icon name="bell" /> {floorTexts.alerts.title}
       </h2>
       <ul class="rows">
         {alerts.map((alert) => (
           <li key={alert.id}>
             <span>
-              {alert.message} <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
+              <span lang="en">{alert.message}</span> <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
             </span>
             {/* One that the disk has not taken yet has no id of its own. */}
             {alert.id > 0 ? (
               <button type="button" onClick={() => acknowledge(alert.id)}>
-                Acknowledge
+                {floorTexts.alerts.acknowledge}
               </button>
             ) : null}
           </li>
         ))}
       </ul>
       <p class="problem" role="alert">
-        {problem}
+        <Said words={problem} />
       </p>
     </section>
   )

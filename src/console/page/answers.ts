@@ -12,6 +12,11 @@ export type SignedIn = { readonly username: string; readonly role: string; reado
 
 export type List<T> = { readonly data: readonly T[] }
 
+/** A list with how it goes on. `total`: null when there are too many to count. */
+export type Page<T> = List<T> & {
+  readonly pagination: { readonly total: number | null; readonly hasMore: boolean; readonly nextCursor: string | null }
+}
+
 export type Point = { readonly x: number; readonly y: number }
 
 export type Slot = {
@@ -79,6 +84,9 @@ export type Webhook = {
 
 export type Alert = { readonly id: number; readonly message: string; readonly createdAt: string }
 
+/** An alert with what it is about. */
+export type AlertOf = Alert & { readonly kind: string; readonly subject: string }
+
 export type Camera = {
   readonly id: number
   readonly name: string
@@ -88,6 +96,23 @@ export type Camera = {
   readonly online: boolean
   readonly lastFrameAt: string | null
 }
+
+/** A camera as it is listed. */
+export type ListedCamera = Camera & {
+  readonly purpose: string | null
+  readonly warehouseId: number
+  readonly slots: readonly string[]
+  readonly scene: { readonly state: string; readonly forSeconds: number } | null
+  readonly motion: {
+    readonly running: boolean
+    readonly settings: { readonly sensitivity: number }
+    /** Null: the caller may not change how the camera detects motion. */
+    readonly area: { readonly masks: readonly Polygon[]; readonly zones: readonly Polygon[] } | null
+  }
+}
+
+/** Corners in parts of the picture's width and height, from the upper left. */
+export type Polygon = readonly Point[]
 
 export type Detection = {
   readonly id: number
@@ -195,3 +220,65 @@ export type Evidence = {
   readonly witnesses?: readonly { readonly name: string; readonly at: string }[]
   readonly timestampedAt?: string | null
 }
+
+/** The part of a proof bundle that is read without checking it. */
+export type LeafProof = { readonly leaf: string; readonly tlogProof: string }
+
+type State = 'recorded' | 'signed' | 'witnessed' | 'timestamped'
+type ReceiptRow = {
+  readonly timestamp: string
+  readonly weightKg: number | null
+  readonly photos: readonly { readonly sha256: string; readonly url: string }[]
+  readonly evidence: { readonly state: State }
+}
+
+/** What the person who handed a transport unit over may see and keep. */
+export type Receipt = {
+  readonly unit: {
+    readonly id: string
+    readonly reference: string
+    readonly sscc: string | null
+    readonly direction: 'inbound' | 'outbound'
+    readonly carrier: string | null
+    readonly vehicle: string | null
+    readonly stage: string
+    readonly status: string
+    readonly siteId: string
+    readonly warehouse: string
+    readonly timezone: string
+    readonly weightKg: number | null
+    readonly steps: readonly (ReceiptRow & {
+      readonly eventId: string
+      readonly action: string
+      readonly stage: string
+    })[]
+  }
+  readonly placements: readonly (ReceiptRow & {
+    readonly id: number
+    readonly event_type: 'PLACED' | 'REMOVED'
+    readonly asset_barcode: string
+    readonly slot_code: string
+  })[]
+  readonly complete: boolean
+  readonly proofs: readonly {
+    readonly kind: 'unit-step' | 'event'
+    readonly id: string
+    readonly bundle: LeafProof & { readonly handOvers?: readonly LeafProof[] }
+  }[]
+  readonly checkpoint: { readonly size: number; readonly signedAt: string; readonly note: string; readonly key: string }
+  readonly links: { readonly consistency: string; readonly zip: string }
+}
+
+export type Discrepancy = {
+  readonly id: string
+  readonly kind: string
+  readonly what: string
+  readonly todo: string
+  readonly since: string
+  readonly slot: SlotName
+  readonly assetBarcode: string | null
+  readonly otherSlot: SlotName | null
+  readonly otherAssetBarcode: string | null
+}
+
+type SlotName = { readonly id: number; readonly slot_id: string }

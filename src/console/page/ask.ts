@@ -1,14 +1,30 @@
+import { gatewayWords } from './language.ts'
+import { texts } from './texts.ts'
+
 /** The gateway refused a request; code and reason. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
   readonly retryAfterSeconds: number
+  /** Which value is wrong and what was expected; empty when the message says all. */
+  readonly details: string
+  /** What was wrong with each field of the request, by its path. */
+  readonly fields: ReadonlyMap<string, string>
 
-  constructor(status: number, code: string, message: string, retryAfterSeconds: number) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    retryAfterSeconds: number,
+    details = '',
+    fields: ReadonlyMap<string, string> = new Map(),
+  ) {
     super(message)
     this.status = status
     this.code = code
     this.retryAfterSeconds = retryAfterSeconds
+    this.details = details
+    this.fields = fields
   }
 
   get isSignedOut(): boolean {
@@ -32,27 +48,39 @@ export function keepCsrfToken(token: string | null): void {
 /** Returns milliseconds since the epoch by the gateway's clock, to a second: a tablet's clock is often wrong. */
 export const gatewayNow = (): number => Date.now() + aheadMs
 
+/** `ifMatch`: the version that was read; another one is refused. `onceKey`: with the same key it is done once. */
+type Options = { method?: string; body?: unknown; ifMatch?: number; onceKey?: string }
+
 /** Sends one request to the gateway that served this page. Throws Refused or Unreachable. */
-export async function ask<T>(path: string, options: { method?: string; body?: unknown } = {}): Promise<T> {
-  const { method = 'GET', body } = options
+export async function ask<T>(path: string, options: Options = {}): Promise<T> {
+  const { method = 'GET', body, ifMatch, onceKey } = options
   const response = await send(path, {
     method,
     headers: {
       Accept: 'application/json',
       ...(method !== 'GET' && { 'X-CSRF-Token': csrfToken }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(ifMatch !== undefined && { 'If-Match': `"${ifMatch}"` }),
+      ...(onceKey !== undefined && { 'Idempotency-Key': onceKey }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   keepTime(response.headers.get('date'))
   if (response.status === 204) return undefined as T
   const answer = (await response.json().catch(() => ({}))) as T &
-    object & { error?: { code?: string; message?: string } }
+    object & {
+      error?: { code?: string; message?: string; details?: unknown; fields?: readonly FieldProblem[] }
+    }
   // An unhealthy gateway answers 503 with its health.
   if (response.ok || (response.status === 503 && 'checks' in answer)) return answer
-  const { code = '', message = `The gateway answered with status ${response.status}` } = answer.error ?? {}
-  throw new Refused(response.status, code, message, Number(response.headers.get('retry-after') ?? 0))
+  const { code = '', message, details } = answer.error ?? {}
+  const words = message === undefined ? texts.answered(response.status) : gatewayWords(message)
+  const why = typeof details === 'string' ? gatewayWords(details) : ''
+  const fields = new Map((answer.error?.fields ?? []).map(({ path, message: what }) => [path, gatewayWords(what)]))
+  throw new Refused(response.status, code, words, Number(response.headers.get('retry-after') ?? 0), why, fields)
 }
+
+type FieldProblem = { readonly path: string; readonly message: string }
 
 async function send(path: string, init: RequestInit): Promise<Response> {
   try {
@@ -64,7 +92,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
       signal: AbortSignal.timeout(longestAnswerMs),
     })
   } catch (cause) {
-    throw new Unreachable('The gateway can’t be reached', { cause })
+    throw new Unreachable(texts.notReached, { cause })
   }
 }
 

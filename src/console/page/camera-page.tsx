@@ -1,130 +1,127 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { follow } from './address.ts'
-import type { Camera, List } from './answers.ts'
+import type { AlertOf, Gap, List, ListedCamera, SignedIn, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
-import { Icon } from './icons.tsx'
-import type { Ended } from './players.ts'
-import { ScanField } from './scan-field.tsx'
+import { Bar } from './bar.tsx'
+import { CameraDay } from './camera-day.tsx'
+import { cameraTexts as words } from './camera-texts.ts'
+import { type Act, type Around, CameraAlerts, CameraWall, Standing } from './camera-wall.tsx'
+import { LiveView } from './live-view.tsx'
+import { Said } from './said.tsx'
+import { texts } from './texts.ts'
+import { useLive } from './use-live.ts'
+import type { ViewProps } from './views.ts'
 
-type Props = { siteId: string; onLeft: (why: string) => void }
-
-const everyMs = 10_000
-const againMs = 3000
-
-/** The cameras at `/cameras`, one of them live at `/cameras/ID`. */
-export const CameraPage = ({ siteId, onLeft }: Props) => {
-  const [cameras, setCameras] = useState<readonly Camera[] | undefined>(undefined)
-  const [trouble, setTrouble] = useState('')
-  const [round, setRound] = useState(0)
-  const look = () => {
-    if (document.hidden) return
-    ask<List<Camera>>('/api/iot/cctv').then(
-      ({ data }) => {
-        setTrouble('')
-        setCameras(data)
-        setRound((before) => before + 1)
+/** The cameras at `/cameras`, and one of them at `/cameras/ID`. */
+export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
+  const [done, setDone] = useState('')
+  const [problem, setProblem] = useState('')
+  const title = useRef<HTMLHeadingElement>(null)
+  const { answer, ...asking } = useLive(
+    () => load(caller),
+    ['camera', 'alert'],
+    () => onLeft(texts.signedOut),
+  )
+  const act: Act = (work, said) => {
+    setProblem('')
+    work().then(
+      () => {
+        setDone(said)
+        // The pressed button may disappear.
+        title.current?.focus({ preventScroll: true })
+        asking.reload()
       },
       (error: Error) => {
-        if (error instanceof Refused && error.isSignedOut) onLeft('You were signed out. Sign in again to go on.')
-        else setTrouble(error.message)
+        if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
+        else setProblem(`${error.message}.`)
       },
     )
   }
-  useEffect(() => {
-    look()
-    const timer = setInterval(look, everyMs)
-    return () => clearInterval(timer)
-  }, [])
-  const [, id] = /^\/cameras\/(\d+)$/.exec(location.pathname) ?? []
-  const camera = cameras?.find((one) => String(one.id) === id)
+  const [, id] = /^\/cameras\/([^/]+)\/?$/.exec(pathname) ?? []
+  const camera = answer?.cameras.find((one) => String(one.id) === id)
+  const watching = answer?.cameras.filter(({ online }) => online).length ?? 0
   return (
     <>
-      <header class="bar">
-        <p class="brand">
-          <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
-        </p>
-        <h1 class="site">{camera ? camera.name : `Cameras of ${siteId}`}</h1>
-        <ScanField />
-        <a class="button plain" href={id === undefined ? '/' : '/cameras'} onClick={follow}>
-          {id === undefined ? 'Floor' : 'All cameras'}
-        </a>
-      </header>
+      <Bar here="cameras" siteId={siteId} caller={caller} onLeft={onLeft} />
       <div class="trouble" role="alert">
-        {trouble === '' ? null : <p>{trouble}</p>}
+        {asking.problem === '' ? null : (
+          <p>
+            <Said words={texts.notAsked(asking.problem)} />
+          </p>
+        )}
+        {problem === '' ? null : (
+          <p>
+            <Said words={problem} />
+          </p>
+        )}
       </div>
       <main class="camera-page">
-        {cameras === undefined ? <p class="blank">Loading …</p> : null}
-        {cameras && id === undefined ? <AllCameras cameras={cameras} round={round} /> : null}
-        {cameras && id !== undefined && !camera ? <p class="blank">There is no such camera.</p> : null}
-        {camera ? <Live key={camera.id} camera={camera} /> : null}
+        <div class="camera-head">
+          {id === undefined ? null : (
+            <a class="button" href="/cameras" onClick={follow}>
+              {words.all}
+            </a>
+          )}
+          <h1 tabindex={-1} ref={title}>
+            {camera?.name ?? words.title}
+          </h1>
+          <p class="muted" role="status">
+            {done} {answer ? (id === undefined ? words.count(answer.cameras.length, watching) : '') : texts.loading}
+          </p>
+        </div>
+        {answer && id === undefined ? (
+          <CameraWall cameras={answer.cameras} around={answer.around} caller={caller} onAct={act} />
+        ) : null}
+        {answer && id !== undefined && !camera ? <p class="card">{words.noSuch}</p> : null}
+        {answer && camera ? (
+          <OneCamera key={camera.id} camera={camera} around={answer.around} caller={caller} onAct={act} />
+        ) : null}
       </main>
     </>
   )
 }
 
-const AllCameras = ({ cameras, round }: { cameras: readonly Camera[]; round: number }) => (
-  <ul class="camera-list">
-    {cameras.map((camera) => (
-      <li key={camera.id} class="card">
-        <a href={`/cameras/${camera.id}`} onClick={follow}>
-          {camera.online ? <img alt="" src={`/api/iot/cctv/${camera.id}/snapshot#${round}`} /> : null}
-          <strong>{camera.name}</strong>
-        </a>{' '}
-        <span class={`chip ${camera.online ? 'ok' : 'off'}`}>{camera.state}</span>
-        {camera.problem ? <p class="problem-line">{camera.problem}</p> : null}
-      </li>
-    ))}
-  </ul>
+type OneProps = { camera: ListedCamera; around: Around; caller: SignedIn; onAct: Act }
+
+const OneCamera = ({ camera, around, caller, onAct }: OneProps) => (
+  <div class="one-camera">
+    <section class="card" aria-label={words.liveOf(camera.name)}>
+      <LiveView camera={camera} />
+      <Standing camera={camera} around={around} />
+      <p class="muted">
+        {camera.purpose ?? ''} {words.slots(camera.slots)}
+      </p>
+      <CameraAlerts camera={camera} around={around} caller={caller} onAct={onAct} />
+    </section>
+    <CameraDay camera={camera} timeZone={around.zoneOf(camera)} />
+  </div>
 )
 
-type Format = 'mpegts' | 'mpeg1'
-
-const codecsHere = () => {
-  const plays = (codec: string) =>
-    typeof MediaSource !== 'undefined' && MediaSource.isTypeSupported(`video/mp4; codecs="${codec}"`)
-  return [...(plays('avc1.42e01e') ? ['h264'] : []), ...(plays('hvc1.1.6.L93.B0') ? ['h265'] : [])]
+/** Reads the cameras with what is around them: the gaps that last, alerts, the zones of their warehouses. */
+async function load({ permissions }: SignedIn): Promise<{ cameras: readonly ListedCamera[]; around: Around }> {
+  const [{ data: cameras }, warehouses, alerts] = await Promise.all([
+    ask<List<ListedCamera>>('/api/iot/cctv'),
+    ask<List<Warehouse>>('/api/whms/warehouses'),
+    permissions.includes('alerts:read')
+      ? ask<List<AlertOf>>('/api/alerts?acknowledged=false&limit=100')
+      : { data: [] as AlertOf[] },
+  ])
+  for (const { id, online } of cameras) if (online) knownGaps.delete(id)
+  const found = await Promise.all(cameras.filter(({ online }) => !online).map(({ id }) => newestGap(id)))
+  const gaps = new Map(found.flatMap((gap) => (gap ? [[gap.cctvId, gap]] : [])))
+  const zones = new Map(warehouses.data.map(({ id, timezone }) => [id, timezone]))
+  return { cameras, around: { gaps, alerts: alerts.data, zoneOf: ({ warehouseId }) => zones.get(warehouseId) } }
 }
 
-const Live = ({ camera }: { camera: Camera }) => {
-  const codecs = codecsHere()
-  const asked = new URLSearchParams(location.search).get('format')
-  const [format, setFormat] = useState<Format>(asked === 'mpeg1' || codecs.length === 0 ? 'mpeg1' : 'mpegts')
-  const [words, setWords] = useState('Connecting …')
-  const [attempt, setAttempt] = useState(0)
-  const video = useRef<HTMLVideoElement>(null)
-  const canvas = useRef<HTMLCanvasElement>(null)
-  useEffect(() => {
-    const ends: (() => void)[] = []
-    const onEnd = ({ code, reason }: Ended) => {
-      for (const end of ends.splice(0)) end()
-      setWords(reason || 'The connection was lost. Trying again …')
-      if (format === 'mpegts' && (code === 0 || reason.includes('format=mpeg1'))) setFormat('mpeg1')
-      else if (code === 4401) location.reload()
-      else if (code !== 4404) setTimeout(() => setAttempt((before) => before + 1), againMs)
-    }
-    const playing = { onEnd, onBytes: () => setWords('') }
-    let isLeft = false
-    void import('./players.ts').then(({ playOriginal, playConverted }) => {
-      if (isLeft) return
-      const query = format === 'mpegts' ? `format=mpegts&codecs=${codecs.join()}` : 'format=mpeg1'
-      const url = `${location.origin.replace('http', 'ws')}/api/iot/cctv/${camera.id}/live?${query}`
-      if (format === 'mpegts' && video.current) ends.push(playOriginal(url, video.current, playing))
-      if (format === 'mpeg1' && canvas.current) ends.push(playConverted(url, canvas.current, playing))
-    })
-    return () => {
-      isLeft = true
-      for (const end of ends.splice(0)) end()
-    }
-  }, [format, attempt])
-  const label = `Live pictures of ${camera.name}`
-  return (
-    <figure class="live">
-      {format === 'mpegts' ? (
-        <video ref={video} muted playsinline aria-label={label} />
-      ) : (
-        <canvas key={attempt} ref={canvas} role="img" aria-label={label} />
-      )}
-      <figcaption role="status">{words}</figcaption>
-    </figure>
-  )
+/** A camera that is away tells of each attempt; asking for its gap each time would use up the rate of the caller. */
+const gapKeptMs = 60_000
+const knownGaps = new Map<number, { readonly askedMs: number; readonly gap: Gap | undefined }>()
+
+async function newestGap(id: number): Promise<Gap | undefined> {
+  const known = knownGaps.get(id)
+  if (known && performance.now() - known.askedMs < gapKeptMs) return known.gap
+  const [gap] = (await ask<List<Gap>>(`/api/iot/cctv/${id}/gaps?limit=1`)).data
+  // One that has ended is not the gap that lasts: it is asked for again.
+  if (gap?.to === null) knownGaps.set(id, { askedMs: performance.now(), gap })
+  return gap
 }

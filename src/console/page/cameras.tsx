@@ -1,7 +1,9 @@
 import { useState } from 'hono/jsx/dom'
 import type { Camera, Detection } from './answers.ts'
+import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
 import { ownPath } from './own-path.ts'
+import { texts } from './texts.ts'
 import { exactTime, whenWords } from './words.ts'
 
 type Props = {
@@ -11,14 +13,16 @@ type Props = {
   timeZone: string | undefined
 }
 
+const words = floorTexts.cameras
+
 export const Cameras = ({ cameras, detections = [], isAbsent, timeZone }: Props) => (
   <section class="card cameras" aria-labelledby="cameras-title">
     <h2 id="cameras-title">
-      <Icon name="camera" /> Cameras
+      <Icon name="camera" /> {words.title}
     </h2>
-    {cameras && cameras.length > 0 ? <a href="/cameras">Live view</a> : null}
-    {isAbsent || cameras?.length === 0 ? <p class="blank">No cameras here yet.</p> : null}
-    {cameras === undefined && !isAbsent ? <p class="blank">Loading …</p> : null}
+    {cameras && cameras.length > 0 ? <a href="/cameras">{words.live}</a> : null}
+    {isAbsent || cameras?.length === 0 ? <p class="blank">{words.none}</p> : null}
+    {cameras === undefined && !isAbsent ? <p class="blank">{texts.loading}</p> : null}
     {cameras && cameras.length > 0 ? (
       <>
         <ul class="rows">
@@ -32,27 +36,21 @@ export const Cameras = ({ cameras, detections = [], isAbsent, timeZone }: Props)
   </section>
 )
 
-const stateWords: Record<string, string> = {
-  live: 'live',
-  connecting: 'connecting …',
-  offline: 'offline',
-  stalled: 'no new pictures',
-  'backing-off': 'can’t be reached, trying again',
-  refused: 'refused',
-  off: 'switched off',
-}
-
 const CameraRow = ({ camera, timeZone }: { camera: Camera; timeZone: string | undefined }) => {
   const state = camera.enabled ? camera.state : 'off'
   const tone = state === 'off' ? 'off' : camera.online ? 'ok' : 'danger'
   return (
     <li>
       <span>
-        <strong>{camera.name}</strong> <span class={`chip ${tone}`}>{stateWords[state] ?? state}</span>
-        {camera.problem ? <span class="problem-line">{camera.problem}</span> : null}
+        <strong>{camera.name}</strong> <span class={`chip ${tone}`}>{words.states[state] ?? state}</span>
+        {camera.problem ? (
+          <span class="problem-line" lang="en">
+            {camera.problem}
+          </span>
+        ) : null}
       </span>
       <span class="muted">
-        {camera.lastFrameAt ? `last picture ${whenWords(camera.lastFrameAt, timeZone)}` : 'no picture yet'}
+        {camera.lastFrameAt ? words.lastPicture(whenWords(camera.lastFrameAt, timeZone)) : words.noPicture}
       </span>
     </li>
   )
@@ -65,8 +63,9 @@ const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
   const [kept, setKept] = useState<Detection | undefined>(undefined)
   const clips = detections.filter((one) => pathOf(one) !== undefined && one.clipStatus === 'recorded')
   const clip = kept ?? clips[0]
-  if (!clip) return <p class="blank">No motion was recorded yet.</p>
-  const nameOf = (one: Detection) => cameras.find((camera) => camera.id === one.cctvId)?.name ?? `Camera ${one.cctvId}`
+  if (!clip) return <p class="blank">{words.noMotion}</p>
+  const nameOf = (one: Detection) =>
+    cameras.find((camera) => camera.id === one.cctvId)?.name ?? words.camera(one.cctvId)
   return (
     <>
       <figure class="clip">
@@ -78,7 +77,7 @@ const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
           preload="metadata"
           poster={ownPath(clip.clipUrls.snapshot)}
           src={pathOf(clip)}
-          aria-label={`Clip of ${nameOf(clip)}`}
+          aria-label={words.clipOf(nameOf(clip))}
           onPlay={() => setKept(clip)}
         />
         <figcaption>
@@ -90,7 +89,7 @@ const Clips = ({ cameras, detections, timeZone }: ClipsProps) => {
         </figcaption>
       </figure>
       {clips.length > 1 ? (
-        <ul class="clip-choice" aria-label="Last clips">
+        <ul class="clip-choice" aria-label={words.lastClips}>
           {clips.map((one) => (
             <li key={one.id}>
               <button type="button" aria-pressed={one.id === clip.id ? 'true' : 'false'} onClick={() => setKept(one)}>

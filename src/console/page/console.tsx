@@ -1,23 +1,36 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { Alerts } from './alerts.tsx'
-import type { SignedIn, Slot } from './answers.ts'
-import { ask, Refused } from './ask.ts'
+import type { Discrepancy, List, PlacementEvent, SignedIn, Slot } from './answers.ts'
+import { ask } from './ask.ts'
+import { Views } from './bar.tsx'
 import { Cameras } from './cameras.tsx'
 import { EventList } from './event-list.tsx'
 import { Feed, type Known } from './feed.ts'
-import { FloorPlan } from './floor-plan.tsx'
+import { FloorPlan, planCursorId } from './floor-plan.tsx'
+import { floorTexts } from './floor-texts.ts'
+import { utilizationOf } from './floor-use.ts'
 import { Icon } from './icons.tsx'
 import { Numbers } from './numbers.tsx'
+import { Said } from './said.tsx'
 import { ScanField } from './scan-field.tsx'
+import { SignOut } from './sign-out.tsx'
 import { SlotPanel } from './slot-panel.tsx'
-import { slotElementId } from './slot-shape.tsx'
+import { SlotTable } from './slot-table.tsx'
+import { texts } from './texts.ts'
+import { TimeSlider } from './time-slider.tsx'
 import { Webhooks } from './webhooks.tsx'
-import { spokenEvent, timeOfDay } from './words.ts'
+import { justAfter, spokenEvent, timeOfDay } from './words.ts'
 
-type Props = { siteId: string; caller: SignedIn; slot: number | undefined; onLeft: (why: string) => void }
+type Props = {
+  siteId: string
+  caller: SignedIn
+  slot: number | undefined
+  at: string | undefined
+  onLeft: (why: string) => void
+}
 
-/** The floor. `slot`: the one that the address names. */
-export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
+/** The floor. `slot` and `at`: the slot and the time that the address names. */
+export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
   const [known, setKnown] = useState<Known>({ absent: new Set() })
   const [chosenWarehouse, setChosenWarehouse] = useState<number | undefined>(undefined)
   const [slotId, setSlotId] = useState<number | undefined>(asked)
@@ -31,7 +44,7 @@ export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
     if (asked !== undefined) choose(asked)
   }, [asked])
   useEffect(() => {
-    const signedOut = () => onLeft('You were signed out. Sign in again to go on.')
+    const signedOut = () => onLeft(texts.signedOut)
     const made = new Feed({ caller, tell: setKnown, signedOut })
     feed.current = made
     made.start()
@@ -46,23 +59,29 @@ export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
 
   const warehouses = known.warehouses?.data ?? []
   const warehouse = warehouses.find((one) => one.id === chosenWarehouse) ?? warehouses[0]
-  const slots = useMemo(() => slotsOf(known, warehouse?.id), [known.slots, warehouse?.id])
-  const slot = known.slots?.data.find((one) => one.id === slotId)
+  const past = usePast(at)
+  const shown = past?.slots ?? known.slots?.data
+  const slots = useMemo(
+    () => (shown ?? []).filter((one) => warehouse === undefined || one.warehouseId === warehouse.id),
+    [shown, warehouse?.id],
+  )
+  const odd = useOdd(at, known.slots !== undefined, known.slots?.data)
+  const slot = shown?.find((one) => one.id === slotId)
   const opener = useRef<Element | null>(null)
   const choose = (id: number) => {
     opener.current = document.activeElement
-    setChosenWarehouse(known.slots?.data.find((one) => one.id === id)?.warehouseId ?? warehouse?.id)
+    setChosenWarehouse(shown?.find((one) => one.id === id)?.warehouseId ?? warehouse?.id)
     setSlotId(id)
   }
   // The focused element may close with the panel: the focus returns to where the slot was chosen, or to the slot.
   const close = () => {
     const isKept = !document.activeElement?.closest('.slot-panel') && document.activeElement !== document.body
-    const onPlan = slotId === undefined ? null : document.getElementById(slotElementId(slotId))
+    const onPlan = document.getElementById(planCursorId)
     const back = opener.current?.isConnected && opener.current !== document.body ? opener.current : onPlan
-    if (!isKept && (back instanceof HTMLElement || back instanceof SVGElement)) back.focus()
+    if (!isKept && back instanceof HTMLElement) back.focus()
     setSlotId(undefined)
   }
-  const events = known.events?.data
+  const events = past?.events ?? known.events?.data
   const timeZone = warehouse?.timezone
   // The pressed button disappears with its alert.
   const alertSeen = () => {
@@ -73,20 +92,21 @@ export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
   return (
     <>
       <a class="skip" href="#floor">
-        To the floor plan
+        {floorTexts.toPlan}
       </a>
       <header class="bar">
         <p class="brand">
           <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
         </p>
         <h1 class="site">
-          <span class="unseen">Floor of site </span>
+          <span class="unseen">{floorTexts.floorOf} </span>
           {siteId}
         </h1>
         <Connection known={known} timeZone={timeZone} />
+        <Views here="floor" caller={caller} />
         <ScanField />
         <p class="who">
-          <strong>{caller.username}</strong> <span class="muted">{caller.role}</span>
+          <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>
         </p>
         <SignOut onLeft={onLeft} />
       </header>
@@ -102,21 +122,30 @@ export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
             <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={alertSeen} />
           ) : null}
           <Numbers
-            utilization={known.utilization}
-            disputed={known.slots?.data.filter((one) => one.isDisputed).length}
+            utilization={shown && known.zones ? utilizationOf(shown, known.zones.data) : undefined}
+            disputed={shown?.filter((one) => one.isDisputed).length}
             zones={known.zones?.data ?? []}
           />
         </div>
-        <FloorPlan
-          warehouses={warehouses}
-          warehouse={warehouse}
-          onWarehouse={setChosenWarehouse}
-          zones={known.zones?.data ?? []}
-          slots={slots}
-          isKnown={known.slots !== undefined && known.zones !== undefined}
-          chosen={slot?.id}
-          onChoose={choose}
-        />
+        <div class="middle">
+          <FloorPlan
+            warehouses={warehouses}
+            warehouse={warehouse}
+            onWarehouse={setChosenWarehouse}
+            zones={known.zones?.data ?? noZones}
+            slots={slots}
+            odd={odd}
+            isKnown={known.slots !== undefined && known.zones !== undefined}
+            isPast={past !== undefined}
+            chosen={slot?.id}
+            onChoose={choose}
+          />
+          <TimeSlider at={at} slot={slotId} timeZone={timeZone} />
+          <p class="problem" role="alert">
+            <Said words={past?.problem ?? ''} />
+          </p>
+          <SlotTable slots={slots} odd={odd} chosen={slot?.id} onChoose={choose} />
+        </div>
         <div class="side">
           <SlotPanel
             slot={slot}
@@ -125,6 +154,9 @@ export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
               .map(({ id }) => id)
               .join()}
             timeZone={timeZone}
+            slots={slots}
+            at={at}
+            onChoose={choose}
             onClose={close}
           />
           <EventList events={events} timeZone={timeZone} onSlot={choose} />
@@ -140,22 +172,89 @@ export const Console = ({ siteId, caller, slot: asked, onLeft }: Props) => {
         </div>
       </main>
       <p class="unseen" role="status">
-        {events?.[0] ? `Newest event: ${spokenEvent(events[0])}` : ''}
+        <Said words={events?.[0] ? floorTexts.newest(spokenEvent(events[0])) : ''} />
       </p>
     </>
   )
 }
 
-const slotsOf = (known: Known, warehouseId: number | undefined): readonly Slot[] =>
-  (known.slots?.data ?? []).filter((slot) => warehouseId === undefined || slot.warehouseId === warehouseId)
+const noZones: readonly never[] = []
+
+type Past = { readonly slots: readonly Slot[]; readonly events: readonly PlacementEvent[]; readonly problem: string }
+
+/** A finger on the slider passes through many times; the one where it rests is asked for. */
+const restMs = 150
+
+/** Reads the floor of a time of the past from the ledger. Undefined now, and until the first answer. */
+function usePast(at: string | undefined): Past | undefined {
+  const [past, setPast] = useState<Past | undefined>(undefined)
+  useEffect(() => {
+    if (at === undefined) {
+      setPast(undefined)
+      return
+    }
+    let isWanted = true
+    const time = encodeURIComponent(at)
+    const timer = setTimeout(() => {
+      Promise.all([
+        ask<List<Slot>>(`/api/whms/slots?at=${time}`),
+        ask<List<PlacementEvent>>(`/api/whms/events?to=${justAfter(at)}&limit=40`),
+      ]).then(
+        ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '' }),
+        (error: Error) =>
+          isWanted && setPast((before) => before && { ...before, problem: floorTexts.pastFailed(error.message) }),
+      )
+    }, restMs)
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [at])
+  return at === undefined ? undefined : past
+}
+
+/** Left out: a pallet that nobody registered says nothing about where it is. */
+const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
+  new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
+
+const noneOdd: ReadonlyMap<number, string> = new Map()
+/** The gateway looks through the whole floor for contradictions, so they are asked for at most this often. */
+const oddEveryMs = 10_000
+
+/** Returns by slot what the ledger contradicts itself about. `changes`: something that differs after an event. */
+function useOdd(at: string | undefined, isReady: boolean, changes: unknown): ReadonlyMap<number, string> {
+  const [odd, setOdd] = useState(noneOdd)
+  const last = useRef({ askedMs: Number.NEGATIVE_INFINITY, at: '' })
+  useEffect(() => {
+    if (!isReady) return
+    let isWanted = true
+    const { current } = last
+    const waitMs = current && current.at === (at ?? '') ? current.askedMs + oddEveryMs - performance.now() : restMs
+    const timer = setTimeout(
+      () => {
+        last.current = { askedMs: performance.now(), at: at ?? '' }
+        const query = at === undefined ? '' : `?at=${encodeURIComponent(at)}`
+        ask<List<Discrepancy>>(`/api/whms/discrepancies${query}`).then(
+          ({ data }) => isWanted && setOdd(oddIn(data)),
+          () => {},
+        )
+      },
+      Math.max(0, waitMs),
+    )
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [at, isReady, changes])
+  return odd
+}
 
 const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {
   const state = known.trouble !== undefined ? 'lost' : known.updatedMs === undefined ? 'waiting' : 'live'
-  const words = { lost: 'Not up to date', waiting: 'Loading …', live: 'Live' }
   return (
     <p class={`connection ${state}`}>
       <span class="dot" aria-hidden="true" />
-      {words[state]}
+      {floorTexts.connection[state]}
       {known.updatedMs !== undefined ? <span class="muted at">{timeOfDay(known.updatedMs, timeZone)}</span> : null}
     </p>
   )
@@ -168,17 +267,17 @@ const Trouble = ({ known, timeZone }: { known: Known; timeZone: string | undefin
       <p>
         <Icon name="lost" />
         <span>
-          <strong>{known.trouble}</strong>{' '}
-          {known.updatedMs === undefined
-            ? 'Trying again by itself.'
-            : `What you see is from ${timeOfDay(known.updatedMs, timeZone)}. Trying again by itself.`}
+          <strong>
+            <Said words={known.trouble} />
+          </strong>{' '}
+          {known.updatedMs === undefined ? floorTexts.again : floorTexts.seenFrom(timeOfDay(known.updatedMs, timeZone))}
         </span>
       </p>
     ) : null}
     {unhealthy(known).map((reason) => (
       <p key={reason}>
         <Icon name="bell" />
-        <strong>{reason}</strong>
+        <strong lang="en">{reason}</strong>
       </p>
     ))}
   </div>
@@ -189,28 +288,3 @@ const unhealthy = ({ health }: Known): string[] =>
   Object.values(health?.checks ?? {}).flatMap(({ status, reason }) =>
     status === 'unhealthy' && reason ? [reason] : [],
   )
-
-const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
-  const [problem, setProblem] = useState('')
-  const signOut = async () => {
-    try {
-      await ask('/api/session', { method: 'DELETE' })
-      onLeft('You are signed out.')
-    } catch (error) {
-      if (error instanceof Refused && error.isSignedOut) return onLeft('You are signed out.')
-      // A sign-in in another tab replaced the session: this page still has the old token.
-      if (error instanceof Refused && error.code === 'CSRF_TOKEN_WRONG') return location.reload()
-      setProblem('Signing out did not work: try again.')
-    }
-  }
-  return (
-    <div class="sign-out">
-      <span class="problem" role="alert">
-        {problem}
-      </span>
-      <button type="button" class="plain" onClick={signOut}>
-        <Icon name="out" /> <span>Sign out</span>
-      </button>
-    </div>
-  )
-}

@@ -1,7 +1,10 @@
 import { follow, pageOfCode } from './address.ts'
 import type { PlacementEvent } from './answers.ts'
+import { kilograms } from './counting.ts'
+import { floorTexts } from './floor-texts.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { Scroller } from './scroller.tsx'
+import { texts } from './texts.ts'
 import { eventWords, exactTime, whenWords } from './words.ts'
 
 const iconOf: Record<PlacementEvent['event_type'], IconName> = {
@@ -11,6 +14,8 @@ const iconOf: Record<PlacementEvent['event_type'], IconName> = {
   DISPUTED: 'disputed',
 }
 
+const words = floorTexts.events
+
 type Props = {
   events: readonly PlacementEvent[] | undefined
   timeZone: string | undefined
@@ -19,10 +24,10 @@ type Props = {
 
 export const EventList = ({ events, timeZone, onSlot }: Props) => (
   <section class="card events" aria-labelledby="events-title">
-    <h2 id="events-title">Last events</h2>
-    {events === undefined ? <p class="blank">Loading …</p> : null}
-    {events?.length === 0 ? <p class="blank">Nothing has been placed or removed yet.</p> : null}
-    <Scroller name="Last events">
+    <h2 id="events-title">{words.title}</h2>
+    {events === undefined ? <p class="blank">{texts.loading}</p> : null}
+    {events?.length === 0 ? <p class="blank">{words.none}</p> : null}
+    <Scroller name={words.title}>
       <ol class="event-rows">
         {(events ?? []).map((event) => (
           <EventRow key={event.id} event={event} timeZone={timeZone} onSlot={onSlot} />
@@ -44,7 +49,7 @@ export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
         <strong>{eventWords[event.event_type]}</strong>
         {onSlot ? (
           <button type="button" class="slot-link" onClick={() => onSlot(event.slot_id)}>
-            <span class="unseen">Slot </span>
+            <span class="unseen">{floorTexts.slot} </span>
             {event.slot_code}
           </button>
         ) : null}
@@ -58,15 +63,15 @@ export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
         </a>
       </p>
       <p class="muted">
-        {event.operator ?? 'name removed'}
-        {event.scale_weight_kg === null ? '' : ` · ${event.scale_weight_kg} kg`}
+        {event.operator ?? words.nameRemoved}
+        {event.scale_weight_kg === null ? '' : ` · ${kilograms(event.scale_weight_kg)}`}
       </p>
       {event.verification_notes ? <p class="quote">{event.verification_notes}</p> : null}
       {event.warnings.length > 0 ? (
         <ul class="warnings">
           {event.warnings.map((warning) => (
             <li key={warning.code}>
-              <Icon name="warning" /> {warning.message}
+              <Icon name="warning" /> <span lang="en">{warning.message}</span>
             </li>
           ))}
         </ul>

@@ -7,12 +7,16 @@ import type {
   PlacementEvent,
   SignedIn,
   Slot,
-  Utilization,
   Warehouse,
   Webhook,
   Zone,
 } from './answers.ts'
 import { ask, gatewayNow, Refused, Unreachable } from './ask.ts'
+import { floorTexts } from './floor-texts.ts'
+import { type Heard, listen } from './live.ts'
+import { withStates } from './verify-queue.ts'
+
+const words = floorTexts.trouble
 
 /**
  * What the page knows. A part is undefined until it was answered, and `absent` while the gateway answers 404 or 403.
@@ -22,7 +26,6 @@ export type Known = {
   readonly slots?: List<Slot>
   readonly zones?: List<Zone>
   readonly warehouses?: List<Warehouse>
-  readonly utilization?: Utilization
   readonly cameras?: List<Camera>
   readonly detections?: List<Detection>
   readonly webhooks?: List<Webhook>
@@ -35,45 +38,54 @@ export type Known = {
   readonly updatedMs?: number
 }
 
-type Part =
-  | 'events'
-  | 'slots'
-  | 'zones'
-  | 'warehouses'
-  | 'utilization'
-  | 'cameras'
-  | 'detections'
-  | 'webhooks'
-  | 'alerts'
-  | 'health'
+type Part = 'events' | 'slots' | 'zones' | 'warehouses' | 'cameras' | 'detections' | 'webhooks' | 'alerts' | 'health'
 
-type Source = { readonly path: string; readonly everyMs: number; readonly permission?: string }
+type Source = {
+  readonly path: string
+  readonly everyMs: number
+  /** While the stream tells what changes. Default: as otherwise. */
+  readonly liveMs?: number
+  readonly permission?: string
+}
 
 const beatMs = 5000
 
+/** What the stream tells is asked again this often, in case that something is wrong with either of them. */
+const toldMs = 600_000
+
 /**
- * Makes about 40 requests a minute, below the usual limit of 100. Slots and utilization are asked whenever an event is
- * new, and at times without one, since an admin may change the plan.
+ * While the stream tells what changes, about 15 requests a minute; without it about 40, below the usual limit of 100. Then
+ * slots are asked whenever an event is new, and at times without one, since an admin may change the plan.
  */
 const sources: Record<Part, Source> = {
-  events: { path: '/api/whms/events?limit=40', everyMs: beatMs },
-  slots: { path: '/api/whms/slots', everyMs: 6 * beatMs },
-  utilization: { path: '/api/whms/dashboard/utilization', everyMs: 6 * beatMs },
-  zones: { path: '/api/whms/zones', everyMs: 12 * beatMs },
-  warehouses: { path: '/api/whms/warehouses', everyMs: 12 * beatMs },
-  cameras: { path: '/api/iot/cctv', everyMs: 2 * beatMs, permission: 'cameras:read' },
+  events: { path: '/api/whms/events?limit=40', everyMs: beatMs, liveMs: toldMs },
+  slots: { path: '/api/whms/slots', everyMs: 6 * beatMs, liveMs: toldMs },
+  zones: { path: '/api/whms/zones', everyMs: 12 * beatMs, liveMs: toldMs },
+  warehouses: { path: '/api/whms/warehouses', everyMs: 12 * beatMs, liveMs: toldMs },
+  cameras: { path: '/api/iot/cctv', everyMs: 2 * beatMs, liveMs: 12 * beatMs, permission: 'cameras:read' },
   detections: { path: '/api/iot/detection-events?limit=5', everyMs: 2 * beatMs, permission: 'cameras:read' },
   webhooks: { path: '/api/webhooks', everyMs: 4 * beatMs, permission: 'webhooks:manage' },
-  alerts: { path: '/api/alerts?acknowledged=false&limit=20', everyMs: 4 * beatMs, permission: 'alerts:read' },
+  alerts: {
+    path: '/api/alerts?acknowledged=false&limit=20',
+    everyMs: 4 * beatMs,
+    liveMs: toldMs,
+    permission: 'alerts:read',
+  },
   health: { path: '/api/health', everyMs: 2 * beatMs },
 }
 const parts = Object.keys(sources) as Part[]
 /** Parts that events change. */
-const derived: readonly Part[] = ['slots', 'utilization']
+const derived: readonly Part[] = ['slots']
 const absentEveryMs = 12 * beatMs
 const retryMs = [1000, 2000, beatMs] as const
 
-/** Polls the gateway while the page is visible, and reports what is known. */
+/** A stream that does not come through in this time may never do: the page begins to ask by itself. */
+const firstMs = 1500
+/** Parts that layouts consist of. */
+const layout: readonly Part[] = ['slots', 'zones', 'warehouses']
+const mostEvents = 40
+
+/** Follows the stream while the page is visible, asks for what it does not tell, and reports what is known. */
 export class Feed {
   readonly #caller: SignedIn
   readonly #tell: (known: Known) => void
@@ -85,6 +97,12 @@ export class Feed {
   #failures = 0
   #round: Promise<void> | undefined
   #stopped = false
+  #isLive = false
+  #unlisten = () => {}
+  #telling = 0
+  /** What the stream told while a round was under way: its answers may be older. */
+  #meanwhile: Heard[] = []
+  #isStale = false
 
   constructor(options: { caller: SignedIn; tell: (known: Known) => void; signedOut: () => void }) {
     this.#caller = options.caller
@@ -95,8 +113,9 @@ export class Feed {
   start(): void {
     document.addEventListener('visibilitychange', this.#look)
     addEventListener('online', this.#look)
-    addEventListener('offline', this.#look)
-    this.#look()
+    addEventListener('offline', this.#lost)
+    this.#unlisten = listen(this.#hear)
+    this.#timer = setTimeout(this.#look, firstMs)
   }
 
   stop(): void {
@@ -104,7 +123,8 @@ export class Feed {
     clearTimeout(this.#timer)
     document.removeEventListener('visibilitychange', this.#look)
     removeEventListener('online', this.#look)
-    removeEventListener('offline', this.#look)
+    removeEventListener('offline', this.#lost)
+    this.#unlisten()
   }
 
   /** Asks for these parts at once, for example after a change by this page. */
@@ -113,12 +133,56 @@ export class Feed {
     this.#look()
   }
 
+  /** Asks for something at once: without a connection nothing else may be due. */
+  readonly #lost = (): void => {
+    this.#isLive = false
+    this.#due.clear()
+    this.#look()
+  }
+
+  readonly #hear = (heard: Heard): void => {
+    if (heard.kind === 'lost') {
+      if (this.#isLive) this.#lost()
+      return
+    }
+    if (heard.kind === 'hello') {
+      this.#isLive = true
+      if (!heard.data.resumed) {
+        this.#due.clear()
+        this.#isStale = this.#round !== undefined
+      }
+      this.#look()
+      return
+    }
+    if (this.#round) this.#meanwhile.push(heard)
+    this.#known = afterHearing(this.#known, heard)
+    if (heard.kind === 'event') this.#seen = idsOf(this.#known)
+    if (heard.kind === 'floor' && heard.data.layoutChanged) {
+      for (const part of layout) this.#due.delete(part)
+      this.#look()
+    }
+    this.#tellSoon()
+  }
+
+  /** Reports once for what came together. */
+  #tellSoon(): void {
+    cancelAnimationFrame(this.#telling)
+    this.#telling = requestAnimationFrame(() => {
+      if (this.#stopped) return
+      this.#known = { ...this.#known, ...(this.#known.trouble === undefined && { updatedMs: gatewayNow() }) }
+      this.#tell(this.#known)
+    })
+  }
+
   readonly #look = (): void => {
     clearTimeout(this.#timer)
     if (this.#stopped || document.hidden || this.#round) return
     this.#round = this.#askRound().then((waitMs) => {
       this.#round = undefined
-      if (!this.#stopped && !document.hidden) this.#timer = setTimeout(this.#look, waitMs)
+      if (this.#isStale) this.#due.clear()
+      const nextMs = this.#isStale ? 0 : waitMs
+      this.#isStale = false
+      if (!this.#stopped && !document.hidden) this.#timer = setTimeout(this.#look, nextMs)
     })
   }
 
@@ -127,7 +191,7 @@ export class Feed {
     try {
       await this.#askFor(parts.filter((part) => this.#isDue(part)))
       // All ids: a late event is new, but not the newest.
-      const seen = this.#known.events?.data.map(({ id }) => id).join()
+      const seen = idsOf(this.#known)
       if (seen !== this.#seen) {
         // Due until answered, also when this round fails.
         for (const part of derived) this.#due.delete(part)
@@ -141,6 +205,8 @@ export class Feed {
     } catch (error) {
       return this.#failed(error)
     } finally {
+      for (const heard of this.#meanwhile) this.#known = afterHearing(this.#known, heard)
+      this.#meanwhile = []
       if (!this.#stopped) this.#tell(this.#known)
     }
   }
@@ -159,11 +225,11 @@ export class Feed {
   }
 
   async #askPart(part: Part): Promise<void> {
-    const { path, everyMs } = sources[part]
+    const { path, everyMs, liveMs = everyMs } = sources[part]
     try {
       const answer = withKnownRows(this.#known[part], await ask<object>(path))
       // Half a beat earlier, because beats are never exactly equal.
-      this.#due.set(part, performance.now() + everyMs - beatMs / 2)
+      this.#due.set(part, performance.now() + (this.#isLive ? liveMs : everyMs) - beatMs / 2)
       this.#known = { ...this.#known, [part]: answer, absent: without(this.#known.absent, part) }
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 403)) throw error
@@ -181,15 +247,49 @@ export class Feed {
       return waitMs
     }
     if (error instanceof Refused && error.retryAfterSeconds > 0) {
-      const waits = `The gateway asks to wait ${error.retryAfterSeconds} s`
-      const trouble = error.status === 429 ? `Too many requests by this user. ${waits}.` : `${error.message}. ${waits}.`
+      const what = error.status === 429 ? words.tooMany : error.message
+      const trouble = `${what}. ${words.asksToWait(error.retryAfterSeconds)}.`
       this.#known = { ...this.#known, trouble }
       return error.retryAfterSeconds * 1000
     }
     const isLost = error instanceof Unreachable
-    const trouble = isLost ? 'No connection to the gateway.' : `The gateway can’t answer: ${(error as Error).message}.`
+    const trouble = isLost ? words.lost : words.cannotAnswer((error as Error).message)
     this.#known = { ...this.#known, trouble }
     return waitMs
+  }
+}
+
+const idsOf = ({ events }: Known): string | undefined => events?.data.map(({ id }) => id).join()
+
+/** Returns what is known after a message of the stream. */
+function afterHearing(known: Known, heard: Heard): Known {
+  switch (heard.kind) {
+    case 'floor':
+      if (!known.slots || heard.data.slots.length === 0) return known
+      return { ...known, slots: { ...known.slots, data: withStates(known.slots.data, heard.data.slots) } }
+    case 'event': {
+      if (!known.events) return known
+      const others = known.events.data.filter(({ id }) => id !== heard.data.id)
+      const data = [heard.data, ...others].toSorted((a, b) =>
+        a.timestamp === b.timestamp ? b.id - a.id : a.timestamp < b.timestamp ? 1 : -1,
+      )
+      return { ...known, events: { ...known.events, data: data.slice(0, mostEvents) } }
+    }
+    case 'camera': {
+      if (!known.cameras) return known
+      const data = known.cameras.data.map((one) => (one.id === heard.data.id ? { ...one, ...heard.data } : one))
+      return { ...known, cameras: { ...known.cameras, data } }
+    }
+    case 'alert': {
+      if (!known.alerts) return known
+      const others = known.alerts.data.filter(({ id }) => id !== heard.data.id)
+      const data = heard.data.acknowledgedAt === null ? [heard.data, ...others] : others
+      return { ...known, alerts: { ...known.alerts, data } }
+    }
+    case 'health':
+      return { ...known, health: heard.data }
+    default:
+      return known
   }
 }
 

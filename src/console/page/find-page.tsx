@@ -2,20 +2,26 @@ import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type { Asset, List, ScanAnswer, ScanMatch, Story, StoryStep, TransportUnit, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
+import { kilograms } from './counting.ts'
+import { findTexts as words } from './find-texts.ts'
 import { Icon } from './icons.tsx'
 import { Fact, Move } from './move.tsx'
+import { Said } from './said.tsx'
 import { ScanField } from './scan-field.tsx'
 import { decodedWords, printable } from './scan-place.ts'
 import { placeWords } from './story-words.ts'
+import { texts } from './texts.ts'
 import { exactTime } from './words.ts'
 
-type Props = {
+export type FindProps = {
   siteId: string
   /** Undefined: no code is asked for yet. */
   code: string | undefined
   at: string | undefined
   /** Of a link that expires; then nobody has to be signed in. */
   signed: string | undefined
+  /** Whether the reader may hand receipts of transport units to drivers. */
+  mayHandOut: boolean
   onLeft: (why: string) => void
 }
 
@@ -31,7 +37,7 @@ const mostPages = 5
 const linkSeconds = 3600
 
 /** What a code is: the story of a pallet, a transport unit, a slot, or what could be read of an unknown code. */
-export const FindPage = ({ siteId, code, at, signed, onLeft }: Props) => {
+export const View = ({ siteId, code, at, signed, mayHandOut, onLeft }: FindProps) => {
   const [found, setFound] = useState<Found | undefined>(undefined)
   const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
@@ -45,8 +51,8 @@ export const FindPage = ({ siteId, code, at, signed, onLeft }: Props) => {
       },
       (error: Error) => {
         const isOut = error instanceof Refused && error.isSignedOut
-        if (isOut && signed === undefined) onLeft('You were signed out. Sign in again to go on.')
-        else setTrouble(isOut ? 'This link is no longer valid. Ask for a new one, or sign in.' : error.message)
+        if (isOut && signed === undefined) onLeft(texts.signedOut)
+        else setTrouble(isOut ? words.linkEnded : error.message)
       },
     )
   }
@@ -75,21 +81,25 @@ export const FindPage = ({ siteId, code, at, signed, onLeft }: Props) => {
           <>
             <ScanField />
             <a class="button plain" href="/" onClick={follow}>
-              Floor
+              {words.floor}
             </a>
           </>
         ) : null}
       </header>
       <div class="trouble" role="alert">
-        {trouble === '' ? null : <p>{trouble}</p>}
+        {trouble === '' ? null : (
+          <p>
+            <Said words={trouble} />
+          </p>
+        )}
       </div>
       <main class="find-page">
         <h1 class="find-code">
-          {code === undefined ? 'Find a pallet' : <span class="code">{titleOf(code, shown?.answer)}</span>}
+          {code === undefined ? words.title : <span class="code">{titleOf(code, shown?.answer)}</span>}
         </h1>
-        {code === undefined ? <p>Scan a pallet, a slot or a transport unit, or type its code above.</p> : null}
-        {code !== undefined && !shown && trouble === '' ? <p class="blank">Looking it up …</p> : null}
-        {shown ? <Answer found={shown} at={at} timeZone={timeZone} isSignedIn={signed === undefined} /> : null}
+        {code === undefined ? <p>{words.hint}</p> : null}
+        {code !== undefined && !shown && trouble === '' ? <p class="blank">{words.looking}</p> : null}
+        {shown ? <Answer found={shown} {...{ at, timeZone, mayHandOut }} isSignedIn={signed === undefined} /> : null}
       </main>
     </>
   )
@@ -130,9 +140,15 @@ async function storyOf(code: string, query: string): Promise<readonly StoryStep[
   return steps
 }
 
-type AnswerProps = { found: Found; at: string | undefined; timeZone: string | undefined; isSignedIn: boolean }
+type AnswerProps = {
+  found: Found
+  at: string | undefined
+  timeZone: string | undefined
+  isSignedIn: boolean
+  mayHandOut: boolean
+}
 
-const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn }: AnswerProps) => {
+const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn, mayHandOut }: AnswerProps) => {
   const matches = answer?.matches ?? []
   const asset = matches.find(({ kind }) => kind === 'asset')
   const units = matches.filter(({ kind }) => kind === 'transport_unit')
@@ -142,7 +158,8 @@ const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn }: An
     <>
       {slot ? (
         <p class="card">
-          This is a slot, <strong>{slot.slot_id}</strong>, {slot.assetBarcode === null ? 'empty' : 'with pallet '}
+          {words.isSlot} <strong>{slot.slot_id}</strong>,{' '}
+          {slot.assetBarcode === null ? words.empty : `${words.withPallet} `}
           {slot.assetBarcode === null ? null : (
             <a href={pageOfCode(slot.assetBarcode)} onClick={follow}>
               {slot.assetBarcode}
@@ -150,12 +167,12 @@ const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn }: An
           )}
           .{' '}
           <a class="button" href={`/?slot=${slot.id}`} onClick={follow}>
-            Show it on the floor
+            {words.showOnFloor}
           </a>
         </p>
       ) : null}
       {units.map((match) => (
-        <Unit key={match.id} unit={match.resource ?? {}} timeZone={timeZone} />
+        <Unit key={match.id} unit={match.resource ?? {}} timeZone={timeZone} mayHandOut={mayHandOut} />
       ))}
       {isUnknown && answer ? <Unknown answer={answer} isPast={at !== undefined} /> : null}
       {steps ? (
@@ -175,30 +192,44 @@ const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn }: An
 /** Says plainly that nothing is known, and what could be read of the code. */
 const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; isPast: boolean }) => (
   <section class="card" aria-labelledby="unknown-title">
-    <h2 id="unknown-title">{isPast ? 'Not known at that time' : 'Never seen here'}</h2>
+    <h2 id="unknown-title">{isPast ? words.notThen : words.neverSeen}</h2>
     <p>
-      No slot, pallet or transport unit that you may see has the code <span class="code">{printable(code)}</span>.
+      {words.noneHas} <span class="code">{printable(code)}</span>.
     </p>
-    {barcode.gs1 ? <p>It was read as GS1: {decodedWords(barcode.gs1)}.</p> : <p>It is plain text, not a GS1 code.</p>}
+    {barcode.gs1 ? <p>{words.readAs(decodedWords(barcode.gs1))}</p> : <p>{words.plainText}</p>}
     {barcode.warnings.map(({ code: warning, message }) => (
-      <p key={warning} class="problem">
+      <p key={warning} class="problem" lang="en">
         {message}
       </p>
     ))}
   </section>
 )
 
-const Unit = ({ unit, timeZone }: { unit: Partial<TransportUnit>; timeZone: string | undefined }) => (
-  <section class="card" aria-label={`Transport unit ${unit.reference}`}>
-    <h2>Transport unit {unit.reference}</h2>
+type UnitProps = { unit: Partial<TransportUnit>; timeZone: string | undefined; mayHandOut: boolean }
+
+const Unit = ({ unit, timeZone, mayHandOut }: UnitProps) => (
+  <section class="card" aria-label={words.unit(unit.reference ?? '')}>
+    <h2>{words.unit(unit.reference ?? '')}</h2>
     <dl class="facts">
-      <Fact name="Stage" value={unit.stage ?? ''} />
-      <Fact name="Status" value={(unit.status ?? '').replaceAll('_', ' ')} />
-      <Fact name="Direction" value={unit.direction ?? ''} />
-      {unit.carrier ? <Fact name="Carrier" value={unit.carrier} /> : null}
-      {unit.vehicle ? <Fact name="Vehicle" value={unit.vehicle} /> : null}
-      {unit.updatedAt ? <Fact name="Last record" value={exactTime(unit.updatedAt, timeZone)} /> : null}
+      <Fact name={words.stage} value={unit.stage ?? ''} />
+      <Fact name={words.status} value={words.statuses[unit.status ?? ''] ?? (unit.status ?? '').replaceAll('_', ' ')} />
+      <Fact name={words.direction} value={words.directions[unit.direction ?? ''] ?? unit.direction ?? ''} />
+      {unit.carrier ? <Fact name={words.carrier} value={unit.carrier} /> : null}
+      {unit.vehicle ? <Fact name={words.vehicle} value={unit.vehicle} /> : null}
+      {unit.updatedAt ? <Fact name={words.lastRecord} value={exactTime(unit.updatedAt, timeZone)} /> : null}
     </dl>
+    {mayHandOut && unit.id ? (
+      <p class="find-acts">
+        <a
+          class="button"
+          href={`/api/whms/transport-units/${encodeURIComponent(unit.id)}/receipt-link?format=html`}
+          target="_blank"
+          rel="noopener"
+        >
+          <Icon name="print" /> {words.receipt}
+        </a>
+      </p>
+    ) : null}
   </section>
 )
 
@@ -230,12 +261,12 @@ const StoryOf = ({ code, steps, match, at, timeZone, isSignedIn }: StoryProps) =
   const nowMs = at === undefined ? gatewayNow() : Date.parse(at)
   return (
     <>
-      <section class="card find-head" aria-label="Where it is">
+      <section class="card find-head" aria-label={words.where}>
         {at === undefined ? null : (
           <p class="past">
-            You see the past: what was known on {exactTime(at, timeZone)}.{' '}
+            {words.past(exactTime(at, timeZone))}{' '}
             <a class="button plain" href={pageOfCode(code)} onClick={follow}>
-              Back to now
+              {words.toNow}
             </a>
           </p>
         )}
@@ -243,7 +274,7 @@ const StoryOf = ({ code, steps, match, at, timeZone, isSignedIn }: StoryProps) =
         {match?.asset ? <AssetFacts asset={match.asset} /> : null}
         <div class="find-acts">
           <button type="button" onClick={print}>
-            <Icon name="print" /> Print or save as PDF
+            <Icon name="print" /> {words.print}
           </button>
           {isSignedIn ? (
             <a
@@ -252,16 +283,14 @@ const StoryOf = ({ code, steps, match, at, timeZone, isSignedIn }: StoryProps) =
               target="_blank"
               rel="noopener"
             >
-              <Icon name="print" /> Its label
+              <Icon name="print" /> {words.label}
             </a>
           ) : null}
           {isSignedIn && at === undefined ? <Share code={code} timeZone={timeZone} /> : null}
         </div>
       </section>
       <section aria-labelledby="moves-title">
-        <h2 id="moves-title">
-          {steps.length === 0 ? 'No moves' : `${steps.length} ${steps.length === 1 ? 'move' : 'moves'}, newest first`}
-        </h2>
+        <h2 id="moves-title">{words.moves(steps.length)}</h2>
         <ol class="moves" reversed>
           {steps.toReversed().map((step) => (
             <Move key={step.event.id} {...{ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrinting }} />
@@ -276,13 +305,13 @@ const nextFrame = () => new Promise((resolve) => setTimeout(resolve, 50))
 
 const AssetFacts = ({ asset }: { asset: Asset }) => {
   const facts = {
-    Type: asset.type,
+    [words.type]: asset.type,
     SSCC: asset.sscc,
     GTIN: asset.gtin,
-    Lot: asset.lot,
-    'Best before': asset.bestBefore,
-    Serial: asset.serial,
-    Weight: asset.weight_kg === null ? null : `${asset.weight_kg} kg`,
+    [words.lot]: asset.lot,
+    [words.bestBefore]: asset.bestBefore,
+    [words.serial]: asset.serial,
+    [words.weight]: asset.weight_kg === null ? null : kilograms(asset.weight_kg),
   }
   return (
     <dl class="facts">
@@ -296,7 +325,7 @@ const AssetFacts = ({ asset }: { asset: Asset }) => {
 /** Makes a link to this story that works without a sign-in, for an hour. */
 const Share = ({ code, timeZone }: { code: string; timeZone: string | undefined }) => {
   const [link, setLink] = useState<{ url: string; expiresAt: string } | undefined>(undefined)
-  const [words, setWords] = useState('')
+  const [said, setSaid] = useState('')
   const share = () => {
     const body = { path: storyPath(code), seconds: linkSeconds }
     ask<{ url: string; expiresAt: string }>('/api/signed-urls', { method: 'POST', body }).then(
@@ -304,29 +333,31 @@ const Share = ({ code, timeZone }: { code: string; timeZone: string | undefined 
         const signed = url.slice(url.indexOf('signed='))
         setLink({ url: `${location.origin}${pageOfCode(code)}?${signed}`, expiresAt })
       },
-      (error: Error) => setWords(`No link could be made: ${error.message}.`),
+      (error: Error) => setSaid(words.linkFailed(error.message)),
     )
   }
   const copy = () =>
     navigator.clipboard?.writeText(link?.url ?? '').then(
-      () => setWords('Copied.'),
-      () => setWords('Copy it by hand.'),
+      () => setSaid(words.copied),
+      () => setSaid(words.copyByHand),
     )
   return (
     <div class="share">
       <button type="button" onClick={share}>
-        <Icon name="link" /> Link that expires
+        <Icon name="link" /> {words.link}
       </button>
       {link ? (
         <p>
-          <label for="share-link">Opens this story without photos until {exactTime(link.expiresAt, timeZone)}</label>
+          <label for="share-link">{words.opensUntil(exactTime(link.expiresAt, timeZone))}</label>
           <input id="share-link" type="text" readonly value={link.url} />
           <button type="button" onClick={copy}>
-            Copy
+            {words.copy}
           </button>
         </p>
       ) : null}
-      <p role="status">{words}</p>
+      <p role="status">
+        <Said words={said} />
+      </p>
     </div>
   )
 }

@@ -1,15 +1,19 @@
 import { render, useEffect, useState } from 'hono/jsx/dom'
-import { useAddress } from './address.ts'
+import { numberOf, useAddress } from './address.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Unreachable } from './ask.ts'
-import { CameraPage } from './camera-page.tsx'
 import { Console } from './console.tsx'
-import { FindPage } from './find-page.tsx'
 import { Icon } from './icons.tsx'
+import { language } from './language.ts'
+import { Said } from './said.tsx'
 import { startScanning } from './scan-field.tsx'
 import { SignIn } from './sign-in.tsx'
+import { texts } from './texts.ts'
+import { findFile, keepFile, knownFile, type Load, receiptFile, viewFiles, wallFile } from './view-files.ts'
+import { viewAt } from './views.ts'
 
 const retryMs = 2000
+const fetchAheadMs = 3000
 
 const App = () => {
   const [session, setSession] = useState<Session | undefined>(undefined)
@@ -23,7 +27,7 @@ const App = () => {
   }
   const look = () => {
     ask<Session>('/api/session').then(keep, (error: Error) => {
-      setTrouble(error instanceof Unreachable ? 'No connection to the gateway. Trying again …' : error.message)
+      setTrouble(error instanceof Unreachable ? texts.unreachable : error.message)
       setTimeout(look, retryMs)
     })
   }
@@ -38,12 +42,21 @@ const App = () => {
     look()
   }
   useEffect(() => (session?.caller ? startScanning(session.instance) : undefined), [session])
+  // The first scan opens at once what it found.
+  useEffect(() => {
+    if (!session?.caller) return
+    const timer = setTimeout(() => keepFile(findFile).catch(() => {}), fetchAheadMs)
+    return () => clearTimeout(timer)
+  }, [session?.caller === undefined])
   if (!session) return <Waiting trouble={trouble} />
   const asked = new URLSearchParams(search)
   const [isFind, code] = /^\/find(?:\/([^/]+))?\/?$/.exec(pathname) ?? []
-  const find = { code: decoded(code), at: asked.get('at') ?? undefined, siteId: session.siteId, onLeft: leave }
+  const mayHandOut = session.caller?.permissions.includes('units:advance') ?? false
+  const find = {
+    ...{ code: decoded(code), at: asked.get('at') ?? undefined, siteId: session.siteId, onLeft: leave, mayHandOut },
+  }
   const signed = asked.get('signed') ?? undefined
-  if (!session.caller && isFind && signed !== undefined) return <FindPage {...find} signed={signed} />
+  if (!session.caller && isFind && signed !== undefined) return <Loaded file={findFile} props={{ ...find, signed }} />
   if (!session.caller) {
     return (
       <SignIn
@@ -56,12 +69,42 @@ const App = () => {
       />
     )
   }
-  if (isFind) return <FindPage {...find} signed={undefined} />
-  if (/^\/cameras(\/|$)/.test(pathname)) return <CameraPage siteId={session.siteId} onLeft={leave} />
-  return <Console siteId={session.siteId} caller={session.caller} slot={numberOf(asked.get('slot'))} onLeft={leave} />
+  if (isFind) return <Loaded file={findFile} props={{ ...find, signed: undefined }} />
+  const view = { siteId: session.siteId, caller: session.caller, onLeft: leave }
+  const file = viewFiles[viewAt(pathname) ?? 'floor']
+  if (file) return <Loaded file={file} props={{ ...view, pathname, asked }} />
+  return <Console {...view} slot={numberOf(asked.get('slot'))} at={timeOf(asked.get('at'))} />
 }
 
-const numberOf = (text: string | null) => (text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined)
+type LoadedProps<Props> = { readonly file: Load<Props>; readonly props: Props }
+
+/** A view whose file the first visit loads. */
+const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
+  const [, setLoads] = useState(0)
+  const [trouble, setTrouble] = useState('')
+  useEffect(() => {
+    let isWanted = true
+    const load = () => {
+      keepFile(file).then(
+        () => isWanted && setLoads((n) => n + 1),
+        () => {
+          if (!isWanted) return
+          setTrouble(texts.unreachable)
+          setTimeout(load, retryMs)
+        },
+      )
+    }
+    if (!knownFile(file)) load()
+    return () => {
+      isWanted = false
+    }
+  }, [file])
+  const View = knownFile(file)?.View
+  return View ? <View {...props} /> : <Waiting trouble={trouble} />
+}
+
+/** Returns a time of an address; undefined for what is none. */
+const timeOf = (text: string | null) => (text !== null && Number.isFinite(Date.parse(text)) ? text : undefined)
 
 /** Returns the code of an address; as it is when it cannot be decoded. */
 function decoded(segment: string | undefined): string | undefined {
@@ -77,10 +120,26 @@ const Waiting = ({ trouble }: { trouble: string }) => (
     <div class="gate-wait">
       <Icon name={trouble ? 'lost' : 'logo'} />
       <h1>Gatehouse</h1>
-      <p role="status">{trouble || 'Asking the gateway …'}</p>
+      <p role="status">
+        <Said words={trouble || texts.asking} />
+      </p>
     </div>
   </main>
 )
 
 const place = document.getElementById('app')
-if (place) render(<App />, place)
+/** A receipt needs no session, whoever opens it. */
+const [isReceipt, unit] = /^\/receipt\/([^/]+)\/?$/.exec(location.pathname) ?? []
+const signed = new URLSearchParams(location.search).get('signed') ?? undefined
+const receipt = { unit: decoded(unit) ?? '', signed }
+document.documentElement.lang = language
+/** A screen on the wall signs in by itself. */
+const isWall = /^\/wall\/?$/.test(location.pathname)
+const page = isReceipt ? (
+  <Loaded file={receiptFile} props={receipt} />
+) : isWall ? (
+  <Loaded file={wallFile} props={{}} />
+) : (
+  <App />
+)
+if (place) render(page, place)

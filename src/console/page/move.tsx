@@ -2,9 +2,13 @@ import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type { EventFootage, Evidence, StoryStep, Watched } from './answers.ts'
 import { ask } from './ask.ts'
+import { kilograms } from './counting.ts'
+import { findTexts as words } from './find-texts.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { ownPath } from './own-path.ts'
 import { Prove } from './prove.tsx'
+import { Said } from './said.tsx'
+import { storyTexts } from './story-texts.ts'
 import { evidenceWords, spanWords, watchedWords, whyNoFilm } from './story-words.ts'
 import { eventWords, exactTime } from './words.ts'
 
@@ -67,7 +71,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
             <Icon name={iconOf[event.event_type] ?? 'placed'} />
           </span>
           <h3>
-            {event.event_type === 'REMOVED' ? 'Removed from' : 'Placed in'}{' '}
+            {event.event_type === 'REMOVED' ? words.removedFrom : words.placedIn}{' '}
             <a href={`/?slot=${slot.id}`} onClick={follow}>
               {slot.slot_id}
             </a>
@@ -82,7 +86,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
           <ul class="warnings">
             {event.warnings.map((warning) => (
               <li key={warning.code}>
-                <Icon name="warning" /> {warning.message}
+                <Icon name="warning" /> <span lang="en">{warning.message}</span>
               </li>
             ))}
           </ul>
@@ -91,19 +95,24 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
           <p key={one.id} class={`judgement ${one.event_type.toLowerCase()}`}>
             <Icon name={iconOf[one.event_type] ?? 'verified'} />
             <span>
-              <strong>{eventWords[one.event_type]}</strong> by {one.operator ?? 'a person whose name was removed'},{' '}
+              <strong>{eventWords[one.event_type]}</strong> {words.judgedBy} {one.operator ?? words.nobody},{' '}
               {exactTime(one.timestamp, timeZone)}
               {one.verification_notes ? <q class="quote">{one.verification_notes}</q> : null}
             </span>
           </p>
         ))}
-        {problem === '' ? null : <p class="problem">More cannot be shown: {problem}.</p>}
+        {problem === '' ? null : (
+          <p class="problem">
+            <Said words={words.noMore(problem)} />
+          </p>
+        )}
         {details ? <Films footage={details.footage} step={step} /> : null}
         <div class="move-acts">
           {isSignedIn ? <Prove eventId={event.id} name={name} /> : null}
           {isSignedIn ? (
             <a class="button plain" href={pageOfCode(code, event.timestamp)} onClick={follow}>
-              As of then<span class="unseen">: {name}</span>
+              {words.asOfThen}
+              <span class="unseen">: {name}</span>
             </a>
           ) : null}
         </div>
@@ -125,9 +134,7 @@ async function detailsOf({ event, footage, slot, until }: StoryStep, nowMs: numb
     ),
   ])
   const none =
-    film.reason === 'camera_not_visible'
-      ? `A camera watches ${slot.slot_id}, but you may not see it.`
-      : `No camera watched here, because none is set up for ${slot.slot_id}.`
+    film.reason === 'camera_not_visible' ? storyTexts.notVisible(slot.slot_id) : storyTexts.noneSetUp(slot.slot_id)
   return {
     footage: film,
     evidence: one.evidence,
@@ -145,15 +152,15 @@ const MoveFacts = ({
   evidence: Evidence | undefined
 }) => (
   <dl class="facts">
-    <Fact name="By" value={operator ?? 'a person whose name was removed'} />
-    {weightKg === null ? null : <Fact name="Weight" value={`${weightKg} kg`} />}
-    {event.verification_notes ? <Fact name="Note" value={event.verification_notes} /> : null}
-    {event.count ? <Fact name="Count" value={`found by count ${event.count.id}`} /> : null}
-    {corrects === null ? null : <Fact name="Corrects" value={`event ${corrects}`} />}
-    {correctedBy.length === 0 ? null : <Fact name="Corrected" value={`by event ${correctedBy.join(', ')}`} />}
-    {event.time_quality === 'unsynced' ? <Fact name="Clock" value="the gateway’s clock was not synchronized" /> : null}
-    {evidence ? <Fact name="Evidence" value={evidenceWords(evidence, timeZone)} /> : null}
-    <Fact name="Event" value={`number ${event.id}`} />
+    <Fact name={words.by} value={operator ?? words.nobody} />
+    {weightKg === null ? null : <Fact name={words.weight} value={kilograms(weightKg)} />}
+    {event.verification_notes ? <Fact name={words.note} value={event.verification_notes} /> : null}
+    {event.count ? <Fact name={words.count} value={words.byCount(event.count.id)} /> : null}
+    {corrects === null ? null : <Fact name={words.corrects} value={words.event(corrects)} />}
+    {correctedBy.length === 0 ? null : <Fact name={words.corrected} value={words.byEvent(correctedBy.join(', '))} />}
+    {event.time_quality === 'unsynced' ? <Fact name={words.clock} value={words.unsynced} /> : null}
+    {evidence ? <Fact name={words.evidence} value={evidenceWords(evidence, timeZone)} /> : null}
+    <Fact name={words.eventName} value={words.number(event.id)} />
   </dl>
 )
 
@@ -164,33 +171,27 @@ export const Fact = ({ name, value }: { name: string; value: string }) => (
   </div>
 )
 
-const photoWords: Readonly<Record<string, string>> = {
-  claimed: 'The photo is kept elsewhere; the gateway does not have it.',
-  opening_list: 'No photo: from the list of opening stock.',
-  count: 'No photo: found by a count.',
-}
-
 const Photo = ({ step: { event, photo, slot }, isSignedIn }: { step: StoryStep; isSignedIn: boolean }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   if (photo.evidence !== 'held' || photo.sha256 === null)
-    return <p class="no-photo muted">{photoWords[photo.evidence ?? ''] ?? 'No photo.'}</p>
-  if (!isSignedIn) return <p class="no-photo muted">Sign in to see the photo.</p>
+    return <p class="no-photo muted">{words.photos[photo.evidence ?? ''] ?? words.noPhoto}</p>
+  if (!isSignedIn) return <p class="no-photo muted">{words.signInForPhoto}</p>
   const src = `/api/whms/evidence/photos/${photo.sha256}`
-  const alt = `Taken when pallet ${event.asset_barcode} was ${event.event_type.toLowerCase()}, slot ${slot.slot_id}`
+  const alt = words.photoOf(event.asset_barcode, eventWords[event.event_type].toLowerCase(), slot.slot_id)
   return (
     <>
       <button
         type="button"
         class="thumb"
-        aria-label={`Photo, full screen: ${alt}`}
+        aria-label={words.fullScreen(alt)}
         onClick={() => dialog.current?.showModal()}
       >
         <img src={src} alt="" loading="lazy" width={160} height={120} />
       </button>
-      <dialog ref={dialog} class="photo-full" aria-label="Photo">
+      <dialog ref={dialog} class="photo-full" aria-label={words.photo}>
         <img src={src} alt={alt} loading="lazy" />
         <button type="button" onClick={() => dialog.current?.close()}>
-          <Icon name="close" /> Close the photo
+          <Icon name="close" /> {words.closePhoto}
         </button>
       </dialog>
     </>
@@ -208,16 +209,16 @@ const Films = ({ footage, step: { event, slot } }: { footage: EventFootage; step
             controls
             playsinline
             preload="none"
-            aria-label={`Film of this move by camera ${film.cctvId}`}
+            aria-label={words.film(film.cctvId)}
             poster={`/api/iot/detection-events/${film.detectionId}/snapshot`}
             src={`${ownPath(film.url) ?? ''}#t=${Math.max(0, (Date.parse(event.timestamp) - Date.parse(film.from)) / 1000 - 2)}`}
           />
-          <figcaption class="muted">Camera {film.cctvId}: the moment of this move, and around it</figcaption>
+          <figcaption class="muted">{words.filmOf(film.cctvId)}</figcaption>
         </figure>
       ))}
       {why === undefined ? null : (
         <p class="no-film">
-          <Icon name="camera" /> {why}
+          <Icon name="camera" /> <Said words={why} />
         </p>
       )}
     </>
@@ -235,16 +236,13 @@ const Between = ({
   nowMs: number
 }) => {
   const ms = (until === null ? nowMs : Date.parse(until)) - Date.parse(event.timestamp)
-  const where = event.event_type === 'REMOVED' ? 'not in a slot' : `in ${slot.slot_id}`
+  const where = event.event_type === 'REMOVED' ? words.notInSlot : words.inSlot(slot.slot_id)
   return (
     <div class="between">
-      <p>
-        {spanWords(ms)} {where}
-        {until === null ? ' until now' : ''}
-      </p>
-      {watched.map((words) => (
-        <p key={words} class="muted">
-          {words}
+      <p>{words.span(spanWords(ms), where, until === null)}</p>
+      {watched.map((sentence) => (
+        <p key={sentence} class="muted">
+          <Said words={sentence} />
         </p>
       ))}
     </div>

@@ -1,26 +1,34 @@
 import type { Utilization, Zone } from './answers.ts'
+import { numberWords } from './counting.ts'
+import { floorTexts } from './floor-texts.ts'
 import { Scroller } from './scroller.tsx'
+
+const words = floorTexts.numbers
 
 type Props = { utilization: Utilization | undefined; disputed: number | undefined; zones: readonly Zone[] }
 
 /** Shows how full the warehouse is, in numbers. */
 export const Numbers = ({ utilization, disputed, zones }: Props) => (
-  <section class="numbers" aria-label="Numbers">
+  <section class="numbers" aria-label={words.title}>
     <Tile
-      label="Slots in use"
-      value={utilization && `${utilization.occupiedSlots}`}
-      of={utilization && `of ${utilization.totalSlots}`}
+      label={words.inUse}
+      value={utilization && numberWords(utilization.occupiedSlots)}
+      of={utilization && words.of(numberWords(utilization.totalSlots))}
     />
-    <Tile label="Utilization" value={utilization && `${Math.round(utilization.utilizationPercent)}`} of="%" />
+    <Tile label={words.utilization} value={utilization && `${Math.round(utilization.utilizationPercent)}`} of="%" />
     <Tile
-      label="Not yet verified"
-      value={utilization && `${utilization.pendingVerifications}`}
+      label={words.unverified}
+      value={utilization && numberWords(utilization.pendingVerifications)}
       tone={utilization && utilization.pendingVerifications > 0 ? 'warn' : undefined}
     />
-    <Tile label="Disputed" value={disputed?.toString()} tone={disputed ? 'danger' : undefined} />
+    <Tile
+      label={words.disputed}
+      value={disputed === undefined ? undefined : numberWords(disputed)}
+      tone={disputed ? 'danger' : undefined}
+    />
     <div class="tile by-zone">
-      <h2>By zone</h2>
-      <Scroller name="Slots in use by zone">
+      <h2>{words.byZone}</h2>
+      <Scroller name={words.inUseByZone}>
         <ul>
           {(utilization?.byZone ?? []).map(({ zone, occupied, total }) => (
             <li key={zone}>

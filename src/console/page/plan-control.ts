@@ -8,7 +8,7 @@ const buttonStep = 1.6
 const glideMs = 220
 
 type Needs = {
-  readonly plan: SVGSVGElement
+  readonly plan: HTMLElement
   /** Draws the view; called whenever it changes, many times a second. */
   readonly draw: (view: View, size: Size) => void
 }
@@ -18,7 +18,7 @@ type Needs = {
  * slot.
  */
 export class PlanControl {
-  readonly #plan: SVGSVGElement
+  readonly #plan: HTMLElement
   readonly #draw: Needs['draw']
   readonly #pointers = new Map<number, Point>()
   readonly #observer: ResizeObserver

@@ -71,12 +71,6 @@ export function onScreen({ x, y, width, height }: Box, view: View): Box {
   return { x: view.x + x * scale, y: view.y + y * scale, width: width * scale, height: height * scale }
 }
 
-/** Returns the visible box, in the plan's units. */
-export function seen(view: View, size: Size): Box {
-  const { scale } = view
-  return { x: -view.x / scale, y: -view.y / scale, width: size.width / scale, height: size.height / scale }
-}
-
 /** Returns the view within bounds: centered where the hall fits, otherwise without empty space beyond the margin. */
 function kept({ x, y, scale }: View, { box }: Hall, size: Size): View {
   const across = along(x, box.x * scale, box.width * scale, [margin.side, size.width - margin.side])

@@ -304,7 +304,7 @@ async function anchors(crypto: Crypto, checkpoint: Checkpoint, list: readonly un
     if (!isObject(anchor)) throw new Fault(step, 'an anchor cannot be read')
     const { kind, size, rootHash, token, host } = anchor
     if (kind === 'webhook') {
-      told.push(`ask ${String(host)}`)
+      told.push(`not checkable here, ask the receiver ${String(host)}`)
       continue
     }
     if (kind !== 'rfc3161') throw new Fault(step, 'an anchor is of an unknown kind')

@@ -1,7 +1,9 @@
 import { useState } from 'hono/jsx/dom'
 import { ask, Refused } from './ask.ts'
 import { Icon } from './icons.tsx'
-import { checkProof, type ProofLine, type ProofVerdict } from './proof-check.ts'
+import { checkProof, type ProofVerdict } from './proof-check.ts'
+import { proveTexts as words } from './prove-texts.ts'
+import { Said } from './said.tsx'
 
 type Bundle = { readonly media: readonly { readonly sha256: string; readonly kind: string }[] }
 type LogKeys = { readonly logKey: string; readonly logKeyPostQuantum: string }
@@ -9,90 +11,75 @@ type Proven = { readonly text: string; readonly verdict: ProofVerdict | undefine
 
 const tries = 5
 
-const stepNames: Record<ProofLine['step'], string> = {
-  leaf: 'The record',
-  hash: 'Its SHA-256',
-  path: 'The path in the log',
-  root: 'The root of the log',
-  signature: 'The signature of the log',
-  cosignatures: 'Witnesses',
-  anchors: 'Others who saw it',
-  openings: 'Names and texts',
-  media: 'Photos',
-}
-const stateWords: Record<ProofLine['state'], string> = {
-  holds: 'holds',
-  fails: 'fails because',
-  'not claimed': 'not claimed',
-  'not checked': 'not checked',
-}
-
 /** A button that fetches the proof of an event and checks it in this browser, step by step. */
 export const Prove = ({ eventId, name }: { eventId: number; name: string }) => {
   const [proven, setProven] = useState<Proven | undefined>(undefined)
-  const [words, setWords] = useState('')
+  const [said, setSaid] = useState('')
   const [isBusy, setBusy] = useState(false)
   const prove = async () => {
     if (isBusy) return
     setBusy(true)
-    setWords('Fetching the proof …')
+    setSaid(words.fetching)
     try {
-      setProven(await proofOf(eventId, () => setWords('The log is being signed. One moment …')))
-      setWords('')
+      setProven(await proofOf(eventId, () => setSaid(words.beingSigned)))
+      setSaid('')
     } catch (error) {
-      setWords(`The proof cannot be shown: ${(error as Error).message}.`)
+      setSaid(words.failed((error as Error).message))
     }
     setBusy(false)
   }
   return (
     <div class="prove">
       <button type="button" aria-disabled={isBusy} onClick={prove}>
-        <Icon name="proof" /> Prove it<span class="unseen">: {name}</span>
+        <Icon name="proof" /> {words.prove}
+        <span class="unseen">: {name}</span>
       </button>
-      <p role="status">{words}</p>
+      <p role="status">
+        <Said words={said} />
+      </p>
       {proven ? <Verdict proven={proven} eventId={eventId} /> : null}
     </div>
   )
 }
 
 const Verdict = ({ proven: { text, verdict, vkey }, eventId }: { proven: Proven; eventId: number }) => (
-  <section class="verdict" aria-label={`Proof of event ${eventId}`}>
+  <section class="verdict" aria-label={words.proofOf(eventId)}>
     {verdict ? (
       <>
         <p class={`badge ${verdict.ok ? 'verified' : 'disputed'}`}>
-          <Icon name={verdict.ok ? 'verified' : 'disputed'} />{' '}
-          {verdict.ok ? summaryOf(verdict) : 'This proof fails. Keep the file and tell your admin.'}
+          <Icon name={verdict.ok ? 'verified' : 'disputed'} /> {verdict.ok ? summaryOf(verdict) : words.fails}
         </p>
         <ol class="proof-lines">
           {verdict.lines.map((line) => (
             <li key={line.step} class={line.state.replace(' ', '-')}>
-              <strong>{stepNames[line.step]}</strong> <span class="proof-state">{stateWords[line.state]}</span>
-              {line.words === '' ? null : <span class="code">{line.words}</span>}
+              <strong>{words.steps[line.step]}</strong> <span class="proof-state">{words.states[line.state]}</span>
+              {line.words === '' ? null : (
+                <span class="code" lang="en">
+                  {line.words}
+                </span>
+              )}
             </li>
           ))}
         </ol>
         <p class="muted">
-          Checked in this browser with the log’s key <span class="code">{vkey}</span>. The gateway sent this key:
-          compare it with the one that you keep.
+          {words.checkedWith} <span class="code">{vkey}</span>. {words.compare}
         </p>
       </>
     ) : (
       <p>
-        This browser checks proofs only over HTTPS. Download the file and check it with{' '}
-        <code>gatehouse ledger verify</code>.
+        {words.onlyHttps} <code>gatehouse ledger verify</code>.
       </p>
     )}
     <button type="button" onClick={() => download(text, `event-${eventId}.proof.json`)}>
-      <Icon name="placed" /> Download the proof<span class="unseen"> of event {eventId}</span>
+      <Icon name="placed" /> {words.download}
+      <span class="unseen"> {words.ofEvent(eventId)}</span>
     </button>
   </section>
 )
 
 /** A verdict may say "proven" only when a signature was verified. */
 const summaryOf = ({ lines }: ProofVerdict) =>
-  lines.some(({ step, state }) => step === 'signature' && state === 'holds')
-    ? 'Proven: recorded like this, and unchanged since it was signed.'
-    : 'No step fails, but the signature was not checked here.'
+  lines.some(({ step, state }) => step === 'signature' && state === 'holds') ? words.proven : words.unsigned
 
 async function proofOf(eventId: number, onWait: () => void): Promise<Proven> {
   const bundle = await bundleOf(eventId, onWait, tries)

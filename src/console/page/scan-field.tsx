@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
 import { Icon } from './icons.tsx'
+import { gatewayWords } from './language.ts'
+import { Said } from './said.tsx'
+import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { listenForScans } from './scan-keys.ts'
 import { printable } from './scan-place.ts'
 import { ScanDesk, type Scans } from './scans.ts'
@@ -12,6 +15,16 @@ let desk: ScanDesk | undefined
 /** Takes a scan from anywhere on the page. */
 const take = (code: string) => desk?.take(code)
 
+let taker: ((code: string) => boolean) | undefined
+
+/** Lets a view have scans, such as a badge for its field. `next` says whether it took one. Returns a function that ends it. */
+export function takeScans(next: (code: string) => boolean): () => void {
+  taker = next
+  return () => {
+    if (taker === next) taker = undefined
+  }
+}
+
 /** Begins to listen for scanners; the gateway's own address counts as this page's. Returns a function that ends it. */
 export function startScanning(instance: string): () => void {
   desk = new ScanDesk({
@@ -22,7 +35,9 @@ export function startScanning(instance: string): () => void {
     },
     origins: [location.origin, instance],
   })
-  return listenForScans(take)
+  return listenForScans((code) => {
+    if (!taker?.(code)) take(code)
+  })
 }
 
 /** Handhelds that write by an input method need a focused field; `none` keeps the keyboard away until it is touched. */
@@ -59,13 +74,13 @@ export const ScanField = () => {
     <search class="scan">
       <form class="scan-form" onSubmit={submit}>
         <label class="unseen" for="scan">
-          Scan or type a pallet, slot or unit
+          {texts.label}
         </label>
         <input
           id="scan"
           ref={field}
           type="text"
-          placeholder="Scan or type a code"
+          placeholder={texts.hint}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
@@ -75,26 +90,26 @@ export const ScanField = () => {
             if (field.current) field.current.inputMode = 'text'
           }}
         />
-        <button type="submit" class="square" aria-label="Find the code">
+        <button type="submit" class="square" aria-label={texts.find}>
           <Icon name="find" />
         </button>
-        <button type="button" class="square" aria-label="Scan by the camera of this device" onClick={openCamera}>
+        <button type="button" class="square" aria-label={texts.byCamera} onClick={openCamera}>
           <Icon name="camera" />
         </button>
       </form>
       <div class="scan-result">
         <p role="status">
-          {note || (last ? last.words : '')}
+          <Said words={note || (last ? last.words : '')} />
           {isBusy ? ' …' : ''}
         </p>
         {recent.length > 1 ? (
           <details>
-            <summary>Last {recent.length} scans</summary>
+            <summary>{texts.last(recent.length)}</summary>
             <ol>
               {recent.map(({ n, code, words, to }) => (
                 <li key={n}>
                   <a href={to ?? `/find/${encodeURIComponent(code)}`} onClick={follow}>
-                    <span class="code">{printable(code)}</span> {words}
+                    <span class="code">{printable(code)}</span> <Said words={words} />
                   </a>
                 </li>
               ))}
@@ -122,9 +137,8 @@ const everyMs = 120
 
 /** Says what is missing before this device's camera can read codes; undefined: nothing. */
 function whatCameraNeeds(): string | undefined {
-  if (!isSecureContext) return 'To scan by camera, open the console over HTTPS (see gatehouse tls init).'
-  if (!('BarcodeDetector' in window))
-    return 'This browser reads no barcodes. Use Chrome on Android, ChromeOS or macOS, or a scanner that works like a keyboard.'
+  if (!isSecureContext) return texts.needsHttps
+  if (!('BarcodeDetector' in window)) return texts.useAnother
   return undefined
 }
 
@@ -147,7 +161,7 @@ const CameraScan = ({ onEnd }: { onEnd: (code: string, problem: string) => void 
       else timer = window.setTimeout(look, everyMs, detector)
     }
     const start = async () => {
-      if (!Maker) return end('', 'This browser reads no barcodes.')
+      if (!Maker) return end('', texts.readsNone)
       stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
       if (isOver || !video.current) return stop()
       video.current.srcObject = stream
@@ -157,7 +171,7 @@ const CameraScan = ({ onEnd }: { onEnd: (code: string, problem: string) => void 
     const stop = () => {
       for (const track of stream?.getTracks() ?? []) track.stop()
     }
-    start().catch((error: Error) => end('', `The camera cannot be used: ${error.message}`))
+    start().catch((error: Error) => end('', texts.cameraFailed(gatewayWords(error.message))))
     return () => {
       isOver = true
       clearTimeout(timer)
@@ -166,9 +180,9 @@ const CameraScan = ({ onEnd }: { onEnd: (code: string, problem: string) => void 
   }, [])
   return (
     <div class="camera-scan">
-      <video ref={video} muted playsinline aria-label="Picture of this device’s camera" />
+      <video ref={video} muted playsinline aria-label={texts.picture} />
       <button type="button" onClick={() => onEnd('', '')}>
-        <Icon name="close" /> Close the camera
+        <Icon name="close" /> {texts.closeCamera}
       </button>
     </div>
   )

@@ -1,4 +1,5 @@
 import type { ScanAnswer } from './answers.ts'
+import { scanFieldTexts as texts } from './scan-field-texts.ts'
 
 /** What a scanned text asks for: a code to look up, or a view of this console. */
 export type Wanted = { readonly code: string } | { readonly view: string }
@@ -12,7 +13,7 @@ export function wantedBy(text: string, origins: readonly string[]): Wanted {
   if (!url || !origins.includes(url.origin)) return { code: text }
   const [, code] = /^\/find\/([^/]+)$/.exec(url.pathname) ?? []
   if (code !== undefined) return { code: decoded(code) }
-  const isView = url.pathname === '/' || /^\/(find|cameras)(\/[^/]*)?$/.test(url.pathname)
+  const isView = ['/', '/todo', '/verify'].includes(url.pathname) || /^\/(find|cameras)(\/[^/]*)?$/.test(url.pathname)
   return isView ? { view: url.pathname + url.search } : { code: text }
 }
 
@@ -28,28 +29,17 @@ export function foundWords({ code, matches, barcode }: ScanAnswer): string {
   const [first] = matches
   if (first?.slot && first.kind === 'slot') {
     const { slot_id, assetBarcode } = first.slot
-    return `Slot ${slot_id}: ${assetBarcode === null ? 'empty' : `pallet ${assetBarcode}`}`
+    return texts.slot(slot_id, assetBarcode)
   }
   if (first?.kind === 'asset') {
     const slot = first.location?.slot
-    const place = slot ? `in ${slot.slot_id}` : first.location?.since ? 'not in a slot' : 'no known place'
-    return `Pallet ${first.asset?.asset_id ?? code}: ${place}`
+    const place = slot ? texts.inSlot(slot.slot_id) : first.location?.since ? texts.notInSlot : texts.noPlace
+    return texts.pallet(first.asset?.asset_id ?? code, place)
   }
-  if (first?.kind === 'transport_unit') return `Transport unit ${first.resource?.reference ?? code}`
-  const read = barcode.gs1 === null ? '' : `, but it was read: ${decodedWords(barcode.gs1)}`
-  return `${printable(code)} is unknown here${read}`
-}
-
-const identifiers: Readonly<Record<string, string>> = {
-  '00': 'SSCC',
-  '01': 'GTIN',
-  '02': 'GTIN of the contents',
-  '10': 'lot',
-  '11': 'made',
-  '15': 'best before',
-  '17': 'expires',
-  '21': 'serial',
-  '37': 'pieces',
+  if (first?.kind === 'transport_unit') return texts.unit(first.resource?.reference ?? code)
+  return barcode.gs1 === null
+    ? texts.unknown(printable(code))
+    : texts.unknownButRead(printable(code), decodedWords(barcode.gs1))
 }
 
 /** Lists the element strings of a GS1 code with the names that people know. */
@@ -57,7 +47,7 @@ export const decodedWords = (gs1: Readonly<Record<string, string>>): string =>
   // An object lists keys such as 10 before 01.
   Object.entries(gs1)
     .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([id, value]) => `${identifiers[id] ?? `(${id})`} ${value}`)
+    .map(([id, value]) => `${texts.identifiers[id] ?? `(${id})`} ${value}`)
     .join(', ')
 
 /** Shows the characters that a screen does not: the separator of GS1 as ␝, others as a box. */

@@ -1,5 +1,6 @@
 import type { ScanAnswer } from './answers.ts'
 import { ask, Refused, Unreachable } from './ask.ts'
+import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { foundWords, placeOf, printable, wantedBy } from './scan-place.ts'
 
 /** A scan as the page shows it. `to`: the view that it opens. */
@@ -57,14 +58,14 @@ export class ScanDesk {
   async #look(text: string): Promise<Scan> {
     const n = ++this.#n
     const wanted = wantedBy(text, this.#origins)
-    if ('view' in wanted) return { n, code: text, words: 'A view of this console', to: wanted.view }
+    if ('view' in wanted) return { n, code: text, words: texts.view, to: wanted.view }
     const { code } = wanted
     try {
       const answer = await askPatiently(`/api/whms/scan/${encodeURIComponent(code)}`)
       return { n, code, words: foundWords(answer), to: placeOf(answer) }
     } catch (error) {
-      const why = error instanceof Unreachable ? 'the gateway cannot be reached' : (error as Error).message
-      return { n, code, words: `${printable(code)} was not looked up: ${why}`, to: undefined }
+      const why = error instanceof Unreachable ? texts.notReached : (error as Error).message
+      return { n, code, words: texts.notLookedUp(printable(code), why), to: undefined }
     }
   }
 }

@@ -2,6 +2,9 @@ import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import type { Session } from './answers.ts'
 import { ask, Refused, Unreachable } from './ask.ts'
 import { Icon } from './icons.tsx'
+import { LanguageChoice } from './language-choice.tsx'
+import { Said } from './said.tsx'
+import { signInTexts as words } from './sign-in-texts.ts'
 import { hostOf } from './words.ts'
 
 type Props = { session: Session; notice: string; onSignedIn: (session: Session) => void }
@@ -40,29 +43,29 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
         <p class="brand">
           <Icon name="logo" /> Gatehouse
         </p>
-        <h1 id="gate-title">Sign in</h1>
+        <h1 id="gate-title">{words.title}</h1>
         <p class="muted">
-          Gateway <strong>{session.siteId}</strong> at {hostOf(session.instance)}
+          {words.gateway} <strong>{session.siteId}</strong> {words.at} {hostOf(session.instance)}
         </p>
         {notice && !problem ? (
           <p class="note" role="status">
-            {notice}
+            <Said words={notice} />
           </p>
         ) : null}
         {session.storageInstances.length > 0 ? (
           <>
-            <label for="instance">Account of</label>
+            <label for="instance">{words.account}</label>
             <select id="instance" name="instance" ref={instance}>
               {session.storageInstances.map((url) => (
                 <option key={url} value={url}>
                   {withoutScheme(url)}
                 </option>
               ))}
-              <option value={session.instance}>this gateway</option>
+              <option value={session.instance}>{words.here}</option>
             </select>
           </>
         ) : null}
-        <label for="username">User name</label>
+        <label for="username">{words.username}</label>
         <input
           id="username"
           name="username"
@@ -73,7 +76,7 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
           maxlength={128}
           required
         />
-        <label for="secret">{session.storageInstances.length > 0 ? 'Secret or application password' : 'Secret'}</label>
+        <label for="secret">{session.storageInstances.length > 0 ? words.secretOrPassword : words.secret}</label>
         <div class="with-button">
           <input
             id="secret"
@@ -93,16 +96,17 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
             aria-pressed={isShown ? 'true' : 'false'}
             onClick={() => setShown(!isShown)}
           >
-            {isShown ? 'Hide' : 'Show'}
-            <span class="unseen"> secret</span>
+            {isShown ? words.hide : words.show}
+            <span class="unseen"> {words.theSecret}</span>
           </button>
         </div>
         <p class="problem" role="alert">
-          {problem}
+          <Said words={problem} />
         </p>
         <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
-          {isBusy ? 'Signing in …' : 'Sign in'}
+          {isBusy ? words.busy : words.title}
         </button>
+        <LanguageChoice />
       </form>
     </main>
   )
@@ -112,25 +116,25 @@ const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
 
 /** Returns the wait in words: seconds up to two minutes, then minutes. */
 function waitOf({ retryAfterSeconds: s }: Refused): string {
-  return s <= 120 ? `${Math.max(s, 1)} s` : `${Math.ceil(s / 60)} min`
+  return s <= 120 ? words.seconds(Math.max(s, 1)) : words.minutes(Math.ceil(s / 60))
 }
 
 function inWords(error: unknown): string {
-  if (error instanceof Unreachable) return 'The gateway can’t be reached. Is this device still on the network?'
-  if (!(error instanceof Refused)) return 'Something went wrong on this page. Load it again.'
+  if (error instanceof Unreachable) return words.unreachable
+  if (!(error instanceof Refused)) return words.broken
   switch (error.code) {
     case 'INVALID_CREDENTIALS':
-      return 'User name or secret is wrong.'
+      return words.wrong
     case 'USER_MISMATCH':
-      return 'This secret belongs to another user name. Check the user name that you typed.'
+      return words.otherUser
     case 'AUTH_BACKEND_UNREACHABLE':
-      return `The storage server doesn’t answer, so nobody can say who you are. Try again in ${waitOf(error)}.`
+      return words.storageSilent(waitOf(error))
     case 'SIGN_IN_TRIES_SPENT':
-      return `Too many wrong passwords were typed at this gateway, so the storage server takes no more of them for now. An application password works at once. Or try again in ${waitOf(error)}.`
+      return words.triesSpent(waitOf(error))
     case 'RATE_LIMITED':
-      return `Too many attempts. Try again in ${waitOf(error)}.`
+      return words.tooMany(waitOf(error))
     case 'VALIDATION_ERROR':
-      return 'That can’t be a user name and a secret.'
+      return words.invalid
     default:
       return `${error.message}.`
   }

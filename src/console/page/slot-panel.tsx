@@ -2,40 +2,50 @@ import { useEffect, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type { List, PlacementEvent, Slot } from './answers.ts'
 import { ask } from './ask.ts'
+import { kilograms, numberWords } from './counting.ts'
 import { EventRow } from './event-list.tsx'
+import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
+import { RackFront } from './rack-front.tsx'
+import { Said } from './said.tsx'
 import { Scroller } from './scroller.tsx'
-import { StatusMark } from './slot-shape.tsx'
-import { exactTime, statusOf, statusWords } from './words.ts'
+import { StatusMark } from './slot-marks.tsx'
+import { texts } from './texts.ts'
+import { exactTime, justAfter, statusOf, statusWords } from './words.ts'
+
+const words = floorTexts.panel
 
 type Props = {
   slot: Slot | undefined
   /** Ids of the slot's events that the page knows; when they change, the history is asked again. */
   heardOf: string | undefined
   timeZone: string | undefined
+  slots: readonly Slot[]
+  at: string | undefined
+  onChoose: (id: number) => void
   onClose: () => void
 }
 
 /** Shows what is in the chosen slot, since when, and what happened there. */
-export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
+export const SlotPanel = ({ slot, heardOf, timeZone, slots, at, onChoose, onClose }: Props) => {
   const [history, setHistory] = useState<{ slotId: number; events: readonly PlacementEvent[] } | undefined>(undefined)
   const [problem, setProblem] = useState('')
   useEffect(() => {
     if (!slot) return
     let isWanted = true
-    const path = `/api/whms/events?slot_id=${slot.id}&limit=12`
+    const path = `/api/whms/events?slot_id=${slot.id}&limit=12${at === undefined ? '' : `&to=${justAfter(at)}`}`
     ask<List<PlacementEvent>>(path).then(
       ({ data }) => {
         if (!isWanted) return
         setProblem('')
         setHistory({ slotId: slot.id, events: data })
       },
-      (error: Error) => isWanted && setProblem(`The history can’t be shown: ${error.message}.`),
+      (error: Error) => isWanted && setProblem(words.failed(error.message)),
     )
     return () => {
       isWanted = false
     }
-  }, [slot?.id, heardOf])
+  }, [slot?.id, heardOf, at])
 
   if (!slot) return null
   const events = history?.slotId === slot.id ? history.events : undefined
@@ -43,10 +53,10 @@ export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
     <section class="card slot-panel" aria-labelledby="slot-title">
       <div class="card-head">
         <h2 id="slot-title">
-          <span class="unseen">Slot </span>
+          <span class="unseen">{floorTexts.slot} </span>
           {slot.slot_id}
         </h2>
-        <button type="button" class="plain square" aria-label="Close the slot" onClick={onClose}>
+        <button type="button" class="plain square" aria-label={words.close} onClick={onClose}>
           <Icon name="close" />
         </button>
       </div>
@@ -54,11 +64,16 @@ export const SlotPanel = ({ slot, heardOf, timeZone, onClose }: Props) => {
         <StatusMark status={statusOf(slot)} /> {statusWords[statusOf(slot)]}
       </p>
       <Facts slot={slot} events={events ?? []} timeZone={timeZone} />
-      <h3>History</h3>
-      {problem ? <p class="problem">{problem}</p> : null}
-      {events === undefined && !problem ? <p class="blank">Loading …</p> : null}
-      {events?.length === 0 ? <p class="blank">Nothing has happened here yet.</p> : null}
-      <Scroller name={`History of slot ${slot.slot_id}`}>
+      <RackFront slot={slot} slots={slots} onChoose={onChoose} />
+      <h3>{words.history}</h3>
+      {problem ? (
+        <p class="problem">
+          <Said words={problem} />
+        </p>
+      ) : null}
+      {events === undefined && !problem ? <p class="blank">{texts.loading}</p> : null}
+      {events?.length === 0 ? <p class="blank">{words.nothing}</p> : null}
+      <Scroller name={words.historyOf(slot.slot_id)}>
         <ol class="event-rows">
           {(events ?? []).map((event) => (
             <EventRow key={event.id} event={event} timeZone={timeZone} />
@@ -87,15 +102,15 @@ const Facts = ({
           class="evidence"
           key={placed.photo_sha256}
           src={`/api/whms/evidence/photos/${placed.photo_sha256}`}
-          alt={`Taken when pallet ${placed.asset_barcode} was placed`}
+          alt={words.photo(placed.asset_barcode)}
         />
       ) : null}
       <dl class="facts">
         <div>
-          <dt>Pallet</dt>
+          <dt>{words.pallet}</dt>
           <dd>
             {slot.assetBarcode === null ? (
-              'none'
+              words.none
             ) : (
               <a class="code" href={pageOfCode(slot.assetBarcode)} onClick={follow}>
                 {slot.assetBarcode}
@@ -103,10 +118,12 @@ const Facts = ({
             )}
           </dd>
         </div>
-        {slot.isOccupied && placed ? <Fact name="Placed" value={byWhom(placed, timeZone)} /> : null}
-        {judged ? <Fact name={slot.isDisputed ? 'Disputed' : 'Verified'} value={byWhom(judged, timeZone)} /> : null}
-        <Fact name="Zone" value={slot.zone_type ? `${slot.zone} (${slot.zone_type})` : slot.zone} />
-        <Fact name="May hold" value={limitsOf(slot)} />
+        {slot.isOccupied && placed ? <Fact name={words.placed} value={byWhom(placed, timeZone)} /> : null}
+        {judged ? (
+          <Fact name={slot.isDisputed ? words.disputed : words.verified} value={byWhom(judged, timeZone)} />
+        ) : null}
+        <Fact name={words.zone} value={slot.zone_type ? `${slot.zone} (${slot.zone_type})` : slot.zone} />
+        <Fact name={words.mayHold} value={limitsOf(slot)} />
       </dl>
     </>
   )
@@ -123,14 +140,14 @@ const isJudgement = (event: PlacementEvent, slot: Slot) =>
   event.event_type === (slot.isDisputed ? 'DISPUTED' : 'VERIFIED') && event.asset_barcode === slot.assetBarcode
 
 const byWhom = (event: PlacementEvent, timeZone: string | undefined) =>
-  `${exactTime(event.timestamp, timeZone)} by ${event.operator ?? 'somebody whose name was removed'}`
+  words.byWhom(exactTime(event.timestamp, timeZone), event.operator ?? texts.nameRemoved)
 
 function limitsOf({ constraints }: Slot): string {
   const { max_weight, max_height, allowed_types } = constraints ?? {}
   const limits = [
     allowed_types && allowed_types.length > 0 && allowed_types.join(', '),
-    max_weight !== undefined && `up to ${max_weight} kg`,
-    max_height !== undefined && `up to ${max_height} cm high`,
+    max_weight !== undefined && words.upToKg(kilograms(max_weight)),
+    max_height !== undefined && words.upToCm(numberWords(max_height)),
   ].filter(Boolean)
-  return limits.length > 0 ? limits.join(' · ') : 'anything'
+  return limits.length > 0 ? limits.join(' · ') : words.anything
 }

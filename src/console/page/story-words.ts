@@ -1,5 +1,7 @@
 import type { EventFootage, Evidence, Gap, ScanMatch, StoryStep, Watched } from './answers.ts'
-import { countOf, exactTime } from './words.ts'
+import { gatewayWords } from './language.ts'
+import { storyTexts as texts } from './story-texts.ts'
+import { exactTime } from './words.ts'
 
 /** Says where the pallet is, or was at the time that the story shows, in one sentence. */
 export function placeWords(
@@ -8,64 +10,49 @@ export function placeWords(
   timeZone: string | undefined,
 ): string {
   const last = steps.at(-1)
-  if (location === null) return 'It is in a place that you may not see.'
-  if (!last) return 'Never seen: no move of it is recorded.'
+  if (location === null) return texts.hidden
+  if (!last) return texts.never
   const { event, slot, until } = last
   const at = exactTime(event.timestamp, timeZone)
-  if (event.event_type === 'REMOVED') return `Removed from ${slot.slot_id} on ${at}. Not placed since.`
-  if (location && !location.slot)
-    return `No longer in ${slot.slot_id}: another pallet is recorded there. Placed there on ${at}.`
-  return until === null ? `In ${slot.slot_id} since ${at}.` : `Last seen in ${slot.slot_id} on ${at}.`
+  if (event.event_type === 'REMOVED') return texts.removedFrom(slot.slot_id, at)
+  if (location && !location.slot) return texts.replaced(slot.slot_id, at)
+  return until === null ? texts.since(slot.slot_id, at) : texts.lastSeen(slot.slot_id, at)
 }
 
 /** Returns a length of time in words, by its two largest units. */
 export function spanWords(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000))
-  if (minutes < 1) return 'less than a minute'
-  if (minutes < 60) return countOf(minutes, 'minute')
+  if (minutes < 1) return texts.underAMinute
+  if (minutes < 60) return texts.minutes(minutes)
   const hours = Math.floor(minutes / 60)
-  if (hours < 48) return minutes % 60 === 0 ? countOf(hours, 'hour') : `${hours} h ${minutes % 60} min`
-  return hours % 24 === 0 ? countOf(hours / 24, 'day') : `${countOf(Math.floor(hours / 24), 'day')} ${hours % 24} h`
-}
-
-const causes: Readonly<Record<string, string>> = {
-  offline: 'the camera was offline',
-  refused: 'the camera refused the sign-in',
-  stalled: 'the camera sent no pictures',
-  disarmed: 'the camera was disarmed',
-  cooldown: 'the camera paused after the clip before',
-  disk_full: 'the disk was full',
-  daemon_down: 'the gateway was off',
-  restarted: 'the gateway was restarted',
-  no_keyframe: 'the stream had no complete picture',
-  outside_hours: 'it was outside of the recording hours',
+  if (hours < 48) return minutes % 60 === 0 ? texts.hours(hours) : `${hours} h ${minutes % 60} min`
+  return hours % 24 === 0 ? texts.days(hours / 24) : `${texts.days(Math.floor(hours / 24))} ${hours % 24} h`
 }
 
 /** Says why a camera did not watch. */
 export const causeWords = ({ cause, detail }: Pick<Gap, 'cause' | 'detail'>): string =>
-  causes[cause] ?? detail ?? cause.replaceAll('_', ' ')
+  texts.causes[cause] ?? gatewayWords(detail ?? cause.replaceAll('_', ' '))
 
 /** Says why a move has no film; undefined when it has one. */
 export function whyNoFilm({ reason, detail, gaps }: EventFootage, slot: string): string | undefined {
   if (reason === null) return undefined
-  if (reason === 'no_camera') return `No camera watches ${slot}.`
-  if (reason === 'camera_not_visible') return `A camera watches ${slot}, but you may not see it.`
-  if (reason === 'pending') return 'The film is being made.'
-  if (reason === 'expired') return 'The film was removed when its time to be kept was over.'
+  if (reason === 'no_camera') return texts.noCamera(slot)
+  if (reason === 'camera_not_visible') return texts.notVisible(slot)
+  if (reason === 'pending') return texts.pending
+  if (reason === 'expired') return texts.expired
   const [gap] = gaps
-  if (detail !== null) return `No film: ${detail}.`
-  return gap ? `No camera watched here, because ${causeWords(gap)}.` : 'No film: nothing was recorded at that moment.'
+  if (detail !== null) return texts.noFilm(gatewayWords(detail))
+  return gap ? texts.noneWatched(causeWords(gap)) : texts.nothingRecorded
 }
 
 /** Says how far the cameras of a slot watched it between two moves. */
 export function watchedWords(watched: Watched, name: string): string {
   const percent = Math.floor(watched.watchedShare * 1000) / 10
-  const saw = watched.detections.length === 0 ? 'nothing moved' : `motion ${countOf(watched.detections.length, 'time')}`
-  if (percent >= 100) return `${name} watched all the time: ${saw}.`
+  const saw = watched.detections.length === 0 ? texts.nothingMoved : texts.motion(watched.detections.length)
+  if (percent >= 100) return texts.watchedAll(name, saw)
   const why = [...new Set(watched.gaps.map(causeWords))].join('; ')
-  const because = why === '' ? '' : `, because ${why}`
-  if (percent <= 0) return `${name} did not watch here${because || ': it was not connected to this gateway yet'}.`
-  return `${name} watched ${percent} % of the time (${saw}). For the rest no camera watched here${because || ', because it was added later'}.`
+  if (percent <= 0) return texts.watchedNot(name, why)
+  return texts.watchedPartly(name, percent, saw, why)
 }
 
 /** Says how far a fact is secured, by whom and when. */
@@ -73,10 +60,10 @@ export function evidenceWords(
   { state, signedAt, witnesses, timestampedAt }: Evidence,
   timeZone: string | undefined,
 ): string {
-  const at = (time: string | null | undefined) => (time ? ` on ${exactTime(time, timeZone)}` : '')
+  const at = (time: string | null | undefined) => (time ? exactTime(time, timeZone) : '')
   const names = (witnesses ?? []).map(({ name }) => name).join(', ')
-  if (state === 'recorded') return 'Recorded: on disk, not signed yet'
-  if (state === 'signed') return `Signed${at(signedAt)}`
-  if (state === 'witnessed') return `Witnessed by ${names}`
-  return `Time-stamped${at(timestampedAt)}${names === '' ? '' : `, witnessed by ${names}`}`
+  if (state === 'recorded') return texts.recorded
+  if (state === 'signed') return texts.signed(at(signedAt))
+  if (state === 'witnessed') return texts.witnessed(names)
+  return texts.stamped(at(timestampedAt), names)
 }

@@ -1,21 +1,25 @@
 import type { Webhook } from './answers.ts'
+import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
-import { countOf, hostOf } from './words.ts'
+import { texts } from './texts.ts'
+import { hostOf } from './words.ts'
+
+const words = floorTexts.webhooks
 
 /** Shows where notifications go, and whether they arrive. */
 export const Webhooks = ({ webhooks }: { webhooks: readonly Webhook[] | undefined }) => (
   <section class="card webhooks" aria-labelledby="webhooks-title">
     <h2 id="webhooks-title">
-      <Icon name="webhook" /> Webhooks
+      <Icon name="webhook" /> {words.title}
     </h2>
-    {webhooks === undefined ? <p class="blank">Loading …</p> : null}
-    {webhooks?.length === 0 ? <p class="blank">No webhooks are registered.</p> : null}
+    {webhooks === undefined ? <p class="blank">{texts.loading}</p> : null}
+    {webhooks?.length === 0 ? <p class="blank">{words.none}</p> : null}
     <ul class="rows">
       {(webhooks ?? []).map((webhook) => (
         <li key={webhook.id}>
           <span class="address">
             <strong>{hostOf(webhook.url)}</strong>
-            <span class="muted">{countOf(webhook.events.length, 'event type')}</span>
+            <span class="muted">{words.eventTypes(webhook.events.length)}</span>
           </span>
           <State webhook={webhook} />
         </li>
@@ -26,9 +30,8 @@ export const Webhooks = ({ webhooks }: { webhooks: readonly Webhook[] | undefine
 
 const State = ({ webhook }: { webhook: Webhook }) => {
   const { active, status, consecutiveFailures } = webhook
-  if (!active) return <span class="chip off">switched off, deliveries are held</span>
-  if (status === 'active') return <span class="chip ok">delivering</span>
-  const failures = countOf(consecutiveFailures, 'failed attempt')
-  if (status === 'failing') return <span class="chip warn">failing: {failures} in a row</span>
-  return <span class="chip danger">disabled after {failures}; deliveries are held</span>
+  if (!active) return <span class="chip off">{words.off}</span>
+  if (status === 'active') return <span class="chip ok">{words.delivering}</span>
+  if (status === 'failing') return <span class="chip warn">{words.failing(consecutiveFailures)}</span>
+  return <span class="chip danger">{words.disabled(consecutiveFailures)}</span>
 }

@@ -1,5 +1,9 @@
 import type { PlacementEvent, Slot } from './answers.ts'
 import { gatewayNow } from './ask.ts'
+import { gatewayWords, locale } from './language.ts'
+import { wordTexts as texts } from './words-texts.ts'
+
+export { countOf } from './counting.ts'
 
 export type SlotStatus = 'empty' | 'occupied' | 'verified' | 'disputed' | 'retired'
 
@@ -15,31 +19,23 @@ export const countIn = (slots: readonly Slot[], status: SlotStatus): number =>
 
 const isPending = (slot: Slot): boolean => slot.isOccupied && slot.isVerified !== true
 
-export const statusWords: Record<SlotStatus, string> = {
-  empty: 'Empty',
-  occupied: 'Not yet verified',
-  verified: 'Verified',
-  disputed: 'Disputed',
-  retired: 'Out of use',
-}
+export const statusWords: Readonly<Record<SlotStatus, string>> = texts.status
 
-export const eventWords: Record<PlacementEvent['event_type'], string> = {
-  PLACED: 'Placed',
-  REMOVED: 'Removed',
-  VERIFIED: 'Verified',
-  DISPUTED: 'Disputed',
+export const eventWords: Readonly<Record<PlacementEvent['event_type'], string>> = texts.event
+
+/** Returns what is in a slot, for screen readers. */
+export function spokenState(slot: Slot): string {
+  const state = statusWords[statusOf(slot)].toLowerCase()
+  return slot.assetBarcode === null ? state : texts.holding(state, slot.assetBarcode)
 }
 
 /** Returns a slot's text for screen readers. */
-export function spokenSlot(slot: Slot): string {
-  const status = statusOf(slot)
-  const holds = slot.assetBarcode === null ? '' : `, pallet ${slot.assetBarcode}`
-  return `Slot ${slot.slot_id}, zone ${slot.zone}: ${statusWords[status].toLowerCase()}${holds}`
-}
+export const spokenSlot = (slot: Slot): string => texts.slot(slot.slot_id, slot.zone, spokenState(slot))
 
 export function spokenEvent(event: PlacementEvent): string {
-  const warnings = event.warnings.length === 0 ? '' : `. ${event.warnings.map((w) => w.message).join('. ')}`
-  return `${eventWords[event.event_type]}: pallet ${event.asset_barcode}, slot ${event.slot_code}${warnings}`
+  const warnings =
+    event.warnings.length === 0 ? '' : `. ${gatewayWords(event.warnings.map((w) => w.message).join('. '))}`
+  return `${texts.happened(eventWords[event.event_type], event.asset_barcode, event.slot_code)}${warnings}`
 }
 
 const minuteMs = 60_000
@@ -52,9 +48,9 @@ export function whenWords(iso: string, timeZone: string | undefined): string {
   const ms = Date.parse(iso)
   if (!Number.isFinite(ms)) return ''
   const ageMs = gatewayNow() - ms
-  if (ageMs > -minuteMs && ageMs < 10_000) return 'just now'
-  if (ageMs >= 0 && ageMs < minuteMs) return `${Math.floor(ageMs / 1000)} s ago`
-  if (ageMs >= 0 && ageMs < hourMs) return `${Math.floor(ageMs / minuteMs)} min ago`
+  if (ageMs > -minuteMs && ageMs < 10_000) return texts.justNow
+  if (ageMs >= 0 && ageMs < minuteMs) return texts.secondsAgo(Math.floor(ageMs / 1000))
+  if (ageMs >= 0 && ageMs < hourMs) return texts.minutesAgo(Math.floor(ageMs / minuteMs))
   const isToday = dayOf(ms, timeZone) === dayOf(gatewayNow(), timeZone)
   return isToday ? timeOfDay(ms, timeZone) : `${dayOf(ms, timeZone)}, ${timeOfDay(ms, timeZone)}`
 }
@@ -72,14 +68,23 @@ export const timeOfDay = (ms: number, timeZone: string | undefined): string =>
 const dayOf = (ms: number, timeZone: string | undefined) =>
   formatted(ms, timeZone, { day: 'numeric', month: 'short', year: 'numeric' })
 
-function formatted(ms: number, timeZone: string | undefined, options: Intl.DateTimeFormatOptions): string {
+/** Returns a time in parts, in a zone. */
+export function formatted(
+  ms: number,
+  timeZone: string | undefined,
+  options: Intl.DateTimeFormatOptions,
+  tag = locale,
+): string {
   try {
-    return new Intl.DateTimeFormat('en-GB', { ...options, ...(timeZone && { timeZone }) }).format(ms)
+    return new Intl.DateTimeFormat(tag, { ...options, ...(timeZone && { timeZone }) }).format(ms)
   } catch {
     // An unknown time zone in this browser: use the browser's own.
-    return new Intl.DateTimeFormat('en-GB', options).format(ms)
+    return new Intl.DateTimeFormat(tag, options).format(ms)
   }
 }
+
+/** Returns a time just after this one, for an address: the end of a span is not part of it. */
+export const justAfter = (iso: string): string => encodeURIComponent(new Date(Date.parse(iso) + 1).toISOString())
 
 /** Returns host and port of an address; other text unchanged. */
 export function hostOf(address: string): string {
@@ -89,5 +94,3 @@ export function hostOf(address: string): string {
     return address
   }
 }
-
-export const countOf = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`

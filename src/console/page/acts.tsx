@@ -1,0 +1,238 @@
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+import { actTexts as words } from './act-texts.ts'
+import { follow } from './address.ts'
+import { Refused } from './ask.ts'
+import { isOutdated } from './asking.ts'
+import { Bar } from './bar.tsx'
+import { Said } from './said.tsx'
+import { texts } from './texts.ts'
+import type { ViewName, ViewProps } from './views.ts'
+
+/** Does something at the gateway and says `said` when it is done. Answers whether it was done: else the form stays as it is. */
+export type Act = (work: () => Promise<unknown>, said: string) => Promise<boolean>
+
+export type Acts = {
+  readonly act: Act
+  readonly said: string
+  readonly problem: string
+  readonly isBusy: boolean
+  readonly title: { current: HTMLHeadingElement | null }
+}
+
+/** The acts of a view: one at a time, what was done, and what went wrong. The focus goes to the title of the view. */
+export function useActs(onLeft: (why: string) => void, reload: () => void): Acts {
+  const [said, setSaid] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const busy = useRef(false)
+  const title = useRef<HTMLHeadingElement>(null)
+  const act: Act = async (work, done) => {
+    if (busy.current) return false
+    busy.current = true
+    setBusy(true)
+    setProblem('')
+    setSaid('')
+    try {
+      await work()
+      setSaid(done)
+      // The pressed button may disappear.
+      title.current?.focus({ preventScroll: true })
+      reload()
+      return true
+    } catch (error) {
+      if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
+      else setProblem(words.failed(whyOf(error as Error)))
+      // The page showed something else than there is.
+      if (isOutdated(error)) reload()
+      return false
+    } finally {
+      busy.current = false
+      setBusy(false)
+    }
+  }
+  return { act, said, problem, isBusy, title }
+}
+
+const whyOf = (error: Error): string =>
+  error instanceof Refused && error.details !== '' ? `${error.message}: ${error.details}` : error.message
+
+type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
+  readonly here: ViewName
+  readonly name: string
+  /** Where the list of these things is, on the page of one of them. */
+  readonly back?: { readonly to: string; readonly words: string }
+  readonly status: string
+  /** Why the list could not be asked for anew; empty while it can. */
+  readonly trouble: string
+  readonly acts: Acts
+  readonly children?: JSX.Element | (JSX.Element | null)[] | null
+}
+
+/** A view with its bar, its title, what was done last, and what goes wrong. */
+export const Frame = ({ here, siteId, caller, onLeft, name, back, status, trouble, acts, children }: FrameProps) => {
+  useEffect(() => {
+    // Who opens something by keyboard goes on reading at its title.
+    if (back && !document.activeElement?.closest('.scan')) acts.title.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <>
+      <Bar here={here} siteId={siteId} caller={caller} onLeft={onLeft} />
+      <div class="trouble" role="alert">
+        {trouble === '' ? null : <p>{texts.notAsked(trouble)}</p>}
+        {acts.problem === '' ? null : (
+          <p>
+            <Said words={acts.problem} />
+          </p>
+        )}
+      </div>
+      <main class="goods">
+        <div class="goods-head">
+          {back ? (
+            <a class="button" href={back.to} onClick={follow}>
+              {back.words}
+            </a>
+          ) : null}
+          <h1 tabindex={-1} ref={acts.title}>
+            {name}
+          </h1>
+          <p class="muted" role="status">
+            {acts.said} {status}
+          </p>
+        </div>
+        {children}
+      </main>
+    </>
+  )
+}
+
+type TwiceProps = {
+  readonly words: string
+  /** What the second press does. */
+  readonly sure: string
+  readonly strong?: boolean
+  readonly isBusy: boolean
+  /** More of the name for a screen reader, where several such buttons are on a page. */
+  readonly of?: string
+  readonly onSure: () => void
+}
+
+/** A button that asks once more: what is recorded stays for ever, so a slip of the thumb must not do it. */
+export const Twice = ({ words: first, sure, strong, isBusy, of, onSure }: TwiceProps) => {
+  const [isAsked, setAsked] = useState(false)
+  const whose = of === undefined ? null : <span class="unseen"> {of}</span>
+  if (!isAsked)
+    return (
+      <button type="button" class={strong ? 'strong' : ''} onClick={() => setAsked(true)}>
+        <span>
+          {first}
+          {whose}
+        </span>
+      </button>
+    )
+  return (
+    <span class="twice">
+      <button
+        type="button"
+        class="strong"
+        aria-disabled={isBusy ? 'true' : 'false'}
+        ref={focusAtOnce}
+        onClick={() => {
+          if (isBusy) return
+          setAsked(false)
+          onSure()
+        }}
+      >
+        <span>
+          {sure}
+          {whose}
+        </span>
+      </button>
+      <button type="button" class="plain" onClick={() => setAsked(false)}>
+        {words.cancel}
+      </button>
+    </span>
+  )
+}
+
+/** The first button is gone when the second appears; its focus would be lost. */
+const focusAtOnce = (button: HTMLButtonElement | null) => {
+  if (button && document.activeElement === document.body) button.focus()
+}
+
+type FieldProps = {
+  readonly id: string
+  readonly words: string
+  readonly value: string
+  readonly onText: (text: string) => void
+  readonly hint?: string
+  readonly type?: string
+  readonly rows?: number
+  readonly required?: boolean
+  readonly most?: number
+  readonly list?: string
+}
+
+/** A field with its label. */
+export const Field = ({
+  id,
+  words: name,
+  value,
+  onText,
+  hint,
+  type = 'text',
+  rows,
+  required,
+  most,
+  list,
+}: FieldProps) => {
+  const common = {
+    id,
+    value,
+    required,
+    maxlength: most,
+    'aria-describedby': hint === undefined ? undefined : `${id}-hint`,
+    onInput: (event: Event) => onText((event.target as HTMLInputElement).value),
+  }
+  return (
+    <div class="goods-field">
+      <label for={id}>{name}</label>
+      {rows === undefined ? (
+        <input {...common} type={type} list={list} autocomplete="off" />
+      ) : (
+        <textarea {...common} rows={rows} />
+      )}
+      {hint === undefined ? null : (
+        <p class="muted" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type ChoiceProps = {
+  readonly id: string
+  readonly words: string
+  readonly value: string
+  readonly of: Readonly<Record<string, string>>
+  readonly onChoice: (value: string) => void
+}
+
+/** A list to choose one of, with its label. */
+export const Choice = ({ id, words: name, value, of, onChoice }: ChoiceProps) => (
+  <div class="goods-field">
+    <label for={id}>{name}</label>
+    <select id={id} onChange={(event: Event) => onChoice((event.target as HTMLSelectElement).value)}>
+      {Object.entries(of).map(([key, text]) => (
+        <option key={key} value={key} selected={key === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </div>
+)
+
+/** Returns an id that no other act has, also where the page is not served by TLS and `randomUUID` is missing. */
+export const newActId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,391 @@
+import { inLanguage } from './language.ts'
+import { countOf } from './words.ts'
+
+/** What an alert means, and what to do. The sentences say what `gatehouse doctor` and the runbook say. */
+type Words = readonly [means: string, todo: string]
+
+const recovered: Words = ['The trouble of before has ended by itself or was mended.', 'Acknowledge it.']
+const geloest: Words = ['Die Störung von vorher ist vorbei.', 'Quittieren.']
+
+const english = {
+  title: 'Alerts',
+  count: (n: number) => (n === 0 ? 'No alert is open.' : `${countOf(n, 'alert is', 'alerts are')} open.`),
+  open: 'Open',
+  past: 'Acknowledged',
+  allWell: 'Nothing is wrong that the gateway knows of.',
+  allWellNext: 'Next: look at the system, or at what waits on the floor.',
+  toSystem: 'To the system',
+  nonePast: 'No alert was acknowledged yet.',
+  means: 'What it means:',
+  todo: 'What to do:',
+  acknowledge: 'Acknowledge',
+  acknowledged: 'Acknowledged.',
+  all: (n: number) => `Acknowledge all ${n}`,
+  allSure: (n: number) => `Yes, somebody takes care of all ${n}`,
+  seenAt: (when: string) => `acknowledged ${when}`,
+  unstored: 'The disk takes no writes, so this alert is in memory only. It can be acknowledged when it is stored.',
+  other: ['Something needs a person.', 'Read the message; then run “gatehouse doctor” at the box.'] as Words,
+  kinds: {
+    'ffmpeg.bundled': [
+      'The cameras are read by the ffmpeg that came with gatehouse. It is old and gets no security updates.',
+      'Install ffmpeg from the packages of the system, or set ffmpeg.path; then restart the gateway.',
+    ],
+    'storage.slow': [
+      'The storage server takes over two seconds for each answer. Sign-ins take that long.',
+      'Look at the load of that server and at the line to it.',
+    ],
+    'storage.unreachable': [
+      'The storage server does not answer. People who signed in lately can go on; uploads wait.',
+      'Look at the server and the network. Nothing is lost, and it goes on by itself.',
+    ],
+    'uploads.late': [
+      'Evidence has waited for its upload for over a day. It exists on this box only.',
+      'Open the uploads: each says its last error. Mend the cause; the gateway tries again by itself.',
+    ],
+    'uploads.parked': [
+      'Some files could not be uploaded and are not tried again.',
+      'Open the uploads, mend what stands beside the file, and press Retry there.',
+    ],
+    'uploads.refused': [
+      'The storage server refuses the account that uploads. Nothing is copied.',
+      'Renew the password of storage.upload in the config. It may have expired.',
+    ],
+    'upload.no_room': [
+      'The account has no room on the storage server. Nothing is removed here meanwhile.',
+      'Raise the quota or remove something there. Then retry one upload; the others follow.',
+    ],
+    'upload.mismatch': [
+      'The copy on the storage server is not the file that was sent. Somebody may have changed it.',
+      'Find out who. Move the copy away and retry the upload. Keep both until then.',
+    ],
+    'upload.file': [
+      'A file of this box cannot be read, or is not what its hash says.',
+      'Look at the disk, and run “gatehouse ledger verify”.',
+    ],
+    'upload.refused': [
+      'The storage server does not take this one file.',
+      'Look at the permissions of the account, then retry the upload.',
+    ],
+    'backup.late': [
+      'The newest backup is older than it should be. After a broken disk what came since would be gone.',
+      'Look whether its target is there: a share that is not mounted, a disk that was unplugged.',
+    ],
+    'backup.failed': [
+      'The last backup could not be made.',
+      'Make room at its target and look at the rights of the folder. “gatehouse backup FILE” makes one by hand.',
+    ],
+    'backup.unrestorable': [
+      'A backup was made, but it did not come back when its restore was rehearsed. Do not rely on it.',
+      'Make one by hand to another disk and try it with “gatehouse restore”. Suspect the disk of the target.',
+    ],
+    'disk.low': [
+      'The disk is nearly full. Events are recorded; old clips go first when room is needed.',
+      'Close incidents that hold clips, lower retention.clips.maxAgeDays, mend the upload, or fit a larger disk.',
+    ],
+    'disk.held': [
+      'The disk is nearly full, and every clip that is left is held by an incident, a dispute or an upload.',
+      'Resolve old incidents and disputes, mend the upload, or fit a larger disk.',
+    ],
+    'disk.reserve': [
+      'Only the reserve of the ledger is free. Events are recorded; photos, clips and reports are refused.',
+      'Make room now, outside of the folder of the gateway: old journals, packages, downloads.',
+    ],
+    'disk.full': [
+      'The disk is full. Nothing can be recorded. Handhelds keep their scans and send them later.',
+      'Make room now, outside of the folder of the gateway. No restart is needed.',
+    ],
+    'disk.failing': [
+      'The disk takes no writes although it may have room. It is probably dying.',
+      'Make a backup if it still reads, and replace the disk. “dmesg | grep -i error” shows more.',
+    ],
+    'log.unsigned': [
+      'The ledger is not what this box signed, or its keys are from before the last rotation. New events cannot be proved.',
+      'Change nothing. Copy the data folder away, then run “gatehouse ledger verify”: it names the row.',
+    ],
+    'database.failing': [
+      'The database cannot be read.',
+      'Stop the gateway, look at the disk, then run “gatehouse ledger verify”. Keep the files.',
+    ],
+    'witness.unreachable': [
+      'A witness has not answered for over an hour. The log is signed here, and nobody outside confirms it for now.',
+      'Look at the network and at the address in evidence.witnesses. The newest checkpoint goes out by itself.',
+    ],
+    'timestamps.failing': [
+      'The log has had no time stamp for over six hours. Its times rest on the clock of this box.',
+      'Look at the network and at the addresses in evidence.timestamps.',
+    ],
+    'witness.refuses': [
+      'A witness does not cosign the log. Its answer stands in the message.',
+      'Compare its key and the name of the log with the config. Ask its operator.',
+    ],
+    'witness.conflict': [
+      'A log that this box witnesses has shown two histories. One of them is false.',
+      'Keep the checkpoints of both: they are the evidence. The operator of that log has to explain it.',
+    ],
+    'witness.ahead': [
+      'A witness has seen more of this log than there is here. That is so after a restore from an older copy.',
+      'If the box was restored, look for a newer backup first. Else somebody changed the ledger: change nothing.',
+    ],
+    'hub.unreachable': [
+      'The head office has taken no part of the log for over an hour. The floor goes on; it is sent later.',
+      'Look at the line to the head office.',
+    ],
+    'hub.refuses': [
+      'The head office does not take the log. Its answer stands in the message.',
+      'Ask there whether the token was revoked; “gatehouse hub join” makes a new one.',
+    ],
+    'hub.ahead': [
+      'The head office has seen another history of this log. The box was restored, or one of the two was changed.',
+      'Restore nothing yet. Keep the data of both sides, and compare them with the head office.',
+    ],
+    'clock.unsynced': [
+      'The clock of the box is not synchronized. Events are recorded, and say that their time is not certain.',
+      'Set a time server that can be reached from this network. “timedatectl timesync-status” shows the reason.',
+    ],
+    'box.hot': [
+      'The box is too hot. It slows itself down, and its disk and memory age faster.',
+      'Look for dust, a fan that stands still, a closed cabinet, the sun. Give it air.',
+    ],
+    'box.throttled': [
+      'The processor slows itself down to protect itself. Pictures and answers come late.',
+      'Cool the box, or give it fewer cameras; “gatehouse doctor --capacity” measures what it can do.',
+    ],
+    'box.voltage': [
+      'The box gets too little voltage. It may stop at any moment, and damage what it writes.',
+      'Use the power supply that came with it and a short cable; unplug what it feeds by USB.',
+    ],
+    'config.refused': [
+      'The last change of the config has a mistake. The gateway goes on with the settings of before.',
+      'Mend the line that the message names. “gatehouse config check” says whether it is good, then reload.',
+    ],
+    'webhook.failing': [
+      'A receiver refuses or does not answer. Its deliveries wait and are tried again.',
+      'Open the webhooks: each delivery says what the receiver answered. Its owner has to mend it.',
+    ],
+    'webhook.disabled': [
+      'A receiver failed so long that its webhook was disabled. Nothing is lost; deliveries are held.',
+      'When its owner has mended it, send a test in the webhooks and resume it. A good test every 15 minutes does it too.',
+    ],
+    'webhook.offline': [
+      'The box does not get out of the building. Deliveries wait, and nothing counts as failed.',
+      'Look at the line and the router. Everything is sent when it is back.',
+    ],
+    'cameras.unwatched': [
+      'A camera that was not well is no longer watched: it was switched off or taken out of the config.',
+      'Nothing, if that was meant.',
+    ],
+    'storage.unwatched': [
+      'A storage server that was not well was taken out of the config.',
+      'Nothing, if that was meant.',
+    ],
+    'box.cool': recovered,
+    'box.powered': recovered,
+    'config.accepted': recovered,
+    'ffmpeg.replaced': recovered,
+    'storage.recovered': recovered,
+    'uploads.recovered': recovered,
+    'backup.recovered': recovered,
+    'disk.recovered': recovered,
+    'log.signed': recovered,
+    'database.recovered': recovered,
+    'witness.recovered': recovered,
+    'witness.conflict.ended': recovered,
+    'timestamps.recovered': recovered,
+    'hub.recovered': recovered,
+    'clock.synced': recovered,
+  } satisfies Readonly<Record<string, Words>>,
+}
+
+const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typeof english.kinds, Words> } = {
+  title: 'Meldungen',
+  count: (n) =>
+    n === 0 ? 'Keine Meldung ist offen.' : n === 1 ? '1 Meldung ist offen.' : `${n} Meldungen sind offen.`,
+  open: 'Offen',
+  past: 'Quittiert',
+  allWell: 'Dem Gateway ist keine Störung bekannt.',
+  allWellNext: 'Weiter: das System ansehen, oder was in der Halle wartet.',
+  toSystem: 'Zum Zustand',
+  nonePast: 'Noch wurde keine Meldung quittiert.',
+  means: 'Was es heißt:',
+  todo: 'Was zu tun ist:',
+  acknowledge: 'Quittieren',
+  acknowledged: 'Quittiert.',
+  all: (n) => `Alle ${n} quittieren`,
+  allSure: (n) => `Ja, um alle ${n} kümmert sich jemand`,
+  seenAt: (when) => `quittiert ${when}`,
+  unstored:
+    'Die Platte nimmt nichts an, die Meldung steht nur im Speicher. Quittieren geht, sobald er gespeichert ist.',
+  other: ['Etwas braucht einen Menschen.', 'Die Meldung lesen; dann am Gerät „gatehouse doctor“ aufrufen.'],
+  kinds: {
+    'ffmpeg.bundled': [
+      'Die Kameras werden mit dem ffmpeg gelesen, das gatehouse mitbringt. Es ist alt und bekommt keine Sicherheitsupdates.',
+      'ffmpeg aus den Paketen des Systems einrichten oder ffmpeg.path setzen; dann das Gateway neu starten.',
+    ],
+    'storage.slow': [
+      'Der Speicherserver braucht über zwei Sekunden für jede Antwort. So lange dauert jede Anmeldung.',
+      'Die Last des Servers und die Leitung dorthin ansehen.',
+    ],
+    'storage.unreachable': [
+      'Der Speicherserver antwortet nicht. Wer kürzlich angemeldet war, arbeitet weiter; Uploads warten.',
+      'Server und Netz ansehen. Nichts geht verloren, es geht von selbst weiter.',
+    ],
+    'uploads.late': [
+      'Belege warten seit über einem Tag auf ihren Upload. Es gibt sie nur auf diesem Gerät.',
+      'Uploads öffnen: bei jedem steht sein letzter Fehler. Ursache beheben; das Gateway versucht es selbst wieder.',
+    ],
+    'uploads.parked': [
+      'Einige Dateien ließen sich nicht hochladen und werden nicht mehr versucht.',
+      'Uploads öffnen, beheben was bei der Datei steht, und dort „Noch einmal“ drücken.',
+    ],
+    'uploads.refused': [
+      'Der Speicherserver weist das Konto der Uploads ab. Nichts wird kopiert.',
+      'Das Passwort von storage.upload im Config erneuern. Vielleicht ist es abgelaufen.',
+    ],
+    'upload.no_room': [
+      'Das Konto hat keinen Platz auf dem Speicherserver. Hier wird inzwischen nichts gelöscht.',
+      'Dort Kontingent erhöhen oder aufräumen. Dann einen Upload noch einmal versuchen; die anderen folgen.',
+    ],
+    'upload.mismatch': [
+      'Die Kopie auf dem Speicherserver ist nicht die gesendete Datei. Vielleicht hat sie jemand geändert.',
+      'Herausfinden, wer. Die Kopie beiseite legen und den Upload wiederholen. Bis dahin beide behalten.',
+    ],
+    'upload.file': [
+      'Eine Datei dieses Geräts ist nicht lesbar, oder nicht das, was ihr Hash sagt.',
+      'Die Platte ansehen und „gatehouse ledger verify“ aufrufen.',
+    ],
+    'upload.refused': [
+      'Der Speicherserver nimmt diese eine Datei nicht an.',
+      'Die Rechte des Kontos ansehen, dann den Upload wiederholen.',
+    ],
+    'backup.late': [
+      'Die neueste Sicherung ist älter als sie sein soll. Nach einem Plattenschaden fehlte alles seither.',
+      'Nachsehen, ob ihr Ziel da ist: eine nicht eingehängte Freigabe, eine abgezogene Platte.',
+    ],
+    'backup.failed': [
+      'Die letzte Sicherung ließ sich nicht machen.',
+      'Am Ziel Platz schaffen und die Rechte des Ordners ansehen. „gatehouse backup DATEI“ macht eine von Hand.',
+    ],
+    'backup.unrestorable': [
+      'Eine Sicherung wurde gemacht, kam aber bei der Probe nicht zurück. Nicht auf sie verlassen.',
+      'Von Hand eine auf eine andere Platte machen und mit „gatehouse restore“ prüfen. Die Platte des Ziels ist verdächtig.',
+    ],
+    'disk.low': [
+      'Die Platte ist fast voll. Buchungen laufen weiter; zuerst gehen alte Clips.',
+      'Vorfälle schließen, die Clips halten, retention.clips.maxAgeDays senken, den Upload richten oder eine größere Platte.',
+    ],
+    'disk.held': [
+      'Die Platte ist fast voll, und jeden verbliebenen Clip hält ein Vorfall, ein Streitfall oder ein Upload.',
+      'Alte Vorfälle und Streitfälle abschließen, den Upload richten oder eine größere Platte.',
+    ],
+    'disk.reserve': [
+      'Nur die Reserve des Lagerbuchs ist frei. Buchungen laufen; Fotos, Clips und Berichte werden abgewiesen.',
+      'Jetzt Platz schaffen, außerhalb des Ordners des Gateways: alte Journale, Pakete, Downloads.',
+    ],
+    'disk.full': [
+      'Die Platte ist voll. Nichts lässt sich buchen. Handgeräte behalten ihre Scans und senden sie später.',
+      'Jetzt Platz schaffen, außerhalb des Ordners des Gateways. Ein Neustart ist nicht nötig.',
+    ],
+    'disk.failing': [
+      'Die Platte nimmt nichts an, obwohl sie Platz haben mag. Wahrscheinlich geht sie kaputt.',
+      'Sichern, solange sie noch liest, und ersetzen. „dmesg | grep -i error“ zeigt mehr.',
+    ],
+    'log.unsigned': [
+      'Das Lagerbuch ist nicht das, was dieses Gerät signiert hat, oder die Schlüssel sind älter als ihr letzter Wechsel. Neues lässt sich nicht beweisen.',
+      'Nichts ändern. Den Datenordner wegkopieren, dann „gatehouse ledger verify“: es nennt die Zeile.',
+    ],
+    'database.failing': [
+      'Die Datenbank ist nicht lesbar.',
+      'Gateway anhalten, die Platte ansehen, dann „gatehouse ledger verify“. Die Dateien behalten.',
+    ],
+    'witness.unreachable': [
+      'Ein Zeuge antwortet seit über einer Stunde nicht. Das Log ist hier signiert, außen bestätigt es gerade niemand.',
+      'Netz und Adresse in evidence.witnesses ansehen. Der neueste Stand geht von selbst hinaus.',
+    ],
+    'timestamps.failing': [
+      'Das Log hat seit über sechs Stunden keinen Zeitstempel. Seine Zeiten beruhen auf der Uhr dieses Geräts.',
+      'Netz und Adressen in evidence.timestamps ansehen.',
+    ],
+    'witness.refuses': [
+      'Ein Zeuge unterschreibt das Log nicht. Seine Antwort steht in der Meldung.',
+      'Schlüssel und Namen des Logs mit dem Config vergleichen. Seinen Betreiber fragen.',
+    ],
+    'witness.conflict': [
+      'Ein Log, das dieses Gerät bezeugt, hat zwei Geschichten gezeigt. Eine davon ist falsch.',
+      'Die Stände beider behalten: sie sind der Beweis. Der Betreiber des Logs muss es erklären.',
+    ],
+    'witness.ahead': [
+      'Ein Zeuge hat mehr von diesem Log gesehen, als hier ist. So ist es nach einer Wiederherstellung aus einer älteren Kopie.',
+      'Wurde wiederhergestellt: zuerst eine neuere Sicherung suchen. Sonst hat jemand das Lagerbuch geändert: nichts ändern.',
+    ],
+    'hub.unreachable': [
+      'Die Zentrale hat seit über einer Stunde nichts vom Log bekommen. Die Halle läuft weiter; es wird nachgesendet.',
+      'Die Leitung zur Zentrale ansehen.',
+    ],
+    'hub.refuses': [
+      'Die Zentrale nimmt das Log nicht an. Ihre Antwort steht in der Meldung.',
+      'Dort fragen, ob das Token widerrufen wurde; „gatehouse hub join“ macht ein neues.',
+    ],
+    'hub.ahead': [
+      'Die Zentrale hat eine andere Geschichte dieses Logs gesehen. Das Gerät wurde wiederhergestellt, oder eines von beiden geändert.',
+      'Noch nichts wiederherstellen. Die Daten beider Seiten behalten und mit der Zentrale vergleichen.',
+    ],
+    'clock.unsynced': [
+      'Die Uhr des Geräts ist nicht abgeglichen. Buchungen laufen und sagen, dass ihre Zeit unsicher ist.',
+      'Einen Zeitserver setzen, der aus diesem Netz erreichbar ist. „timedatectl timesync-status“ zeigt den Grund.',
+    ],
+    'box.hot': [
+      'Das Gerät ist zu heiß. Es bremst sich, und Platte und Speicher altern schneller.',
+      'Nach Staub, einem stehenden Lüfter, einem geschlossenen Schrank, der Sonne sehen. Luft geben.',
+    ],
+    'box.throttled': [
+      'Der Prozessor bremst sich, um sich zu schützen. Bilder und Antworten kommen spät.',
+      'Das Gerät kühlen oder ihm weniger Kameras geben; „gatehouse doctor --capacity“ misst, was es kann.',
+    ],
+    'box.voltage': [
+      'Das Gerät bekommt zu wenig Spannung. Es kann jederzeit ausgehen und beschädigen, was es schreibt.',
+      'Sein eigenes Netzteil und ein kurzes Kabel benutzen; abziehen, was an seinem USB hängt.',
+    ],
+    'config.refused': [
+      'Die letzte Änderung am Config hat einen Fehler. Das Gateway läuft mit den Einstellungen von vorher weiter.',
+      'Die Zeile der Meldung richten. „gatehouse config check“ sagt, ob es stimmt; dann neu laden.',
+    ],
+    'webhook.failing': [
+      'Ein Empfänger weist ab oder antwortet nicht. Seine Lieferungen warten und werden wieder versucht.',
+      'Webhooks öffnen: bei jeder Lieferung steht, was der Empfänger geantwortet hat. Sein Betreiber muss es richten.',
+    ],
+    'webhook.disabled': [
+      'Ein Empfänger ging so lange fehl, dass sein Webhook abgeschaltet wurde. Nichts ist verloren; Lieferungen warten.',
+      'Ist er gerichtet, in den Webhooks einen Test senden und fortsetzen. Ein guter Test alle 15 Minuten tut das auch.',
+    ],
+    'webhook.offline': [
+      'Das Gerät kommt nicht aus dem Haus. Lieferungen warten, nichts zählt als fehlgeschlagen.',
+      'Leitung und Router ansehen. Alles wird gesendet, wenn sie wieder da ist.',
+    ],
+    'cameras.unwatched': [
+      'Eine Kamera mit einer Störung wird nicht mehr beobachtet: abgeschaltet oder aus dem Config genommen.',
+      'Nichts, wenn das so gemeint war.',
+    ],
+    'storage.unwatched': [
+      'Ein Speicherserver mit einer Störung wurde aus dem Config genommen.',
+      'Nichts, wenn das so gemeint war.',
+    ],
+    'box.cool': geloest,
+    'box.powered': geloest,
+    'config.accepted': geloest,
+    'ffmpeg.replaced': geloest,
+    'storage.recovered': geloest,
+    'uploads.recovered': geloest,
+    'backup.recovered': geloest,
+    'disk.recovered': geloest,
+    'log.signed': geloest,
+    'database.recovered': geloest,
+    'witness.recovered': geloest,
+    'witness.conflict.ended': geloest,
+    'timestamps.recovered': geloest,
+    'hub.recovered': geloest,
+    'clock.synced': geloest,
+  },
+}
+
+/** The texts of the view of alerts. */
+export const alertTexts = inLanguage<typeof german>({ en: english, de: german })

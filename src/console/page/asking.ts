@@ -1,0 +1,44 @@
+import type { Page } from './answers.ts'
+import { ask, Refused } from './ask.ts'
+
+/** The most rows that the gateway gives of a history at once. */
+const mostRows = 500
+
+/** Asks for the newest rows of a history, in as many requests as it takes. Throws Refused or Unreachable. */
+export async function askNewest<T extends { readonly id: number | string }>(
+  path: string,
+  wanted: number,
+): Promise<Page<T>> {
+  const rows = new Map<number | string, T>()
+  for (let offset = 0; ; ) {
+    const limit = Math.min(mostRows, wanted - offset)
+    const rest = `limit=${limit}${offset === 0 ? '' : `&offset=${offset}`}`
+    const page = await ask<Page<T>>(`${path}${path.includes('?') ? '&' : '?'}${rest}`)
+    // What came meanwhile moves rows that were read into the next page.
+    for (const row of page.data) rows.set(row.id, row)
+    offset += limit
+    if (!page.pagination.hasMore || offset >= wanted) return { ...page, data: [...rows.values()] }
+  }
+}
+
+/** As `ask`; waits while the rate of the caller is used up. */
+export async function askPatiently<T>(
+  path: string,
+  options: Parameters<typeof ask>[1] = {},
+  onWait: (seconds: number) => void = () => {},
+): Promise<T> {
+  for (;;) {
+    try {
+      return await ask<T>(path, options)
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 429) throw error
+      const seconds = Math.max(1, error.retryAfterSeconds)
+      onWait(seconds)
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    }
+  }
+}
+
+/** Tells whether a request was refused because the thing is no longer as it was read. */
+export const isOutdated = (error: unknown): boolean =>
+  error instanceof Refused && (error.status === 409 || error.status === 412)

@@ -1,0 +1,159 @@
+import type { Child, RefObject } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
+import { Refused } from './ask.ts'
+import { isOutdated } from './asking.ts'
+import { Bar } from './bar.tsx'
+import { boxTexts } from './box-texts.ts'
+import { Said } from './said.tsx'
+import { texts } from './texts.ts'
+import type { ViewName, ViewProps } from './views.ts'
+
+/** Does something at the gateway, and then says that it was done. Resolves to whether it was. */
+export type Act = (work: () => Promise<unknown>, words: string) => Promise<boolean>
+
+type Acts = {
+  readonly done: string
+  readonly problem: string
+  readonly isBusy: boolean
+  readonly title: RefObject<HTMLHeadingElement | null>
+  readonly act: Act
+}
+
+/** Keeps what the last button of a view did, or why it did not. One work at a time: a double tap does nothing twice. */
+export function useActs(onLeft: (why: string) => void, reload: () => void): Acts {
+  const [done, setDone] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const busy = useRef(false)
+  const title = useRef<HTMLHeadingElement>(null)
+  const act: Act = async (work, words) => {
+    if (busy.current) return false
+    busy.current = true
+    setBusy(true)
+    setProblem('')
+    setDone('')
+    try {
+      await work()
+      setDone(words)
+      // The pressed button may disappear.
+      title.current?.focus({ preventScroll: true })
+      reload()
+      return true
+    } catch (error) {
+      if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
+      else setProblem(error instanceof Error ? `${error.message}.` : String(error))
+      // The page showed something else than there is.
+      if (isOutdated(error)) reload()
+      return false
+    } finally {
+      busy.current = false
+      setBusy(false)
+    }
+  }
+  return { done, problem, isBusy, title, act }
+}
+
+type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
+  here: ViewName
+  heading: string
+  /** What the list holds, in a sentence; undefined while it is loading. */
+  said: string | undefined
+  /** Why the last answer is not up to date; '' when it is. */
+  stale: string
+  acts: Acts
+  children?: Child
+}
+
+/** The frame of the views about the box itself: bar, what is wrong, heading, what was done. */
+export const BoxFrame = ({ siteId, caller, onLeft, here, heading, said, stale, acts, children }: FrameProps) => (
+  <>
+    <Bar here={here} siteId={siteId} caller={caller} onLeft={onLeft} />
+    <div class="trouble" role="alert">
+      {stale === '' ? null : (
+        <p>
+          <Said words={texts.notAsked(stale)} />
+        </p>
+      )}
+      {acts.problem === '' ? null : (
+        <p>
+          <Said words={acts.problem} />
+        </p>
+      )}
+    </div>
+    <main class="box-page">
+      <h1 tabindex={-1} ref={acts.title}>
+        {heading}
+      </h1>
+      <p class="muted" role="status">
+        {acts.done} <Said words={said ?? texts.loading} />
+      </p>
+      {children}
+    </main>
+  </>
+)
+
+type FieldProps = {
+  name: string
+  label: string
+  help?: string | undefined
+  problem?: string | undefined
+  children: (described: { id: string; name: string; 'aria-describedby': string; 'aria-invalid': boolean }) => Child
+}
+
+/** A field with its label, what to write, and beside it what was wrong with what was written. */
+export const Field = ({ name, label, help, problem, children }: FieldProps) => {
+  const id = `field-${name}`
+  return (
+    <div class="box-field">
+      <label for={id}>{label}</label>
+      {help === undefined ? null : (
+        <p class="muted" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      {children({
+        ...{ id, name, 'aria-describedby': `${id}-help ${id}-problem`, 'aria-invalid': problem !== undefined },
+      })}
+      <p class="problem" id={`${id}-problem`} role="alert">
+        <Said words={problem ?? ''} />
+      </p>
+    </div>
+  )
+}
+
+type SureProps = {
+  words: string
+  /** What it is about, for those who hear only the button. */
+  of?: string
+  sure: string
+  isBusy: boolean
+  onSure: () => void
+}
+
+/** A button for what cannot be taken back: the first press asks, the second does it. */
+export const SureButton = ({ words, of, sure, isBusy, onSure }: SureProps) => {
+  const [isAsked, setAsked] = useState(false)
+  return isAsked ? (
+    <>
+      <button
+        type="button"
+        class="dispute"
+        aria-disabled={isBusy}
+        onClick={() => {
+          if (isBusy) return
+          setAsked(false)
+          onSure()
+        }}
+      >
+        {sure}
+      </button>
+      <button type="button" class="plain" onClick={() => setAsked(false)}>
+        {boxTexts.cancel}
+      </button>
+    </>
+  ) : (
+    <button type="button" aria-label={of === undefined ? undefined : `${words}: ${of}`} onClick={() => setAsked(true)}>
+      {words}
+    </button>
+  )
+}

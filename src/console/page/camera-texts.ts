@@ -1,0 +1,231 @@
+import { countOf } from './counting.ts'
+import { inLanguage } from './language.ts'
+
+/** What something means, and what to do about it. */
+type Meaning = readonly [means: string, todo: string]
+
+const english = {
+  title: 'Cameras',
+  count: (all: number, watching: number) =>
+    all === 0 ? '' : watching === all ? `All ${all} watch.` : `${watching} of ${all} watch.`,
+  none: 'There is no camera that you may see.',
+  noneAdmin:
+    'Next: find the cameras of the hall with “gatehouse camera discover”, try one with “gatehouse camera probe”, and paste the entry that it prints into the config.',
+  noneOther: 'The admin adds cameras in the config, and names there who sees them (owner and viewers).',
+  noSuch: 'There is no such camera, or you may not see it.',
+  all: 'All cameras',
+  pictures: 'Pictures',
+  newPictures: 'every few seconds',
+  allLive: 'all live',
+  watchLive: 'Watch live',
+  stopLive: 'Stop live',
+  liveOf: (name: string) => `Live pictures of ${name}`,
+  newestOf: (name: string) => `Newest picture of ${name}`,
+  connecting: 'Connecting …',
+  lost: 'The connection was lost. Trying again …',
+  noPicture: 'No picture now.',
+  taken: (when: string) => `Picture of ${when}`,
+  open: 'Day and clips',
+  alerts: 'Alerts',
+  means: 'What it means:',
+  todo: 'What to do:',
+  accept: 'The picture is right as it is',
+  accepted: (name: string) => `${name}: the picture counts as right from now on.`,
+  states: {
+    live: 'Live',
+    watching: 'Watching',
+    connecting: 'Connecting',
+    away: 'Away',
+    off: 'Switched off',
+    hours: 'Outside its hours',
+    covered: 'Covered or dark',
+    turned: 'Turned',
+    still: 'Frozen picture',
+    light: 'Light just changed',
+  },
+  since: (when: string, why: string) => `Since ${when}, because ${why}.`,
+  sinceOnly: (when: string) => `Since ${when}.`,
+  for: (span: string) => `For ${span}.`,
+  off: 'Motion is not recorded. It is disabled in the config, or somebody stopped it.',
+  means_: {
+    'camera.offline': [
+      'No pictures came for over a minute. What happens in front of it meanwhile has no film, and the gap is in the ledger.',
+      'Check its power and its cable, then what the tile says. Once it is back, a second alert says so.',
+    ],
+    'camera.covered': [
+      'The picture has lost its detail: something is in front of the lens, it is dirty, or it is dark. Motion can hardly be seen.',
+      'Look at the picture. Clean or free the lens, or switch on the light.',
+    ],
+    'camera.turned': [
+      'It shows another place than before: somebody moved or hit it. It may no longer see its slots.',
+      'Turn it back, or accept the new view. After half an hour the new view is accepted by itself.',
+    ],
+    'camera.still': [
+      'Picture after picture is the same to the last dot. The camera has probably hung, so nothing new is seen.',
+      'Restart the camera.',
+    ],
+    'camera.pre-roll': [
+      'Clips begin later than the config asks for, so the seconds before a motion are missing.',
+      'Give the camera a shorter distance of key frames, or the gateway more memory; the alert says which.',
+    ],
+  } as Readonly<Record<string, Meaning>>,
+  over: [
+    'The trouble of before has ended. The time without pictures stays in the ledger as a gap.',
+    'Acknowledge it.',
+  ] as Meaning,
+  other: ['Something about this camera needs a person.', 'Read the message; it says what to do.'] as Meaning,
+  slots: (labels: readonly string[]) =>
+    labels.length === 0 ? '' : `Looks at ${labels.length > 6 ? countOf(labels.length, 'slot') : labels.join(', ')}.`,
+  acknowledge: 'Acknowledge',
+  acknowledged: 'Acknowledged.',
+  day: {
+    before: 'Day before',
+    after: 'Day after',
+    choose: 'Day to show',
+    closer: 'Closer',
+    farther: 'Farther',
+    whole: 'Whole day',
+    shows: (from: string, to: string) => `${from} to ${to}`,
+    line: 'Time of the day',
+    keys: 'Keys: arrows move in time, N and P go to what is next or before, Enter plays, plus and minus zoom, 0 shows the whole day.',
+    legend:
+      'Top: clips (low marks: motion without a clip). Hatched: times in which the camera did not watch. Bottom: how much the picture changed, with the sensitivity as a dashed line.',
+    quiet: 'Nothing was recorded at this moment.',
+    motion: 'Motion',
+    film: 'Film of an event on the floor',
+    gap: (why: string) => `Did not watch: ${why}`,
+    without: {
+      cooldown: 'no clip so soon after the last one',
+      lost: 'its clip was lost',
+      expired: 'its clip was removed when its time was over',
+    } as Readonly<Record<string, string>>,
+    clipOf: (when: string) => `Clip of ${when}`,
+    unplayable: 'This browser cannot play the clip.',
+    loading: 'Looking for clips and gaps …',
+    nothing: 'In this time the camera recorded no motion and missed nothing that is known.',
+    table: (detections: number, gaps: number, from: string, to: string) =>
+      `${countOf(detections, 'detection')} and ${countOf(gaps, 'gap')}, ${from} to ${to}`,
+    tableName: 'Clips and gaps',
+    columns: ['Time', 'What', 'Length', 'Score or detail', 'Clip'],
+    play: 'Play',
+    playAt: (when: string) => `Play the clip of ${when}`,
+    failed: (why: string) => `The day could not be read: ${why}.`,
+  },
+}
+
+const german: typeof english = {
+  title: 'Kameras',
+  count: (all, watching) =>
+    all === 0
+      ? ''
+      : watching === all
+        ? all === 1
+          ? 'Die eine sieht zu.'
+          : `Alle ${all} sehen zu.`
+        : `${watching} von ${all} ${watching === 1 ? 'sieht' : 'sehen'} zu.`,
+  none: 'Es gibt keine Kamera, die Sie sehen dürfen.',
+  noneAdmin:
+    'Weiter: die Kameras der Halle mit „gatehouse camera discover“ finden, eine mit „gatehouse camera probe“ ausprobieren und den Eintrag, den das Kommando ausgibt, in die Konfiguration einfügen.',
+  noneOther: 'Der Admin trägt Kameras in der Konfiguration ein und nennt dort, wer sie sieht (owner und viewers).',
+  noSuch: 'Diese Kamera gibt es nicht, oder Sie dürfen sie nicht sehen.',
+  all: 'Alle Kameras',
+  pictures: 'Bilder',
+  newPictures: 'alle paar Sekunden',
+  allLive: 'alle live',
+  watchLive: 'Live ansehen',
+  stopLive: 'Live beenden',
+  liveOf: (name) => `Livebild von ${name}`,
+  newestOf: (name) => `Neuestes Bild von ${name}`,
+  connecting: 'Verbindet …',
+  lost: 'Die Verbindung ging verloren. Neuer Versuch …',
+  noPicture: 'Jetzt kein Bild.',
+  taken: (when) => `Bild von ${when}`,
+  open: 'Tag und Clips',
+  alerts: 'Meldungen',
+  means: 'Was es bedeutet:',
+  todo: 'Was zu tun ist:',
+  accept: 'Das Bild ist so richtig',
+  accepted: (name) => `${name}: Das Bild gilt ab jetzt als richtig.`,
+  states: {
+    live: 'Aktiv',
+    watching: 'Sieht zu',
+    connecting: 'Verbindet',
+    away: 'Nicht da',
+    off: 'Ausgeschaltet',
+    hours: 'Außerhalb ihrer Zeiten',
+    covered: 'Verdeckt oder dunkel',
+    turned: 'Verdreht',
+    still: 'Standbild',
+    light: 'Licht eben gewechselt',
+  },
+  since: (when, why) => `Seit ${when}, weil: ${why}.`,
+  sinceOnly: (when) => `Seit ${when}.`,
+  for: (span) => `Seit ${span}.`,
+  off: 'Bewegung wird nicht aufgezeichnet. Es ist in der Konfiguration abgeschaltet, oder jemand hat es angehalten.',
+  means_: {
+    'camera.offline': [
+      'Über eine Minute lang kamen keine Bilder. Was inzwischen vor ihr geschieht, hat keinen Film; die Lücke steht im Lagerbuch.',
+      'Strom und Kabel prüfen, dann lesen, was die Kachel sagt. Ist sie zurück, sagt es eine zweite Meldung.',
+    ],
+    'camera.covered': [
+      'Das Bild hat keine Einzelheiten mehr: Etwas verdeckt das Objektiv, es ist schmutzig, oder es ist dunkel. Bewegung ist kaum zu sehen.',
+      'Das Bild ansehen. Objektiv reinigen oder freimachen, oder Licht einschalten.',
+    ],
+    'camera.turned': [
+      'Sie zeigt eine andere Stelle als vorher: Jemand hat sie bewegt oder angestoßen. Vielleicht sieht sie ihre Stellplätze nicht mehr.',
+      'Zurückdrehen oder den neuen Blick annehmen. Nach einer halben Stunde gilt er von selbst.',
+    ],
+    'camera.still': [
+      'Bild für Bild ist bis auf den letzten Punkt gleich. Wahrscheinlich hängt die Kamera; Neues wird nicht gesehen.',
+      'Die Kamera neu starten.',
+    ],
+    'camera.pre-roll': [
+      'Clips beginnen später, als die Konfiguration es verlangt; die Sekunden vor einer Bewegung fehlen.',
+      'Der Kamera einen kürzeren Abstand der Schlüsselbilder geben oder dem Gateway mehr Speicher; die Meldung sagt, was.',
+    ],
+  },
+  over: ['Die Störung von vorhin ist vorbei. Die Zeit ohne Bilder bleibt als Lücke im Lagerbuch.', 'Quittieren.'],
+  other: ['Um diese Kamera muss sich jemand kümmern.', 'Die Meldung lesen; sie sagt, was zu tun ist.'],
+  slots: (labels) =>
+    labels.length === 0
+      ? ''
+      : `Blickt auf ${labels.length > 6 ? countOf(labels.length, 'Stellplatz', 'Stellplätze') : labels.join(', ')}.`,
+  acknowledge: 'Quittieren',
+  acknowledged: 'Quittiert.',
+  day: {
+    before: 'Tag davor',
+    after: 'Tag danach',
+    choose: 'Tag, der gezeigt wird',
+    closer: 'Näher',
+    farther: 'Weiter weg',
+    whole: 'Ganzer Tag',
+    shows: (from, to) => `${from} bis ${to}`,
+    line: 'Uhrzeit',
+    keys: 'Tasten: Pfeile gehen durch die Zeit, N und P zum Nächsten oder Vorigen, Enter spielt ab, Plus und Minus ändern die Größe, 0 zeigt den ganzen Tag.',
+    legend:
+      'Oben: Clips (niedrige Marken: Bewegung ohne Clip). Schraffiert: Zeiten, in denen die Kamera nicht zusah. Unten: wie stark sich das Bild änderte, gestrichelt die Empfindlichkeit.',
+    quiet: 'In diesem Augenblick wurde nichts aufgezeichnet.',
+    motion: 'Bewegung',
+    film: 'Film eines Ereignisses in der Halle',
+    gap: (why) => `Sah nicht zu: ${why}`,
+    without: {
+      cooldown: 'so kurz nach dem letzten kein Clip',
+      lost: 'der Clip ging verloren',
+      expired: 'der Clip wurde nach Ablauf seiner Frist gelöscht',
+    },
+    clipOf: (when) => `Clip von ${when}`,
+    unplayable: 'Dieser Browser kann den Clip nicht abspielen.',
+    loading: 'Clips und Lücken werden gesucht …',
+    nothing: 'In dieser Zeit hat die Kamera keine Bewegung aufgezeichnet, und es ist keine Lücke bekannt.',
+    table: (detections, gaps, from, to) =>
+      `${countOf(detections, 'Erkennung', 'Erkennungen')} und ${countOf(gaps, 'Lücke', 'Lücken')}, ${from} bis ${to}`,
+    tableName: 'Clips und Lücken',
+    columns: ['Zeit', 'Was', 'Länge', 'Wert oder Grund', 'Clip'],
+    play: 'Abspielen',
+    playAt: (when) => `Den Clip von ${when} abspielen`,
+    failed: (why) => `Der Tag konnte nicht gelesen werden: ${why}.`,
+  },
+}
+
+/** The texts of the views of cameras. */
+export const cameraTexts = inLanguage({ en: english, de: german })

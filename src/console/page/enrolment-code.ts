@@ -1,0 +1,12 @@
+/**
+ * Reads an enrolment code, as somebody types it or as its QR code has it: then with the origin of the gateway that it is for.
+ * Pure.
+ */
+export function readEnrolment(text: string): { code: string; url?: string } {
+  try {
+    const { code, url } = JSON.parse(text) as { code?: unknown; url?: unknown }
+    return { code: String(code ?? ''), ...(typeof url === 'string' && { url: new URL(url).origin }) }
+  } catch {
+    return { code: text.trim() }
+  }
+}

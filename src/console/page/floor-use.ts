@@ -1,0 +1,21 @@
+import type { Slot, Utilization, Zone } from './answers.ts'
+
+/** Returns the numbers of these slots as the gateway counts them: a retired slot counts while something is in it. Pure. */
+export function utilizationOf(slots: readonly Slot[], zones: readonly Zone[]): Utilization {
+  const counted = slots.filter(({ retiredAt, isOccupied }) => retiredAt === null || isOccupied)
+  const byZone = new Map(zones.map(({ name }) => [name, { occupied: 0, total: 0 }]))
+  let [occupiedSlots, pendingVerifications] = [0, 0]
+  for (const { zone, isOccupied, isVerified } of counted) {
+    const use = byZone.get(zone) ?? { occupied: 0, total: 0 }
+    byZone.set(zone, { occupied: use.occupied + (isOccupied ? 1 : 0), total: use.total + 1 })
+    if (!isOccupied) continue
+    occupiedSlots += 1
+    if (isVerified !== true) pendingVerifications += 1
+  }
+  const totalSlots = counted.length
+  return {
+    ...{ totalSlots, occupiedSlots, pendingVerifications },
+    utilizationPercent: totalSlots === 0 ? 0 : (occupiedSlots / totalSlots) * 100,
+    byZone: [...byZone].map(([zone, use]) => ({ zone, ...use })),
+  }
+}

@@ -1,0 +1,47 @@
+import { timeOf, useAnswer } from './hub-ask.ts'
+import { hubTexts } from './hub-texts.ts'
+
+const words = hubTexts.alerts
+const everyMs = 15_000
+/** The head office lists no more. */
+const mostAlerts = 500
+
+type Alert = {
+  readonly siteId: string
+  readonly logId: string
+  readonly id: string
+  readonly type: string
+  readonly severity: string
+  readonly openedAt: string
+  readonly closedAt: string | null
+}
+
+/** What the head office has noticed about the logs. */
+export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
+  const { answer, problem } = useAnswer<{ data: readonly Alert[] }>('/api/hub/alerts', onLeft, everyMs)
+  return (
+    <main class="hub" id="main">
+      <div class="hub-head">
+        <h1>{words.title}</h1>
+        <p class="muted" role="status">
+          {answer ? '' : problem || hubTexts.asking}
+        </p>
+      </div>
+      {answer && problem ? <p class="card alarm">{hubTexts.stale(problem)}</p> : null}
+      {answer && answer.data.length === 0 ? <p class="card">{words.none}</p> : null}
+      {answer && answer.data.length >= mostAlerts ? <p class="muted">{words.newest(mostAlerts)}</p> : null}
+      <ul class="hub-alerts">
+        {(answer?.data ?? []).map((one) => (
+          <li key={`${one.logId} ${one.id}`} class={`card ${one.closedAt === null ? 'alarm' : ''}`}>
+            <h2>{one.siteId}</h2>
+            <p>{words.words[one.type] ?? words.other}</p>
+            <p class="muted">
+              {timeOf(one.openedAt)}
+              {one.closedAt === null ? ` · ${words.open}` : ''} · <span class="code">{one.type}</span>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </main>
+  )
+}

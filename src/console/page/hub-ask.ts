@@ -1,0 +1,99 @@
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { ask, Refused, Unreachable } from './ask.ts'
+import type { Site } from './hub-list.ts'
+import { hubTexts as words } from './hub-texts.ts'
+import { locale } from './language.ts'
+
+/** Returns what went wrong in the page's language; what only the server can say stays in its words. */
+export function problemOf(error: unknown): string {
+  if (error instanceof Unreachable) return words.unreachable
+  if (!(error instanceof Refused)) return words.failed(String(error))
+  if (error.code === 'RATE_LIMITED') return words.tooMany(error.retryAfterSeconds)
+  if (error.code === 'INVALID_CREDENTIALS') return words.wrongSecret
+  return words.failed(error.message)
+}
+
+export type Asked<T> = { readonly answer: T | undefined; readonly problem: string; readonly code: string }
+
+/**
+ * Asks for a path, again every `everyMs` while the page is visible and at once when it comes back into view, and keeps the last answer
+ * when the next one fails. Undefined as a path asks nothing.
+ */
+export function useAnswer<T>(path: string | undefined, onLeft: () => void, everyMs?: number): Asked<T> {
+  const [asked, setAsked] = useState<Asked<T> & { readonly path?: string | undefined }>(nothing)
+  const wanted = useRef(path)
+  wanted.current = path
+  useEffect(() => {
+    if (path === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
+    let isAsking = false
+    const round = async () => {
+      if (isAsking) return
+      isAsking = true
+      clearTimeout(timer)
+      await look()
+      isAsking = false
+      if (!isOver && everyMs !== undefined) timer = setTimeout(roundIfSeen, everyMs)
+    }
+    const roundIfSeen = () => {
+      if (!document.hidden) void round()
+    }
+    const look = async () => {
+      try {
+        const answer = await ask<T>(path)
+        if (!isOver) setAsked({ answer, problem: '', code: '', path })
+      } catch (error) {
+        if (isOver) return
+        if (error instanceof Refused && error.isSignedOut) return onLeft()
+        const code = error instanceof Refused ? error.code : ''
+        setAsked((before) => ({ ...(before.path === path ? before : nothing), problem: problemOf(error), code, path }))
+      }
+    }
+    // The first answer comes also to a page in the background.
+    void round()
+    if (everyMs !== undefined) document.addEventListener('visibilitychange', roundIfSeen)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', roundIfSeen)
+    }
+  }, [path])
+  return asked.path === path ? asked : nothing
+}
+
+const nothing = { answer: undefined, problem: '', code: '' } as const
+
+const short = new Intl.RelativeTimeFormat(locale, { style: 'short', numeric: 'always' })
+
+/** Returns how long ago, in one unit. */
+export function agoOf(seconds: number): string {
+  if (seconds < 120) return short.format(-seconds, 'second')
+  if (seconds < 2 * 3600) return short.format(-Math.floor(seconds / 60), 'minute')
+  if (seconds < 48 * 3600) return short.format(-Math.floor(seconds / 3600), 'hour')
+  return short.format(-Math.floor(seconds / 86_400), 'day')
+}
+
+/** Says a time by the clock of the site where it was. */
+export type SiteClock = (siteId: string, iso: string) => string
+
+/** Returns the clock of the sites. A time of a site that is not known yet is said as it came, in UTC. */
+export function useSiteClock(isWanted: boolean, onLeft: () => void): SiteClock {
+  const { answer } = useAnswer<{ data: readonly Site[] }>(isWanted ? '/api/hub/sites' : undefined, onLeft)
+  const zones = new Map(answer?.data.map(({ siteId, timezone }) => [siteId, timezone]))
+  return (siteId, iso) => {
+    const zone = zones.get(siteId)
+    return zone === undefined ? iso : timeOf(iso, zone)
+  }
+}
+
+/** Returns a time of day with its date, in the zone of a site, or this device's. */
+export function timeOf(iso: string, timeZone?: string): string {
+  const parts = { dateStyle: 'medium', timeStyle: 'short' } as const
+  try {
+    return new Intl.DateTimeFormat(locale, { ...parts, timeZone }).format(new Date(iso))
+  } catch {
+    // A zone that this browser does not know.
+    return new Intl.DateTimeFormat(locale, parts).format(new Date(iso))
+  }
+}

@@ -1,0 +1,142 @@
+import { useEffect, useRef } from 'hono/jsx/dom'
+import { follow, go } from './address.ts'
+import { type SiteClock, useAnswer, useSiteClock } from './hub-ask.ts'
+import { hubTexts } from './hub-texts.ts'
+
+const words = hubTexts.find
+
+type Place = {
+  readonly siteId: string
+  readonly slot: string | null
+  readonly since: string
+  readonly isVerified: boolean
+  readonly state: keyof typeof words.states
+}
+type Move = {
+  readonly siteId: string
+  readonly slot: string
+  readonly event_type: 'PLACED' | 'REMOVED'
+  readonly timestamp: string
+  readonly seq: number
+}
+type Found = { readonly data: readonly Place[]; readonly trail: readonly Move[]; readonly behindFork: readonly Move[] }
+
+/** Where a code is, on any site, and how it came there. */
+export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) => {
+  const field = useRef<HTMLInputElement>(null)
+  const path = code === '' ? undefined : `/api/hub/search?code=${encodeURIComponent(code)}`
+  const { answer, problem } = useAnswer<Found>(path, onLeft)
+  const timeAt = useSiteClock(path !== undefined, onLeft)
+  useEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [code])
+  const find = (event: Event) => {
+    event.preventDefault()
+    const asked = field.current?.value.trim() ?? ''
+    if (asked !== '') go(`/find?code=${encodeURIComponent(asked)}`)
+  }
+  return (
+    <main class="hub" id="main">
+      <div class="hub-head">
+        <h1>{words.title}</h1>
+      </div>
+      <form class="card hub-form" onSubmit={find}>
+        <label for="hub-code">{words.code}</label>
+        <div class="hub-ask">
+          <input id="hub-code" ref={field} value={code} maxlength={256} autocapitalize="none" spellcheck={false} />
+          <button type="submit" class="strong">
+            {words.go}
+          </button>
+        </div>
+        <p class="muted">{words.hint}</p>
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      </form>
+      <div role="status">
+        {path !== undefined && !answer && !problem ? <p class="card">{hubTexts.asking}</p> : null}
+        {answer && answer.data.length + answer.behindFork.length === 0 ? (
+          <p class="card">{words.unknown(code)}</p>
+        ) : null}
+        {answer && answer.data.length > 0 ? (
+          <p class={`card hub-verdict ${verdictOf(answer)}`}>{sentenceOf(answer)}</p>
+        ) : null}
+      </div>
+      {answer && answer.data.length > 0 ? <Places places={answer.data} timeAt={timeAt} /> : null}
+      {answer && answer.trail.length > 0 ? <Trail title={words.trail} moves={answer.trail} timeAt={timeAt} /> : null}
+      {answer && answer.behindFork.length > 0 ? (
+        <Trail title={words.behind} hint={words.behindHint} moves={answer.behindFork} timeAt={timeAt} />
+      ) : null}
+    </main>
+  )
+}
+
+const verdictOf = ({ data }: Found) => data.find(({ state }) => state !== 'left')?.state ?? 'left'
+
+function sentenceOf(found: Found): string {
+  const state = verdictOf(found)
+  const place = found.data.find((one) => one.state === state)
+  switch (state) {
+    case 'here':
+      return words.states.here(place?.siteId ?? '', place?.slot ?? '')
+    default:
+      return words.states[state]
+  }
+}
+
+const Places = ({ places, timeAt }: { places: readonly Place[]; timeAt: SiteClock }) => (
+  <section class="card" aria-labelledby="hub-now">
+    <h2 id="hub-now">{words.now}</h2>
+    <table class="hub-table">
+      <thead>
+        <tr>
+          <th scope="col">{words.site}</th>
+          <th scope="col">{words.slot}</th>
+          <th scope="col">{words.since}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {places.map(({ siteId, slot, since, isVerified }) => (
+          <tr key={siteId}>
+            <th scope="row">
+              <a href={`/sites/${encodeURIComponent(siteId)}`} onClick={follow}>
+                {siteId}
+              </a>
+            </th>
+            <td>
+              {slot ?? words.gone}
+              {isVerified ? ` (${words.verified})` : ''}
+            </td>
+            <td>{timeAt(siteId, since)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+type TrailProps = { title: string; hint?: string; moves: readonly Move[]; timeAt: SiteClock }
+
+const Trail = ({ title, hint, moves, timeAt }: TrailProps) => (
+  <section class="card" aria-label={title}>
+    <h2>{title}</h2>
+    {hint === undefined ? null : <p class="muted">{hint}</p>}
+    <ol class="hub-trail">
+      {moves.toReversed().map(({ siteId, slot, event_type, timestamp, seq }) => (
+        <li key={`${siteId} ${timestamp} ${seq}`}>
+          <strong>{siteId}</strong>
+          <span>
+            {words.moves[event_type]}: {slot}
+          </span>
+          <span>
+            <a href={`/sites/${encodeURIComponent(siteId)}?at=${encodeURIComponent(timestamp)}`} onClick={follow}>
+              {timeAt(siteId, timestamp)}
+            </a>
+            <span class="muted"> · {words.entry(seq)}</span>
+          </span>
+        </li>
+      ))}
+    </ol>
+  </section>
+)

@@ -1,0 +1,164 @@
+import { useRef, useState } from 'hono/jsx/dom'
+import { follow, go } from './address.ts'
+import { timeOf, useAnswer } from './hub-ask.ts'
+import { pageOf, type Site } from './hub-list.ts'
+import { HubPages } from './hub-pages.tsx'
+import { hubTexts } from './hub-texts.ts'
+
+const words = hubTexts.floor
+const everyMs = 15_000
+
+type Slot = {
+  readonly slot: string
+  readonly slot_id: number
+  readonly isOccupied: boolean
+  readonly assetBarcode: string | null
+  readonly isVerified?: boolean
+  readonly isDisputed?: boolean
+  readonly since: string
+}
+
+/** The slots of a site, now or at a time of the past. */
+export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; onLeft: () => void }) => {
+  const sites = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft)
+  const site = sites.answer?.data.find((one) => one.siteId === siteId)
+  const path = `/api/hub/sites/${encodeURIComponent(siteId)}/slots`
+  const isPast = Number.isFinite(Date.parse(at))
+  const asked = isPast ? `${path}?at=${encodeURIComponent(new Date(at).toISOString())}` : path
+  const { answer, problem, code } = useAnswer<{ data: readonly Slot[] }>(asked, onLeft, isPast ? undefined : everyMs)
+  const [text, setText] = useState('')
+  const [wantedPage, setPage] = useState(1)
+  const wanted = text.trim().toLowerCase()
+  const slots = answer?.data ?? []
+  const found = slots.filter((one) => `${one.slot}\n${one.assetBarcode ?? ''}`.toLowerCase().includes(wanted))
+  const page = pageOf(found, wantedPage)
+  return (
+    <main class="hub" id="main">
+      <div class="hub-head">
+        <h1>{words.title(site?.name ?? siteId)}</h1>
+        <p class="muted" role="status">
+          {isPast ? words.asOf(timeOf(at, site?.timezone)) : words.asNow}
+          {answer ? ` · ${words.count(slots.filter(({ isOccupied }) => isOccupied).length, slots.length)}` : ''}
+        </p>
+      </div>
+      {site ? <Gateway site={site} /> : null}
+      <Time siteId={siteId} at={isPast ? at : ''} />
+      {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}
+      {answer && slots.length === 0 ? <p class="card">{words.none}</p> : null}
+      {slots.length > 0 ? (
+        <section class="card" aria-label={words.title(site?.name ?? siteId)}>
+          <div class="hub-filter">
+            <label>
+              <span>{words.filter}</span>
+              <input
+                type="search"
+                value={text}
+                autocapitalize="none"
+                spellcheck={false}
+                onInput={(event: Event) => [setText((event.target as HTMLInputElement).value), setPage(1)]}
+              />
+            </label>
+          </div>
+          <Slots rows={page.rows} timezone={site?.timezone} />
+          {page.pages > 1 ? <HubPages {...page} onPage={setPage} /> : null}
+        </section>
+      ) : null}
+    </main>
+  )
+}
+
+/** What the gateway of the site says of itself. */
+const Gateway = ({ site }: { site: Site }) => {
+  const { fleet, version, timezone } = site
+  if (!fleet) return null
+  const at = (iso: string | null) => (iso === null ? words.unknownYet : timeOf(iso, timezone))
+  const facts = [
+    [hubTexts.sites.version, version ?? words.unknownYet],
+    [words.cameras, words.ofCameras(fleet.cameras.withoutPictures, fleet.cameras.configured)],
+    [words.free, fleet.freeBytes === null ? words.unknownYet : words.gib(fleet.freeBytes / 1024 ** 3)],
+    [words.certificate, at(fleet.certificateUntil)],
+    [words.backup, at(fleet.backupAt)],
+    [words.rehearsed, at(fleet.rehearsedAt)],
+    [words.config, fleet.configHash.slice(0, 8)],
+  ] as const
+  return (
+    <section class="card" aria-label={words.gateway}>
+      <dl class="hub-facts">
+        {facts.map(([what, how]) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>{how}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+const Time = ({ siteId, at }: { siteId: string; at: string }) => {
+  const field = useRef<HTMLInputElement>(null)
+  const here = `/sites/${encodeURIComponent(siteId)}`
+  const show = (event: Event) => {
+    event.preventDefault()
+    const ms = Date.parse(field.current?.value ?? '')
+    if (Number.isFinite(ms)) go(`${here}?at=${encodeURIComponent(new Date(ms).toISOString())}`)
+  }
+  return (
+    <form class="card hub-form" onSubmit={show}>
+      <div class="hub-ask">
+        <label>
+          <span>{words.at}</span>
+          <input ref={field} type="datetime-local" step={60} value={at === '' ? '' : localOf(at)} required />
+        </label>
+        <button type="submit" class="strong">
+          {words.show}
+        </button>
+        {at === '' ? null : (
+          <a class="button" href={here} onClick={follow}>
+            {words.now}
+          </a>
+        )}
+      </div>
+    </form>
+  )
+}
+
+/** A time as the field wants it: by the clock of this device. */
+function localOf(iso: string): string {
+  const time = new Date(iso)
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+const Slots = ({ rows, timezone }: { rows: readonly Slot[]; timezone: string | undefined }) => (
+  <table class="hub-table">
+    <thead>
+      <tr>
+        <th scope="col">{hubTexts.find.slot}</th>
+        <th scope="col">{hubTexts.recall.pallet}</th>
+        <th scope="col">{words.how}</th>
+        <th scope="col">{hubTexts.find.since}</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(({ slot, slot_id, assetBarcode, isVerified, isDisputed, since }) => (
+        <tr key={slot_id}>
+          <th scope="row">{slot}</th>
+          <td>
+            {assetBarcode === null ? (
+              <span class="muted">{words.empty}</span>
+            ) : (
+              <a class="code" href={`/find?code=${encodeURIComponent(assetBarcode)}`} onClick={follow}>
+                {assetBarcode}
+              </a>
+            )}
+          </td>
+          <td>
+            {isDisputed ? <span class="hub-mark forked">{words.disputed}</span> : null}
+            {isVerified ? hubTexts.find.verified : isVerified === false && !isDisputed ? words.unverified : ''}
+          </td>
+          <td>{timeOf(since, timezone)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

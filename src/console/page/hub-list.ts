@@ -1,0 +1,137 @@
+/** A site as the head office lists it. */
+export type Site = {
+  readonly siteId: string
+  readonly name: string
+  readonly timezone: string
+  readonly size: number
+  readonly state: 'live' | 'forked' | 'retired'
+  readonly health: 'healthy' | 'degraded' | 'unhealthy' | null
+  readonly version: string | null
+  readonly troubles: readonly { readonly message: string }[]
+  readonly fedAt: string | null
+  readonly lagSeconds: number | null
+  readonly openAlerts: number
+  readonly fleet: Fleet | null
+}
+
+/** What a gateway says of itself in figures; null: not known, or there is none. */
+export type Fleet = {
+  readonly openAlerts: number | null
+  readonly cameras: { readonly configured: number; readonly withoutPictures: number }
+  readonly freeBytes: number | null
+  readonly certificateUntil: string | null
+  readonly backupAt: string | null
+  readonly rehearsedAt: string | null
+  readonly configHash: string
+}
+
+export type Note = {
+  readonly kind: 'cameras' | 'certificate' | 'disk' | 'backup' | 'unbacked'
+  readonly amount: number
+}
+
+const dayMs = 86_400_000
+const certificateDays = 14
+const backupDays = 2
+const fewBytes = 2 * 1024 ** 3
+
+/** Returns what of a gateway somebody should look after. Times count by the clock of the head office. Pure. */
+export function notesOf({ fleet, fedAt, lagSeconds }: Site): Note[] {
+  if (!fleet || fedAt === null) return []
+  const nowMs = Date.parse(fedAt) + (lagSeconds ?? 0) * 1000
+  const { cameras, certificateUntil, freeBytes, backupAt } = fleet
+  const leftDays =
+    certificateUntil === null ? certificateDays : Math.floor((Date.parse(certificateUntil) - nowMs) / dayMs)
+  const oldDays = backupAt === null ? 0 : Math.floor((nowMs - Date.parse(backupAt)) / dayMs)
+  const notes: (Note | false)[] = [
+    cameras.withoutPictures > 0 && { kind: 'cameras', amount: cameras.withoutPictures },
+    leftDays < certificateDays && { kind: 'certificate', amount: leftDays },
+    freeBytes !== null && freeBytes < fewBytes && { kind: 'disk', amount: freeBytes / 1024 ** 3 },
+    oldDays > backupDays && { kind: 'backup', amount: oldDays },
+    backupAt === null && { kind: 'unbacked', amount: 0 },
+  ]
+  return notes.filter((one) => one !== false)
+}
+
+/** How a site is, the worst first. */
+export const siteStates = ['forked', 'unhealthy', 'late', 'degraded', 'retired', 'silent', 'well'] as const
+export type SiteState = (typeof siteStates)[number]
+
+/** A gateway sends a sign of life every 5 minutes; two of them may be lost on the way. */
+const lateSeconds = 15 * 60
+
+/** Returns the worst that is known of a site. Pure. */
+export function stateOf({ state, health, lagSeconds, openAlerts }: Site): SiteState {
+  if (state === 'forked') return 'forked'
+  if (state === 'retired') return 'retired'
+  if (health === 'unhealthy') return 'unhealthy'
+  if (lagSeconds === null || lagSeconds > lateSeconds) return 'late'
+  if (health === 'degraded' || openAlerts > 0) return 'degraded'
+  return health === null ? 'silent' : 'well'
+}
+
+export const columns = ['state', 'name', 'contact', 'size', 'alerts', 'version'] as const
+export type Column = (typeof columns)[number]
+export const kinds = ['all', 'trouble', 'forked', 'late'] as const
+export type Kind = (typeof kinds)[number]
+
+export type Wanted = {
+  readonly text: string
+  readonly kind: Kind
+  readonly by: Column
+  readonly isDown: boolean
+}
+
+/** Returns the sites that somebody wants to see, in their order. Pure. */
+export function listed(sites: readonly Site[], { text, kind, by, isDown }: Wanted): Site[] {
+  const words = text.trim().toLowerCase()
+  const found = sites.filter((site) => isOfKind(site, kind) && textOf(site).includes(words))
+  const order = comparers[by]
+  return found.toSorted((a, b) => (isDown ? order(b, a) : order(a, b)) || byName(a, b))
+}
+
+const textOf = ({ siteId, name, version }: Site) => `${siteId}\n${name}\n${version ?? ''}`.toLowerCase()
+
+function isOfKind(site: Site, kind: Kind): boolean {
+  const state = stateOf(site)
+  switch (kind) {
+    case 'all':
+      return true
+    case 'trouble':
+      return (state !== 'well' && state !== 'silent') || notesOf(site).length > 0
+    case 'forked':
+    case 'late':
+      return state === kind
+  }
+}
+
+const inOrder = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
+const byName = (a: Site, b: Site) => inOrder.compare(a.name, b.name) || inOrder.compare(a.siteId, b.siteId)
+/** Out of contact for ever comes behind every lag. */
+const lagOf = ({ lagSeconds }: Site) => lagSeconds ?? Number.MAX_SAFE_INTEGER
+
+const comparers: Readonly<Record<Column, (a: Site, b: Site) => number>> = {
+  state: (a, b) =>
+    siteStates.indexOf(stateOf(a)) - siteStates.indexOf(stateOf(b)) || notesOf(b).length - notesOf(a).length,
+  name: byName,
+  contact: (a, b) => lagOf(a) - lagOf(b),
+  size: (a, b) => a.size - b.size,
+  alerts: (a, b) => a.openAlerts - b.openAlerts,
+  version: (a, b) => inOrder.compare(a.version ?? '', b.version ?? ''),
+}
+
+/** Returns rows as a spreadsheet takes them from the clipboard. What would be a formula is text, as in the file. Pure. */
+export const pastedOf = (rows: readonly (readonly string[])[]): string =>
+  rows.map((row) => row.map(pastedCell).join('\t')).join('\n')
+
+const pastedCell = (text: string): string =>
+  `${/^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) ? "'" : ''}${text}`.replace(/[\t\r\n]+/g, ' ')
+
+export const rowsAPage = 50
+
+/** Returns one page of rows, and where it is; a number behind the end is the last page. Pure. */
+export function pageOf<T>(rows: readonly T[], wanted: number) {
+  const pages = Math.max(1, Math.ceil(rows.length / rowsAPage))
+  const at = Math.min(Math.max(wanted, 1), pages)
+  return { at, pages, rows: rows.slice((at - 1) * rowsAPage, at * rowsAPage) }
+}

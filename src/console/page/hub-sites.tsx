@@ -1,0 +1,179 @@
+import { useState } from 'hono/jsx/dom'
+import { follow, goInstead } from './address.ts'
+import { agoOf, useAnswer } from './hub-ask.ts'
+import {
+  type Column,
+  columns,
+  type Kind,
+  kinds,
+  listed,
+  type Note,
+  notesOf,
+  pageOf,
+  type Site,
+  stateOf,
+  type Wanted,
+} from './hub-list.ts'
+import { HubPages } from './hub-pages.tsx'
+import { hubTexts } from './hub-texts.ts'
+import { Icon } from './icons.tsx'
+import { locale } from './language.ts'
+
+const words = hubTexts.sites
+const everyMs = 15_000
+
+/** Every site, the worst first; what is chosen is in the address, so that it can be shared. */
+export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: () => void }) => {
+  const { answer, problem } = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft, everyMs)
+  const [text, setText] = useState(query.get('q') ?? '')
+  const wanted: Wanted = {
+    text,
+    kind: kinds.find((one) => one === query.get('show')) ?? 'all',
+    by: columns.find((one) => one === query.get('by')) ?? 'state',
+    isDown: query.has('down'),
+  }
+  const change = (next: Partial<Record<'q' | 'show' | 'by' | 'down' | 'page', string | undefined>>) => {
+    const changed = new URLSearchParams(query)
+    changed.delete('page')
+    for (const [key, value] of Object.entries(next)) {
+      if (value === undefined || value === '') changed.delete(key)
+      else changed.set(key, value)
+    }
+    goInstead(`/${changed.size > 0 ? `?${changed}` : ''}`)
+  }
+  const all = answer?.data ?? []
+  const found = listed(all, wanted)
+  const page = pageOf(found, Number(query.get('page') ?? 1) || 1)
+  const forks = all.filter((site) => stateOf(site) === 'forked').length
+  return (
+    <main class="hub" id="main">
+      <div class="hub-head">
+        <h1>{words.title}</h1>
+        <p class="muted" role="status">
+          {answer ? words.shown(found.length, all.length) : problem || hubTexts.asking}
+        </p>
+      </div>
+      {answer && problem ? <p class="card alarm">{hubTexts.stale(problem)}</p> : null}
+      {forks > 0 ? (
+        <p class="card alarm" role="alert">
+          <Icon name="warning" /> {words.forks(forks)}
+        </p>
+      ) : null}
+      {answer && all.length === 0 ? <p class="card">{words.none}</p> : null}
+      {all.length > 0 ? (
+        <section class="card" aria-label={words.title}>
+          <Filter
+            text={text}
+            kind={wanted.kind}
+            onText={(next) => [setText(next), change({ q: next })]}
+            onChange={change}
+          />
+          {found.length === 0 ? (
+            <p class="blank">{words.noneFound}</p>
+          ) : (
+            <Table rows={page.rows} wanted={wanted} onChange={change} />
+          )}
+          {page.pages > 1 ? <HubPages {...page} onPage={(to) => change({ page: String(to) })} /> : null}
+        </section>
+      ) : null}
+    </main>
+  )
+}
+
+type Change = (next: Partial<Record<'q' | 'show' | 'by' | 'down' | 'page', string | undefined>>) => void
+
+const Filter = (props: { text: string; kind: Kind; onText: (text: string) => void; onChange: Change }) => (
+  <div class="hub-filter">
+    <label>
+      <span>{words.filter}</span>
+      <input
+        type="search"
+        value={props.text}
+        autocapitalize="none"
+        spellcheck={false}
+        onInput={(event: Event) => props.onText((event.target as HTMLInputElement).value)}
+      />
+    </label>
+    <label>
+      <span>{words.show}</span>
+      <select onChange={(event: Event) => props.onChange({ show: (event.target as HTMLSelectElement).value })}>
+        {kinds.map((one) => (
+          <option key={one} value={one === 'all' ? '' : one} selected={one === props.kind}>
+            {words.kinds[one]}
+          </option>
+        ))}
+      </select>
+    </label>
+  </div>
+)
+
+const Table = ({ rows, wanted, onChange }: { rows: readonly Site[]; wanted: Wanted; onChange: Change }) => (
+  <section class="scroller" tabindex={0} aria-label={words.table}>
+    <table class="hub-table">
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <Head key={column} column={column} wanted={wanted} onChange={onChange} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((site) => (
+          <Row key={site.siteId} site={site} />
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+const Head = ({ column, wanted, onChange }: { column: Column; wanted: Wanted; onChange: Change }) => {
+  const isSorted = wanted.by === column
+  const sort = isSorted ? (wanted.isDown ? 'descending' : 'ascending') : undefined
+  const turn = () => onChange({ by: column, down: isSorted && !wanted.isDown ? '1' : undefined })
+  return (
+    <th scope="col" aria-sort={sort} class={column === 'size' || column === 'alerts' ? 'number' : undefined}>
+      <button type="button" class="plain" aria-label={words.sortedBy(words[column])} onClick={turn}>
+        {words[column]}
+        <span aria-hidden="true">{sort === undefined ? '' : wanted.isDown ? ' ↓' : ' ↑'}</span>
+      </button>
+    </th>
+  )
+}
+
+const noteWords = ({ kind, amount }: Note) => words.notes[kind](amount)
+
+const Row = ({ site }: { site: Site }) => {
+  const state = stateOf(site)
+  const notes = notesOf(site)
+  return (
+    <tr class={`hub-${state}`}>
+      <td>
+        <span class={`hub-mark ${state}`}>{words.states[state]}</span>
+        {notes.length > 0 ? <p class="hub-trouble">{notes.map(noteWords).join(' · ')}</p> : null}
+        {site.troubles.length > 0 ? (
+          <p class="hub-trouble" lang="en">
+            {site.troubles[0]?.message}
+          </p>
+        ) : null}
+      </td>
+      <th scope="row">
+        <a href={`/sites/${encodeURIComponent(site.siteId)}`} onClick={follow}>
+          {site.name}
+        </a>
+        {site.name === site.siteId ? null : <span class="muted code"> {site.siteId}</span>}
+      </th>
+      <td>{site.lagSeconds === null ? words.never : agoOf(site.lagSeconds)}</td>
+      <td class="number">{site.size.toLocaleString(locale)}</td>
+      <td class="number">
+        {site.openAlerts === 0 ? (
+          '0'
+        ) : (
+          <a href="/alerts" onClick={follow}>
+            {site.openAlerts}
+          </a>
+        )}
+      </td>
+      <td>{site.version ?? '–'}</td>
+    </tr>
+  )
+}

@@ -1,0 +1,211 @@
+import { render, useEffect, useRef, useState } from 'hono/jsx/dom'
+import { follow, useAddress } from './address.ts'
+import type { Session } from './answers.ts'
+import { ask, keepCsrfToken, Refused } from './ask.ts'
+import { HubAlerts } from './hub-alerts.tsx'
+import { problemOf } from './hub-ask.ts'
+import { HubFind } from './hub-find.tsx'
+import { HubFloor } from './hub-floor.tsx'
+import { HubRecall } from './hub-recall.tsx'
+import { HubSites } from './hub-sites.tsx'
+import { hubTexts as words } from './hub-texts.ts'
+import { Icon } from './icons.tsx'
+import { chooseLanguage, type Language, language, languages } from './language.ts'
+
+const retryMs = 2000
+
+const App = () => {
+  const [session, setSession] = useState<Session | undefined>(undefined)
+  const [trouble, setTrouble] = useState('')
+  const [notice, setNotice] = useState('')
+  const keep = (next: Session) => {
+    keepCsrfToken(next.csrfToken)
+    setTrouble('')
+    setSession(next)
+  }
+  const look = () => {
+    ask<Session>('/api/session').then(keep, (error: unknown) => {
+      setTrouble(problemOf(error))
+      setTimeout(look, retryMs)
+    })
+  }
+  useEffect(look, [])
+  useEffect(() => {
+    document.title = session ? `${session.siteId} · ${words.title}` : words.title
+  }, [session])
+  if (!session) return <Waiting trouble={trouble} />
+  const leave = () => {
+    setNotice(words.signedOut)
+    setSession(undefined)
+    look()
+  }
+  const enter = (next: Session) => {
+    setNotice('')
+    keep(next)
+  }
+  if (!session.caller) return <SignIn session={session} notice={notice} onSignedIn={enter} />
+  return <Office session={session} onLeft={leave} />
+}
+
+const Office = ({ session, onLeft }: { session: Session; onLeft: () => void }) => {
+  const { pathname, search } = useAddress()
+  const query = new URLSearchParams(search)
+  const [, site] = /^\/sites\/([^/]+)\/?$/.exec(pathname) ?? []
+  const view = site === undefined ? pathname : '/'
+  return (
+    <>
+      <a class="skip" href="#main">
+        {words.views.nav}
+      </a>
+      <Bar session={session} here={view} onLeft={onLeft} />
+      {site === undefined ? (
+        <View pathname={pathname} query={query} onLeft={onLeft} />
+      ) : (
+        <HubFloor key={site} siteId={decoded(site)} at={query.get('at') ?? ''} onLeft={onLeft} />
+      )}
+    </>
+  )
+}
+
+const View = ({ pathname, query, onLeft }: { pathname: string; query: URLSearchParams; onLeft: () => void }) => {
+  switch (pathname) {
+    case '/find':
+      return <HubFind code={query.get('code') ?? ''} onLeft={onLeft} />
+    case '/recall':
+      return <HubRecall gtin={query.get('gtin') ?? ''} lot={query.get('lot') ?? ''} onLeft={onLeft} />
+    case '/alerts':
+      return <HubAlerts onLeft={onLeft} />
+    default:
+      return <HubSites query={query} onLeft={onLeft} />
+  }
+}
+
+/** Returns a segment of an address; as it is when it cannot be decoded. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+const addresses = { sites: '/', find: '/find', recall: '/recall', alerts: '/alerts' } as const
+
+const Bar = ({ session, here, onLeft }: { session: Session; here: string; onLeft: () => void }) => {
+  const leave = () => {
+    ask('/api/session', { method: 'DELETE' }).then(() => location.assign('/'), onLeft)
+  }
+  return (
+    <header class="bar">
+      <p class="brand">
+        <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
+      </p>
+      <p class="site">{session.siteId}</p>
+      <nav class="views" aria-label={words.views.nav}>
+        {(Object.keys(addresses) as (keyof typeof addresses)[]).map((view) => (
+          <a
+            key={view}
+            href={addresses[view]}
+            aria-current={here === addresses[view] ? 'page' : undefined}
+            onClick={follow}
+          >
+            {words.views[view]}
+          </a>
+        ))}
+      </nav>
+      <div class="hub-person">
+        <Languages />
+        <span class="muted">{session.caller?.username}</span>
+        <button type="button" class="plain" onClick={leave}>
+          {words.signOut}
+        </button>
+      </div>
+    </header>
+  )
+}
+
+const Languages = () => {
+  const choose = (event: Event) => {
+    chooseLanguage((event.target as HTMLSelectElement).value as Language)
+    location.reload()
+  }
+  return (
+    <select aria-label={words.language} onChange={choose}>
+      {(Object.keys(languages) as Language[]).map((one) => (
+        <option key={one} value={one} lang={one} selected={one === language}>
+          {languages[one]}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+type SignInProps = { session: Session; notice: string; onSignedIn: (session: Session) => void }
+
+const SignIn = ({ session, notice, onSignedIn }: SignInProps) => {
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const username = useRef<HTMLInputElement>(null)
+  const secret = useRef<HTMLInputElement>(null)
+  useEffect(() => username.current?.focus(), [])
+  const signIn = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
+    setProblem('')
+    const body = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    try {
+      onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
+    } catch (error) {
+      setBusy(false)
+      setProblem(problemOf(error))
+      if (error instanceof Refused && error.status === 401) secret.current?.select()
+    }
+  }
+  const plain = { autocapitalize: 'none', spellcheck: false, required: true } as const
+  return (
+    <main class="gate">
+      <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
+        <p class="brand">
+          <Icon name="logo" /> Gatehouse
+        </p>
+        <h1 id="gate-title">{words.signIn}</h1>
+        <p class="muted">
+          {words.title} <strong>{session.siteId}</strong>
+        </p>
+        {notice && !problem ? (
+          <p class="note" role="status">
+            {notice}
+          </p>
+        ) : null}
+        <label for="username">{words.username}</label>
+        <input id="username" ref={username} autocomplete="username" maxlength={128} {...plain} />
+        <label for="secret">{words.secret}</label>
+        <input id="secret" ref={secret} type="password" autocomplete="current-password" maxlength={1024} {...plain} />
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
+          {isBusy ? words.signingIn : words.signIn}
+        </button>
+        <div class="hub-gate-language">
+          <Languages />
+        </div>
+      </form>
+    </main>
+  )
+}
+
+const Waiting = ({ trouble }: { trouble: string }) => (
+  <main class="gate">
+    <div class="gate-wait">
+      <Icon name={trouble ? 'lost' : 'logo'} />
+      <h1>{words.title}</h1>
+      <p role="status">{trouble || words.asking}</p>
+    </div>
+  </main>
+)
+
+document.documentElement.lang = language
+const place = document.getElementById('app')
+if (place) render(<App />, place)

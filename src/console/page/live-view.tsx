@@ -1,0 +1,73 @@
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { cameraTexts as texts } from './camera-texts.ts'
+import { gatewayWords } from './language.ts'
+import type { Ended } from './players.ts'
+import { Said } from './said.tsx'
+
+type Format = 'mpegts' | 'mpeg1'
+type Props = { camera: { readonly id: number; readonly name: string } }
+
+const againMs = 3000
+
+const codecsHere = () => {
+  const plays = (codec: string) =>
+    typeof MediaSource !== 'undefined' && MediaSource.isTypeSupported(`video/mp4; codecs="${codec}"`)
+  return [...(plays('avc1.42e01e') ? ['h264'] : []), ...(plays('hvc1.1.6.L93.B0') ? ['h265'] : [])]
+}
+
+/** Live pictures of a camera, in the camera's own format where this browser plays it. */
+export const LiveView = ({ camera }: Props) => {
+  const codecs = codecsHere()
+  const asked = new URLSearchParams(location.search).get('format')
+  const [format, setFormat] = useState<Format>(asked === 'mpeg1' || codecs.length === 0 ? 'mpeg1' : 'mpegts')
+  const [words, setWords] = useState<string>(texts.connecting)
+  const [attempt, setAttempt] = useState(0)
+  const video = useRef<HTMLVideoElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  useEffect(() => {
+    const ends: (() => void)[] = []
+    let isLeft = false
+    const onEnd = ({ code, reason }: Ended) => {
+      for (const end of ends.splice(0)) end()
+      if (isLeft) return
+      setWords(reason ? gatewayWords(reason) : texts.lost)
+      if (format === 'mpegts' && (code === 0 || reason.includes('format=mpeg1'))) setFormat('mpeg1')
+      else if (code === 4401) location.reload()
+      else if (code !== 4404) ends.push(again())
+    }
+    const again = () => {
+      const timer = setTimeout(() => setAttempt((before) => before + 1), againMs)
+      return () => clearTimeout(timer)
+    }
+    const playing = { onEnd, onBytes: () => setWords('') }
+    import('./players.ts').then(
+      ({ playOriginal, playConverted }) => {
+        if (isLeft) return
+        const query = format === 'mpegts' ? `format=mpegts&codecs=${codecs.join()}` : 'format=mpeg1'
+        const url = `${location.origin.replace('http', 'ws')}/api/iot/cctv/${camera.id}/live?${query}`
+        if (format === 'mpegts' && video.current) ends.push(playOriginal(url, video.current, playing))
+        if (format === 'mpeg1' && canvas.current) ends.push(playConverted(url, canvas.current, playing))
+      },
+      () => onEnd({ code: 1006, reason: '' }),
+    )
+    return () => {
+      isLeft = true
+      for (const end of ends.splice(0)) end()
+    }
+  }, [format, attempt])
+  const label = texts.liveOf(camera.name)
+  return (
+    <figure class="live">
+      {format === 'mpegts' ? (
+        <video ref={video} muted playsinline aria-label={label} />
+      ) : (
+        <canvas key={attempt} ref={canvas} role="img" aria-label={label} />
+      )}
+      <figcaption>
+        <span role="status">
+          <Said words={words} />
+        </span>
+      </figcaption>
+    </figure>
+  )
+}

@@ -1,0 +1,115 @@
+import type { Point, Slot, Zone } from './answers.ts'
+import { type Box, boxAround } from './plan-geometry.ts'
+import { rounded } from './polygon-edit.ts'
+
+export type PlanZone = Zone & { readonly zone_type: string }
+
+export type PlanSlot = Slot & { readonly version: number }
+
+/** What is changed and not saved yet, by slot. */
+export type Draft = {
+  readonly places: ReadonlyMap<number, readonly Point[]>
+  readonly retired: ReadonlyMap<number, boolean>
+}
+
+/** What one slot is asked to become. */
+export type Change = {
+  readonly slot: PlanSlot
+  readonly body: { readonly floor_plan_polygon?: readonly Point[]; readonly retired?: boolean }
+}
+
+export const unchanged: Draft = { places: new Map(), retired: new Map() }
+
+/** A side shorter than this is no place for a pallet, in metres. */
+export const leastSide = 0.1
+/** Millimetres. */
+const digits = 3
+
+export const placeOf = (slot: Slot, { places }: Draft): readonly Point[] =>
+  places.get(slot.id) ?? slot.floor_plan_polygon
+
+export const isRetired = (slot: Slot, { retired }: Draft): boolean => retired.get(slot.id) ?? slot.retiredAt !== null
+
+/** Returns the box around slots as they are drawn. Pure. */
+export const boxOf = (slots: readonly Slot[], draft: Draft): Box =>
+  boxAround(slots.flatMap((slot) => placeOf(slot, draft)))
+
+/** Returns the draft in which these slots fill another box: moved, and stretched when its size differs. Pure. */
+export function fitted(draft: Draft, slots: readonly Slot[], to: Box): Draft {
+  const from = boxOf(slots, draft)
+  const width = Math.max(to.width, leastSide)
+  const height = Math.max(to.height, leastSide)
+  const at = (value: number, start: number, length: number, toStart: number, toLength: number) =>
+    rounded(toStart + (length === 0 ? 0 : ((value - start) / length) * toLength), digits)
+  const places = new Map(draft.places)
+  for (const slot of slots) {
+    const points = placeOf(slot, draft).map(({ x, y }) => ({
+      x: at(x, from.x, from.width, to.x, width),
+      y: at(y, from.y, from.height, to.y, height),
+    }))
+    places.set(slot.id, points)
+  }
+  return { ...draft, places }
+}
+
+/** Returns the draft in which a slot is out of use, or in use again. Pure. */
+export const withRetired = (draft: Draft, slot: Slot, isOut: boolean): Draft => ({
+  ...draft,
+  retired: new Map(draft.retired).set(slot.id, isOut),
+})
+
+/** Lists what has to be asked for; what is back where it was is no change. Pure. */
+export function changesOf(draft: Draft, slots: readonly PlanSlot[]): Change[] {
+  return slots.flatMap((slot) => {
+    const points = draft.places.get(slot.id)
+    const isOut = draft.retired.get(slot.id)
+    const body = {
+      ...(points && !isSamePlace(points, slot.floor_plan_polygon) && { floor_plan_polygon: points }),
+      ...(isOut !== undefined && isOut !== (slot.retiredAt !== null) && { retired: isOut }),
+    }
+    return Object.keys(body).length === 0 ? [] : [{ slot, body }]
+  })
+}
+
+const isSamePlace = (a: readonly Point[], b: readonly Point[]): boolean =>
+  a.length === b.length &&
+  a.every(({ x, y }, i) => rounded(b[i]?.x ?? 0, digits) === x && rounded(b[i]?.y ?? 0, digits) === y)
+
+/** Returns the draft without the slots that were saved. Pure. */
+export function withoutSaved(draft: Draft, saved: ReadonlySet<number>): Draft {
+  const rest = <T>(map: ReadonlyMap<number, T>) => new Map([...map].filter(([id]) => !saved.has(id)))
+  return { places: rest(draft.places), retired: rest(draft.retired) }
+}
+
+const columns = [
+  'slot_id',
+  'zone',
+  'zone_type',
+  'floor_plan_polygon',
+  'max_weight',
+  'max_height',
+  'allowed_types',
+  'retired',
+]
+
+/**
+ * Returns the slots as a list that `gatehouse import slots` reads again (RFC 4180), as they are stored. The gateway answers with
+ * the type of the zone for a slot that has none of its own: such a type is left out. Pure.
+ */
+export function csvOf(slots: readonly Slot[], zones: readonly PlanZone[]): string {
+  const typeOf = new Map(zones.map(({ id, zone_type }) => [id, zone_type]))
+  const ownType = ({ zone_type, zoneId }: Slot) => (zone_type === typeOf.get(zoneId ?? 0) ? '' : (zone_type ?? ''))
+  const rows = slots.map((slot) => [
+    slot.slot_id,
+    slot.zone,
+    ownType(slot),
+    slot.floor_plan_polygon.map(({ x, y }) => `${x} ${y}`).join(', '),
+    `${slot.constraints?.max_weight ?? ''}`,
+    `${slot.constraints?.max_height ?? ''}`,
+    (slot.constraints?.allowed_types ?? []).join(' '),
+    slot.retiredAt === null ? 'false' : 'true',
+  ])
+  return `${[columns, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')}\r\n`
+}
+
+const cellOf = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

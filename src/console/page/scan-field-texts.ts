@@ -1,0 +1,78 @@
+import { inLanguage } from './language.ts'
+
+const english = {
+  label: 'Scan or type a pallet, slot or unit',
+  hint: 'Scan or type a code',
+  find: 'Find the code',
+  byCamera: 'Scan by the camera of this device',
+  last: (n: number) => `Last ${n} scans`,
+  needsHttps: 'To scan by camera, open the console over HTTPS (see gatehouse tls init).',
+  readsNone: 'This browser reads no barcodes.',
+  useAnother:
+    'This browser reads no barcodes. Use Chrome on Android, ChromeOS or macOS, or a scanner that works like a keyboard.',
+  cameraFailed: (why: string) => `The camera cannot be used: ${why}`,
+  picture: 'Picture of this device’s camera',
+  closeCamera: 'Close the camera',
+  view: 'A view of this console',
+  notReached: 'the gateway cannot be reached',
+  notLookedUp: (code: string, why: string) => `${code} was not looked up: ${why}`,
+  slot: (label: string, pallet: string | null) => `Slot ${label}: ${pallet === null ? 'empty' : `pallet ${pallet}`}`,
+  pallet: (code: string, place: string) => `Pallet ${code}: ${place}`,
+  inSlot: (label: string) => `in ${label}`,
+  notInSlot: 'not in a slot',
+  noPlace: 'no known place',
+  unit: (reference: string) => `Transport unit ${reference}`,
+  unknown: (code: string) => `${code} is unknown here`,
+  unknownButRead: (code: string, read: string) => `${code} is unknown here, but it was read: ${read}`,
+  identifiers: {
+    '00': 'SSCC',
+    '01': 'GTIN',
+    '02': 'GTIN of the contents',
+    '10': 'lot',
+    '11': 'made',
+    '15': 'best before',
+    '17': 'expires',
+    '21': 'serial',
+    '37': 'pieces',
+  } as Readonly<Record<string, string>>,
+}
+
+const german: typeof english = {
+  label: 'Palette, Stellplatz oder Einheit scannen oder eintippen',
+  hint: 'Scannen oder tippen',
+  find: 'Code suchen',
+  byCamera: 'Mit der Kamera dieses Geräts scannen',
+  last: (n) => `Letzte ${n} Scans`,
+  needsHttps: 'Für das Scannen mit der Kamera die Konsole über HTTPS öffnen (siehe gatehouse tls init).',
+  readsNone: 'Dieser Browser liest keine Barcodes.',
+  useAnother:
+    'Dieser Browser liest keine Barcodes. Nehmen Sie Chrome auf Android, ChromeOS oder macOS, oder einen Scanner, der wie eine Tastatur arbeitet.',
+  cameraFailed: (why) => `Die Kamera ist nicht nutzbar: ${why}`,
+  picture: 'Bild der Kamera dieses Geräts',
+  closeCamera: 'Kamera schließen',
+  view: 'Eine Ansicht dieser Konsole',
+  notReached: 'das Gateway ist nicht erreichbar',
+  notLookedUp: (code, why) => `${code} wurde nicht nachgeschlagen: ${why}`,
+  slot: (label, pallet) => `Stellplatz ${label}: ${pallet === null ? 'frei' : `Palette ${pallet}`}`,
+  pallet: (code, place) => `Palette ${code}: ${place}`,
+  inSlot: (label) => `auf ${label}`,
+  notInSlot: 'auf keinem Stellplatz',
+  noPlace: 'kein bekannter Ort',
+  unit: (reference) => `Transporteinheit ${reference}`,
+  unknown: (code) => `${code} ist hier unbekannt`,
+  unknownButRead: (code, read) => `${code} ist hier unbekannt, gelesen wurde: ${read}`,
+  identifiers: {
+    '00': 'SSCC',
+    '01': 'GTIN',
+    '02': 'GTIN des Inhalts',
+    '10': 'Charge',
+    '11': 'hergestellt',
+    '15': 'mindestens haltbar bis',
+    '17': 'verfällt',
+    '21': 'Seriennummer',
+    '37': 'Stück',
+  },
+}
+
+/** The texts of the field for codes, and of what a code was found to be. */
+export const scanFieldTexts = inLanguage({ en: english, de: german })

@@ -1,0 +1,56 @@
+import { gatewayWords } from './language.ts'
+import { scanTexts as texts } from './scan-texts.ts'
+
+/** What the gateway's answer means for an item. `later`: nothing is known yet, so it stays and is sent again. */
+export type Outcome =
+  | {
+      readonly kind: 'acknowledged'
+      readonly warnings: readonly string[]
+      readonly answer: Readonly<Record<string, unknown>>
+    }
+  | { readonly kind: 'refused'; readonly words: string }
+  | { readonly kind: 'sign-in' }
+  | { readonly kind: 'later'; readonly words: string; readonly afterSeconds: number }
+
+type Answer = {
+  readonly success?: unknown
+  readonly warnings?: unknown
+  readonly placed?: { readonly warnings?: unknown }
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly details?: unknown }
+}
+
+/** Statuses below 500 that say nothing about the item itself: try again. */
+const passing = new Set([408, 409, 425, 429])
+
+/**
+ * Reads an answer; pure. Only the gateway's own words count: an item leaves the queue by `success: true`, and is refused by
+ * the gateway's own error. The page of a hotspot or a proxy, whatever its status, is neither.
+ */
+export function outcomeOf(status: number, body: unknown, retryAfter: string | null): Outcome {
+  const answer: Answer = typeof body === 'object' && body !== null ? body : {}
+  if (answer.success === true && (status === 200 || status === 201)) {
+    return { kind: 'acknowledged', warnings: warningsOf(answer), answer: answer as Record<string, unknown> }
+  }
+  const { code, message, details } = answer.error ?? {}
+  const isOurs = answer.success === false && typeof code === 'string'
+  if (isOurs && status === 401) return { kind: 'sign-in' }
+  if (isOurs && status >= 400 && status < 500 && !passing.has(status)) {
+    return { kind: 'refused', words: refusalWords(code, String(message ?? ''), details) }
+  }
+  const seconds = Number(retryAfter ?? 0)
+  const words = isOurs ? gatewayWords(String(message ?? code)) : texts.silent(status)
+  return { kind: 'later', words, afterSeconds: Number.isFinite(seconds) ? seconds : 0 }
+}
+
+function warningsOf({ warnings, placed }: Answer): string[] {
+  const all = [warnings, placed?.warnings].flatMap((some) => (Array.isArray(some) ? some : []))
+  return all.flatMap((one: { message?: unknown }) =>
+    typeof one.message === 'string' ? [gatewayWords(one.message)] : [],
+  )
+}
+
+/** Says why an item was refused, and what to do. */
+function refusalWords(code: string, message: string, details: unknown): string {
+  const more = typeof details === 'string' && details !== message ? ` (${details})` : ''
+  return `${gatewayWords(`${message}${more}`)}. ${texts.refusals[code] ?? texts.refusedOtherwise}`
+}

@@ -1,0 +1,184 @@
+/** What a person did, as it waits in this browser for the gateway. Items keep the order of `n`. */
+export type Item = {
+  readonly n: number
+  /** Its key at the gateway, the same for each try. */
+  readonly id: string
+  /** User name of the person who did it: only this person's sign-in sends it. */
+  readonly by: string
+  /** In words, for the person. */
+  readonly title: string
+  readonly path: string
+  readonly body: Readonly<Record<string, unknown>>
+  /** The device's clock when it was done; RFC 3339. */
+  readonly at: string
+  readonly hasPhoto: boolean
+  /** Why the gateway refused it, in words; undefined: it waits. */
+  readonly refusal?: string | undefined
+}
+
+export type NewItem = Omit<Item, 'n' | 'hasPhoto' | 'refusal'>
+export type Photo = { readonly bytes: ArrayBuffer; readonly type: string }
+
+/** Where items are kept. Each promise resolves when the change is on disk, and rejects when nothing was changed. */
+export interface ItemStore {
+  items(): Promise<readonly Item[]>
+  /** Returns the item with its place. */
+  add(item: NewItem, photo: Photo | undefined): Promise<Item>
+  photo(id: string): Promise<Photo | undefined>
+  refuse(n: number, why: string): Promise<void>
+  /** Takes a refusal back: the item waits again, at its old place. */
+  renew(n: number): Promise<void>
+  /** Removes an item. `isAcknowledged`: the gateway has it, so it is counted. */
+  remove(item: Item, isAcknowledged: boolean): Promise<void>
+  fact<T>(key: string): Promise<T | undefined>
+  /** Stores a fact; undefined removes it. */
+  setFact(key: string, value: unknown): Promise<void>
+}
+
+/** Key of the fact that counts what the gateway acknowledged. */
+export const acknowledgedKey = 'acknowledged'
+
+/** Opens the store of this browser. Rejects where the browser keeps nothing. */
+export async function openStore(): Promise<ItemStore> {
+  const db = await new Promise<IDBDatabase>((resolve, reject) => {
+    const opening = indexedDB.open('gatehouse-scan', 1)
+    opening.onupgradeneeded = () => {
+      opening.result.createObjectStore('items', { keyPath: 'n', autoIncrement: true })
+      opening.result.createObjectStore('photos')
+      opening.result.createObjectStore('facts')
+    }
+    opening.onsuccess = () => resolve(opening.result)
+    opening.onerror = () => reject(opening.error)
+    opening.onblocked = () => reject(new Error('another window holds the store'))
+  })
+  return new BrowserStore(db)
+}
+
+type Stores = { readonly items: IDBObjectStore; readonly photos: IDBObjectStore; readonly facts: IDBObjectStore }
+
+class BrowserStore implements ItemStore {
+  readonly #db: IDBDatabase
+
+  constructor(db: IDBDatabase) {
+    this.#db = db
+  }
+
+  items(): Promise<readonly Item[]> {
+    return this.#read(({ items }) => items.getAll())
+  }
+
+  photo(id: string): Promise<Photo | undefined> {
+    return this.#read(({ photos }) => photos.get(id))
+  }
+
+  fact<T>(key: string): Promise<T | undefined> {
+    return this.#read(({ facts }) => facts.get(key))
+  }
+
+  async add(item: NewItem, photo: Photo | undefined): Promise<Item> {
+    const whole = { ...item, hasPhoto: photo !== undefined }
+    let added: IDBRequest<IDBValidKey> | undefined
+    await this.#write(({ items, photos }) => {
+      if (photo) photos.put(photo, item.id)
+      added = items.add(whole)
+    })
+    return { ...whole, n: Number(added?.result) }
+  }
+
+  refuse(n: number, why: string): Promise<void> {
+    return this.#change(n, (item) => ({ ...item, refusal: why }))
+  }
+
+  renew(n: number): Promise<void> {
+    return this.#change(n, ({ refusal: _, ...item }) => item)
+  }
+
+  remove({ n, id }: Item, isAcknowledged: boolean): Promise<void> {
+    return this.#write(({ items, photos, facts }) => {
+      items.delete(n)
+      photos.delete(id)
+      if (!isAcknowledged) return
+      const before = facts.get(acknowledgedKey)
+      before.onsuccess = () => facts.put(((before.result as number | undefined) ?? 0) + 1, acknowledgedKey)
+    })
+  }
+
+  setFact(key: string, value: unknown): Promise<void> {
+    return this.#write(({ facts }) => void (value === undefined ? facts.delete(key) : facts.put(value, key)))
+  }
+
+  #change(n: number, to: (item: Item) => Item): Promise<void> {
+    return this.#write(({ items }) => {
+      const before = items.get(n)
+      before.onsuccess = () => before.result && items.put(to(before.result as Item))
+    })
+  }
+
+  async #read<T>(ask: (stores: Stores) => IDBRequest): Promise<T> {
+    let asked: IDBRequest | undefined
+    await this.#within('readonly', (stores) => {
+      asked = ask(stores)
+    })
+    return asked?.result as T
+  }
+
+  #write(act: (stores: Stores) => void): Promise<void> {
+    return this.#within('readwrite', act)
+  }
+
+  /** `strict`: complete means that the disk has it, so that a handheld whose battery falls out loses nothing. */
+  #within(mode: IDBTransactionMode, act: (stores: Stores) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const transaction = this.#db.transaction(['items', 'photos', 'facts'], mode, { durability: 'strict' })
+      transaction.oncomplete = () => resolve()
+      transaction.onabort = () => reject(transaction.error ?? new Error('the browser gave up storing'))
+      const store = (name: string) => transaction.objectStore(name)
+      try {
+        act({ items: store('items'), photos: store('photos'), facts: store('facts') })
+      } catch (error) {
+        // All of it or nothing: what was put before the error must not be committed.
+        transaction.abort()
+        reject(error)
+      }
+    })
+  }
+}
+
+/** Keeps items only while the page is open: for training. */
+export class MemoryStore implements ItemStore {
+  #items: Item[] = []
+  #n = 0
+  readonly #photos = new Map<string, Photo>()
+  readonly #facts = new Map<string, unknown>()
+
+  async items(): Promise<readonly Item[]> {
+    return this.#items
+  }
+  async photo(id: string): Promise<Photo | undefined> {
+    return this.#photos.get(id)
+  }
+  async fact<T>(key: string): Promise<T | undefined> {
+    return this.#facts.get(key) as T | undefined
+  }
+  async add(item: NewItem, photo: Photo | undefined): Promise<Item> {
+    this.#n++
+    if (photo) this.#photos.set(item.id, photo)
+    const added = { ...item, n: this.#n, hasPhoto: photo !== undefined }
+    this.#items = [...this.#items, added]
+    return added
+  }
+  async refuse(n: number, why: string): Promise<void> {
+    this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal: why } : item))
+  }
+  async renew(n: number): Promise<void> {
+    this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal: undefined } : item))
+  }
+  async remove({ n, id }: Item, isAcknowledged: boolean): Promise<void> {
+    this.#items = this.#items.filter((item) => item.n !== n)
+    this.#photos.delete(id)
+    if (isAcknowledged) this.#facts.set(acknowledgedKey, ((this.#facts.get(acknowledgedKey) as number) ?? 0) + 1)
+  }
+  async setFact(key: string, value: unknown): Promise<void> {
+    this.#facts.set(key, value)
+  }
+}

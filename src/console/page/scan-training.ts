@@ -1,0 +1,27 @@
+import type { Outcome } from './scan-outcome.ts'
+import type { Item } from './scan-store.ts'
+import { scanTexts } from './scan-texts.ts'
+
+/** Slots of the sandbox. */
+const slots = new Set(['T-01', 'T-02'])
+
+/** A floor that exists in this page alone: for practice. It asks no gateway for anything. */
+export class TrainingFloor {
+  readonly #pallets = new Map<string, string>()
+
+  /** Answers as a gateway would. */
+  take({ body }: Pick<Item, 'body'>): Outcome {
+    const slot = String(body['slot_code'] ?? body['to_slot_code'])
+    const pallet = String(body['asset_barcode'] ?? '')
+    if (!slots.has(slot)) return { kind: 'refused', words: scanTexts.training.unknownSlot(slot) }
+    const before = this.#pallets.get(slot)
+    const isPlacing = body['event_type'] === 'PLACED' || 'to_slot_code' in body
+    if (isPlacing) {
+      for (const [place, one] of this.#pallets) if (one === pallet) this.#pallets.delete(place)
+      this.#pallets.set(slot, pallet)
+    }
+    if (body['event_type'] === 'REMOVED') this.#pallets.delete(slot)
+    const isOdd = isPlacing && before !== undefined && before !== pallet
+    return { kind: 'acknowledged', warnings: isOdd ? [scanTexts.training.occupied(slot, before)] : [], answer: {} }
+  }
+}

@@ -1,0 +1,97 @@
+import { countOf, numberWords } from './counting.ts'
+import { inLanguage } from './language.ts'
+
+const english = {
+  hidden: 'It is in a place that you may not see.',
+  never: 'Never seen: no move of it is recorded.',
+  removedFrom: (slot: string, when: string) => `Removed from ${slot} on ${when}. Not placed since.`,
+  replaced: (slot: string, when: string) =>
+    `No longer in ${slot}: another pallet is recorded there. Placed there on ${when}.`,
+  since: (slot: string, when: string) => `In ${slot} since ${when}.`,
+  lastSeen: (slot: string, when: string) => `Last seen in ${slot} on ${when}.`,
+  underAMinute: 'less than a minute',
+  minutes: (n: number) => countOf(n, 'minute'),
+  hours: (n: number) => countOf(n, 'hour'),
+  days: (n: number) => countOf(n, 'day'),
+  causes: {
+    offline: 'the camera was offline',
+    refused: 'the camera refused the sign-in',
+    stalled: 'the camera sent no pictures',
+    disarmed: 'the camera was disarmed',
+    cooldown: 'the camera paused after the clip before',
+    disk_full: 'the disk was full',
+    daemon_down: 'the gateway was off',
+    restarted: 'the gateway was restarted',
+    no_keyframe: 'the stream had no complete picture',
+    outside_hours: 'it was outside of the recording hours',
+  } as Readonly<Record<string, string>>,
+  noCamera: (slot: string) => `No camera watches ${slot}.`,
+  notVisible: (slot: string) => `A camera watches ${slot}, but you may not see it.`,
+  noneSetUp: (slot: string) => `No camera watched here, because none is set up for ${slot}.`,
+  pending: 'The film is being made.',
+  expired: 'The film was removed when its time to be kept was over.',
+  noFilm: (why: string) => `No film: ${why}.`,
+  noneWatched: (why: string) => `No camera watched here, because ${why}.`,
+  nothingRecorded: 'No film: nothing was recorded at that moment.',
+  nothingMoved: 'nothing moved',
+  motion: (n: number) => `motion ${countOf(n, 'time')}`,
+  watchedAll: (name: string, saw: string) => `${name} watched all the time: ${saw}.`,
+  watchedNot: (name: string, why: string) =>
+    `${name} did not watch here${why === '' ? ': it was not connected to this gateway yet' : `, because ${why}`}.`,
+  watchedPartly: (name: string, percent: number, saw: string, why: string) =>
+    `${name} watched ${numberWords(percent)} % of the time (${saw}). For the rest no camera watched here${why === '' ? ', because it was added later' : `, because ${why}`}.`,
+  recorded: 'Recorded: on disk, not signed yet',
+  signed: (when: string) => (when === '' ? 'Signed' : `Signed on ${when}`),
+  witnessed: (names: string) => `Witnessed by ${names}`,
+  stamped: (when: string, names: string) =>
+    `Time-stamped${when === '' ? '' : ` on ${when}`}${names === '' ? '' : `, witnessed by ${names}`}`,
+}
+
+const german: typeof english = {
+  hidden: 'Sie steht an einem Ort, den Sie nicht sehen dürfen.',
+  never: 'Nie gesehen: Keine Bewegung von ihr ist gebucht.',
+  removedFrom: (slot, when) => `Ausgelagert von ${slot} am ${when}. Seither nicht eingelagert.`,
+  replaced: (slot, when) =>
+    `Nicht mehr auf ${slot}: Dort ist eine andere Palette gebucht. Eingelagert wurde sie dort am ${when}.`,
+  since: (slot, when) => `Auf ${slot} seit ${when}.`,
+  lastSeen: (slot, when) => `Zuletzt gesehen auf ${slot} am ${when}.`,
+  underAMinute: 'weniger als eine Minute',
+  minutes: (n) => countOf(n, 'Minute', 'Minuten'),
+  hours: (n) => countOf(n, 'Stunde', 'Stunden'),
+  days: (n) => (n === 1 ? '1 Tag' : `${numberWords(n)} Tage`),
+  causes: {
+    offline: 'die Kamera war nicht verbunden',
+    refused: 'die Kamera lehnte die Anmeldung ab',
+    stalled: 'die Kamera sandte keine Bilder',
+    disarmed: 'die Kamera war unscharf geschaltet',
+    cooldown: 'die Kamera pausierte nach dem vorigen Clip',
+    disk_full: 'die Platte war voll',
+    daemon_down: 'das Gateway war aus',
+    restarted: 'das Gateway wurde neu gestartet',
+    no_keyframe: 'der Strom hatte kein vollständiges Bild',
+    outside_hours: 'es war außerhalb der Aufnahmezeiten',
+  },
+  noCamera: (slot) => `Keine Kamera sieht ${slot}.`,
+  notVisible: (slot) => `Eine Kamera sieht ${slot}, aber Sie dürfen sie nicht sehen.`,
+  noneSetUp: (slot) => `Hier sah keine Kamera zu: Für ${slot} ist keine eingerichtet.`,
+  pending: 'Der Film wird gerade gemacht.',
+  expired: 'Der Film wurde nach Ablauf seiner Frist gelöscht.',
+  noFilm: (why) => `Kein Film: ${why}.`,
+  noneWatched: (why) => `Hier sah keine Kamera zu: ${why}.`,
+  nothingRecorded: 'Kein Film: In diesem Augenblick wurde nichts aufgezeichnet.',
+  nothingMoved: 'nichts bewegte sich',
+  motion: (n) => `${numberWords(n)}-mal Bewegung`,
+  watchedAll: (name, saw) => `${name} sah die ganze Zeit zu: ${saw}.`,
+  watchedNot: (name, why) =>
+    `${name} sah hier nicht zu: ${why === '' ? 'noch nicht mit diesem Gateway verbunden' : why}.`,
+  watchedPartly: (name, percent, saw, why) =>
+    `${name} sah ${numberWords(percent)} % der Zeit zu (${saw}). In der übrigen Zeit sah hier keine Kamera zu: ${why === '' ? 'sie kam später dazu' : why}.`,
+  recorded: 'Gebucht: auf der Platte, noch nicht signiert',
+  signed: (when) => (when === '' ? 'Signiert' : `Signiert am ${when}`),
+  witnessed: (names) => `Bezeugt von ${names}`,
+  stamped: (when, names) =>
+    `Mit Zeitstempel${when === '' ? '' : ` vom ${when}`}${names === '' ? '' : `, bezeugt von ${names}`}`,
+}
+
+/** The sentences about where a pallet was, who watched and what is proven. */
+export const storyTexts = inLanguage({ en: english, de: german })

@@ -1,0 +1,161 @@
+import type { Alert, Camera, Discrepancy, SignedIn, TransportUnit } from './answers.ts'
+import { gatewayWords } from './language.ts'
+import { texts } from './texts.ts'
+import { todoTexts } from './todo-texts.ts'
+
+/** A unit that nothing was recorded of for so long stands still. */
+export const stillMs = 4 * 3_600_000
+/** Things of one kind that are listed one by one. */
+const mostOfOneKind = 20
+
+export type Urgency = 'now' | 'today' | 'later'
+
+/** What can be done at once. `remove` and `acknowledge` change something; the others open a view. */
+export type Remedy =
+  | { readonly act: 'open'; readonly words: string; readonly to: string }
+  | { readonly act: 'remove'; readonly slot: { readonly id: number; readonly label: string }; readonly barcode: string }
+  | { readonly act: 'acknowledge'; readonly alertId: number }
+
+export type Task = {
+  readonly key: string
+  readonly kind: string
+  readonly urgency: Urgency
+  readonly what: string
+  readonly todo: string
+  readonly since: string | null
+  readonly remedies: readonly Remedy[]
+}
+
+export type Known = {
+  readonly discrepancies: readonly Discrepancy[]
+  /** Placements that nobody has verified or disputed. */
+  readonly pending: number
+  readonly units: readonly TransportUnit[]
+  readonly cameras: readonly Camera[]
+  readonly alerts: readonly Alert[]
+}
+
+const urgencies: readonly Urgency[] = ['now', 'today', 'later']
+/** Where somebody may stand under a pallet that is too heavy, or look for one that is not there. */
+const atOnce = new Set(['overweight', 'overheight', 'asset_in_two_slots', 'removed_elsewhere', 'two_in_one_slot'])
+const later = new Set(['unregistered_asset', 'judged_while_empty', 'retired_slot_occupied'])
+/** Kinds that a supervisor settles by looking at photo and film. */
+const judged = new Set(['disputed', 'scan_mismatch', 'photo_reused', 'verified_mismatch'])
+const removable = new Set(['asset_in_two_slots', 'removed_elsewhere'])
+
+/** Returns what waits for somebody, the most urgent first, with what this caller may do about it. Pure. */
+export function tasksOf(known: Known, caller: SignedIn, nowMs: number): Task[] {
+  const may = (permission: string) => caller.permissions.includes(permission)
+  const all = [
+    ...known.discrepancies.map((one) => ofDiscrepancy(one, may)),
+    ...ofAlerts(known.alerts, may),
+    ...ofCameras(known.cameras),
+    ...ofUnits(known.units, nowMs),
+    ...ofPending(known.pending, may),
+  ]
+  const rank = ({ urgency, since }: Task) => [urgencies.indexOf(urgency), since ?? '9'] as const
+  return bounded(
+    all.toSorted((a, b) => {
+      const [[ua, sa], [ub, sb]] = [rank(a), rank(b)]
+      return ua - ub || (sa < sb ? -1 : sa > sb ? 1 : 0)
+    }),
+  )
+}
+
+/** Keeps the first ones of each kind, and says of the rest how many they are. */
+function bounded(tasks: readonly Task[]): Task[] {
+  const counts = new Map<string, number>()
+  const kept: Task[] = []
+  const over = new Map<string, { count: number; urgency: Urgency }>()
+  for (const task of tasks) {
+    const count = (counts.get(task.kind) ?? 0) + 1
+    counts.set(task.kind, count)
+    if (count <= mostOfOneKind) kept.push(task)
+    else over.set(task.kind, { count: count - mostOfOneKind, urgency: task.urgency })
+  }
+  const rest = [...over].map(([kind, { count, urgency }]): Task => {
+    const todo = tasks.find((task) => task.kind === kind)?.todo ?? ''
+    return { key: `${kind} more`, kind, urgency, what: todoTexts.more(count), todo, since: null, remedies: [] }
+  })
+  return urgencies.flatMap((urgency) => [...kept, ...rest].filter((task) => task.urgency === urgency))
+}
+
+type May = (permission: string) => boolean
+
+function ofDiscrepancy(one: Discrepancy, may: May): Task {
+  const { id, kind, what, todo, since, slot, otherSlot, assetBarcode } = one
+  const subject = [texts.slot(slot.slot_id), ...(assetBarcode === null ? [] : [texts.pallet(assetBarcode)])]
+  const removals: Remedy[] =
+    removable.has(kind) && assetBarcode !== null && may('events:create')
+      ? [slot, ...(kind === 'asset_in_two_slots' && otherSlot ? [otherSlot] : [])].map((place) => ({
+          act: 'remove' as const,
+          slot: { id: place.id, label: place.slot_id },
+          barcode: assetBarcode,
+        }))
+      : []
+  return {
+    ...{ key: id, kind, since, todo: gatewayWords(todo) },
+    urgency: atOnce.has(kind) ? 'now' : later.has(kind) ? 'later' : 'today',
+    what: `${subject.join(', ')}: ${gatewayWords(what)}`,
+    remedies: [
+      ...(judged.has(kind) && may('events:verify') ? [opening(todoTexts.toVerify, `/verify?slot=${slot.id}`)] : []),
+      ...removals,
+      opening(todoTexts.toSlot(slot.slot_id), `/?slot=${slot.id}`),
+      ...(assetBarcode === null ? [] : [opening(todoTexts.toStory, `/find/${encodeURIComponent(assetBarcode)}`)]),
+    ],
+  }
+}
+
+const opening = (words: string, to: string): Remedy => ({ act: 'open', words, to })
+
+const ofAlerts = (alerts: readonly Alert[], may: May): Task[] =>
+  alerts.map(({ id, message, createdAt }) => ({
+    ...{
+      key: `alert ${id}`,
+      kind: 'alert',
+      urgency: 'now',
+      what: gatewayWords(message),
+      todo: todoTexts.alertTodo,
+      since: createdAt,
+    },
+    // One that the disk has not taken yet has no id of its own.
+    remedies: may('alerts:manage') && id > 0 ? [{ act: 'acknowledge', alertId: id }] : [],
+  }))
+
+const ofCameras = (cameras: readonly Camera[]): Task[] =>
+  cameras
+    .filter(({ enabled, online, state }) => enabled && !online && state !== 'off')
+    .map(({ id, name, problem, lastFrameAt }) => ({
+      ...{ key: `camera ${id}`, kind: 'camera', urgency: 'now', what: todoTexts.camera(name) },
+      todo: problem === null ? todoTexts.cameraTodo : gatewayWords(problem),
+      since: lastFrameAt,
+      remedies: [opening(todoTexts.toCamera, `/cameras/${id}`)],
+    }))
+
+const ofUnits = (units: readonly TransportUnit[], nowMs: number): Task[] =>
+  units.flatMap(({ id, reference, stage, status, updatedAt }): Task[] => {
+    const isStill = status === 'active' && nowMs - Date.parse(updatedAt) > stillMs
+    if (!isStill && status !== 'on_hold') return []
+    const [what, todo] = isStill
+      ? [todoTexts.standing(reference, stage), todoTexts.standingTodo]
+      : [todoTexts.held(reference), todoTexts.heldTodo]
+    const to = `/units/${encodeURIComponent(id)}`
+    return [
+      {
+        ...{ key: `unit ${id}`, kind: 'unit', urgency: 'today', what, todo, since: updatedAt },
+        remedies: [opening(todoTexts.toUnit, to)],
+      },
+    ]
+  })
+
+function ofPending(pending: number, may: May): Task[] {
+  if (pending === 0) return []
+  const isVerifier = may('events:verify')
+  return [
+    {
+      ...{ key: 'unverified', kind: 'unverified', urgency: 'later', since: null, what: todoTexts.unverified(pending) },
+      todo: isVerifier ? todoTexts.unverifiedTodo : todoTexts.unverifiedOther,
+      remedies: isVerifier ? [opening(todoTexts.verifyAll, '/verify')] : [],
+    },
+  ]
+}

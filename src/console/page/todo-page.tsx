@@ -1,0 +1,188 @@
+import { useRef, useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
+import type { Alert, Camera, Discrepancy, List, SignedIn, TransportUnit, Utilization, Warehouse } from './answers.ts'
+import { ask, gatewayNow, Refused } from './ask.ts'
+import { Bar } from './bar.tsx'
+import { Icon } from './icons.tsx'
+import { Said } from './said.tsx'
+import { texts } from './texts.ts'
+import { type Known, type Remedy, type Task, tasksOf, type Urgency } from './todo-list.ts'
+import { todoTexts } from './todo-texts.ts'
+import { useLive } from './use-live.ts'
+import type { ViewProps } from './views.ts'
+import { whenWords } from './words.ts'
+
+const urgencies: readonly Urgency[] = ['now', 'today', 'later']
+
+/** What waits for somebody, by urgency, each with what can be done about it at once. */
+export const View = ({ siteId, caller, onLeft }: ViewProps) => {
+  const [done, setDone] = useState('')
+  const [problem, setProblem] = useState('')
+  const title = useRef<HTMLHeadingElement>(null)
+  const { answer, ...asking } = useLive(
+    () => load(caller),
+    ['floor', 'camera', 'alert'],
+    () => onLeft(texts.signedOut),
+  )
+  const act = (work: () => Promise<unknown>, words: string) => {
+    setProblem('')
+    work().then(
+      () => {
+        setDone(words)
+        // The pressed button disappears with its task.
+        title.current?.focus({ preventScroll: true })
+        asking.reload()
+      },
+      (error: Error) => setProblem(`${error.message}.`),
+    )
+  }
+  const tasks = answer ? tasksOf(answer.known, caller, gatewayNow()) : undefined
+  return (
+    <>
+      <Bar here="todo" siteId={siteId} caller={caller} onLeft={onLeft} />
+      <div class="trouble" role="alert">
+        {asking.problem === '' ? null : (
+          <p>
+            <Said words={texts.notAsked(asking.problem)} />
+          </p>
+        )}
+        {problem === '' ? null : (
+          <p>
+            <Said words={problem} />
+          </p>
+        )}
+      </div>
+      <main class="find-page todo">
+        <h1 tabindex={-1} ref={title}>
+          {todoTexts.title}
+        </h1>
+        <p class="muted" role="status">
+          {done} {tasks ? todoTexts.count(tasks.length) : texts.loading}
+        </p>
+        {tasks?.length === 0 ? <Nothing /> : null}
+        {urgencies.map((urgency) => (
+          <Group
+            key={urgency}
+            urgency={urgency}
+            tasks={(tasks ?? []).filter((task) => task.urgency === urgency)}
+            timeZone={answer?.timeZone}
+            onAct={act}
+          />
+        ))}
+      </main>
+    </>
+  )
+}
+
+async function load({ permissions }: SignedIn): Promise<{ known: Known; timeZone: string | undefined }> {
+  const may = (permission: string) => permissions.includes(permission)
+  const [discrepancies, { pendingVerifications }, active, held, cameras, alerts, warehouses] = await Promise.all([
+    listOf<Discrepancy>('/api/whms/discrepancies'),
+    ask<Utilization>('/api/whms/dashboard/utilization'),
+    listOf<TransportUnit>('/api/whms/transport-units?status=active'),
+    listOf<TransportUnit>('/api/whms/transport-units?status=on_hold'),
+    may('cameras:read') ? listOf<Camera>('/api/iot/cctv') : [],
+    may('alerts:read') ? listOf<Alert>('/api/alerts?acknowledged=false&limit=100') : [],
+    listOf<Warehouse>('/api/whms/warehouses'),
+  ])
+  // The gateway counts disputed ones as well; here they are a task of their own.
+  const pending = pendingVerifications - discrepancies.filter(({ kind }) => kind === 'disputed').length
+  const known = { discrepancies, pending, units: [...active, ...held], cameras, alerts }
+  return { known, timeZone: warehouses[0]?.timezone }
+}
+
+/** A part that the gateway does not have, or not for this caller, has no rows. */
+async function listOf<T>(path: string): Promise<readonly T[]> {
+  try {
+    return (await ask<List<T>>(path)).data
+  } catch (error) {
+    if (error instanceof Refused && (error.status === 403 || error.status === 404)) return []
+    throw error
+  }
+}
+
+const Nothing = () => (
+  <section class="card all-well">
+    <Icon name="verified" />
+    <p>
+      <strong>{todoTexts.empty}</strong>
+    </p>
+    <p>{todoTexts.emptyNext}</p>
+    <p>
+      <a class="button" href="/" onClick={follow}>
+        {texts.views.floor}
+      </a>
+    </p>
+  </section>
+)
+
+type Act = (work: () => Promise<unknown>, words: string) => void
+type GroupProps = { urgency: Urgency; tasks: readonly Task[]; timeZone: string | undefined; onAct: Act }
+
+const Group = ({ urgency, tasks, timeZone, onAct }: GroupProps) =>
+  tasks.length === 0 ? null : (
+    <section class={`card tasks ${urgency}`} aria-labelledby={`todo-${urgency}`}>
+      <h2 id={`todo-${urgency}`}>
+        <Icon name={urgency === 'now' ? 'warning' : urgency === 'today' ? 'bell' : 'occupied'} />
+        {todoTexts[urgency]} <span class="muted">{tasks.length}</span>
+      </h2>
+      <ul>
+        {tasks.map((task) => (
+          <li key={task.key}>
+            <p class="task-what">
+              <Said words={task.what} />
+              {task.since === null ? null : (
+                <span class="muted"> {todoTexts.since(whenWords(task.since, timeZone))}</span>
+              )}
+            </p>
+            <p class="muted">
+              <Said words={task.todo} />
+            </p>
+            {task.remedies.length === 0 ? null : (
+              <div class="task-acts">
+                {task.remedies.map((remedy) => (
+                  <RemedyButton key={JSON.stringify(remedy)} remedy={remedy} onAct={onAct} />
+                ))}
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+
+const RemedyButton = ({ remedy, onAct }: { remedy: Remedy; onAct: Act }) => {
+  const [isAsked, setAsked] = useState(false)
+  if (remedy.act === 'open')
+    return (
+      <a class="button" href={remedy.to} onClick={follow}>
+        {remedy.words}
+      </a>
+    )
+  if (remedy.act === 'acknowledge') {
+    const acknowledge = () => ask(`/api/alerts/${remedy.alertId}/acknowledge`, { method: 'POST' })
+    return (
+      <button type="button" onClick={() => onAct(acknowledge, todoTexts.acknowledged)}>
+        {todoTexts.acknowledge}
+      </button>
+    )
+  }
+  const { slot, barcode } = remedy
+  const body = { event_type: 'REMOVED', slot_id: slot.id, asset_barcode: barcode }
+  const remove = () => ask('/api/whms/events', { method: 'POST', body })
+  // What is recorded stays for ever, so a slip of the thumb must not do it.
+  return isAsked ? (
+    <>
+      <button type="button" class="strong" onClick={() => onAct(remove, todoTexts.recorded(slot.label))}>
+        {todoTexts.confirm(slot.label)}
+      </button>
+      <button type="button" class="plain" onClick={() => setAsked(false)}>
+        {todoTexts.cancel}
+      </button>
+    </>
+  ) : (
+    <button type="button" onClick={() => setAsked(true)}>
+      {todoTexts.notIn(slot.label)}
+    </button>
+  )
+}

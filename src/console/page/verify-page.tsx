@@ -1,0 +1,345 @@
+import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { follow, numberOf, pageOfCode } from './address.ts'
+import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from './answers.ts'
+import { ask, Refused } from './ask.ts'
+import { Bar } from './bar.tsx'
+import { kilograms } from './counting.ts'
+import { Icon } from './icons.tsx'
+import { listen } from './live.ts'
+import { Fact } from './move.tsx'
+import { ownPath } from './own-path.ts'
+import { Said } from './said.tsx'
+import { whyNoFilm } from './story-words.ts'
+import { texts } from './texts.ts'
+import { afterHearing, type FloorNow, type Waiting, waitingIn } from './verify-queue.ts'
+import { verifyTexts as words } from './verify-texts.ts'
+import type { ViewProps } from './views.ts'
+import { exactTime } from './words.ts'
+
+type Verdict = 'VERIFIED' | 'DISPUTED'
+
+const aloneMs = 15_000
+const firstMs = 1500
+
+/** One placement after the other: photo, film and weight beside what was booked, and the verdict of a supervisor. */
+export const View = ({ siteId, caller, asked, onLeft }: ViewProps) => (
+  <>
+    <Bar here="verify" siteId={siteId} caller={caller} onLeft={onLeft} />
+    {caller.permissions.includes('events:verify') ? (
+      <Verifying asked={numberOf(asked.get('slot'))} onLeft={onLeft} />
+    ) : (
+      <main class="find-page">
+        <h1>{words.title}</h1>
+        <p class="card">{words.notAllowed}</p>
+      </main>
+    )}
+  </>
+)
+
+type VerifyingProps = { asked: number | undefined; onLeft: (why: string) => void }
+
+const Verifying = ({ asked, onLeft }: VerifyingProps) => {
+  const { floor, timeZone, trouble } = useFloor(onLeft)
+  const [chosen, setChosen] = useState<number | undefined>(asked)
+  // A slot that was asked for is shown until it is judged, also a disputed one.
+  const [first, setFirst] = useState<number | undefined>(asked)
+  const [told, setTold] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  // What was typed about a placement stays while others are looked at.
+  const [notes, setNotes] = useState<Readonly<Record<string, string>>>({})
+  const field = useRef<HTMLTextAreaElement>(null)
+  const title = useRef<HTMLHeadingElement>(null)
+  const queue = useMemo(() => (floor ? waitingIn(floor, first) : []), [floor, first])
+  const at = Math.max(
+    0,
+    queue.findIndex(({ slot }) => slot.id === chosen),
+  )
+  const current = queue[at]
+  const key = current ? `${current.slot.id} ${current.slot.assetBarcode}` : ''
+  const note = notes[key] ?? ''
+
+  const go = (by: number) => {
+    setProblem('')
+    const next = queue[Math.min(Math.max(at + by, 0), queue.length - 1)]
+    if (next) setChosen(next.slot.id)
+  }
+  const judge = (event_type: Verdict) => {
+    if (!current || isBusy) return
+    const { slot } = current
+    const text = note.trim()
+    if (event_type === 'DISPUTED' && text === '') {
+      setProblem(words.noteMissing)
+      field.current?.focus()
+      return
+    }
+    setBusy(true)
+    setProblem('')
+    const body = {
+      event_type,
+      slot_id: slot.id,
+      asset_barcode: slot.assetBarcode,
+      ...(text && { verification_notes: text }),
+    }
+    ask('/api/whms/events', { method: 'POST', body })
+      .then(
+        () => {
+          setTold(words[event_type === 'VERIFIED' ? 'verified' : 'disputed'](slot.assetBarcode ?? '', slot.slot_id))
+          setNotes((before) => ({ ...before, [key]: '' }))
+          if (slot.id === first) setFirst(undefined)
+          const next = queue[at + 1] ?? queue[at - 1]
+          setChosen(next?.slot.id)
+          title.current?.focus({ preventScroll: true })
+        },
+        (error: Error) => {
+          if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
+          else setProblem(words.failed(error.message))
+        },
+      )
+      .finally(() => setBusy(false))
+  }
+  useKeys({ j: () => go(1), k: () => go(-1), v: () => judge('VERIFIED'), d: () => judge('DISPUTED') })
+
+  return (
+    <main class="verify">
+      <div class="verify-head">
+        <h1 tabindex={-1} ref={title}>
+          {words.title}
+        </h1>
+        <p role="status">
+          {told} {floor ? words.left(queue.length) : words.loading}
+        </p>
+        <p class="muted keys">{words.keys}</p>
+      </div>
+      <p class="problem" role="alert">
+        <Said words={problem || trouble} />
+      </p>
+      {floor && !current ? <Done /> : null}
+      {current ? (
+        <>
+          <Evidence key={key} waiting={current} timeZone={timeZone} />
+          <div class="verify-acts">
+            <label for="note">{words.note}</label>
+            <textarea
+              id="note"
+              ref={field}
+              rows={2}
+              maxlength={4000}
+              placeholder={words.noteHint}
+              value={note}
+              onInput={(event: Event) => {
+                const { value } = event.target as HTMLTextAreaElement
+                setNotes((before) => ({ ...before, [key]: value }))
+              }}
+              onKeyDown={(event: KeyboardEvent) => event.key === 'Escape' && field.current?.blur()}
+            />
+            <div class="verify-buttons">
+              <button type="button" aria-disabled={at === 0 ? 'true' : 'false'} onClick={() => go(-1)}>
+                {words.previous}
+              </button>
+              <button type="button" class="dispute" onClick={() => judge('DISPUTED')}>
+                <Icon name="disputed" /> {words.dispute}
+              </button>
+              <button type="button" class="strong" onClick={() => judge('VERIFIED')}>
+                <Icon name="verified" /> {words.verify}
+              </button>
+              <button type="button" aria-disabled={at >= queue.length - 1 ? 'true' : 'false'} onClick={() => go(1)}>
+                {words.next}
+              </button>
+            </div>
+          </div>
+        </>
+      ) : null}
+    </main>
+  )
+}
+
+/** Reads the floor once, and keeps it up to date by the stream; without the stream it is read again. */
+function useFloor(onLeft: (why: string) => void) {
+  const [floor, setFloor] = useState<FloorNow | undefined>(undefined)
+  const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
+  const [trouble, setTrouble] = useState('')
+  useEffect(() => {
+    let timer = 0
+    let isOver = false
+    const read = async () => {
+      clearTimeout(timer)
+      try {
+        const [slots, events, warehouses] = await Promise.all([
+          ask<List<Slot>>('/api/whms/slots'),
+          ask<List<PlacementEvent>>('/api/whms/events?event_type=PLACED&limit=500'),
+          ask<List<Warehouse>>('/api/whms/warehouses'),
+        ])
+        if (isOver) return
+        setTrouble('')
+        setFloor({ slots: slots.data, events: events.data })
+        setTimeZone(warehouses.data[0]?.timezone)
+      } catch (error) {
+        if (isOver) return
+        if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
+        setTrouble(texts.notAsked((error as Error).message))
+        timer = window.setTimeout(read, aloneMs)
+      }
+    }
+    const unlisten = listen((heard) => {
+      if (heard.kind === 'hello' && !heard.data.resumed) void read()
+      else if (heard.kind === 'floor' && heard.data.layoutChanged) void read()
+      else if (heard.kind === 'lost') {
+        clearTimeout(timer)
+        timer = window.setTimeout(read, aloneMs)
+      } else setFloor((before) => before && afterHearing(before, heard))
+    })
+    timer = window.setTimeout(read, firstMs)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+      unlisten()
+    }
+  }, [])
+  return { floor, timeZone, trouble }
+}
+
+/** Calls the function of a key that is pressed outside of fields. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  const newest = useRef(keys)
+  newest.current = keys
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.target instanceof Element && event.target.closest('input, textarea, select, video')) return
+      newest.current?.[event.key.toLowerCase()]?.()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [])
+}
+
+const Done = () => (
+  <section class="card all-well">
+    <Icon name="verified" />
+    <p>
+      <strong>{words.empty}</strong>
+    </p>
+    <p>{words.emptyNext}</p>
+    <p>
+      <a class="button" href="/todo" onClick={follow}>
+        {texts.views.todo}
+      </a>
+    </p>
+  </section>
+)
+
+type EvidenceProps = { waiting: Waiting; timeZone: string | undefined }
+
+/** The photo, as large as the screen allows, beside the film of the moment and what was booked. */
+const Evidence = ({ waiting: { slot, placed: known }, timeZone }: EvidenceProps) => {
+  const [placed, setPlaced] = useState<PlacementEvent | undefined>(known)
+  const [footage, setFootage] = useState<EventFootage | undefined>(undefined)
+  const [asset, setAsset] = useState<Asset | undefined>(undefined)
+  const code = slot.assetBarcode ?? ''
+  useEffect(() => {
+    let isWanted = true
+    const find = async () => {
+      const event = known ?? (await placementIn(slot))
+      if (!isWanted) return
+      setPlaced(event)
+      if (!event) return
+      const film = await ask<EventFootage>(`/api/whms/events/${event.id}/footage`)
+      if (isWanted) setFootage(film)
+    }
+    const nothing = () => {}
+    find().catch(nothing)
+    ask<Asset>(`/api/whms/assets/${encodeURIComponent(code)}`).then((one) => isWanted && setAsset(one), nothing)
+    return () => {
+      isWanted = false
+    }
+  }, [])
+  const full = useRef<HTMLDialogElement>(null)
+  const photo = `/api/whms/evidence/photos/${placed?.photo_sha256}`
+  const isHeld = placed?.photoEvidence === 'held' && placed.photo_sha256 !== null
+  return (
+    <section class="evidence-pair" aria-label={`${texts.slot(slot.slot_id)}, ${texts.pallet(code)}`}>
+      <figure class="verify-photo">
+        {isHeld ? (
+          <>
+            <button type="button" aria-label={words.fullScreen} onClick={() => full.current?.showModal()}>
+              <img src={photo} alt={words.photo(code, slot.slot_id)} />
+            </button>
+            <dialog ref={full} class="photo-full" aria-label={words.photo(code, slot.slot_id)}>
+              <img src={photo} alt="" />
+              <button type="button" onClick={() => full.current?.close()}>
+                <Icon name="close" /> {words.close}
+              </button>
+            </dialog>
+          </>
+        ) : (
+          <p class="no-photo">{placed ? words.noPhoto : texts.loading}</p>
+        )}
+      </figure>
+      <div class="verify-side">
+        <h2 class="verify-what">
+          <a class="code" href={pageOfCode(code)} onClick={follow}>
+            {code}
+          </a>
+          <span aria-hidden="true">→</span>
+          <a href={`/?slot=${slot.id}`} onClick={follow}>
+            {slot.slot_id}
+          </a>
+        </h2>
+        <dl class="facts">
+          <Fact name={words.weight} value={weightWords(placed, asset)} />
+          <Fact name={words.placed} value={placed ? exactTime(placed.timestamp, timeZone) : words.unknown} />
+          <Fact name={words.by} value={placed ? (placed.operator ?? texts.nameRemoved) : '–'} />
+        </dl>
+        {placed && placed.warnings.length > 0 ? (
+          <ul class="warnings">
+            {placed.warnings.map((warning) => (
+              <li key={warning.code}>
+                <Icon name="warning" /> <span lang="en">{warning.message}</span>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <Film footage={footage} placed={placed} slot={slot} />
+      </div>
+    </section>
+  )
+}
+
+async function placementIn(slot: Slot): Promise<PlacementEvent | undefined> {
+  const path = `/api/whms/events?slot_id=${slot.id}&event_type=PLACED&limit=1`
+  return (await ask<List<PlacementEvent>>(path)).data[0]
+}
+
+function weightWords(placed: PlacementEvent | undefined, asset: Asset | undefined): string {
+  const weighed = placed?.scale_weight_kg
+  const scale = weighed === null || weighed === undefined ? words.noWeight : kilograms(weighed)
+  const registered = asset?.weight_kg
+  return registered === null || registered === undefined
+    ? scale
+    : `${scale} · ${words.registered} ${kilograms(registered)}`
+}
+
+type FilmProps = { footage: EventFootage | undefined; placed: PlacementEvent | undefined; slot: Slot }
+
+const Film = ({ footage, placed, slot }: FilmProps) => {
+  if (!placed) return null
+  if (!footage) return <p class="muted">{words.filmPending}</p>
+  const [film] = footage.clips
+  const why = whyNoFilm(footage, slot.slot_id)
+  return film ? (
+    <video
+      controls
+      muted
+      playsinline
+      preload="metadata"
+      aria-label={words.film(film.cctvId)}
+      poster={`/api/iot/detection-events/${film.detectionId}/snapshot`}
+      src={`${ownPath(film.url) ?? ''}#t=${Math.max(0, (Date.parse(placed.timestamp) - Date.parse(film.from)) / 1000 - 2)}`}
+    />
+  ) : (
+    <p class="no-film">
+      <Icon name="camera" /> <Said words={why ?? ''} />
+    </p>
+  )
+}

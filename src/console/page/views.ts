@@ -1,0 +1,63 @@
+import type { SignedIn } from './answers.ts'
+
+/** What a view gets. `asked`: the query of the address. `onLeft` is called when the sign-in has ended. */
+export type ViewProps = {
+  readonly siteId: string
+  readonly caller: SignedIn
+  readonly pathname: string
+  readonly asked: URLSearchParams
+  readonly onLeft: (why: string) => void
+}
+
+export type ViewGroup = 'work' | 'goods' | 'proof' | 'box'
+
+type Entry = {
+  readonly address: string
+  readonly group: ViewGroup
+  /** The permission without which nobody has a use for the view. */
+  readonly needs?: string
+}
+
+/**
+ * The views of the page, in the order of the navigation: `work` stands in the bar, the other groups in its menu. A new view
+ * is a line here, a name in `texts.views`, its file (`view-files.ts`), and its address in `../routes.ts`.
+ */
+export const views = {
+  floor: { address: '/', group: 'work' },
+  todo: { address: '/todo', group: 'work' },
+  verify: { address: '/verify', group: 'work', needs: 'events:verify' },
+  cameras: { address: '/cameras', group: 'work', needs: 'cameras:read' },
+  units: { address: '/units', group: 'goods', needs: 'whms:read' },
+  counts: { address: '/counts', group: 'goods', needs: 'whms:read' },
+  labels: { address: '/labels', group: 'goods', needs: 'whms:read' },
+  incidents: { address: '/incidents', group: 'proof', needs: 'incidents:read' },
+  reports: { address: '/reports', group: 'proof', needs: 'reports:read' },
+  audit: { address: '/audit', group: 'proof', needs: 'audit:read' },
+  plan: { address: '/plan', group: 'box', needs: 'whms:write' },
+  alerts: { address: '/alerts', group: 'box', needs: 'alerts:read' },
+  system: { address: '/system', group: 'box', needs: 'metrics:read' },
+  devices: { address: '/devices', group: 'box', needs: 'whms:write' },
+  webhooks: { address: '/webhooks', group: 'box', needs: 'webhooks:manage' },
+  uploads: { address: '/uploads', group: 'box', needs: 'storage:read' },
+} satisfies Readonly<Record<string, Entry>>
+
+export type ViewName = keyof typeof views
+
+/** Returns the view of an address, also of one below it such as `/cameras/7`; undefined when there is none. */
+export function viewAt(pathname: string): ViewName | undefined {
+  return viewNames.find((name) => {
+    const { address } = views[name]
+    return pathname === address || (address !== '/' && pathname.startsWith(`${address}/`))
+  })
+}
+
+/** Lists the views that the caller has a use for. */
+export const viewsFor = ({ permissions }: SignedIn): readonly ViewName[] =>
+  viewNames.filter((name) => {
+    const { needs }: Entry = views[name]
+    return needs === undefined || permissions.includes(needs)
+  })
+
+const viewNames = Object.keys(views) as ViewName[]
+
+export const groupOf = (name: ViewName): ViewGroup => views[name].group

@@ -1,0 +1,37 @@
+import { inLanguage } from './language.ts'
+
+const english = {
+  status: {
+    empty: 'Empty',
+    occupied: 'Not yet verified',
+    verified: 'Verified',
+    disputed: 'Disputed',
+    retired: 'Out of use',
+  },
+  event: { PLACED: 'Placed', REMOVED: 'Removed', VERIFIED: 'Verified', DISPUTED: 'Disputed' },
+  holding: (state: string, pallet: string) => `${state}, pallet ${pallet}`,
+  slot: (label: string, zone: string, state: string) => `Slot ${label}, zone ${zone}: ${state}`,
+  happened: (what: string, pallet: string, slot: string) => `${what}: pallet ${pallet}, slot ${slot}`,
+  justNow: 'just now',
+  secondsAgo: (n: number) => `${n} s ago`,
+  minutesAgo: (n: number) => `${n} min ago`,
+}
+
+const german: typeof english = {
+  status: {
+    empty: 'Frei',
+    occupied: 'Noch nicht geprüft',
+    verified: 'Geprüft',
+    disputed: 'Beanstandet',
+    retired: 'Stillgelegt',
+  },
+  event: { PLACED: 'Eingelagert', REMOVED: 'Ausgelagert', VERIFIED: 'Geprüft', DISPUTED: 'Beanstandet' },
+  holding: (state, pallet) => `${state}, Palette ${pallet}`,
+  slot: (label, zone, state) => `Stellplatz ${label}, Bereich ${zone}: ${state}`,
+  happened: (what, pallet, slot) => `${what}: Palette ${pallet}, Stellplatz ${slot}`,
+  justNow: 'gerade eben',
+  secondsAgo: (n) => `vor ${n} s`,
+  minutesAgo: (n) => `vor ${n} min`,
+}
+
+export const wordTexts = inLanguage({ en: english, de: german })

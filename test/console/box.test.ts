@@ -1,0 +1,234 @@
+import BetterSqlite3 from 'better-sqlite3'
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { badgeCode, barsOf } from '../../src/console/page/badge-bars.ts'
+import { databaseFile } from '../../src/database/index.ts'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
+import { readCode128 } from '../support/code128.ts'
+import { furnish, people } from '../support/gateway.ts'
+import { pictureOf, screens } from '../support/screens.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+/** A hall, a box with an hour of figures, and three alerts. */
+async function box(t: Parameters<typeof place>[0]): Promise<Place> {
+  const made = await place(t, { webhooks: { allowNetworks: ['127.0.0.0/8'] } })
+  const { gateway } = made
+  await furnish(gateway, ['A-1'])
+  const start = gateway.clock.now()
+  for (let minute = 60; minute >= 0; minute -= 1) {
+    gateway.clock.setWall(start - minute * 60_000)
+    await gateway.lastDay.take()
+  }
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  t.teardown(() => db.close())
+  const add = db.prepare(
+    'INSERT INTO alert (kind, subject, message, created_at_ms, acknowledged_at_ms) VALUES (?, ?, ?, ?, ?)',
+  )
+  add.run('disk.low', 'disk', 'The disk has 1.9 GB free, less than 2 GB.', start - 600_000, null)
+  add.run('webhook.failing', 'w', 'erp.example.com fails: HTTP 503.', start - 300_000, null)
+  add.run('clock.synced', 'clock', 'The clock is well again, after 2 hours.', start - 9_000_000, start - 8_000_000)
+  await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'wall-1', kind: 'kiosk' } })
+  return made
+}
+
+/** Each view, and what shows that it is there. */
+const views: readonly (readonly [path: string, ready: (page: Page) => Promise<unknown>])[] = [
+  ['alerts', (page) => page.getByText('The disk has 1.9 GB free, less than 2 GB.').waitFor()],
+  ['system', (page) => page.locator('.day-chart svg').first().waitFor()],
+  ['devices', (page) => page.getByText('wall-1').first().waitFor()],
+  ['webhooks', (page) => page.getByRole('checkbox').nth(5).waitFor()],
+]
+const looks = [
+  ['desktop', 'light'],
+  ['tablet', 'dark'],
+  ['handheld', 'light'],
+] as const
+
+t.test('every view about the box fits every screen, and axe finds nothing', inBrowser, async (t) => {
+  const { url } = await box(t)
+  for (const [screen, colorScheme] of looks) {
+    const context = { ...screens[screen], colorScheme, reducedMotion: 'reduce' as const }
+    const { page, faults } = await open(t, browser, `${url}${views[0]?.[0]}`, context)
+    await signIn(page, 'ada')
+    for (const [path, ready] of views) {
+      await page.goto(`${url}${path}`)
+      await ready(page)
+      t.same(await violations(page), [], `${path}, ${screen}, ${colorScheme}`)
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      t.equal(width, context.viewport.width, `${path}, ${screen}: not sideways`)
+      const picture = pictureOf(`${path} ${screen} ${colorScheme}`)
+      if (picture !== undefined) await page.screenshot({ path: picture, fullPage: true })
+    }
+    t.same(faults, [])
+    await page.context().close()
+  }
+})
+
+t.test(
+  'an alert says what it means and what to do, and leaves the list when somebody takes care',
+  inBrowser,
+  async (t) => {
+    const { url } = await box(t)
+    const { page } = await open(t, browser, `${url}alerts`)
+    await signIn(page, 'ada')
+    const disk = page.getByRole('listitem').filter({ hasText: 'The disk has 1.9 GB free' })
+    await disk.getByText('Events are recorded; old clips go first when room is needed.').waitFor()
+    await disk.getByText('Close incidents that hold clips').waitFor()
+    await disk.getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByText('1 alert is open.').waitFor()
+    await page.getByRole('region', { name: 'Acknowledged' }).getByText('The disk has 1.9 GB free').waitFor()
+    await page.getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByText('Nothing is wrong that the gateway knows of.').waitFor()
+    await page.getByRole('link', { name: 'To the system' }).click()
+    await page.getByRole('heading', { name: 'System' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Alerts' }).waitFor()
+  },
+)
+
+t.test('the system says of each part how it is, and draws the last day', inBrowser, async (t) => {
+  const { url } = await box(t)
+  const { page } = await open(t, browser, `${url}system`)
+  await signIn(page, 'ada')
+  await page.getByText('It can be read, and its log is signed.').waitFor()
+  await page.getByText('No backup is scheduled.').waitFor()
+  await page.getByRole('img', { name: /^Free disk: now [\d.]+ [GTM]B, / }).waitFor()
+  t.equal(await page.getByRole('heading', { level: 3, name: 'Entries of the log a minute' }).count(), 1)
+  await page.getByText('More', { exact: true }).click()
+  t.equal(await page.getByRole('link', { name: 'System' }).getAttribute('aria-current'), 'page')
+})
+
+t.test(
+  'the box speaks German where the browser does, and hides its views from those who may not',
+  inBrowser,
+  async (t) => {
+    const { url } = await box(t)
+    const { page } = await open(t, browser, `${url}alerts`, { locale: 'de-DE' })
+    await signIn(page, 'ada')
+    await page.getByText('Die Platte ist fast voll. Buchungen laufen weiter').waitFor()
+    const { page: other } = await open(t, browser, `${url}`)
+    await signIn(other, 'olga')
+    await other.getByText('More', { exact: true }).click()
+    t.equal(await other.getByRole('link', { name: /^(Alerts|System)$/ }).count(), 0)
+  },
+)
+
+t.test('a device is enrolled by the code that is shown once, and revoked by two presses', inBrowser, async (t) => {
+  const { gateway, url } = await box(t)
+  const { page, faults } = await open(t, browser, `${url}devices`)
+  await signIn(page, 'ada')
+  const form = page.getByRole('form', { name: 'Add a device' })
+  await form.getByLabel('Name').fill('hand held 7')
+  await form.getByRole('button', { name: 'Make its code' }).click()
+  await form.getByRole('alert').getByText('letters, digits, dot, underscore and hyphen').waitFor()
+  t.equal(await form.getByLabel('Name').inputValue(), 'hand held 7', 'nothing typed is lost')
+  await form.getByLabel('Name').fill('handheld-7')
+  await form.getByRole('button', { name: 'Make its code' }).click()
+  const card = page.getByRole('region', { name: 'Enrol handheld-7' })
+  await card.getByRole('img', { name: 'QR code that enrols handheld-7' }).waitFor()
+  const code = await card.locator('dd').first().innerText()
+  const { status } = await gateway.ask('POST', '/api/devices/enrol', { body: { code } })
+  t.equal(status, 200, 'the code that is shown is the code that works')
+  await page.getByRole('button', { name: 'Revoke: handheld-7' }).click()
+  await page.getByRole('button', { name: 'Yes, handheld-7 and everybody on it are out at once' }).click()
+  await page.getByText('handheld-7 is revoked.').waitFor()
+  const { body } = await gateway.ask('GET', '/api/devices', { by: people.ada })
+  t.match(
+    body.data.find(({ name }: { name: string }) => name === 'handheld-7'),
+    { status: 'revoked' },
+  )
+  t.same(
+    faults.filter((fault) => !/status of 400/.test(fault)),
+    [],
+  )
+})
+
+t.test('a badge is registered with a PIN and its card is there to print', inBrowser, async (t) => {
+  const { gateway, url } = await box(t)
+  const { page } = await open(t, browser, `${url}devices`)
+  await signIn(page, 'ada')
+  const form = page.getByRole('form', { name: 'Register a badge' })
+  await form.getByLabel('Name of the person').fill('piotr')
+  await form.getByRole('button', { name: 'Make a code' }).click()
+  await form.getByLabel('PIN').fill('1234')
+  await form.getByRole('button', { name: 'Register' }).click()
+  await form.getByRole('alert').getByText('is too easy to guess').waitFor()
+  await form.getByLabel('PIN').fill('5183')
+  await form.getByRole('button', { name: 'Register' }).click()
+  const card = page.getByRole('region', { name: 'Card of piotr' })
+  const badge = await card.locator('.code').innerText()
+  await card.getByRole('img', { name: `Bar code of ${badge}` }).waitFor()
+  const made = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'h-1' } })
+  const enrolled = await gateway.ask('POST', '/api/devices/enrol', { body: { code: made.body.enrolment.code } })
+  const { username, instance, secret } = enrolled.body
+  const headers = { Authorization: `Bearer ${secret}`, 'X-Storage-Instance': instance, 'X-Storage-Username': username }
+  const shift = await gateway.ask('POST', '/api/devices/sign-in', { headers, body: { badge, pin: '5183' } })
+  t.match(shift.body, { username: 'piotr' })
+  await page.getByRole('button', { name: 'Disable: piotr' }).click()
+  await page.getByRole('button', { name: 'Yes, piotr is out at once' }).click()
+  await page.getByText('piotr is disabled.').waitFor()
+})
+
+t.test('the bars of a badge are read back by an independent reader of Code 128', (t) => {
+  const code = badgeCode(new Uint8Array([0, 31, 32, 255, 7, 9, 100, 3, 50, 60, 70, 80]))
+  for (const text of [code, 'PJJ123C', 'a b~!']) t.equal(readCode128(barsOf(text) ?? []), text)
+  t.match(code, /^B-[2-9A-HJ-NP-Z]{12}$/)
+  t.equal(barsOf('Jürgen'), undefined, 'no bars rather than wrong ones')
+  t.end()
+})
+
+t.test(
+  'a webhook is registered, tested, paused and resumed, and says what its receiver answered',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await box(t)
+    const { page } = await open(t, browser, `${url}webhooks`)
+    await signIn(page, 'ada')
+    await page.getByText('No webhook is registered.').waitFor()
+    const form = page.getByRole('form', { name: 'Register a webhook' })
+    await form.getByLabel('Address').fill('http://127.0.0.1:9/hook')
+    await form.getByRole('checkbox', { name: 'event.created' }).check()
+    await form.getByRole('button', { name: 'Register' }).click()
+    await form.locator('#field-url-problem').getByText(/https/i).waitFor()
+    t.equal(await form.getByRole('checkbox', { name: 'event.created' }).isChecked(), true, 'what was chosen stays')
+    const other = { url: 'https://127.0.0.1:8/other', events: ['event.created'] }
+    t.equal((await gateway.ask('POST', '/api/webhooks', { by: people.ada, body: other })).status, 201)
+    await form.getByLabel('Address').fill('https://127.0.0.1:9/hook')
+    await form.getByRole('button', { name: 'Register' }).click()
+    const shown = page.getByRole('region', { name: 'Secret, shown once' })
+    await shown.getByText(/^whsec_/).waitFor()
+    await shown.getByRole('button', { name: 'Done, hide it' }).click()
+    await page.getByRole('link', { name: 'Deliveries and settings: 127.0.0.1:9' }).click()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/The test was not taken: /).waitFor()
+    await page.getByRole('button', { name: 'New secret' }).click()
+    await page.getByRole('button', { name: 'Yes, make a new secret' }).click()
+    await shown.getByText('https://127.0.0.1:9/hook').waitFor()
+    await page.getByRole('button', { name: 'New secret' }).waitFor()
+    await page.getByRole('link', { name: 'All webhooks' }).click()
+    await page.getByRole('link', { name: 'Deliveries and settings: 127.0.0.1:8' }).click()
+    await page.getByRole('heading', { name: '127.0.0.1:8' }).waitFor()
+    t.equal(await shown.count(), 0, 'the secret of another webhook is not shown as if it were of this one')
+    t.equal(await page.getByText(/The test was not taken: /).count(), 0)
+    await page.getByRole('link', { name: 'All webhooks' }).click()
+    await page.getByRole('link', { name: 'Deliveries and settings: 127.0.0.1:9' }).click()
+    await shown.getByRole('button', { name: 'Done, hide it' }).click()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused, deliveries are held').waitFor()
+    const { body } = await gateway.ask('GET', '/api/webhooks', { by: people.ada })
+    const states = body.data.map((one: { url: string; active: boolean }) => `${one.url} ${one.active}`).toSorted()
+    t.same(states, ['https://127.0.0.1:8/other true', 'https://127.0.0.1:9/hook false'])
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('delivering', { exact: true }).waitFor()
+    await page.getByText('1 attempt').click()
+    t.same(await violations(page), [])
+  },
+)

@@ -1,0 +1,140 @@
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn, slot } from '../support/browser.ts'
+import { heldPhoto, people } from '../support/gateway.ts'
+import { pictureOf, screens, themes } from '../support/screens.ts'
+
+t.setTimeout(300_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const label = (aisle: string, bay: number, level: number) => `${aisle}-${String(bay).padStart(2, '0')}-0${level}`
+
+/** Two racks of eight bays with three levels, with a slot in every state. */
+async function racks(t: Parameters<typeof place>[0]): Promise<Place> {
+  const made = await place(t)
+  const { gateway } = made
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'North hall', timezone: 'Europe/Berlin' } })
+  for (const [name, color, aisle] of [
+    ['Rack A', '#2f6fab', 'A'],
+    ['Rack B', '#b7791f', 'B'],
+  ] as const) {
+    await gateway.ask('POST', '/api/whms/zones', { by, body: { name, zone_type: 'storage', warehouseId: 1, color } })
+    for (let bay = 1; bay <= 8; bay += 1)
+      for (let level = 1; level <= 3; level += 1) {
+        const [x, y] = [bay * 1.5, (aisle === 'A' ? 0 : 6) + level * 1.3]
+        const corners = [
+          { x, y },
+          { x: x + 1.3, y },
+          { x: x + 1.3, y: y + 1.1 },
+          { x, y: y + 1.1 },
+        ]
+        const body = { slot_id: label(aisle, bay, level), zone: name, floor_plan_polygon: corners }
+        await gateway.ask('POST', '/api/whms/slots', { by, body })
+      }
+  }
+  const put = async (n: number, slot_code: string, asset_barcode: string) =>
+    record(gateway, { event_type: 'PLACED', slot_code, asset_barcode, photo_url: await heldPhoto(gateway, n) })
+  for (let bay = 1; bay <= 6; bay += 1) {
+    await put(bay, label('A', bay, 1), `P-A${bay}`)
+    await put(bay + 10, label('B', bay, 2), `P-B${bay}`)
+    const judged = { slot_code: label('A', bay, 1), asset_barcode: `P-A${bay}` }
+    if (bay < 5) await record(gateway, { event_type: 'VERIFIED', ...judged }, people.sven)
+  }
+  const disputed = { slot_code: label('B', 6, 2), asset_barcode: 'P-B6', verification_notes: 'torn wrap' }
+  await record(gateway, { event_type: 'DISPUTED', ...disputed }, people.sven)
+  await put(30, label('B', 8, 1), 'P-A1')
+  return made
+}
+
+const shown = (page: Page, name: string) => page.getByRole('button', { name }).first().waitFor()
+
+t.test('the floor is seen whole in both themes on every screen, as a plan and as a table', inBrowser, async (t) => {
+  const { url } = await racks(t)
+  for (const [screen, context] of Object.entries(screens)) {
+    for (const colorScheme of themes) {
+      const { page, faults } = await open(t, browser, url, { ...context, colorScheme, reducedMotion: 'reduce' })
+      await signIn(page, 'sven')
+      await shown(page, 'Slot A-01-01, zone Rack A: verified, pallet P-A1')
+      await page.getByText('the slot shows a pallet that was placed in another one since').first().waitFor()
+      t.match(await page.getByRole('list', { name: 'Legend' }).innerText(), /Disputed\s+1\b[\s\S]*Contradiction\s+\d/)
+      const table = page.getByRole('region', { name: 'The slots as a table' })
+      t.equal(await table.getByRole('row').count(), 26, 'a head and a page of rows')
+      await table.getByRole('combobox').selectOption('Disputed')
+      await table.getByText('Page 1 of 1, 1 slot').waitFor()
+      await table.getByRole('combobox').selectOption('All')
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
+      t.equal(
+        await page.evaluate('document.documentElement.scrollWidth'),
+        context.viewport.width,
+        `${screen}: not sideways`,
+      )
+      const path = pictureOf(`floor ${screen} ${colorScheme}`)
+      if (path !== undefined) await page.screenshot({ path })
+      await slot(page, 'A-03-01').click()
+      await page.getByRole('heading', { name: 'Rack A from its front' }).waitFor()
+      t.equal(await page.locator('.rack tbody tr').count(), 3, 'three levels, the highest first')
+      t.match(await page.locator('.rack tbody th').first().innerText(), /^03$/)
+      await page.getByRole('button', { name: 'A-03-02: Empty' }).click()
+      await page.locator('.slot-panel').getByRole('heading', { name: 'A-03-02' }).waitFor()
+      t.same(await violations(page), [], `${screen}, ${colorScheme}: a rack`)
+      const chosen = pictureOf(`floor chosen ${screen} ${colorScheme}`)
+      if (chosen !== undefined) await page.screenshot({ path: chosen })
+      t.same(faults, [])
+      await page.context().close()
+    }
+  }
+})
+
+t.test('two screens agree within a second, and an event costs them no list', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const pages = await Promise.all(
+    [0, 1].map(async () => {
+      const { page } = await open(t, browser, url)
+      await signIn(page, 'vera')
+      await shown(page, 'Slot A-01-01, zone Rack A: verified, pallet P-A1')
+      await page.getByText('Live').waitFor()
+      return page
+    }),
+  )
+  const asked: string[] = []
+  for (const page of pages) page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-08-01', asset_barcode: 'P-new' })
+  const startedMs = performance.now()
+  const name = 'Slot A-08-01, zone Rack A: not yet verified, pallet P-new'
+  await Promise.all(pages.map((page) => shown(page, name)))
+  const tookMs = performance.now() - startedMs
+  t.ok(tookMs < 1000, `both know after ${Math.round(tookMs)} ms`)
+  t.notOk(asked.includes('/api/whms/slots'), 'nobody read the list of slots again')
+  for (const page of pages) t.match(await page.locator('.tile').first().innerText(), /14 of 48/)
+})
+
+t.test('the slider shows the floor of a time before, and its address can be shared', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const before = new Date(gateway.clock.now()).toISOString()
+  gateway.clock.advance(2000)
+  await record(gateway, { event_type: 'REMOVED', slot_code: 'A-02-01', asset_barcode: 'P-A2' })
+  const { page, faults } = await open(t, browser, `${url}?at=${encodeURIComponent(before)}`)
+  await signIn(page, 'vera')
+  await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+  await page.getByText(/You see the past: .* from the ledger/).waitFor()
+  t.notMatch(await page.locator('.events').innerText(), /Removed/, 'the list of events ends there too')
+  t.same(await violations(page), [], 'the past')
+  const path = pictureOf('floor past')
+  if (path !== undefined) await page.screenshot({ path })
+  await page.getByRole('button', { name: 'Back to now' }).click()
+  await shown(page, 'Slot A-02-01, zone Rack A: empty')
+  t.equal(new URL(page.url()).search, '')
+  await page.goBack()
+  await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+  await page.getByRole('button', { name: '1 h earlier' }).click()
+  await shown(page, 'Slot A-02-01, zone Rack A: empty')
+  t.match(new URL(page.url()).searchParams.get('at') ?? '', /Z$/)
+  t.same(faults, [])
+})

@@ -1,0 +1,73 @@
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, place, record, signIn } from '../support/browser.ts'
+import { furnish } from '../support/gateway.ts'
+import { pictureOf, screens } from '../support/screens.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+/** English words that a German page would not have. */
+const isEnglish = /\b(the|and|slot|pallet|loading|verified|not yet|nothing|camera)\b/i
+
+/** The words of the page that are not marked as English. */
+const germanOf = (page: Page): Promise<string> =>
+  page.evaluate(`(() => {
+    const copy = document.body.cloneNode(true)
+    for (const one of copy.querySelectorAll('[lang=en], script, noscript')) one.remove()
+    const labels = [...copy.querySelectorAll('[aria-label], [placeholder], [title], [alt]')].flatMap((one) =>
+      ['aria-label', 'placeholder', 'title', 'alt'].map((name) => one.getAttribute(name) ?? ''))
+    return [copy.textContent, ...labels].join(' | ')
+  })()`)
+
+t.test('a German browser finds the console in German, and keeps another choice', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway, ['A-01-01', 'A-01-02'])
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-1', scale_weight_kg: 412.5 })
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-01-02', asset_barcode: 'P-1' })
+  const { page, faults } = await open(t, browser, url, { ...screens.handheld, locale: 'de-AT' })
+  const german = async (view: string) => {
+    t.equal(await page.getAttribute('html', 'lang'), 'de')
+    t.notMatch((await germanOf(page)).match(isEnglish)?.[0] ?? '', isEnglish, view)
+    t.same(await violations(page), [], view)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, `${view}: not sideways`)
+    const path = pictureOf(`german ${view}`)
+    if (path) await page.screenshot({ path, fullPage: true })
+  }
+  await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
+  await german('sign-in')
+  await signIn(page, 'ada')
+  await page.getByRole('heading', { name: 'Letzte Ereignisse' }).waitFor()
+  await page.getByText('412,5 kg').waitFor()
+  await german('floor')
+  await page.getByRole('link', { name: 'Zu tun' }).click()
+  const task = page.getByText('Stellplatz A-01-01, Palette P-1:').first()
+  await task.waitFor()
+  t.match(await task.locator('[lang=en]').textContent(), /\w/, 'what the gateway says is marked as English')
+  await german('to do')
+  await page.goto(`${url}find/P-1`)
+  await page.getByRole('heading', { name: '2 Bewegungen, neueste zuerst' }).waitFor()
+  await page.getByText('Für A-01-02 ist keine eingerichtet').waitFor()
+  await german('find')
+  await page.goto(`${url}training`)
+  await page.getByRole('button', { name: 'Einlagern' }).waitFor()
+  await german('training')
+  await page.getByRole('button', { name: 'Einlagern' }).click()
+  await page.getByRole('button', { name: 'Speichern' }).waitFor()
+  await german('a task')
+  await page.goto(`${url}todo`)
+  await page.getByText('Mehr', { exact: true }).click()
+  await german('menu')
+  await page.getByLabel('Sprache').selectOption('en')
+  await page.getByRole('heading', { name: 'To do' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'To do' }).waitFor()
+  t.equal(await page.getAttribute('html', 'lang'), 'en')
+  t.same(faults, [])
+})

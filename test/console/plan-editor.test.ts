@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
+import { furnish, people } from '../support/gateway.ts'
+import { lookAt } from '../support/look.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const rectangle = (x: number) => [
+  { x, y: 0 },
+  { x: x + 1, y: 0 },
+  { x: x + 1, y: 2 },
+  { x, y: 2 },
+]
+
+/** Zone S with two slots side by side, 1 m by 2 m each, a pallet in the first; zone T with one slot, far away. */
+async function hall(t: Parameters<typeof place>[0]): Promise<Place> {
+  const made = await place(t)
+  const { gateway } = made
+  await furnish(gateway, ['S-1'], { floor_plan_polygon: rectangle(0) })
+  await furnish(gateway, ['S-2'], { floor_plan_polygon: rectangle(1) })
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'T', zone_type: 'cold', warehouseId: 1 } })
+  const body = { slot_id: 'T-1', zone: 'T', warehouseId: 1, floor_plan_polygon: rectangle(12) }
+  await gateway.ask('POST', '/api/whms/slots', { by, body })
+  await record(gateway, { event_type: 'PLACED', slot_code: 'S-1', asset_barcode: 'P-1' })
+  return made
+}
+
+async function opened(t: Parameters<typeof place>[0], url: string): Promise<Page> {
+  const { page } = await open(t, browser, `${url}plan`)
+  await signIn(page, 'ada')
+  await page.getByText('Nothing is changed.').waitFor()
+  return page
+}
+
+const placeOf = async ({ gateway }: Place, label: string) => {
+  const { body } = await gateway.ask('GET', `/api/whms/slots/${label}`, { by: people.ada })
+  return { from: body.floor_plan_polygon[0], to: body.floor_plan_polygon[2], retired: body.retiredAt !== null }
+}
+
+t.test('a zone is dragged, resized by a field, undone, and stored only when it is saved', inBrowser, async (t) => {
+  const floor = await hall(t)
+  const page = await opened(t, floor.url)
+  const frame = page.getByRole('button', { name: 'Move S' })
+  const box = await frame.boundingBox()
+  if (!box) throw new Error('the frame is not shown')
+  await page.mouse.move(box.x + 10, box.y + 10)
+  await page.mouse.down()
+  await page.mouse.move(box.x + 60, box.y + 40, { steps: 3 })
+  await page.mouse.up()
+  await page.getByText('2 slots are changed and not saved.').waitFor()
+  t.not(await page.getByLabel('From the left').inputValue(), '0')
+  await page.getByLabel('From the left').fill('3')
+  await page.getByLabel('From the left').press('Enter')
+  await page.getByLabel('From the top').fill('4')
+  await page.getByLabel('From the top').press('Enter')
+  await page.getByLabel('Width').fill('4')
+  await page.getByLabel('Width').press('Enter')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  t.equal(await page.getByLabel('Width').inputValue(), '2')
+  t.same((await placeOf(floor, 'S-2')).from, { x: 1, y: 0 }, 'nothing is stored before')
+  await page.getByRole('button', { name: 'Save 2 slots' }).click()
+  await page.getByText('2 slots are saved.').waitFor()
+  t.same(await placeOf(floor, 'S-1'), { from: { x: 3, y: 4 }, to: { x: 4, y: 6 }, retired: false })
+  t.same(await placeOf(floor, 'S-2'), { from: { x: 4, y: 4 }, to: { x: 5, y: 6 }, retired: false })
+  t.same((await placeOf(floor, 'T-1')).from, { x: 12, y: 0 }, 'the other zone stays')
+})
+
+t.test('a number is typed whole, counts when the field is left, and is undone in one step', inBrowser, async (t) => {
+  const floor = await hall(t)
+  const page = await opened(t, floor.url)
+  const left = page.getByLabel('From the left')
+  await left.focus()
+  await page.keyboard.press('Control+A')
+  // At the pace of a person: keys that come at once are a scan.
+  await page.keyboard.type('12.5', { delay: 80 })
+  t.equal(await left.inputValue(), '12.5', 'the field keeps the focus')
+  await page.getByText('Nothing is changed.').waitFor()
+  await page.keyboard.press('Tab')
+  await page.getByText('2 slots are changed and not saved.').waitFor()
+  await page.getByLabel('Width').fill('0')
+  await page.keyboard.press('Tab')
+  t.equal(await page.getByLabel('Width').inputValue(), '2', 'no slot is that narrow')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Nothing is changed.').waitFor()
+  t.equal(await left.inputValue(), '0')
+})
+
+t.test('what is not saved is kept until somebody agrees to lose it', inBrowser, async (t) => {
+  const floor = await hall(t)
+  const page = await opened(t, floor.url)
+  await page.getByLabel('From the left').fill('3')
+  await page.getByLabel('From the left').press('Enter')
+  await page.route('**/api/whms/slots/*', (route) => route.fulfill({ status: 401, json: {} }))
+  await page.getByRole('button', { name: 'Save 2 slots' }).click()
+  await page.getByRole('alert').getByText('1 slot was refused.').waitFor()
+  await page.getByText('2 slots are changed and not saved.').waitFor()
+  const asked: string[] = []
+  let isAgreed = false
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    return isAgreed ? dialog.accept() : dialog.dismiss()
+  })
+  await page.getByRole('link', { name: 'Floor', exact: true }).click()
+  await page.getByText('2 slots are changed and not saved.').waitFor()
+  isAgreed = true
+  await page.getByRole('link', { name: 'Floor', exact: true }).click()
+  await page.getByRole('heading', { name: 'Plan editor' }).waitFor({ state: 'detached' })
+  t.equal(asked.length, 2)
+})
+
+t.test('by keys alone a slot is moved and resized, retired and used again', inBrowser, async (t) => {
+  const floor = await hall(t)
+  const page = await opened(t, floor.url)
+  await page.getByLabel('What to move').selectOption({ label: 'S-1' })
+  await page.getByText('P-1 stands in it.').waitFor()
+  await page.getByRole('button', { name: 'Move S-1' }).focus()
+  await page.keyboard.press('Shift+ArrowDown')
+  await page.keyboard.press('ArrowRight')
+  await page.getByRole('button', { name: 'Resize S-1' }).focus()
+  await page.keyboard.press('Shift+ArrowRight')
+  await page.getByRole('button', { name: 'Take out of use' }).press('Enter')
+  await page.getByRole('button', { name: 'Save 1 slot' }).press('Enter')
+  await page.getByText('1 slot is saved.').waitFor()
+  t.same(await placeOf(floor, 'S-1'), { from: { x: 0.1, y: 1 }, to: { x: 2.1, y: 3 }, retired: true })
+  await page.getByRole('button', { name: 'Use again' }).press('Enter')
+  await page.getByRole('button', { name: 'Save 1 slot' }).press('Enter')
+  await page.getByRole('button', { name: 'Take out of use' }).waitFor()
+  await page.getByText('1 slot is saved. Nothing is changed.').waitFor()
+  t.equal((await placeOf(floor, 'S-1')).retired, false)
+})
+
+t.test(
+  'what somebody else changed meanwhile is refused by its slot, and the change stays to look at',
+  inBrowser,
+  async (t) => {
+    const floor = await hall(t)
+    const page = await opened(t, floor.url)
+    await page.getByLabel('From the top').fill('7')
+    await page.getByLabel('From the top').press('Enter')
+    const body = { constraints: { max_weight: 100 } }
+    await floor.gateway.ask('PUT', '/api/whms/slots/S-2', { by: people.ada, body })
+    await page.getByRole('button', { name: 'Save 2 slots' }).click()
+    await page.getByRole('alert').getByText('1 slot was refused.').waitFor()
+    t.match(await page.getByRole('alert').last().innerText(), /S-2: somebody else changed it meanwhile/)
+    t.same((await placeOf(floor, 'S-1')).from, { x: 0, y: 7 })
+    t.same((await placeOf(floor, 'S-2')).from, { x: 1, y: 0 })
+    await page.getByRole('button', { name: 'Save 1 slot' }).click()
+    await page.getByText('Nothing is changed.').waitFor()
+    t.same((await placeOf(floor, 'S-2')).from, { x: 1, y: 7 })
+    const downloads = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download as CSV' }).click()
+    t.match(readFileSync(await (await downloads).path(), 'utf8'), /^slot_id,zone,.*\r\nS-1,S,/)
+  },
+)
+
+t.test('the editor fits every screen, and who may not change the plan is told so', inBrowser, async (t) => {
+  const { url } = await hall(t)
+  const ready = (page: Page) => page.getByText('Nothing is changed.').waitFor()
+  await lookAt(t, { browser, url, as: 'ada' }, [{ path: 'plan', ready }])
+  const { page } = await open(t, browser, `${url}plan`, { locale: 'de-DE' })
+  await signIn(page, 'olga')
+  await page.getByText('Den Plan ändern Admins.').waitFor()
+})

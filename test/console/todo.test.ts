@@ -1,0 +1,155 @@
+import BetterSqlite3 from 'better-sqlite3'
+import type { Browser } from 'playwright-core'
+import t from 'tap'
+import type { SignedIn, TransportUnit } from '../../src/console/page/answers.ts'
+import { stillMs, tasksOf } from '../../src/console/page/todo-list.ts'
+import { databaseFile } from '../../src/database/index.ts'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
+import { until } from '../support/cloud.ts'
+import { furnish, heldPhoto, people } from '../support/gateway.ts'
+import { pictureOf, screens, themes } from '../support/screens.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const cameras = [{ id: 1, name: 'Dock door 1', url: 'rtsp://127.0.0.1:9/main', viewers: ['sven', 'vera'] }]
+
+/** A hall with something of every kind to do. */
+async function trouble(t: Parameters<typeof place>[0]): Promise<Place> {
+  const made = await place(t, { cameras })
+  const { gateway } = made
+  await furnish(gateway, ['A-01-01', 'A-01-02', 'A-02-01', 'A-02-02', 'A-03-01'])
+  for (const asset_id of ['P-1', 'P-2', 'P-3'])
+    await gateway.ask('POST', '/api/whms/assets', {
+      by: people.ada,
+      body: { asset_id, type: 'pallet', weight_kg: 400 },
+    })
+  let photos = 0
+  const put = async (slot_code: string, asset_barcode: string) => {
+    photos += 1
+    const photo_url = await heldPhoto(gateway, photos)
+    await record(gateway, { event_type: 'PLACED', slot_code, asset_barcode, photo_url })
+  }
+  await put('A-01-01', 'P-1')
+  await put('A-01-02', 'P-1')
+  await put('A-02-01', 'P-2')
+  await put('A-02-02', 'P-3')
+  const disputed = { event_type: 'DISPUTED', slot_code: 'A-02-02', asset_barcode: 'P-3' }
+  await record(gateway, { ...disputed, verification_notes: 'torn wrap' }, people.sven)
+  const units = '/api/whms/transport-units'
+  const unit = { reference: 'T-77', direction: 'inbound', warehouseId: 1 }
+  const { body } = await gateway.ask('POST', units, { by: people.olga, body: unit })
+  await gateway.ask('POST', `${units}/${body.id}/hold`, { by: people.olga, body: { reason: 'papers' } })
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  t.teardown(() => db.close())
+  db.exec(
+    `INSERT INTO alert (kind, subject, message, created_at_ms) VALUES ('disk.low', 'x', 'The disk is nearly full', 1)`,
+  )
+  return made
+}
+
+t.test('what waits is listed by urgency in plain words, and its remedy is one tap away', inBrowser, async (t) => {
+  const { gateway, url } = await trouble(t)
+  for (const [screen, context] of Object.entries(screens)) {
+    for (const colorScheme of themes) {
+      const { page, faults } = await open(t, browser, `${url}todo`, {
+        ...context,
+        colorScheme,
+        reducedMotion: 'reduce',
+      })
+      await signIn(page, 'ada')
+      const now = page.getByRole('region', { name: /^Now/ })
+      await now.getByText('The disk is nearly full').waitFor()
+      await now.getByText(/Slot A-01-01, Pallet P-1/).waitFor()
+      await now.getByText('Camera Dock door 1 does not watch').waitFor()
+      const today = page.getByRole('region', { name: /^Today/ })
+      t.match(await today.innerText(), /Slot A-02-02, Pallet P-3: a supervisor disputes/)
+      t.match(await today.innerText(), /Unit T-77 is on hold/)
+      await page.getByText('3 placements are not yet verified').waitFor()
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
+      t.equal(
+        await page.evaluate('document.documentElement.scrollWidth'),
+        context.viewport.width,
+        `${screen}: not sideways`,
+      )
+      const path = pictureOf(`todo ${screen} ${colorScheme}`)
+      if (path !== undefined) await page.screenshot({ path, fullPage: true })
+      t.same(faults, [])
+      await page.context().close()
+    }
+  }
+  // A closed page's connection ends when the server hears of it.
+  await until(() => gateway.streamHub.size === 0)
+})
+
+t.test('a remedy is done here, and a second screen knows at once', inBrowser, async (t) => {
+  const { gateway, url } = await trouble(t)
+  const { page } = await open(t, browser, `${url}todo`)
+  await signIn(page, 'ada')
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('The disk is nearly full').waitFor({ state: 'detached' })
+  const line = page.getByRole('listitem').filter({ hasText: 'Slot A-01-01, Pallet P-1' })
+  await line.getByRole('button', { name: 'It is not in A-01-01' }).click()
+  await line.getByRole('button', { name: 'Record it as taken out of A-01-01' }).click()
+  await page.getByRole('status').getByText('Recorded: taken out of A-01-01.').waitFor()
+  await line.waitFor({ state: 'detached' })
+  const { body } = await gateway.ask('GET', '/api/whms/slots/A-01-01', { by: people.ada })
+  t.match(body, { isOccupied: false })
+  await page.getByRole('link', { name: 'Look and decide' }).click()
+  await page.getByRole('heading', { name: 'Verify' }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'To do' }).waitFor()
+})
+
+t.test('a viewer sees what is wrong, and no button for what a viewer may not do', inBrowser, async (t) => {
+  const { url } = await trouble(t)
+  const { page } = await open(t, browser, `${url}todo`)
+  await signIn(page, 'vera')
+  await page.getByText(/Slot A-01-01, Pallet P-1/).waitFor()
+  t.equal(await page.getByRole('button', { name: /Acknowledge|It is not in/ }).count(), 0)
+  t.equal(await page.getByRole('link', { name: /Verify|Look and decide/ }).count(), 0)
+  t.equal(await page.getByText('The disk is nearly full').count(), 0, 'alerts are for admins')
+})
+
+t.test(
+  'where nothing waits the page says so, and what comes next; then it hears of the first thing',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await place(t)
+    await furnish(gateway, ['A-1'])
+    const { page } = await open(t, browser, `${url}todo`)
+    await signIn(page, 'sven')
+    await page.getByText('The floor and the ledger agree').waitFor()
+    t.same(await violations(page), [])
+    await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1' })
+    await page.getByText('1 placement is not yet verified').waitFor()
+    t.ok(await heldPhoto(gateway))
+  },
+)
+
+t.test('who only reads gets no button', (t) => {
+  const permissions = ['whms:read', 'alerts:read']
+  const alert = { id: 7, message: 'The disk is full', createdAt: '2026-03-02T06:00:00.000Z' }
+  const known = { discrepancies: [], pending: 0, units: [], cameras: [], alerts: [alert] }
+  const [task] = tasksOf(known, { username: 'ann', role: 'auditor', permissions }, 0)
+  t.strictSame(task?.remedies, [], 'an auditor sees the alert and acknowledges nothing')
+  t.end()
+})
+
+t.test('a unit of which nothing is recorded for four hours stands still', (t) => {
+  const caller: SignedIn = { username: 'olga', role: 'operator', permissions: ['whms:read'] }
+  const updatedAt = '2026-03-02T06:00:00.000Z'
+  const unit = { id: 'u', reference: 'T-77', stage: 'receiving', status: 'active', updatedAt } as TransportUnit
+  const known = { discrepancies: [], pending: 0, units: [unit], cameras: [], alerts: [] }
+  const at = (ms: number) => tasksOf(known, caller, Date.parse(updatedAt) + ms).map(({ what }) => what)
+  t.strictSame(at(stillMs), [])
+  t.strictSame(at(stillMs + 1), ['Unit T-77 stands still at “receiving”'])
+  t.equal(stillMs, 4 * 60 * 60 * 1000)
+  t.end()
+})

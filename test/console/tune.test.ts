@@ -1,0 +1,135 @@
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { parse } from 'yaml'
+import { dateAfter, dateIn, dayOf } from '../../src/console/page/day-line.ts'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
+import { furnish } from '../support/gateway.ts'
+import { pictureOf, screens } from '../support/screens.ts'
+import { busyCells, quietCells, storeCells } from '../support/stored-cells.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const zone = 'Europe/Berlin'
+
+/** Yesterday something moved at noon on the left of the picture, and half a minute later on the right. Both were recorded. */
+async function yesterday(t: Parameters<typeof place>[0]): Promise<Place> {
+  const cameras = [{ id: 1, name: 'Dock 1', url: 'rtsp://127.0.0.1:9/main', viewers: ['olga'] }]
+  const made = await place(t, { cameras })
+  const { gateway } = made
+  await furnish(gateway, ['A-1'])
+  const day = dayOf(dateAfter(dateIn(gateway.clock.now(), zone), -1), zone)
+  const noonMs = day.fromMs + 12 * 3_600_000
+  const frames = [
+    ...Array(25).fill(quietCells),
+    ...Array(10).fill(busyCells(3)),
+    ...Array(140).fill(quietCells),
+    ...Array(10).fill(busyCells(11)),
+    ...Array(100).fill(quietCells),
+  ]
+  await storeCells(join(gateway.live.config.dataDir, 'scores'), 1, noonMs, frames)
+  for (const [i, motionAt] of [noonMs + 5000, noonMs + 35_000].entries()) {
+    gateway.cameras.heard({
+      type: 'clipClosed',
+      ...{ detectionId: i + 1, cameraId: 1, motionAt, score: 0.5, sceneChange: false, file: `${i + 1}.mp4` },
+      ...{ sha256: `${i}`.repeat(64), sizeBytes: 1000, startedAt: motionAt - 5000, endedAt: motionAt + 10_000 },
+      ...{ preRollSeconds: 5, askedPreRollSeconds: 5, durationSeconds: 15, pictures: 225, longestGapSeconds: 0.07 },
+      ...{ original: true, width: 320, height: 180, peakScore: 0.6, snapshot: null, closedBy: 'post-roll' },
+    })
+  }
+  await gateway.audit('test.settled', {})
+  return made
+}
+
+/** Opens the panel on yesterday and waits for the first answer. */
+async function opened(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Try other settings' }).click()
+  await page.getByRole('button', { name: 'Show yesterday' }).click()
+  await page.getByText('Yesterday it would have been 2 events, as it was.').waitFor()
+}
+
+t.test('a mask that is drawn says at once which of yesterday’s events would be gone', inBrowser, async (t) => {
+  const { url, gateway } = await yesterday(t)
+  const { page } = await open(t, browser, `${url}cameras/1`)
+  await signIn(page, 'ada')
+  await opened(page)
+  const drawing = page.locator('.mask-picture svg')
+  await drawing.scrollIntoViewIfNeeded()
+  const box = await drawing.boundingBox()
+  if (!box) throw new Error('the drawing is not shown')
+  await page.mouse.move(box.x + box.width * 0.1, box.y + box.height * 0.1)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.6, { steps: 3 })
+  await page.mouse.up()
+  await page.getByText('Yesterday it would have been 1 event instead of 2.').waitFor()
+  await page.getByText('One is gone.').waitFor()
+  await page.getByText('(would be gone)').waitFor()
+  t.equal(await page.getByText('(would be gone)').count(), 1)
+  t.equal(await page.getByText('(would stay)').count(), 1)
+  const entry = parse(await page.locator('.tune-keep pre').innerText()) as { motion: { masks: { x: number }[][] } }
+  t.ok(Math.abs((entry.motion.masks[0]?.[0]?.x ?? 0) - 0.1) < 0.01, 'the mask begins where it was drawn')
+  await page.getByRole('button', { name: 'Remove Mask 1' }).click()
+  await page.getByText('Yesterday it would have been 2 events, as it was.').waitFor()
+  await page.getByLabel('Sensitivity', { exact: true }).last().fill('1')
+  await page.getByLabel('Sensitivity', { exact: true }).last().press('Enter')
+  await page.getByText('2 are gone.').waitFor()
+  await page.getByRole('button', { name: 'Use sensitivity 1 from now on' }).click()
+  await page.getByText('Sensitivity 1 is in use.').first().waitFor()
+  t.equal(gateway.cameras.settingsOf(gateway.live.config.cameras[0] as never).sensitivity, 1)
+})
+
+t.test('the keyboard alone draws a mask, and a lost connection takes nothing away', inBrowser, async (t) => {
+  const { url } = await yesterday(t)
+  const { page } = await open(t, browser, `${url}cameras/1`)
+  await signIn(page, 'ada')
+  await opened(page)
+  await page.route('**/what-if', (route) => route.abort())
+  await page.getByRole('button', { name: 'New mask' }).press('Enter')
+  await page.getByRole('alert').getByText('What you set is still here.').waitFor()
+  const corner = page.getByRole('button', { name: 'Mask 1, corner 1' })
+  await corner.focus()
+  await page.keyboard.press('Shift+ArrowLeft')
+  await page.keyboard.press('ArrowUp')
+  const field = page.getByLabel('Corner 1, % from the left')
+  t.equal(await field.inputValue(), '30')
+  t.equal(await page.getByLabel('Corner 1, % from the top').inputValue(), '34')
+  await field.fill('5')
+  await field.press('Enter')
+  t.match(await page.locator('.tune-keep pre').innerText(), /\{ x: 0\.05, y: 0\.34 \}/)
+  await page.unroute('**/what-if')
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await page.getByText(/^Yesterday it would have been/).waitFor()
+  t.equal(await field.inputValue(), '5')
+})
+
+t.test(
+  'every screen has room for it, axe finds nothing, and who may not tune does not see it',
+  inBrowser,
+  async (t) => {
+    const { url } = await yesterday(t)
+    for (const [screen, context] of Object.entries(screens)) {
+      const colorScheme = screen === 'tablet' ? 'light' : 'dark'
+      const { page } = await open(t, browser, `${url}cameras/1`, { ...context, colorScheme })
+      await signIn(page, 'ada')
+      await opened(page)
+      await page.getByRole('button', { name: 'New mask' }).click()
+      await page.locator('.tune-keep pre').waitFor()
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), context.viewport.width, `${screen}: fits`)
+      const path = pictureOf(`tune ${screen} ${colorScheme}`)
+      if (path) await page.screenshot({ path, fullPage: true })
+      await page.context().close()
+    }
+    const { page } = await open(t, browser, `${url}cameras/1`, { locale: 'de-DE' })
+    await signIn(page, 'olga')
+    await page.getByText('Bewegung').first().waitFor()
+    t.equal(await page.locator('.tune').count(), 0)
+  },
+)

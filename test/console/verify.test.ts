@@ -1,0 +1,122 @@
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
+import { furnish, people } from '../support/gateway.ts'
+import { pictureOf, screens, themes } from '../support/screens.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+/** Three placements that wait, the oldest in A-3. */
+async function waiting(t: Parameters<typeof place>[0]): Promise<Place> {
+  const made = await place(t)
+  await furnish(made.gateway, ['A-1', 'A-2', 'A-3', 'A-4'])
+  for (const slot of ['A-3', 'A-1', 'A-2'])
+    await record(made.gateway, {
+      ...{ event_type: 'PLACED', slot_code: slot, asset_barcode: `P-${slot}`, scale_weight_kg: 412.5 },
+    })
+  return made
+}
+
+const shown = (page: Page, slot: string) =>
+  page.getByRole('region', { name: `Slot ${slot}, Pallet P-${slot}` }).waitFor()
+const stateOf = async ({ gateway }: Place, slot: string) =>
+  (await gateway.ask('GET', `/api/whms/slots/${slot}`, { by: people.vera })).body
+
+t.test('photo, film and weight are on one screen with the buttons, on every screen', inBrowser, async (t) => {
+  const { url } = await waiting(t)
+  for (const [screen, context] of Object.entries(screens)) {
+    for (const colorScheme of themes) {
+      const { page, faults } = await open(t, browser, `${url}verify`, { ...context, colorScheme })
+      await signIn(page, 'sven')
+      await shown(page, 'A-3')
+      const photo = page.locator('.verify-photo > button img')
+      await photo.waitFor()
+      t.ok(
+        await photo.evaluate((image: { decode(): Promise<void>; naturalWidth: number }) =>
+          image.decode().then(() => image.naturalWidth > 0),
+        ),
+      )
+      await page.getByText('No camera watches A-3.').waitFor()
+      t.match(await page.locator('.verify-side').innerText(), /412\.5 kg/)
+      for (const name of ['Verify', 'Dispute', 'Next', 'Previous']) {
+        const box = await page.getByRole('button', { name, exact: true }).boundingBox()
+        t.ok(box && box.height >= 48 && box.width >= 48, `${screen}: ${name} is a target of 48 px`)
+        t.ok(box && box.y + box.height <= context.viewport.height, `${screen}: ${name} needs no scrolling`)
+      }
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), context.viewport.width)
+      const path = pictureOf(`verify ${screen} ${colorScheme}`)
+      if (path !== undefined) await page.screenshot({ path })
+      t.same(faults, [])
+      await page.context().close()
+    }
+  }
+})
+
+t.test('a supervisor goes through the placements with four keys', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  const { page } = await open(t, browser, `${floor.url}verify`)
+  await signIn(page, 'sven')
+  await shown(page, 'A-3')
+  await page.keyboard.press('j')
+  await shown(page, 'A-1')
+  await page.keyboard.press('k')
+  await shown(page, 'A-3')
+  await page.keyboard.press('v')
+  await page.getByRole('status').getByText('Verified: P-A-3 in A-3. 2 placements wait').waitFor()
+  t.match(await stateOf(floor, 'A-3'), { isVerified: true })
+  await shown(page, 'A-1')
+  await page.keyboard.press('d')
+  await page.getByRole('alert').getByText('Write what is wrong, then dispute.').waitFor()
+  await page.keyboard.type('jkvd torn wrap')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('d')
+  await page.getByRole('status').getByText('Disputed: P-A-1 in A-1. 1 placement waits').waitFor()
+  t.match(await stateOf(floor, 'A-1'), { isDisputed: true }, 'the keys of a note are no verdict')
+  const { body } = await floor.gateway.ask('GET', '/api/whms/events?event_type=DISPUTED', { by: people.vera })
+  t.equal(body.data[0].verification_notes, 'jkvd torn wrap')
+  await shown(page, 'A-2')
+})
+
+t.test(
+  'a refusal keeps what was typed, and what another one verified leaves the queue by itself',
+  inBrowser,
+  async (t) => {
+    const floor = await waiting(t)
+    const { page } = await open(t, browser, `${floor.url}verify?slot=1`)
+    await signIn(page, 'sven')
+    await shown(page, 'A-1')
+    await page.getByLabel('Note').fill('two labels')
+    await page.route('**/api/whms/events', (route) => route.abort())
+    await page.getByRole('button', { name: 'Dispute' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/Not recorded: .* What you typed is still here/)
+      .waitFor()
+    t.equal(await page.getByLabel('Note').inputValue(), 'two labels', 'inputValue after a refusal')
+    await page.unroute('**/api/whms/events')
+    await record(floor.gateway, { event_type: 'VERIFIED', slot_code: 'A-2', asset_barcode: 'P-A-2' }, people.sven)
+    await page.getByText('2 placements wait').waitFor()
+    t.equal(await page.getByLabel('Note').inputValue(), 'two labels', 'a change elsewhere takes nothing away')
+    await page.getByRole('button', { name: 'Dispute' }).click()
+    await page.getByText('1 placement waits').waitFor()
+    await page.getByRole('button', { name: 'Verify', exact: true }).click()
+    await page.getByText('Every placement is verified or disputed.').waitFor()
+    t.same(await violations(page), [], 'nothing is left')
+  },
+)
+
+t.test('who may not verify is told so', inBrowser, async (t) => {
+  const { url } = await waiting(t)
+  const { page } = await open(t, browser, `${url}verify`)
+  await signIn(page, 'olga')
+  await page.getByText('one needs to be a supervisor').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Verify' }).count(), 0)
+})

@@ -1,0 +1,121 @@
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, type Place, place, record } from '../support/browser.ts'
+import { furnish, people } from '../support/gateway.ts'
+import { pictureOf } from '../support/screens.ts'
+
+t.setTimeout(120_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const lying = { width: 1920, height: 1080 }
+const upright = { width: 800, height: 1280 }
+
+type Screen = Place & { readonly page: Page; readonly faults: string[]; readonly code: string; readonly id: number }
+
+/** A hall with one of two slots in use, the code of a wall screen, and the screen that it is for. */
+async function screen(t: Parameters<typeof open>[0], config: Record<string, unknown> = {}): Promise<Screen> {
+  const made = await place(t, config)
+  const { gateway, url } = made
+  await furnish(gateway, ['A-1', 'A-2'])
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1', scale_weight_kg: 400 })
+  const device = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'wall-1', kind: 'kiosk' } })
+  const { page, faults } = await open(t, browser, `${url}wall`, { viewport: lying })
+  return { ...made, page, faults, code: device.body.enrolment.code, id: device.body.id }
+}
+
+async function enrol(page: Page, code: string): Promise<void> {
+  await page.getByLabel('Enrolment code').fill(code)
+  await page.getByRole('button', { name: 'Enrol this screen' }).click()
+}
+
+t.test(
+  'a wall screen is enrolled by its code, shows the hall with its trouble, and only reads',
+  inBrowser,
+  async (t) => {
+    const nearlyFull = { retention: { minFreeBytes: '8000000GiB', ledgerReserveBytes: '1B' } }
+    const { url, page, faults, code } = await screen(t, nearlyFull)
+    const session = { data: { username: 'ada', secret: 'ada-secret' } }
+    t.equal((await page.context().request.post(`${url}api/session`, session)).status(), 201)
+    await page.reload()
+    await page.getByRole('heading', { name: 'This screen is not enrolled yet' }).waitFor()
+    t.same(await violations(page), [], 'enrolment')
+    const changes: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    })
+    await enrol(page, 'not-a-code')
+    await page.getByText('The code is wrong, used or too old. Ask for a new one.').waitFor()
+    await enrol(page, code)
+    await page.getByText('50%').waitFor()
+    await page.getByText('1 of 2').waitFor()
+    await page.getByRole('heading', { name: 'The disk is in trouble' }).waitFor()
+    t.equal(await page.locator('a, button, input, select, form, summary, [tabindex]').count(), 0, 'nothing to press')
+    t.same(changes, ['POST /api/devices/enrol', 'POST /api/devices/enrol', 'POST /api/session'])
+    const { caller } = await (await page.context().request.get(`${url}api/session`)).json()
+    t.match(caller, { username: 'wall-1', role: 'viewer' }, "the admin's session does not stay in the hall")
+    for (const viewport of [lying, upright]) {
+      await page.setViewportSize(viewport)
+      const name = `wall ${viewport.width}`
+      t.same(await violations(page), [], name)
+      const { x, y, width, height } = (await page.locator('.wall-figures').boundingBox()) ?? {
+        x: -1,
+        y: 0,
+        width: 0,
+        height: 0,
+      }
+      t.ok(x >= 0 && y >= 0 && x + width <= viewport.width && y + height <= viewport.height, `${name}: all is in view`)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name}: not sideways`)
+      t.equal(await page.evaluate('document.documentElement.scrollHeight'), viewport.height, `${name}: nothing scrolls`)
+      const picture = pictureOf(name)
+      if (picture !== undefined) await page.screenshot({ path: picture })
+    }
+    t.same(
+      faults.filter((fault) => !/status of 401/.test(fault)),
+      [],
+    )
+  },
+)
+
+t.test(
+  'a wall screen signs in by itself, says since when it knows nothing new, and is out once it is revoked',
+  inBrowser,
+  async (t) => {
+    const { gateway, url, page, code, id } = await screen(t)
+    await enrol(page, code)
+    await page.getByText('All is well').waitFor()
+    await page.clock.install()
+    await page.context().clearCookies()
+    await page.reload()
+    await page.getByText('All is well').waitFor()
+    t.match(await page.locator('main').getAttribute('style'), /translate\(-?\d+px, -?\d+px\)/)
+    await page.route(`${url}api/**`, (route) => route.abort())
+    await page.clock.fastForward(20_000)
+    await page.getByRole('heading', { name: /^Not up to date since \d\d:\d\d$/ }).waitFor()
+    t.equal(await page.getByText('All is well').count(), 0, 'nobody knows')
+    t.equal(await page.getByText('1 of 2').count(), 1, 'what was known stays')
+    await page.unroute(`${url}api/**`)
+    t.equal((await gateway.ask('POST', `/api/devices/${id}/revoke`, { by: people.ada })).status, 200)
+    await page.clock.fastForward(20_000)
+    await page.getByText('This screen was revoked').waitFor()
+    t.equal(await page.getByText('1 of 2').count(), 0)
+    await page.reload()
+    await page.getByText('This screen was revoked').waitFor()
+    await enrol(page, code)
+    await page.getByText('The code is wrong, used or too old.').waitFor()
+  },
+)
+
+t.test('the code of a handheld makes no wall screen', inBrowser, async (t) => {
+  const { gateway, page } = await screen(t)
+  const handheld = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'handheld-1' } })
+  await enrol(page, handheld.body.enrolment.code)
+  await page.getByText('This code was for a handheld, and is used now.').waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'This screen is not enrolled yet' }).waitFor()
+})
