@@ -8,6 +8,7 @@ import { houseRules } from './checks/house-rules.ts'
 import { importDirection } from './checks/import-direction.ts'
 import { mutantsApply } from './checks/mutants-apply.ts'
 import { ownTables } from './checks/own-tables.ts'
+import { pageTexts } from './checks/page-texts.ts'
 import { roomPages } from './checks/room-pages.ts'
 
 const exec = promisify(execFile)
@@ -30,6 +31,7 @@ export const checks: readonly Check[] = [
   { name: 'direction of imports', run: importDirection },
   { name: 'tables and their rooms', run: ownTables },
   { name: 'house rules', run: houseRules },
+  { name: 'texts of the console', run: pageTexts },
   { name: 'room pages', run: roomPages },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },

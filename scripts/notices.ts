@@ -21,9 +21,18 @@ const textElsewhere: Record<string, { readonly remark: string; readonly text: ()
   },
   '@hono/zod-openapi': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
   '@hono/zod-validator': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
+  'pg-types': { remark: 'Its licence is at the end of its README:', text: () => endOfReadme('pg-types') },
+  pgpass: { remark: 'Its licence is at the end of its README:', text: () => endOfReadme('pgpass') },
 }
 
 type Section = { readonly title: string; readonly licence: string; readonly body: string }
+
+function endOfReadme(name: string): string {
+  const readme = readFileSync(join(root, 'node_modules', name, 'README.md'), 'utf8')
+  const [, text] = /^## licen[cs]e$([\s\S]+)/im.exec(readme) ?? []
+  if (!text?.includes('Permission is hereby granted')) throw new Error(`${name}: its README ends without a licence`)
+  return tidy(text)
+}
 
 /** The whole file. Throws when a package is missing, or has no licence text and is not named above. */
 export function notices(): string {

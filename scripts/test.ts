@@ -6,8 +6,13 @@
  */
 import { spawn } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { runChecks } from './check.ts'
+
+/** So many files that failed beside others get a second run by themselves; more than that is no accident of a busy machine. */
+const SECOND_RUNS = 3
 
 let insideFailure = false
 
@@ -15,25 +20,62 @@ const only = process.argv
   .slice(2)
   .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
-const tests = await runTests(only)
+const tests = only.length === 0 ? await runAll() : await runTests(only)
+if (tests.files.length > 0 && tests.files.length <= SECOND_RUNS) await runAgain(tests)
 const failed = checks.failed + tests.failed
 const skipped = tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''
 process.stdout.write(`${checks.passed + tests.passed} passed, ${failed} failed${skipped}\n`)
 process.exitCode = failed === 0 ? 0 : 1
 
-type Count = { passed: number; failed: number; skipped: number }
+type Count = { passed: number; failed: number; skipped: number; files: string[] }
+
+/**
+ * Runs all tests: those with pictures first, two at once, because a stream of a real camera needs its share of the machine at
+ * its time; then the others, three at once on two cores, because a third of their time is waiting.
+ */
+async function runAll(): Promise<Count> {
+  const files = globSync('test/**/*.test.ts', { exclude: ['test/fixtures/**'] }).toSorted()
+  const withPictures = (file: string) => /^test\/(video|cameras)\/|\.e2e\.test\.ts$/.test(file)
+  const first = await runTests(files.filter(withPictures), 2)
+  const then = await runTests(
+    files.filter((file) => !withPictures(file)),
+    Math.ceil(availableParallelism() * 1.5),
+  )
+  return {
+    passed: first.passed + then.passed,
+    failed: first.failed + then.failed,
+    skipped: first.skipped + then.skipped,
+    files: [...first.files, ...then.files],
+  }
+}
+
+/** Runs the files that failed once more, one by one, and says of each how that went: the first failure stays to be read. */
+async function runAgain(first: Count): Promise<void> {
+  const files = first.files
+  first.failed = 0
+  for (const file of files) {
+    const again = await runTests([file])
+    process.stdout.write(
+      `${again.failed === 0 ? 'UNSURE' : 'FAILED'} ${file} failed beside others, ${again.failed === 0 ? 'passed' : 'failed'} alone\n`,
+    )
+    first.failed += again.failed
+  }
+}
 
 /** Runs tap and counts its assertions. A run that counts nothing, or ends badly without a failure, is a failure. */
-async function runTests(paths: readonly string[]): Promise<Count> {
-  const tap = spawn('node_modules/.bin/tap', ['run', '--reporter=tap', ...paths], {
+async function runTests(paths: readonly string[], jobs = 2): Promise<Count> {
+  const tap = spawn('node_modules/.bin/tap', ['run', '--reporter=tap', `--jobs=${jobs}`, ...paths], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // Each test file, daemon and command is a process that compiles the same sources.
+    env: { NODE_COMPILE_CACHE: resolve('.cache', 'tests'), ...process.env },
   })
   const ended = new Promise<number>((resolve) => tap.once('close', (code) => resolve(code ?? 1)))
-  const count: Count = { passed: 0, failed: 0, skipped: 0 }
+  const count: Count = { passed: 0, failed: 0, skipped: 0, files: [] }
   for await (const line of createInterface({ input: tap.stdout })) show(line, count)
   const code = await ended
   if (code !== 0 && count.failed === 0) count.failed = 1
   if (count.passed + count.failed === 0) count.failed = 1
+  if (count.failed > 0 && count.files.length === 0) count.files = [...paths]
   return count
 }
 
@@ -46,6 +88,7 @@ function show(line: string, count: Count): void {
   }
   const file = line.match(/^(not )?ok \d+ - (\S+)(.*)$/)
   if (file) process.stdout.write(`${file[1] ? 'FAILED' : 'ok    '} ${file[2]}${file[3]?.replace(/ \{$/, '')}\n`)
+  if (file?.[1] && file[2] !== undefined) count.files.push(file[2])
   if (/^\s+not ok /.test(line)) insideFailure = true
   else if (/^\s+(ok |# )/.test(line)) insideFailure = false
   if (insideFailure || /^Bail out!/.test(line)) process.stdout.write(`${line}\n`)

@@ -4,10 +4,16 @@ import { cruise, type ICruiseResult, type IForbiddenRuleType, type IReporterOutp
 /** The rooms from the roof to the ground; imports run downward only. `platform` and `errors` import nothing of ours. */
 export const rooms = [
   'cli',
+  'setup',
+  'doctor',
+  'hub',
   'app',
   'console',
+  'stream',
   'health',
+  'upgrade',
   'backup',
+  'feed',
   'evidence',
   'governance',
   'webhooks',

@@ -4,6 +4,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import ts from 'typescript'
 import { migrate } from '../../src/database/migrate.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
+import { tables as hubTables } from '../../src/hub/store/tables.ts'
 
 /** Fewer than this means that the check saw nothing. */
 const leastStatements = 250
@@ -102,6 +103,9 @@ function importedMakers(source: ts.SourceFile): Set<string> {
   return new Set(names.filter((name) => making.has(name)))
 }
 
+/** The head office has tables of its own, in PostgreSQL: some have names that tables of the gateway have too. */
+const isOfHub = (file: string): boolean => file.startsWith('src/hub/')
+
 /** A string or template as one text, with a name that is no table's for each hole; undefined for other nodes. */
 function textOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text
@@ -139,8 +143,9 @@ function place(source: ts.SourceFile, node: ts.Node): string {
  */
 export async function ownTables(): Promise<void> {
   const { ownerOf, problems } = await owners()
+  const ofHub = new Map(Object.keys(hubTables).map((table) => [table, 'hub']))
   const files = globSync('src/*/**/*.ts').filter((file) => !/^src\/(database\/migrations|console\/page)\//.test(file))
-  const found = files.map((file) => look(file, ownerOf))
+  const found = files.map((file) => look(file, isOfHub(file) ? ofHub : ownerOf))
   const statements = found.reduce((sum, one) => sum + one.statements, 0)
   const mentions = found.reduce((sum, one) => sum + one.mentions, 0)
   if (statements < leastStatements || mentions < leastStatements) {

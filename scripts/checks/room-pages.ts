@@ -1,12 +1,20 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { gatehouseCommand } from '../../src/cli/run.ts'
+import { complianceProblems } from './compliance.ts'
 
 /** The second-level headings of every room page, in this order. */
 const headings = ['Purpose', 'How it works', 'Invariants', 'Operations', 'Alternatives considered']
 
 /** Pages beside those of the rooms; they may have other headings. */
-const otherPages = ['README.md', 'src/README.md', 'src/GLOSSARY.md']
+const otherPages = [
+  'README.md',
+  'src/README.md',
+  'src/GLOSSARY.md',
+  'SECURITY.md',
+  'test/compliance.md',
+  'systemd/README.md',
+]
 
 type Page = { path: string; text: string; room: string | undefined }
 /** A thing that a page names, and whether it is there. */
@@ -28,6 +36,7 @@ export async function roomPages(): Promise<void> {
   const problems = [
     ...missing,
     ...roomPages.flatMap(headingProblems),
+    ...complianceProblems(),
     ...named.flatMap(({ page, names }) =>
       names.filter(({ exists }) => !exists).map(({ name }) => `${page.path}: names what does not exist: ${name}`),
     ),
@@ -78,7 +87,7 @@ function commandNames(code: string): Name[] {
     exists: existsSync(name),
   }))
   // At the start of a line only: elsewhere it is the name of the program in a sentence.
-  const commands = [...code.matchAll(/^ *(?:sudo )?(?:scripts\/)?gatehouse((?: [a-z]+)+)/gm)].map(
+  const commands = [...code.matchAll(/^ *(?:sudo )?(?:scripts\/)?gatehouse((?: [a-z][a-z-]*)+)/gm)].map(
     ([name, words = '']) => ({
       name,
       exists: isCommand(words.trim().split(' ')),
