@@ -1,11 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { freeSpace } from '../platform/index.ts'
+import { freeSpace, sizeWords } from '../platform/index.ts'
 import type { DavFolder } from '../upload/index.ts'
 import { keptBackups, madeMsIn, newestOf, sealedEnd } from './backup-names.ts'
 import type { Manifest } from './manifest.ts'
 import { BackupFault, type UnpackOptions, unpackBackup } from './unpack.ts'
-import { sizeWords } from './words.ts'
 
 /** Returns the folder of a site's backups on the storage server, below the folder of the uploads. */
 export const backupsFolder = (siteId: string): string => `${siteId}/backups`

@@ -4,14 +4,13 @@ import { copyDatabase, databaseFile, executor, openReader, type ReadTx, sizeOfDa
 import { type HeldFile, heldFiles, heldKeys, keyFiles, keyFolder, LogSigner, originOfLog } from '../evidence/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { type KnownLog, knownLogs, newestCheckpoint } from '../log/index.ts'
-import { freeSpace, isoTime, type RandomBytes, readFileIfThere } from '../platform/index.ts'
+import { freeSpace, isoTime, type RandomBytes, readFileIfThere, sizeWords } from '../platform/index.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { backupFormat, ledgerName, type Manifest, manifestName } from './manifest.ts'
 import { Pace, stepBack } from './pace.ts'
 import { loadRecoveryKey } from './recovery-key.ts'
 import { rootOfLeaves } from './root-of-leaves.ts'
 import { tarredBytes } from './tar.ts'
-import { sizeWords } from './words.ts'
 
 export type BackupOrder = {
   readonly dataDir: string

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { freeSpace, ownFile } from '../platform/index.ts'
+import { freeSpace, ownFile, sizeWords } from '../platform/index.ts'
 import { sealedEnd } from './backup-names.ts'
 import { type Bytes, withBytes } from './bytes.ts'
 import {
@@ -14,7 +14,6 @@ import {
 } from './manifest.ts'
 import { isSealedFile, openSealedFile, SealedFileFault } from './sealed-file.ts'
 import { readMembers, TarFault, type TarMember } from './tar.ts'
-import { sizeWords } from './words.ts'
 
 /** Why a backup cannot be used, as a sentence for the admin. */
 export class BackupFault extends Error {}

@@ -20,11 +20,3 @@ export function agoWords(iso: string | null, nowMs: number): string {
 export function counted(count: number, what: string, many = `${what}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? what : many}`
 }
-
-const sizes = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
-
-/** Returns a number of bytes in its largest unit, with one digit behind the point: `12.5 MiB`. */
-export function bytesWords(bytes: number): string {
-  const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), sizes.length - 1)
-  return `${Math.floor((bytes / 1024 ** power) * 10) / 10} ${sizes[power]}`
-}

@@ -1,5 +1,6 @@
 import type { GatewayStatus } from '../app/index.ts'
-import { agoWords, bytesWords, counted, lengthWords } from './amounts.ts'
+import { sizeWords } from '../platform/index.ts'
+import { agoWords, counted, lengthWords } from './amounts.ts'
 import type { Paint } from './paint.ts'
 
 /** One line of the status: what, and how it is. */
@@ -56,7 +57,7 @@ function ledgerLine({ ledger }: GatewayStatus, nowMs: number): Line {
     lastCheck === null
       ? 'never verified as a whole'
       : `${lastCheck.ok ? 'verified' : 'DID NOT MATCH when verified'} ${agoWords(lastCheck.at, nowMs)}`
-  const how = `${counted(events, 'event')}${last}; ${counted(leaves, 'leaf', 'leaves')}, ${bytesWords(fileBytes)}; ${checked}`
+  const how = `${counted(events, 'event')}${last}; ${counted(leaves, 'leaf', 'leaves')}, ${sizeWords(fileBytes)}; ${checked}`
   return line('ledger', how, lastCheck?.ok !== false)
 }
 
@@ -169,7 +170,7 @@ function uplinkLine({ uplink: { probes, online } }: GatewayStatus): Line {
 function diskLine({ disk }: GatewayStatus): Line {
   const { freeBytes, minFreeBytes, fault } = disk
   if (freeBytes === null || fault !== null) return line('disk', `takes no writes (${fault ?? 'no answer'})`, false)
-  return line('disk', `${bytesWords(freeBytes)} free`, freeBytes >= minFreeBytes)
+  return line('disk', `${sizeWords(freeBytes)} free`, freeBytes >= minFreeBytes)
 }
 
 function configLine({ config }: GatewayStatus, nowMs: number): Line {

@@ -1,5 +1,5 @@
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
-import type { ClockReport, FreeSpace } from '../platform/index.ts'
+import { type ClockReport, type FreeSpace, sizeWords } from '../platform/index.ts'
 import type { HeatTroubles } from './box.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
@@ -317,12 +317,6 @@ function diskWords(kind: Kind, { free, fault, shortfall }: Omit<DiskSeen, 'limit
   return kind === 'disk.reserve'
     ? `The disk of the ledger is full but for the reserve of the ledger (${left}). Events are recorded; photos, clips, lists and reports are refused. Free space or use a larger disk.`
     : `The disk of the ledger is nearly full (${left}). Free space before photos and clips are refused.`
-}
-
-function sizeWords(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
-  const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1)
-  return `${Math.floor((bytes / 1024 ** power) * 10) / 10} ${units[power]}`
 }
 
 /** What is known about the clock of the gateway. */

@@ -18,10 +18,16 @@ import {
 import { heldFiles, heldKeys, LogSigner, originOfLog } from '../../evidence/index.ts'
 import { headOf } from '../../ledger/index.ts'
 import { erasuresAfter, type KnownLog, knownLogs, newestCheckpoint } from '../../log/index.ts'
-import { freeSpace, isoTime, type RandomBytes, readFileIfThere, writeFileDurably } from '../../platform/index.ts'
+import {
+  freeSpace,
+  isoTime,
+  type RandomBytes,
+  readFileIfThere,
+  sizeWords,
+  writeFileDurably,
+} from '../../platform/index.ts'
 import { Pace, stepBack } from '../pace.ts'
 import { loadRecoveryKey } from '../recovery-key.ts'
-import { sizeWords } from '../words.ts'
 import { erasedTables, inventory } from './inventory.ts'
 import { type LogReach, membersOfLog } from './leaves.ts'
 import { keysName, newSeries, segmentName, seriesFolder } from './names.ts'

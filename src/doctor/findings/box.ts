@@ -1,7 +1,7 @@
 import { hotCelsius } from '../../health/index.ts'
 import type { FfmpegOrigin } from '../../platform/ffmpeg.ts'
-import type { Throttling } from '../../platform/index.ts'
-import { bytesWords, counted } from '../amounts.ts'
+import { sizeWords, type Throttling } from '../../platform/index.ts'
+import { counted } from '../amounts.ts'
 import { type DoctorFinding, findingsOn } from './finding.ts'
 
 export type FfmpegFacts =
@@ -26,7 +26,7 @@ const leastShare = 0.08
 
 export function memoryFinding({ totalBytes, availableBytes }: MemoryFacts): DoctorFinding {
   const of = findingsOn({ topic: 'memory' })
-  const what = `${bytesWords(availableBytes)} of ${bytesWords(totalBytes)} are available.`
+  const what = `${sizeWords(availableBytes)} of ${sizeWords(totalBytes)} are available.`
   if (availableBytes >= totalBytes * leastShare) return of.good(what)
   return of.change(what, 'Stop other programs, take cameras off this box, or lower video.memoryBytes.')
 }
@@ -71,7 +71,7 @@ export function diskFinding({ freeBytes, minFreeBytes, ledgerReserveBytes, fault
     const what = `The disk of the data folder takes no writes (${fault ?? 'it does not answer'}).`
     return of.bad(what, 'Look at the disk and its mount, and free space if it is full.')
   }
-  const free = `${bytesWords(freeBytes)} are free`
+  const free = `${sizeWords(freeBytes)} are free`
   const next = 'Free space, shorten retention.clips.maxAgeDays, or use a larger disk.'
   if (freeBytes < ledgerReserveBytes) {
     return of.bad(`${free}, less than the reserve of the ledger: photos and clips are refused.`, next)
@@ -100,7 +100,7 @@ export function wearFinding(facts: WearFacts): DoctorFinding {
   const { device, usedPercent, powerOnHours, isFailing, writtenPerDay } = facts
   const of = findingsOn({ topic: 'wear', ...(device !== null && { subject: device }) })
   if (device === null) return of.unknown('The data folder is on no disk that could tell its wear.')
-  const daily = writtenPerDay === null ? '' : ` ${bytesWords(writtenPerDay)} a day are written to it.`
+  const daily = writtenPerDay === null ? '' : ` ${sizeWords(writtenPerDay)} a day are written to it.`
   const next = 'Back up, and replace the disk: gatehouse backup FILE, then gatehouse restore FILE on the new one.'
   if (isFailing) return of.bad(`The disk reports that it fails.${daily}`, next)
   if (usedPercent === null) {

@@ -1,4 +1,5 @@
-import { bytesWords, counted } from '../amounts.ts'
+import { sizeWords } from '../../platform/index.ts'
+import { counted } from '../amounts.ts'
 import { type DoctorFinding, findingsOn } from './finding.ts'
 
 /** `online`: null without probes. */
@@ -64,7 +65,7 @@ export function accountFinding({ username, url, problem, isRefused, freeBytes }:
       'Check storage.upload.instance, the server and the network.',
     )
   if (freeBytes === null) return of.good('Signing in works; the server names no limit of its room.')
-  const what = `Signing in works; ${bytesWords(freeBytes)} are left for this account.`
+  const what = `Signing in works; ${sizeWords(freeBytes)} are left for this account.`
   if (freeBytes >= littleRoomBytes) return of.good(what)
   return of.change(what, 'Raise the quota of the account, or remove old files on the server.')
 }
