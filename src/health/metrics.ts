@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { type RequestTimes, requestMetrics } from '../http/index.ts'
 import { clockStates } from '../platform/index.ts'
 import type { BoxSample } from './box.ts'
 
@@ -48,7 +49,7 @@ export type MetricSources = {
 /** The gateway's metrics in the Prometheus text format. Labels never carry ids, names or addresses. */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #requests: RequestTimes
   readonly #attempts: Counter<'outcome'>
   readonly #verifications: Counter<'outcome'>
   readonly #healthChanges: Counter<'kind'>
@@ -63,18 +64,7 @@ export class Metrics {
 
   constructor() {
     const registers = [this.#registry]
-    collectDefaultMetrics({ register: this.#registry })
-    // Gauges with the ending of counters, which promtool refuses. What they count stands in those by type.
-    for (const what of ['handles', 'requests', 'resources']) {
-      this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
-    }
-    this.#requests = new Histogram({
-      name: 'gatehouse_http_request_duration_seconds',
-      help: 'Time to answer, by route pattern',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers,
-    })
+    this.#requests = requestMetrics(this.#registry)
     this.#attempts = new Counter({
       name: 'gatehouse_webhook_attempts_total',
       help: 'Delivery attempts by outcome',

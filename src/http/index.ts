@@ -54,6 +54,7 @@ export {
   sendAll,
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
+export { type RequestTimes, requestMetrics } from './request-metrics.ts'
 export { type BoxAuthority, servedAuthority } from './served-authority.ts'
 export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'
 export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'

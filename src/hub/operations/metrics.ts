@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { type RequestTimes, requestMetrics } from '../../http/index.ts'
 import type { HubFigures } from './figures.ts'
 
 /** How a feed ended: taken in, told where to go on, another history, refused, or not possible now. */
@@ -7,7 +8,7 @@ export type FeedOutcome = 'fed' | 'gap' | 'forked' | 'refused' | 'unavailable'
 /** The metrics of the head office in the Prometheus text format. Labels never carry ids, names or addresses. */
 export class HubMetrics {
   readonly #registry = new Registry()
-  readonly #requests: Histogram<'method' | 'route' | 'status'>
+  readonly #requests: RequestTimes
   readonly #feeds: Counter<'outcome'>
   readonly #leaves: Counter
   readonly #figures: Pick<HubFigures, 'read'>
@@ -15,18 +16,7 @@ export class HubMetrics {
   constructor({ figures, version }: { readonly figures: Pick<HubFigures, 'read'>; readonly version: string }) {
     this.#figures = figures
     const registers = [this.#registry]
-    collectDefaultMetrics({ register: this.#registry })
-    // Gauges with the ending of counters, which promtool refuses.
-    for (const what of ['handles', 'requests', 'resources']) {
-      this.#registry.removeSingleMetric(`nodejs_active_${what}_total`)
-    }
-    this.#requests = new Histogram({
-      name: 'gatehouse_http_request_duration_seconds',
-      help: 'Time to answer, by route pattern',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers,
-    })
+    this.#requests = requestMetrics(this.#registry)
     this.#feeds = new Counter({
       name: 'gatehouse_office_feeds_total',
       help: 'Feeds of gateways by outcome: fed, gap, forked, refused or unavailable',
