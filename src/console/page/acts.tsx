@@ -21,7 +21,7 @@ export type Acts = {
 }
 
 /** The acts of a view: one at a time, what was done, and what went wrong. The focus goes to the title of the view. */
-export function useActs(onLeft: (why: string) => void, reload: () => void): Acts {
+export function useActs(onLeft: (why: string) => void, reload: () => void, inWords = failedWords): Acts {
   const [said, setSaid] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -42,7 +42,7 @@ export function useActs(onLeft: (why: string) => void, reload: () => void): Acts
       return true
     } catch (error) {
       if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
-      else setProblem(words.failed(whyOf(error as Error)))
+      else setProblem(inWords(error as Error))
       // The page showed something else than there is.
       if (isOutdated(error)) reload()
       return false
@@ -54,8 +54,8 @@ export function useActs(onLeft: (why: string) => void, reload: () => void): Acts
   return { act, said, problem, isBusy, title }
 }
 
-const whyOf = (error: Error): string =>
-  error instanceof Refused && error.details !== '' ? `${error.message}: ${error.details}` : error.message
+const failedWords = (error: Error): string =>
+  words.failed(error instanceof Refused && error.details !== '' ? `${error.message}: ${error.details}` : error.message)
 
 type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   readonly here: ViewName
@@ -231,6 +231,29 @@ export const Choice = ({ id, words: name, value, of, onChoice }: ChoiceProps) =>
       ))}
     </select>
   </div>
+)
+
+type MoreProps = {
+  /** How many of the list are asked for. */
+  readonly wanted: { current: number | null }
+  readonly reload: () => void
+  readonly words: string
+}
+
+/** How many rows a list has at first, and how many more with each press. */
+export const pageSize = 50
+
+/** A button for the next rows of a list. */
+export const More = ({ wanted, reload, words: name }: MoreProps) => (
+  <button
+    type="button"
+    onClick={() => {
+      wanted.current = (wanted.current ?? pageSize) + pageSize
+      reload()
+    }}
+  >
+    {name}
+  </button>
 )
 
 /** Returns an id that no other act has, also where the page is not served by TLS and `randomUUID` is missing. */

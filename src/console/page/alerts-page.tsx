@@ -1,11 +1,12 @@
 import { useRef } from 'hono/jsx/dom'
+import type { Act } from './acts.tsx'
 import { follow } from './address.ts'
 import { alertTexts as words } from './alert-texts.ts'
 import { alertWords } from './alert-words.ts'
 import type { AlertOf, Page, Warehouse } from './answers.ts'
 import { ask } from './ask.ts'
 import { askNewest, askPatiently } from './asking.ts'
-import { type Act, BoxFrame, SureButton, useActs } from './box-frame.tsx'
+import { BoxFrame, SureButton, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
 import { Icon } from './icons.tsx'
 import { texts } from './texts.ts'
@@ -30,7 +31,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
     ['alert'],
     () => onLeft(texts.signedOut),
   )
-  const acts = useActs(onLeft, asking.reload)
+  const acts = useBoxActs(onLeft, asking.reload)
   const mayAct = caller.permissions.includes('alerts:manage')
   const stored = answer?.open.data.filter(({ id }) => id > 0) ?? []
   const acknowledgeAll = async () => {

@@ -16,7 +16,7 @@ import {
   thingWords,
   whoWords,
 } from './audit-words.ts'
-import { BoxFrame, useActs } from './box-frame.tsx'
+import { BoxFrame, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
 import { Icon } from './icons.tsx'
 import { locale } from './language.ts'
@@ -46,7 +46,7 @@ const Trail = ({ siteId, caller, filter, onLeft }: ViewProps & { filter: AuditFi
     return { trail: await rowsOf<AuditEntry>(path, limit.current ?? pageSize), timeZone }
   }
   const { answer, ...asking } = useLive(load, [], () => onLeft(texts.signedOut))
-  const acts = useActs(onLeft, asking.reload)
+  const acts = useBoxActs(onLeft, asking.reload)
   useEffect(() => {
     // Another filter is another list: who uses the keyboard goes on reading at its title.
     if (!document.activeElement?.closest('.scan')) acts.title.current?.focus({ preventScroll: true })

@@ -1,57 +1,15 @@
-import type { Child, RefObject } from 'hono/jsx/dom'
-import { useRef, useState } from 'hono/jsx/dom'
-import { Refused } from './ask.ts'
-import { isOutdated } from './asking.ts'
+import type { Child } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
+import { type Acts, useActs } from './acts.tsx'
 import { Bar } from './bar.tsx'
 import { boxTexts } from './box-texts.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import type { ViewName, ViewProps } from './views.ts'
 
-/** Does something at the gateway, and then says that it was done. Resolves to whether it was. */
-export type Act = (work: () => Promise<unknown>, words: string) => Promise<boolean>
-
-type Acts = {
-  readonly done: string
-  readonly problem: string
-  readonly isBusy: boolean
-  readonly title: RefObject<HTMLHeadingElement | null>
-  readonly act: Act
-}
-
-/** Keeps what the last button of a view did, or why it did not. One work at a time: a double tap does nothing twice. */
-export function useActs(onLeft: (why: string) => void, reload: () => void): Acts {
-  const [done, setDone] = useState('')
-  const [problem, setProblem] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const busy = useRef(false)
-  const title = useRef<HTMLHeadingElement>(null)
-  const act: Act = async (work, words) => {
-    if (busy.current) return false
-    busy.current = true
-    setBusy(true)
-    setProblem('')
-    setDone('')
-    try {
-      await work()
-      setDone(words)
-      // The pressed button may disappear.
-      title.current?.focus({ preventScroll: true })
-      reload()
-      return true
-    } catch (error) {
-      if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
-      else setProblem(error instanceof Error ? `${error.message}.` : String(error))
-      // The page showed something else than there is.
-      if (isOutdated(error)) reload()
-      return false
-    } finally {
-      busy.current = false
-      setBusy(false)
-    }
-  }
-  return { done, problem, isBusy, title, act }
-}
+/** The acts of a view about the box: what went wrong is told as the gateway said it. */
+export const useBoxActs = (onLeft: (why: string) => void, reload: () => void): Acts =>
+  useActs(onLeft, reload, (error) => `${error.message}.`)
 
 type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   here: ViewName
@@ -85,7 +43,7 @@ export const BoxFrame = ({ siteId, caller, onLeft, here, heading, said, stale, a
         {heading}
       </h1>
       <p class="muted" role="status">
-        {acts.done} <Said words={said ?? texts.loading} />
+        {acts.said} <Said words={said ?? texts.loading} />
       </p>
       {children}
     </main>

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import type { Act } from './acts.tsx'
 import type { List, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { badgeCode, barsOf } from './badge-bars.ts'
-import { type Act, BoxFrame, Field, SureButton, useActs } from './box-frame.tsx'
+import { BoxFrame, Field, SureButton, useBoxActs } from './box-frame.tsx'
 import { devicesTexts as words } from './devices-texts.ts'
 import { Icon } from './icons.tsx'
 import { takeScans } from './scan-field.tsx'
@@ -44,7 +45,7 @@ const roles = Object.keys(words.roles) as Role[]
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const [enrolling, setEnrolling] = useState<Enrolment | undefined>(undefined)
   const { answer, ...asking } = useLive(load, [], () => onLeft(texts.signedOut))
-  const acts = useActs(onLeft, asking.reload)
+  const acts = useBoxActs(onLeft, asking.reload)
   const inUse = answer?.devices.filter(({ status }) => status !== 'revoked') ?? []
   const badges = answer?.operators.filter(({ revokedAt }) => revokedAt === null) ?? []
   const timeZone = answer?.warehouses[0]?.timezone

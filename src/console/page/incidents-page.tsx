@@ -1,5 +1,5 @@
 import { useRef, useState } from 'hono/jsx/dom'
-import { type Act, Choice, Field, Frame, useActs } from './acts.tsx'
+import { type Act, Choice, Field, Frame, More, pageSize, useActs } from './acts.tsx'
 import { follow, go, goInstead } from './address.ts'
 import type { List, Page, Warehouse } from './answers.ts'
 import { ask } from './ask.ts'
@@ -23,8 +23,6 @@ export const View = (props: ViewProps) => {
 }
 
 type Answer = { readonly page: Page<Incident>; readonly timeZone: string | undefined }
-
-const pageSize = 50
 
 const Incidents = ({ siteId, caller, status, severity, onLeft }: ViewProps & { status: string; severity: string }) => {
   const query = new URLSearchParams({
@@ -87,17 +85,7 @@ const Incidents = ({ siteId, caller, status, severity, onLeft }: ViewProps & { s
           ))}
         </ul>
       )}
-      {hasMore ? (
-        <button
-          type="button"
-          onClick={() => {
-            wanted.current = (wanted.current ?? pageSize) + pageSize
-            reload()
-          }}
-        >
-          {words.more}
-        </button>
-      ) : null}
+      {hasMore ? <More {...{ wanted, reload }} words={words.more} /> : null}
       {answer && caller.permissions.includes('incidents:create') ? (
         <Report act={acts.act} isBusy={acts.isBusy} isOpen={rows.length === 0 && query === ''} />
       ) : null}

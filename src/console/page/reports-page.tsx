@@ -1,5 +1,5 @@
 import { useRef, useState } from 'hono/jsx/dom'
-import { type Act, Field, Frame, useActs } from './acts.tsx'
+import { type Act, Field, Frame, More, pageSize, useActs } from './acts.tsx'
 import { follow, go } from './address.ts'
 import type { List, Page, Warehouse } from './answers.ts'
 import { ask, gatewayNow } from './ask.ts'
@@ -20,8 +20,6 @@ export const View = (props: ViewProps) => {
 }
 
 type Answer = { readonly page: Page<ReportItem>; readonly timeZone: string | undefined }
-
-const pageSize = 50
 
 async function load(wanted: number): Promise<Answer> {
   const [page, warehouses] = await Promise.all([
@@ -76,17 +74,7 @@ const Reports = ({ siteId, caller, onLeft }: ViewProps) => {
           ))}
         </ul>
       )}
-      {hasMore ? (
-        <button
-          type="button"
-          onClick={() => {
-            wanted.current = (wanted.current ?? pageSize) + pageSize
-            reload()
-          }}
-        >
-          {words.more}
-        </button>
-      ) : null}
+      {hasMore ? <More {...{ wanted, reload }} words={words.more} /> : null}
     </Frame>
   )
 }

@@ -1,7 +1,7 @@
 import { follow } from './address.ts'
 import type { List, Warehouse } from './answers.ts'
 import { ask } from './ask.ts'
-import { BoxFrame, useActs } from './box-frame.tsx'
+import { BoxFrame, useBoxActs } from './box-frame.tsx'
 import { DayChart } from './day-chart.tsx'
 import { type ChartName, charts, extentOf, type Figures, valueWords } from './day-figures.ts'
 import { Icon } from './icons.tsx'
@@ -38,7 +38,7 @@ const tones = { healthy: 'ok', degraded: 'warn', unhealthy: 'danger' } as const
 /** How the box is, at `/system`: each part in words, and the figures of the last day. */
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const { answer, ...asking } = useLive(load, ['health'], () => onLeft(texts.signedOut))
-  const acts = useActs(onLeft, asking.reload)
+  const acts = useBoxActs(onLeft, asking.reload)
   const mayReadAlerts = caller.permissions.includes('alerts:read')
   return (
     <BoxFrame

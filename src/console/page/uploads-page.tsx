@@ -1,9 +1,10 @@
 import { useRef } from 'hono/jsx/dom'
+import type { Act } from './acts.tsx'
 import { follow } from './address.ts'
 import { alertWords } from './alert-words.ts'
 import type { List, Warehouse } from './answers.ts'
 import { ask } from './ask.ts'
-import { type Act, BoxFrame, useActs } from './box-frame.tsx'
+import { BoxFrame, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
 import { sizeWords } from './download.ts'
 import { Icon } from './icons.tsx'
@@ -55,7 +56,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
     ['alert'],
     () => onLeft(texts.signedOut),
   )
-  const acts = useActs(onLeft, asking.reload)
+  const acts = useBoxActs(onLeft, asking.reload)
   const more = (part: Part) => () => {
     limits[part] += pageSize
     asking.reload()

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import type { Act } from './acts.tsx'
 import { follow, go } from './address.ts'
 import type { List, Page, Warehouse, Webhook } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { askNewest } from './asking.ts'
-import { type Act, BoxFrame, Field, SureButton, useActs } from './box-frame.tsx'
+import { BoxFrame, Field, SureButton, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
 import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
@@ -50,7 +51,7 @@ export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
   const [fresh, setFresh] = useState<WithSecret | undefined>(undefined)
   const [said, setSaid] = useState({ id: '', words: '' })
   const { answer, ...asking } = useLive(load, [], () => onLeft(texts.signedOut))
-  const acts = useActs(onLeft, asking.reload)
+  const acts = useBoxActs(onLeft, asking.reload)
   const webhook = answer?.webhooks.find((one) => one.id === id)
   return (
     <BoxFrame
