@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { always, distinct } from './cross-checks.ts'
 import { databaseUrl, file, folder, keyName, network, oneOf, secretFile, serverUrl, textLike } from './kinds.ts'
-import { type DeepReadonly, key, listenKey, section, user } from './schema.ts'
+import { type DeepReadonly, listenKey } from './schema.ts'
+import { user } from './sections/access.ts'
+import { key, section } from './sections/shared.ts'
 
 const restart = { applies: 'restart' } as const
 

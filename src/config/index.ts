@@ -28,6 +28,9 @@ export {
   roleNames,
   roleWhileUnconfirmed,
 } from './roles.ts'
-export { type CameraConfig, type Config, motionRanges, username, warningCodes } from './schema.ts'
+export type { CameraConfig, Config } from './schema.ts'
 export { readSecretFile, SecretFileError, type SecretFileErrorCode } from './secret-file.ts'
+export { motionRanges } from './sections/cameras.ts'
+export { warningCodes } from './sections/floor.ts'
+export { username } from './sections/shared.ts'
 export { formatSize, parseSize } from './size.ts'
