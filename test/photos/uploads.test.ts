@@ -134,7 +134,7 @@ t.test('a photo that goes on beyond 12 MiB is refused while it comes, and nothin
   t.same(filesBelow(join(gateway.folder, 'state', 'photos')), [])
 })
 
-t.test('what begins as no picture is refused at its first bytes', async (t) => {
+t.test('what begins as no picture is refused at its first bytes', { timeout: 20_000 }, async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   const socket = await sending(t, gateway, 'Content-Length: 3000000\r\n', Buffer.from('%PDF-1.7 and so on'))

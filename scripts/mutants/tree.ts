@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+
+export type Tree = {
+  readonly folder: string
+  /** Leaves it to the next run. */
+  release(): void
+}
+
+/**
+ * A copy of the tree at a place that stays the same from run to run, so that compiled modules are found again; one
+ * that no other run uses. Only what changed is copied anew.
+ */
+export function takeTree(): Tree {
+  for (let number = 1; ; number += 1) {
+    // Outside of the tree itself: tools that look upward for their settings must find those of the copy alone.
+    const place = join(tmpdir(), `gatehouse-mutants-${process.getuid?.() ?? 0}-${basename(resolve('.'))}`, `${number}`)
+    mkdirSync(place, { recursive: true })
+    const lock = join(place, 'pid')
+    if (isTaken(lock)) continue
+    writeFileSync(lock, `${process.pid} ${number}`)
+    const folder = join(place, 'tree')
+    bringUpToDate(folder)
+    return { folder, release: () => rmSync(lock) }
+  }
+}
+
+/** Taken by a process that lives, be it this one. */
+function isTaken(lock: string): boolean {
+  if (!existsSync(lock)) return false
+  const [pid = ''] = readFileSync(lock, 'utf8').split(' ')
+  return existsSync(`/proc/${pid}`)
+}
+
+function bringUpToDate(folder: string): void {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+  })
+  const files = new Set(listed.split('\n').filter((file) => file && existsSync(file)))
+  for (const file of files) {
+    const copy = join(folder, file)
+    // With their times: a lockfile that looks newer than the packages would have them installed anew, through the link.
+    if (!isSame(file, copy)) cpSync(file, copy, { preserveTimestamps: true })
+  }
+  const left = globSync('**/*', { cwd: folder, exclude: (name) => name === '.git' || name === 'node_modules' })
+  for (const file of left)
+    if (!files.has(file) && !lstatSync(join(folder, file)).isDirectory()) rmSync(join(folder, file))
+  const packages = join(folder, 'node_modules')
+  if (!existsSync(packages) || readlinkSync(packages) !== resolve('node_modules')) {
+    rmSync(packages, { force: true })
+    symlinkSync(resolve('node_modules'), packages)
+  }
+  if (!existsSync(join(folder, '.git'))) execFileSync('git', ['init', '-q'], { cwd: folder })
+}
+
+/** By content: a patch that an ended run left behind may have the same size and time. */
+const isSame = (file: string, copy: string): boolean =>
+  existsSync(copy) && lstatSync(file).mode === lstatSync(copy).mode && readFileSync(file).equals(readFileSync(copy))
