@@ -172,7 +172,7 @@ function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower
       warehouseId: live.config.site.warehouseId,
     }),
     compose: (spec) => jobs.report(dataDir, spec),
-    onHeld: (tx, sha256) => uploadQueue.hurry(tx, sha256),
+    onHeld: (tx, name) => parts.copies.hurry(tx, name),
     onReport: (tx, report) => uploadQueue.enqueue(tx, reportToUpload(live.config.site.id, report)),
     transportUnit: (read, id, caller) => {
       const held = units.holdings(read, id)

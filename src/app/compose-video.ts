@@ -108,6 +108,7 @@ export function composeVideo(
   return {
     camerasThread,
     configured,
+    copies,
     detections,
     films,
     cameraClocks,

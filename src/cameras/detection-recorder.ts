@@ -1,7 +1,7 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Outbox } from '../journal/index.ts'
-import { addMedia, holdClosedClip, type Log, type Media } from '../log/index.ts'
+import { addMedia, clipsToComeOf, clipToCome, holdClosedClip, holdLike, type Log, type Media } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import type {
   ClipClosed,
@@ -125,6 +125,7 @@ export class DetectionRecorder {
       const clip = store.findDetection(tx, by)
       if (!clip) throw new Error(`detection ${by}, whose clip is the film ${detectionId}, is not recorded yet`)
       films.noteCovered(tx, detectionId, by)
+      this.#needs.copies.covered(tx, detectionId, by)
       holdClosedClip(tx, detectionId, [clip.clip_sha256, clip.snapshot_sha256])
     })
     this.#needs.link.send({ type: 'recorded', detectionId })
@@ -166,12 +167,19 @@ export class DetectionRecorder {
     }
     store.skipIdsUpTo(tx, fired.id)
     store.reserve(tx, fired)
+    if (clip) this.#begin(tx, fired)
     const url = clip ? `${this.#needs.cameras.site.siteUrl}${store.clipPath(fired.id)}` : null
     this.#needs.outbox.announce(
       tx,
       motionDetected(fired, url, this.#needs.clock.now(), this.#needs.cameras.warehouseOf(fired.cctv_id)),
     )
     return fired
+  }
+
+  /** What is held of all clips of the camera, such as by an incident, is held of this one from now on. */
+  #begin(tx: Tx, { id, cctv_id: cctvId, fired_at_ms: atMs }: store.Reservation): void {
+    holdLike(tx, clipToCome(id), clipsToComeOf(cctvId))
+    this.#needs.copies.begun(tx, { id, cctvId, atMs })
   }
 
   #keep(tx: Tx, file: StoredFile, kind: Media['kind'], mediaType: string): void {

@@ -1,7 +1,8 @@
 import type { ReadTx } from '../database/index.ts'
-import { clipToCome } from '../log/index.ts'
+import { clipsToComeOf, clipToCome } from '../log/index.ts'
 import { clipsIn } from './clip-files.ts'
 import type { CamerasSettings } from './configured.ts'
+import type { OpenClip } from './copies.ts'
 import { wantedAround } from './film-store.ts'
 import { clipPath, findDetection, findReservation, openReservations } from './store.ts'
 
@@ -31,6 +32,19 @@ function clipsToCome(tx: ReadTx, cctvId: number, { fromMs, toMs }: { fromMs: num
   const open = openReservations(tx).filter((one) => one.cctv_id === cctvId)
   const fired = open.filter(({ fired_at_ms: ms }) => ms >= fromMs && ms <= toMs)
   return [...fired, ...wantedAround(tx, cctvId, { fromMs: atMs, toMs: atMs })].map(({ id }) => id)
+}
+
+/** Returns the names of a camera's clips that are being recorded, and of those to come. */
+export function namesOfClipsToCome(tx: ReadTx, cctvId: number): string[] {
+  const open = openReservations(tx).filter((one) => one.cctv_id === cctvId)
+  return [clipsToComeOf(cctvId), ...open.map(({ id }) => clipToCome(id))]
+}
+
+/** Returns a clip that is being recorded; undefined for one that is recorded, and for an unknown one. */
+export function findOpenClip(tx: ReadTx, id: number): OpenClip | undefined {
+  const fired = findReservation(tx, id)
+  if (!fired || findDetection(tx, id)) return undefined
+  return { id, cctvId: fired.cctv_id, atMs: fired.fired_at_ms }
 }
 
 function shows(tx: ReadTx, id: number, atMs: number): boolean {

@@ -1,4 +1,4 @@
-import { type ConfiguredCameras, type Detections, filmsAround } from '../cameras/index.ts'
+import { type ConfiguredCameras, type Detections, filmsAround, namesOfClipsToCome } from '../cameras/index.ts'
 import type { ReadTx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
@@ -30,7 +30,7 @@ export type Resolved = {
   /** Its id in the API. */
   readonly id: string
   readonly warehouseId: number | undefined
-  /** What must stay on disk: hashes, and clips that are still being recorded. */
+  /** What must stay on disk: hashes, and names of clips that are still being recorded or to come. */
   readonly media: readonly string[]
 }
 
@@ -83,7 +83,7 @@ export class References {
       case 'warehouse':
         return this.#warehouse(tx, id, caller)
       case 'camera':
-        return this.#camera(id, caller)
+        return this.#camera(tx, id, caller)
       case 'transport_unit':
         return this.#transportUnit(tx, id, caller)
       default:
@@ -160,11 +160,12 @@ export class References {
     return warehouse && { type: 'warehouse', id, warehouseId: warehouse.id, media: [] }
   }
 
-  #camera(id: string, caller: Caller): Resolved | undefined {
+  /** Of a camera it holds what is being recorded, and every clip of motion until it is resolved. */
+  #camera(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
     const { cameras } = this.#needs
     if (number === undefined || !cameras.isVisible(number, caller)) return undefined
-    return { type: 'camera', id, warehouseId: cameras.warehouseOf(number), media: [] }
+    return { type: 'camera', id, warehouseId: cameras.warehouseOf(number), media: namesOfClipsToCome(tx, number) }
   }
 
   #transportUnit(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {

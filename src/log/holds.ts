@@ -37,6 +37,15 @@ const holdsOnFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
 /** Returns a name for the files of a detection whose clip is not closed yet, because they have no hash. */
 export const clipToCome = (detectionId: number): string => `detection:${detectionId}`
 
+/** Returns the detection of a name that `clipToCome` made; undefined for other names. */
+export function clipOfName(name: string): number | undefined {
+  const id = /^detection:(\d{1,15})$/.exec(name)?.[1]
+  return id === undefined ? undefined : Number(id)
+}
+
+/** Returns a name for all clips that a camera will record: whoever holds it holds each of them from its first second. */
+export const clipsToComeOf = (cctvId: number): string => `camera:${cctvId}`
+
 /** Protects the file of this hash, or what `clipToCome` names, from being removed. A repeat changes nothing. */
 export function holdMedia(
   tx: Tx,

@@ -34,6 +34,8 @@ export {
   type WitnessPolicy,
 } from './evidence-states.ts'
 export {
+  clipOfName,
+  clipsToComeOf,
   clipToCome,
   type Hold,
   holdClosedClip,

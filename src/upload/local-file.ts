@@ -10,7 +10,12 @@ export function bodyOf(path: string, sizeBytes: number, from = 0, to = sizeBytes
   return { sizeBytes: to - from, open: () => pieces(path, sizeBytes, from, to) }
 }
 
-export const bodyOfText = (text: Buffer): Body => ({ sizeBytes: text.length, open: () => [text] })
+/** Returns bytes in memory as a body, in pieces that a narrow line takes one by one. */
+export const bodyOfBytes = (bytes: Buffer): Body => ({ sizeBytes: bytes.length, open: () => piecesOf(bytes) })
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
 
 async function* pieces(path: string, sizeBytes: number, from: number, to: number): AsyncGenerator<Buffer> {
   const file = await opened(path)

@@ -11,6 +11,12 @@ export function clipPath(siteId: string, clip: { id: number; cctvId: number; atM
   return `${siteId}/clips/${cctvId}/${dayOf(atMs)}/${stampOf(atMs)}_${Math.round(seconds)}s_${id}.mp4`
 }
 
+/** The folder for the parts of a clip that is still being recorded, below the root. */
+export function partsFolder(siteId: string, clip: { id: number; cctvId: number; atMs: number }): string {
+  const { id, cctvId, atMs } = clip
+  return `${siteId}/clips/${cctvId}/${dayOf(atMs)}/${stampOf(atMs)}_${id}_parts`
+}
+
 /** Where a photo is stored, below the root: named by its hash, in the folder of the day on which it came. */
 export function photoPath(siteId: string, photo: { sha256: string; extension: string; atMs: number }): string {
   return `${siteId}/photos/${dayOf(photo.atMs)}/${photo.sha256}.${photo.extension}`

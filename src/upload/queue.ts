@@ -54,6 +54,16 @@ export class UploadQueue {
     return this.#needs.settings() !== null
   }
 
+  /** Below which folder of the account files are stored; undefined while they are not uploaded. */
+  get root(): string | undefined {
+    return this.#needs.settings()?.root
+  }
+
+  /** Something else than a file has to be sent: a part of a clip. */
+  noteChange(): void {
+    this.#hasChanged = true
+  }
+
   /** Queues a file, once, and holds it on this box until it is uploaded. Does nothing while `storage.upload` is not set. */
   enqueue(tx: Tx, file: NewFile): void {
     const settings = this.#needs.settings()

@@ -3,12 +3,15 @@ import { Dav } from './dav.ts'
 import type { Probed } from './line.ts'
 import { type Account, probe } from './probe.ts'
 import { Throttle } from './throttle.ts'
-import { type Connection, type Job, type Outcome, Transfer } from './transfer.ts'
+import { type Connection, Transfer } from './transfer.ts'
+
+/** A server that takes files. `send` and `clear`: the parts of clips that are being recorded. */
+export type Server = Pick<Transfer, 'run' | 'send' | 'clear'>
 
 /** The way to the storage server. */
 export type Remote = {
   probe(account: Account): Promise<Probed>
-  connect(connection: Connection): { run(job: Job): Promise<Outcome> }
+  connect(connection: Connection): Server
   /** Ends what is under way. */
   abandon(): void
 }
@@ -27,15 +30,18 @@ export function remoteByHttp(needs: {
     probe: (account) => probe(dav, account),
     connect: (connection) => {
       const transfer = new Transfer(dav, connection)
+      const hurried = async <T>(send: () => Promise<T>): Promise<T> => {
+        const over = throttle.hurry()
+        try {
+          return await send()
+        } finally {
+          over()
+        }
+      }
       return {
-        run: async (job) => {
-          const over = job.urgent ? throttle.hurry() : undefined
-          try {
-            return await transfer.run(job)
-          } finally {
-            over?.()
-          }
-        },
+        run: (job) => (job.urgent ? hurried(() => transfer.run(job)) : transfer.run(job)),
+        send: (part) => hurried(() => transfer.send(part)),
+        clear: (folder, names) => transfer.clear(folder, names),
       }
     },
     abandon: () => stopping.abort(),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { historyQuery, listOf, resource, rowId, timeOut } from '../http/index.ts'
-import { parkedReasons, uploadKinds, uploadStatuses } from './tables.ts'
+import { openClipStatuses, parkedReasons, uploadKinds, uploadStatuses } from './tables.ts'
 
 export const UploadQuery = z.object({
   ...historyQuery,
@@ -39,4 +39,30 @@ const uploadShape = {
 export const Upload = z.object(uploadShape).openapi('Upload')
 export type Upload = z.infer<typeof Upload>
 export const UploadOut = resource(uploadShape)
-export const UploadList = listOf(Upload).openapi('UploadList')
+
+const OpenClip = z
+  .object({
+    detectionId: rowId(),
+    cctvId: rowId(),
+    path: z
+      .string()
+      .openapi({ description: 'folder of the parts on the storage server, from the root of the account on' }),
+    parts: z
+      .int()
+      .openapi({ description: 'parts on the server; joined in the order of their names they can be played' }),
+    sentBytes: z.int(),
+    status: z.enum(openClipStatuses).openapi({
+      description:
+        'recording: more parts follow. finished: the clip follows as a file of its own, and then the parts are removed. kept: no clip came of it, the parts stay',
+    }),
+  })
+  .openapi('OpenClip')
+export type OpenClip = z.infer<typeof OpenClip>
+export const UploadList = listOf(Upload)
+  .extend({
+    openClips: z.array(OpenClip).openapi({
+      description:
+        'clips that an incident needs and that are sent while they are being recorded, newest first, at most 100',
+    }),
+  })
+  .openapi('UploadList')

@@ -3,9 +3,10 @@ import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { Upload, UploadQuery } from './schema.ts'
+import { openClips as openClipsOf } from './open-clip-store.ts'
+import type { OpenClip, Upload, UploadQuery } from './schema.ts'
 import * as store from './store.ts'
-import type { UploadRow } from './tables.ts'
+import type { OpenClipRow, UploadRow } from './tables.ts'
 
 type UploadServiceNeeds = {
   readonly work: UnitOfWork
@@ -29,7 +30,8 @@ export class UploadService {
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, { limit, offset }, countLimit, signal)
     const rows = this.#needs.work.read((tx) => keys.flatMap(([id = 0]) => store.findUpload(tx, id) ?? []))
     const pagination = { limit, offset, total, hasMore, nextCursor: null }
-    return { success: true as const, data: rows.map(shown), pagination }
+    const openClips = this.#needs.work.read(openClipsOf).map(shownOpen)
+    return { success: true as const, data: rows.map(shown), pagination, openClips }
   }
 
   /** Tries a parked or waiting file again at once. Throws NOT_FOUND, and INVALID_TRANSITION for one that is uploaded. */
@@ -70,4 +72,9 @@ function shown(row: UploadRow): Upload {
     queuedAt: isoTime(row.queued_at_ms),
     uploadedAt: row.uploaded_at_ms === null ? null : isoTime(row.uploaded_at_ms),
   }
+}
+
+function shownOpen(row: OpenClipRow): OpenClip {
+  const { detection_id: detectionId, cctv_id: cctvId, parts, sent_bytes: sentBytes, status } = row
+  return { detectionId, cctvId, path: `${row.root}/${row.path}`, parts, sentBytes, status }
 }

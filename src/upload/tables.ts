@@ -14,6 +14,10 @@ export type Verified = 'hash' | 'size'
 export const parkedReasons = ['quota', 'hash', 'file', 'refused'] as const
 export type ParkedFor = (typeof parkedReasons)[number]
 
+/** How far the parts of a clip are that is sent while it is being recorded. `kept`: no clip came of it, and they stay. */
+export const openClipStatuses = ['recording', 'finished', 'kept'] as const
+export type OpenClipStatus = (typeof openClipStatuses)[number]
+
 export const tables = {
   upload: {
     id: defaulted(integer),
@@ -37,6 +41,18 @@ export const tables = {
     queued_at_ms: integer,
     uploaded_at_ms: maybe(integer),
   },
+  upload_open_clip: {
+    detection_id: integer,
+    cctv_id: integer,
+    root: text,
+    path: text,
+    about: text,
+    parts: integer,
+    sent_bytes: integer,
+    part_bytes: integer,
+    status: word<OpenClipStatus>(),
+    replaced_by: maybe(integer),
+  },
   upload_source: {
     kind: word<UploadKind>(),
     up_to: integer,
@@ -46,3 +62,4 @@ export const tables = {
 export const sql = builderOver(tables)
 
 export type UploadRow = RowOf<typeof tables.upload>
+export type OpenClipRow = RowOf<typeof tables.upload_open_clip>

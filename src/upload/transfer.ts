@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Body, type Dav, type DavRequest, FileError } from './dav.ts'
 import type { Flavor, Scheme } from './line.ts'
-import { bodyOf, bodyOfText, hashOf } from './local-file.ts'
-import { filesIn } from './multistatus.ts'
+import { bodyOf, bodyOfBytes, hashOf } from './local-file.ts'
+import { entriesIn, filesIn } from './multistatus.ts'
 import { asidePath, inUrl } from './paths.ts'
 import { type Account, authorizationOf, filesUrl } from './probe.ts'
 import type { Verified } from './tables.ts'
@@ -19,6 +19,9 @@ export type Job = {
   readonly about: string | null
   readonly urgent: boolean
 }
+
+/** A piece of a clip that is still being recorded, which goes before everything else. */
+export type Part = Pick<Job, 'path' | 'about'> & { readonly bytes: Buffer }
 
 /** How an attempt ended. */
 export type Outcome =
@@ -72,15 +75,56 @@ export class Transfer {
   }
 
   /** Makes one attempt for a file and the JSON beside it. Never rejects. */
-  async run(job: Job): Promise<Outcome> {
-    try {
-      const verified = await this.#store({
+  run(job: Job): Promise<Outcome> {
+    return this.#attempt(
+      {
         ...job,
         body: (from, to) => bodyOf(job.file, job.sizeBytes, from, to),
         hashNow: () => hashOf(job.file, job.sizeBytes),
+      },
+      job.about,
+    )
+  }
+
+  /** Makes one attempt for bytes in memory and the JSON beside them. Never rejects. */
+  send({ path, bytes, about }: Part): Promise<Outcome> {
+    return this.#attempt(inMemory(path, bytes, true), about)
+  }
+
+  /**
+   * Removes files of a folder, and the folder when nothing else is in it. Returns `cannot` when the server lets this
+   * account remove nothing. Never rejects.
+   */
+  async clear(
+    folder: string,
+    names: readonly string[],
+  ): Promise<'done' | 'cannot' | Exclude<Outcome, { kind: 'uploaded' }>> {
+    try {
+      for (const name of names) {
+        if ((await this.#remove(`${folder}/${name}`)) === 'cannot') return 'cannot'
+      }
+      const { verdict, reply } = await this.#step('list', {
+        ...{ method: 'PROPFIND', url: `${this.#url(folder)}/`, headers: { depth: '1' } },
       })
-      if (job.about !== null) await this.#store(asideOf(job, job.about))
-      return { kind: 'uploaded', verified, url: this.#url(job.path) }
+      const url = new URL(this.#url(folder))
+      if (verdict === 'done' && entriesIn(reply.body, url.pathname).length === 0) await this.#remove(folder)
+      this.#folders.delete(folder)
+      return 'done'
+    } catch (error) {
+      if (error instanceof Ended && error.outcome.kind !== 'uploaded') return error.outcome
+      throw error
+    }
+  }
+
+  async #remove(path: string): Promise<Stepped['verdict']> {
+    return (await this.#step('remove', { method: 'DELETE', url: this.#url(path) })).verdict
+  }
+
+  async #attempt(file: Sendable, about: string | null): Promise<Outcome> {
+    try {
+      const verified = await this.#store(file)
+      if (about !== null) await this.#store(inMemory(asidePath(file.path), Buffer.from(about), file.urgent))
+      return { kind: 'uploaded', verified, url: this.#url(file.path) }
     } catch (error) {
       if (error instanceof Ended) return error.outcome
       if (error instanceof FileError) return { kind: 'park', why: 'file', error: error.message }
@@ -234,17 +278,10 @@ export class Transfer {
   }
 }
 
-function asideOf(job: Job, about: string): Sendable {
-  const bytes = Buffer.from(about)
+function inMemory(path: string, bytes: Buffer, urgent: boolean): Sendable {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return {
-    path: asidePath(job.path),
-    sha256,
-    sizeBytes: bytes.length,
-    urgent: job.urgent,
-    body: () => bodyOfText(bytes),
-    hashNow: async () => sha256,
-  }
+  const body = (from = 0, to = bytes.length) => bodyOfBytes(bytes.subarray(from, to))
+  return { path, sha256, sizeBytes: bytes.length, urgent, body, hashNow: async () => sha256 }
 }
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))

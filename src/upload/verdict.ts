@@ -3,9 +3,9 @@ import type { ParkedFor } from './tables.ts'
 /**
  * One request of an upload. `put`: the bytes of a file. `part`: a piece of a large file. `folder`: make one. `list`: what
  * has arrived of a large file. `move`: give the file its name. `look`: whether it is there, with its size. `hash`: what
- * the server computes of its bytes.
+ * the server computes of its bytes. `remove`: a part of a clip that is there as a whole.
  */
-export type Step = 'put' | 'part' | 'folder' | 'list' | 'move' | 'look' | 'hash'
+export type Step = 'put' | 'part' | 'folder' | 'list' | 'move' | 'look' | 'hash' | 'remove'
 
 /** How a request ended. */
 export type Reply =
@@ -66,6 +66,7 @@ const ownStatus: Readonly<Record<Step, Readonly<Record<number, 'done' | 'there' 
   // A MOVE that was done already finds no source: its answer was lost.
   move: { 201: 'done', 204: 'done', 404: 'there', 409: 'folders', 412: 'there' },
   look: { 200: 'done', 204: 'done', 404: 'gone' },
+  remove: { 200: 'done', 202: 'done', 204: 'done', 404: 'gone', 403: 'cannot', 405: 'cannot', 501: 'cannot' },
   hash: {
     200: 'done',
     204: 'done',
@@ -105,6 +106,7 @@ const stepWords: Readonly<Record<Step, string>> = {
   move: 'giving the file its name',
   look: 'looking at the file',
   hash: 'asking for the hash',
+  remove: 'removing a part',
 }
 
 const firstDelayMs = 10_000

@@ -8,12 +8,13 @@ import type { Clock, Logger } from '../platform/index.ts'
 import { alertOfParked, type UploadAlert } from './alerts.ts'
 import { queueBacklog, type Source } from './backlog.ts'
 import { type Line, nextOf, type Probed, paused, probed, unknownLine } from './line.ts'
+import { OpenClips, partEveryMs } from './open-clips.ts'
 import type { Account } from './probe.ts'
 import { releaseUploaded, type UploadQueue } from './queue.ts'
-import type { Remote } from './remote.ts'
+import type { Remote, Server } from './remote.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow } from './tables.ts'
-import type { Job, Outcome } from './transfer.ts'
+import type { Outcome } from './transfer.ts'
 import { fileDelayMs } from './verdict.ts'
 
 export type UploadTarget = {
@@ -53,7 +54,10 @@ export class UploadWorker {
   readonly #needs: UploadWorkerNeeds
   readonly #underWay = new Map<number, UnderWay>()
   #line: Line = unknownLine
-  #connected: { run(job: Job): Promise<Outcome> } | undefined
+  readonly #openClips: OpenClips
+  #connected: Server | undefined
+  #parts: Promise<void> | undefined
+  #cancelParts = () => {}
   #asking: Promise<void> | undefined
   #backlog: Promise<void> = Promise.resolve()
   #running = false
@@ -61,6 +65,8 @@ export class UploadWorker {
 
   constructor(needs: UploadWorkerNeeds) {
     this.#needs = needs
+    const { work, clock, log, dataDir } = needs
+    this.#openClips = new OpenClips({ work, clock, log, folder: join(dataDir, 'clips') })
   }
 
   /** Puts back what was under way when the gateway ended, then works until `stop`. May be called once. */
@@ -84,8 +90,10 @@ export class UploadWorker {
   async stop(): Promise<void> {
     this.#running = false
     this.#cancelDue()
+    this.#cancelParts()
     this.#needs.remote.abandon()
     await this.#asking
+    await this.#parts
     await this.#backlog
     await Promise.all([...this.#underWay.values()].map(({ done }) => done))
   }
@@ -137,12 +145,13 @@ export class UploadWorker {
         break
       case 'send':
         this.#send(target)
+        this.#sendParts()
         this.#wakeAtNextDue()
     }
   }
 
   #hasDue(): boolean {
-    return this.#next(true) !== undefined || this.#next(false) !== undefined
+    return this.#openClips.hasWork || this.#next(true) !== undefined || this.#next(false) !== undefined
   }
 
   #next(isUrgent: boolean): UploadRow | undefined {
@@ -191,6 +200,24 @@ export class UploadWorker {
     const isBusy = [...this.#underWay.values()].some(({ isUrgent }) => !isUrgent)
     const inOrder = isBusy ? undefined : this.#next(false)
     if (inOrder) this.#begin(inOrder, target)
+  }
+
+  /** Beside the files: clips that are being recorded are looked at again and again. */
+  #sendParts(): void {
+    const server = this.#connected
+    if (this.#parts || !server || !this.#openClips.hasWork) return
+    this.#cancelParts()
+    this.#parts = this.#openClips
+      .pass(server)
+      .then((failed) => {
+        if (failed) this.#noteLine(failed)
+      })
+      .catch((error: unknown) => this.#trouble(error))
+      .finally(() => {
+        this.#parts = undefined
+        if (this.#running && this.#openClips.hasWork)
+          this.#cancelParts = this.#needs.clock.after(partEveryMs / 2, () => this.wake())
+      })
   }
 
   #begin(row: UploadRow, target: UploadTarget): void {

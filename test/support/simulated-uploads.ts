@@ -113,6 +113,8 @@ export class SimulatedUploads {
         )
       },
       connect: () => ({
+        send: ({ path }) => after(this.takes(path), () => this.ends(path)),
+        clear: async () => 'done',
         run: ({ path, urgent }) => {
           const beside = this.sent.filter(({ endedMs }) => endedMs === undefined).length
           const sent: Sent = { path, urgent, startedMs: clock.monotonic(), beside }

@@ -112,6 +112,7 @@ export const inventory: Readonly<Record<string, Kept>> = {
   delivery_attempt: leftOut('a protocol of attempts; what is still to be delivered travels'),
   alert: changes(by('id')),
   upload: changes(by('id'), { where: `kind NOT IN ('segment', 'snapshot', 'backup')` }),
+  upload_open_clip: changes(whole, { quiet: true }),
   upload_source: changes(whole),
   witness_log: changes(whole),
   witness_conflict: grows('row'),

@@ -34,4 +34,17 @@ export const uploadStatements: readonly string[] = [
   kind TEXT PRIMARY KEY,                 -- clip, photo or report
   up_to INTEGER NOT NULL                 -- number of the last row that was queued, or that was decided not to be
 ) STRICT, WITHOUT ROWID                  -- what was recorded while storage.upload was not set is queued later from here`,
+
+  `CREATE TABLE upload_open_clip (
+  detection_id INTEGER PRIMARY KEY,      -- its clip is wanted on the server while it is being recorded
+  cctv_id INTEGER NOT NULL,
+  root TEXT NOT NULL,                    -- storage.upload.root when it was opened
+  path TEXT NOT NULL,                    -- folder of its parts, below root
+  about TEXT NOT NULL,                   -- JSON that is stored beside the first part
+  parts INTEGER NOT NULL,                -- that are on the server
+  sent_bytes INTEGER NOT NULL,           -- of the recording, that are on the server
+  part_bytes INTEGER NOT NULL,           -- of the next part: decided before it is sent, so that another attempt sends the same; 0: not decided
+  status TEXT NOT NULL CHECK (status IN ('recording', 'finished', 'kept')),  -- kept: no clip came of it, the parts are all there is
+  replaced_by INTEGER                    -- detection whose clip shows the same; null while it is not finished
+) STRICT                                 -- a row ends when the clip is on the server and its parts are removed`,
 ]
