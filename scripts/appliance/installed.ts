@@ -138,7 +138,7 @@ async function rehearsedUpgrade({ folder, say }: Bench): Promise<void> {
   say(/^schema .*$/m.exec(said)?.[0] ?? said)
   holds(new RegExp(`[1-9]\\d+ answers compared with version ${version.replaceAll('.', '\\.')}`).test(said), said)
   holds((await box().must(serves)).includes(`"version":"${next}"`), 'the new version does not serve')
-  await box().must('! test -e /usr/lib/gatehouse/versions/on-trial && gatehouse rollback --check')
+  await box().must('test -e /usr/lib/gatehouse/versions/healthy-since && gatehouse rollback --check')
   await box().must('gatehouse rollback')
   holds((await box().must(serves)).includes(`"version":"${version}"`), 'the version before does not serve')
   await eventsAre(acknowledged)

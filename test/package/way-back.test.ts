@@ -31,7 +31,9 @@ function box(t: Test, rehearsal: number) {
     rmSync(binary)
     program(binary, lines)
   }
-  return { run, asked, unpack, version: () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim() }
+  /** The new version became healthy yesterday. */
+  const longAgo = () => writeFileSync(join(versions, 'healthy-since'), `${Math.floor(Date.now() / 1000) - 86_400}\n`)
+  return { run, asked, unpack, longAgo, version: () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim() }
 }
 
 t.test('a new version that fails before it is healthy is replaced by the one before, which is started', async (t) => {
@@ -46,7 +48,7 @@ t.test('a new version that fails before it is healthy is replaced by the one bef
   t.equal(run('took-over').status, 0)
   t.match(
     run('stopped', { SERVICE_RESULT: 'timeout' }).stderr,
-    /did not become healthy \(timeout\); the one before is back/,
+    /did not become healthy, or did not stay so \(timeout\); the one before is back/,
   )
   t.equal(version(), '1')
   t.match(asked(), '--no-block restart gatehouse.service')
@@ -55,11 +57,27 @@ t.test('a new version that fails before it is healthy is replaced by the one bef
   t.equal(version(), '1', 'a fault of the one before changes nothing')
 })
 
-t.test('a version that was healthy stays when it fails later, and a person can go back from it', async (t) => {
-  const { run, asked, unpack, version } = box(t, 0)
+t.test('a version that fails soon after it was healthy gives its place back, also after a restart', async (t) => {
+  const { run, version, longAgo } = box(t, 0)
   run('take-over')
   run('begin')
   run('settled')
+  t.equal(run('took-over').status, 0)
+  run('begin')
+  run('settled')
+  t.match(run('stopped', { SERVICE_RESULT: 'watchdog' }).stderr, /did not stay so \(watchdog\); the one before is back/)
+  t.equal(version(), '1')
+  longAgo()
+  t.equal(run('stopped', { SERVICE_RESULT: 'watchdog' }).status, 0)
+  t.equal(version(), '1', 'the one before is not exchanged again')
+})
+
+t.test('a version that was healthy stays when it fails later, and a person can go back from it', async (t) => {
+  const { run, asked, unpack, version, longAgo } = box(t, 0)
+  run('take-over')
+  run('begin')
+  run('settled')
+  longAgo()
   run('begin')
   run('stopped', { SERVICE_RESULT: 'watchdog' })
   t.equal(version(), '2')
