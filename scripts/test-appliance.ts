@@ -6,12 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fleetTrials } from './appliance/fleet.ts'
+import { imageTrials } from './appliance/image.ts'
 import { installedTrials } from './appliance/installed.ts'
 import { packageTrials } from './appliance/package.ts'
 import { Skipped, type Trial } from './appliance/trial.ts'
 
 const wanted = process.argv.slice(2)
-const trials: Trial[] = [...packageTrials, ...installedTrials, ...fleetTrials].filter(
+const trials: Trial[] = [...packageTrials, ...installedTrials, ...fleetTrials, ...imageTrials].filter(
   ({ name }) => wanted.length === 0 || wanted.some((words) => name.includes(words)),
 )
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-appliance-'))

@@ -104,7 +104,9 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
     [`${doc}/copyright`]: text(copyright()),
     [`${doc}/THIRD-PARTY-NOTICES.gz`]: packed(thirdPartyNotices()),
     [`${doc}/sbom.cdx.json.gz`]: packed(sbom(arch)),
+    [`${doc}/SECURITY.md`]: source('SECURITY.md'),
     [`${doc}/examples/credentials.conf`]: source('systemd/credentials.conf'),
+    ...examples(doc),
     ...Object.fromEntries(
       readdirSync(join(root, 'systemd/monitoring')).map((name) => [
         `${doc}/monitoring/${name}`,
@@ -112,6 +114,17 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
       ]),
     ),
   }
+}
+
+/** The config of many boxes from one repository, as it lies in the source; its programs can be run from there. */
+function examples(doc: string): Record<string, Packed> {
+  const folder = join(root, 'systemd/examples')
+  return Object.fromEntries(
+    below(folder).map((path) => [
+      `${doc}/examples/fleet/${path}`,
+      { mode: path.startsWith('bin/') ? 0o755 : 0o644, content: readFileSync(join(folder, path)) },
+    ]),
+  )
 }
 
 /** The same bytes on every machine: zlib writes no time, and the byte for the operating system is set to Unix. */

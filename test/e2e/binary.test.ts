@@ -33,6 +33,7 @@ t.test('the single binary carries its own ffmpeg, Node and SQLite, and unpacks o
       maxBuffer: 16 << 20,
     })
   const version = JSON.parse(run('version', '--json'))
+  t.match(JSON.parse(run('version', '--sbom')), { bomFormat: 'CycloneDX', specVersion: '1.6', components: Array })
   t.match(version, { node: '24.21.0', sqlite: /^3\./, ffmpeg: { origin: 'bundled', version: String } })
   t.ok(version.ffmpeg.path.startsWith(cache))
   t.equal(statSync(version.ffmpeg.path).mode & 0o777, 0o755)

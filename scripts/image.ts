@@ -1,0 +1,52 @@
+/**
+ * `npm run image`: the appliance image for amd64 and its update, `dist/gatehouse-appliance_VERSION_amd64.img` and `.raucb`. Needs root,
+ * Debian, and mmdebstrap squashfs-tools grub-efi-amd64-bin grub-common mtools dosfstools fdisk rauc openssl.
+ *   --version V   what the image calls itself; default: version of gatehouse and date of the commit
+ *   --cert FILE --key FILE   who signs updates; default: a pair that is made once under dist/appliance-keys
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildFolder, distFolder, root, say } from './build/inputs.ts'
+import { buildBinary } from './build.ts'
+import { makeBundle } from './image/bundle.ts'
+import { makeDisk } from './image/disk.ts'
+import { type Keys, keysOf } from './image/keys.ts'
+import { makeTree, packRoot } from './image/root.ts'
+import { editionOf, makeDeb } from './package/deb.ts'
+
+/** Makes the folder that becomes the root, in a work folder that is emptied before. */
+export async function makeImageTree(work: string, keys: Keys): Promise<string> {
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work, { recursive: true })
+  const { path: binary } = await buildBinary({ arch: 'x64' })
+  const deb = makeDeb({ arch: 'x64', binary, to: work, work: join(work, 'deb'), isQuick: true })
+  return makeTree({ work, deb, keys })
+}
+
+/** Version of gatehouse, and the day of its commit: a rebuild with newer Debian packages gets `--version`. */
+export function usualVersion(): string {
+  const { version, dateMs } = editionOf(root)
+  return `${version}-${new Date(dateMs).toISOString().slice(0, 10).replaceAll('-', '')}`
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { version: { type: 'string' }, cert: { type: 'string' }, key: { type: 'string' } },
+  })
+  try {
+    const keys = await keysOf(values)
+    const version = values.version ?? usualVersion()
+    const work = join(buildFolder, 'appliance')
+    const squashfs = join(work, 'root.squashfs')
+    await packRoot(await makeImageTree(work, keys), version, squashfs)
+    const name = join(distFolder, `gatehouse-appliance_${version}_amd64`)
+    await makeDisk({ work, squashfs, to: `${name}.img` })
+    await makeBundle({ work, squashfs, version, keys, to: `${name}.raucb` })
+    rmSync(work, { recursive: true })
+    say(`${name}.img and .raucb made; updates are signed with ${keys.cert}`)
+  } catch (error) {
+    say((error as Error).message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,38 @@
+import { chmodSync, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../build/inputs.ts'
+import type { Keys } from './keys.ts'
+import { run } from './run.ts'
+
+/** Makes the signed update around a root. */
+export async function makeBundle(order: {
+  readonly work: string
+  readonly squashfs: string
+  readonly version: string
+  readonly keys: Keys
+  readonly to: string
+}): Promise<void> {
+  const content = join(order.work, 'bundle')
+  rmSync(content, { recursive: true, force: true })
+  mkdirSync(content)
+  linkSync(order.squashfs, join(content, 'root.img'))
+  copyFileSync(join(root, 'firmware/bundle/hook'), join(content, 'hook'))
+  chmodSync(join(content, 'hook'), 0o755)
+  const manifest = `[update]
+compatible=gatehouse-amd64
+version=${order.version}
+
+[bundle]
+format=verity
+
+[hooks]
+filename=hook
+
+[image.rootfs]
+filename=root.img
+hooks=post-install
+`
+  writeFileSync(join(content, 'manifest.raucm'), manifest)
+  rmSync(order.to, { force: true })
+  await run('rauc', ['bundle', '--cert', order.keys.cert, '--key', order.keys.key, content, order.to])
+}
