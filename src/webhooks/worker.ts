@@ -4,16 +4,17 @@ import type { AuditTrail, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
 import { admit, crowdedFrom, lanesPerEndpoint, type Queue } from './admission.ts'
 import { ClockSteps } from './clock-steps.ts'
-import { type Claimed, claim, dueDeliveries, nextDueMs, oldestDue, voidLeases } from './delivery-store.ts'
+import { type Claimed, claim, nextDueMs, voidLeases } from './delivery-store.ts'
 import { behind, fanOut } from './fan-out.ts'
 import { Housekeeper } from './housekeeping.ts'
+import { Lanes } from './lanes.ts'
 import type { Pacing } from './pacing.ts'
 import { recordAttempt, resume } from './recording.ts'
 import { OpenSecrets, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
 import type { Secrets, SignedMessage } from './signature.ts'
-import { type Endpoint, endpointOf, endpoints, findWebhook, outboxEnd } from './store.ts'
+import { endpointOf, endpoints, findWebhook, outboxEnd } from './store.ts'
 import { type TestMaker, testMessage } from './test-message.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
@@ -53,14 +54,6 @@ export type DeliveryWorkerOptions = TestMaker & {
 /** A message and all that sending it takes. */
 type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecrets'>
 
-type UnderWay = {
-  readonly webhookId: string
-  readonly isFirst: boolean
-  readonly done: Promise<void>
-  /** The endpoint has answered, and what follows is being written down: its lane is free. */
-  isAnswered: boolean
-}
-
 /** What a write has claimed, and whether the attempt that it recorded says something of the endpoint. */
 type Claims = { readonly claimed: Claimed[]; readonly saysSomething?: boolean }
 
@@ -71,14 +64,12 @@ type Ended = { readonly kind: Outcome['kind'] | 'abandoned'; readonly isReplaced
  * Carries notifications to the endpoints. A pass makes the deliveries of what was published, claims what is due in one
  * short write, and starts the attempts; each attempt sends outside of any transaction and is recorded by a write of its
  * own. That of a delivered one claims the endpoint's next deliveries too, so that a backlog costs one commit each; any
- * other asks for the next pass. Passes never overlap, and what is claimed in a commit under way is known by `#claimed`,
+ * other asks for the next pass. Passes never overlap, and what is claimed in a commit under way is known by `#lanes`,
  * so nothing is claimed twice.
  */
 export class DeliveryWorker {
   readonly #needs: DeliveryWorkerOptions
-  readonly #underWay = new Map<string, UnderWay>()
-  /** Claimed by a write that is not on disk yet. */
-  readonly #claimed = new Map<string, Pick<UnderWay, 'webhookId' | 'isFirst'>>()
+  readonly #lanes: Lanes
   readonly #stopping = new AbortController()
   readonly #housekeeper: Housekeeper
   readonly #clockSteps: ClockSteps
@@ -95,6 +86,7 @@ export class DeliveryWorker {
 
   constructor(options: DeliveryWorkerOptions) {
     this.#needs = options
+    this.#lanes = new Lanes(options.pacing)
     this.#housekeeper = new Housekeeper({ ...options, onDone: () => this.wake() })
     this.#clockSteps = new ClockSteps(options)
     this.#secrets = new OpenSecrets(options.box)
@@ -134,7 +126,7 @@ export class DeliveryWorker {
 
   /** Whether deliveries are being sent now; what may wait lets them go first. */
   get isSending(): boolean {
-    return this.#underWay.size > 0
+    return this.#lanes.underWay.size > 0
   }
 
   /** As `wake`, where no due time can have changed. */
@@ -146,8 +138,8 @@ export class DeliveryWorker {
   /** Resolves when no pass or housekeeping is running and no attempt is under way. */
   async settled(): Promise<void> {
     const keeper = this.#housekeeper
-    while (this.#pass || keeper.underWay || this.#underWay.size > 0) {
-      await Promise.all([this.#pass, keeper.underWay, ...[...this.#underWay.values()].map(({ done }) => done)])
+    while (this.#pass || keeper.underWay || this.#lanes.underWay.size > 0) {
+      await Promise.all([this.#pass, keeper.underWay, ...[...this.#lanes.underWay.values()].map(({ done }) => done)])
     }
   }
 
@@ -222,7 +214,7 @@ export class DeliveryWorker {
         return done
       })
     } finally {
-      for (const { id } of claimed) this.#claimed.delete(id)
+      for (const { id } of claimed) this.#lanes.claimed.delete(id)
     }
   }
 
@@ -230,11 +222,11 @@ export class DeliveryWorker {
   #claimAll(tx: Tx, ids: readonly string[], nowMs: number): Claimed[] {
     const leaseUntilMs = nowMs + this.#needs.settings().timeoutMs + leaseBeyondTimeoutMs
     const claimed = ids
-      .filter((id) => this.#isFree(id))
+      .filter((id) => this.#lanes.isFree(id))
       .map((id) => claim(tx, id, nowMs, leaseUntilMs))
       .filter((one) => one !== undefined)
     for (const one of claimed) {
-      this.#claimed.set(one.id, { webhookId: one.webhookId, isFirst: one.attempt === 1 })
+      this.#lanes.claimed.set(one.id, { webhookId: one.webhookId, isFirst: one.attempt === 1 })
       this.#needs.pacing.started(one.webhookId)
     }
     return claimed
@@ -242,65 +234,17 @@ export class DeliveryWorker {
 
   /** The next deliveries of an endpoint that has just taken one; none where a pass has more to weigh. */
   #claimNext(tx: Tx, webhookId: string, nowMs: number): Claimed[] {
-    if (!this.#running || !this.#needs.pacing.isOpen(webhookId) || this.#underWay.size >= crowdedFrom) return []
+    if (!this.#running || !this.#needs.pacing.isOpen(webhookId) || this.#lanes.underWay.size >= crowdedFrom) return []
     const endpoint = endpointOf(tx, webhookId)
     return endpoint?.condition === 'active'
-      ? this.#claimAll(tx, admit([this.#queueOf(tx, endpoint, nowMs)]), nowMs)
+      ? this.#claimAll(tx, admit([this.#lanes.queueOf(tx, endpoint, nowMs)]), nowMs)
       : []
   }
 
   #queues(tx: ReadTx, nowMs: number): Queue[] {
     const all = endpoints(tx)
     this.#needs.pacing.look(all, outboxEnd(tx))
-    return all.map((endpoint) => this.#queueOf(tx, endpoint, nowMs))
-  }
-
-  #queueOf(tx: ReadTx, endpoint: Endpoint, nowMs: number): Queue {
-    const mine = this.#inLanesOf(endpoint.id)
-    return this.#pacedQueue(tx, endpoint, mine.length, nowMs) ?? this.#freeQueue(tx, endpoint.id, mine, nowMs)
-  }
-
-  #inLanesOf(webhookId: string): Pick<UnderWay, 'isFirst'>[] {
-    const sending = [...this.#underWay.values()].filter((one) => one.webhookId === webhookId && !one.isAnswered)
-    return [...sending, ...[...this.#claimed.values()].filter((one) => one.webhookId === webhookId)]
-  }
-
-  #isFree(id: string): boolean {
-    return !this.#underWay.has(id) && !this.#claimed.has(id)
-  }
-
-  /** The oldest due first, whether tried before or not, as many as the pace allows; undefined when it sets no bound. */
-  #pacedQueue(tx: ReadTx, { id, fannedOutSeq }: Endpoint, underWay: number, nowMs: number): Queue | undefined {
-    const { pacing } = this.#needs
-    const most = pacing.mayStart(id, underWay)
-    if (most === undefined) return undefined
-    const queue = { firstsUnderWay: underWay, retriesUnderWay: 0, firsts: [], retries: [] }
-    const untilSeq = pacing.drainsUntil(id)
-    if (most === 0 && untilSeq === undefined) return queue
-    const due = oldestDue(tx, id, nowMs, this.#lookedFor(id)).filter((one) => this.#isFree(one.id))
-    if (untilSeq !== undefined && fannedOutSeq >= untilSeq && (due[0]?.seq ?? Number.POSITIVE_INFINITY) > untilSeq) {
-      pacing.drained(id)
-      return undefined
-    }
-    return { ...queue, firsts: due.slice(0, most).map((one) => one.id) }
-  }
-
-  /** Those under way may be among the rows that look due: leases can look expired when the wall clock jumps. */
-  #lookedFor(webhookId: string): number {
-    const notFree = [...this.#underWay.values(), ...this.#claimed.values()].filter((one) => one.webhookId === webhookId)
-    return lanesPerEndpoint + notFree.length
-  }
-
-  #freeQueue(tx: ReadTx, webhookId: string, mine: readonly Pick<UnderWay, 'isFirst'>[], nowMs: number): Queue {
-    const firstsUnderWay = mine.filter((one) => one.isFirst).length
-    const { firsts, retries } = dueDeliveries(tx, webhookId, nowMs, this.#lookedFor(webhookId))
-    const isFree = (id: string) => this.#isFree(id)
-    return {
-      firstsUnderWay,
-      retriesUnderWay: mine.length - firstsUnderWay,
-      firsts: firsts.filter(isFree),
-      retries: retries.filter(isFree),
-    }
+    return all.map((endpoint) => this.#lanes.queueOf(tx, endpoint, nowMs))
   }
 
   #begin(claimed: Claimed): void {
@@ -308,12 +252,12 @@ export class DeliveryWorker {
     const done = this.#attempt(claimed)
       .catch((error: unknown) => this.#trouble(error, 'an attempt could not be brought to its end'))
       .then((ended) => {
-        this.#underWay.delete(claimed.id)
+        this.#lanes.underWay.delete(claimed.id)
         if (ended?.kind !== 'delivered') this.wake()
         else if (!ended.isReplaced) this.#goOn()
       })
     const { webhookId, attempt } = claimed
-    this.#underWay.set(claimed.id, { webhookId, isFirst: attempt === 1, done, isAnswered: false })
+    this.#lanes.underWay.set(claimed.id, { webhookId, isFirst: attempt === 1, done, isAnswered: false })
   }
 
   async #attempt(claimed: Claimed): Promise<Ended> {
@@ -325,20 +269,20 @@ export class DeliveryWorker {
     if (saysSomething) this.#needs.pacing.ended(webhookId, outcome.kind)
     this.#report(claimed, outcome)
     for (const one of next) this.#begin(one)
-    return { kind: outcome.kind, isReplaced: next.length > 0 && this.#inLanesOf(webhookId).length >= lanesPerEndpoint }
+    return { kind: outcome.kind, isReplaced: next.length > 0 && this.#lanes.of(webhookId).length >= lanesPerEndpoint }
   }
 
   /** One `webhook.test` to an endpoint that its failures have disabled; a 2xx switches it on again. */
   #beginTest(webhookId: string): void {
     const key = `test of ${webhookId}`
-    if (!this.#running || this.#underWay.has(key)) return
+    if (!this.#running || this.#lanes.underWay.has(key)) return
     const done = this.#test(webhookId)
       .catch((error: unknown) => this.#trouble(error, 'the test of a disabled webhook could not be brought to its end'))
       .finally(() => {
-        this.#underWay.delete(key)
+        this.#lanes.underWay.delete(key)
         this.wake()
       })
-    this.#underWay.set(key, { webhookId, isFirst: false, done, isAnswered: false })
+    this.#lanes.underWay.set(key, { webhookId, isFirst: false, done, isAnswered: false })
   }
 
   async #test(webhookId: string): Promise<void> {
@@ -385,24 +329,19 @@ export class DeliveryWorker {
         const nowMs = Math.round(clock.now() - (clock.monotonic() - endedMs))
         const finished = { claimed, startedAtMs, outcome, nowMs, chance, scheduleMs }
         const isDelivered = outcome.kind === 'delivered'
-        this.#setAnswered(claimed.id, isDelivered)
+        this.#lanes.setAnswered(claimed.id, isDelivered)
         return await this.#writeClaims((tx) => {
           const saysSomething = recordAttempt(tx, { audit, outbox }, finished)
           const next = isDelivered && saysSomething ? this.#claimNext(tx, claimed.webhookId, nowMs) : []
           return { saysSomething, claimed: next }
         })
       } catch (error) {
-        this.#setAnswered(claimed.id, false)
+        this.#lanes.setAnswered(claimed.id, false)
         if (this.#stopping.signal.aborted || isClosed(error)) throw error
         log.error({ err: error, deliveryId: claimed.id }, 'an attempt could not be recorded; trying again')
         await this.#pause(troubleMs)
       }
     }
-  }
-
-  #setAnswered(id: string, isAnswered: boolean): void {
-    const one = this.#underWay.get(id)
-    if (one) one.isAnswered = isAnswered
   }
 
   #report({ id, webhookId, attempt }: Claimed, outcome: Outcome): void {
