@@ -34,7 +34,7 @@ export async function observe({ caughtBy, says }: Mutant, { tree, env }: Place, 
     // A group of its own, so that the daemons and browsers of an ended test end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, ...(only === undefined ? { TAP_TIMEOUT: '100' } : { TAP_TIMEOUT: '40', TAP_GREP: `/${only}/` }) },
+    env: { ...env, ...(only === undefined ? { TAP_TIMEOUT: '280' } : { TAP_TIMEOUT: '60', TAP_GREP: `/${only}/` }) },
   })
   const end = () => endGroup(program.pid)
   const tooLong = setTimeout(end, longestMs)

@@ -14,7 +14,8 @@ export function attempts(mutant: Mutant, noticedBy: string | undefined): (string
 function likelyTitle({ caughtBy, says }: Mutant): string | undefined {
   const text = readFileSync(caughtBy, 'utf8')
   const place = text.indexOf(says)
-  if (place < 0) return undefined
+  // Titles may be put together from data, such as the name of a story; "not ok" is in none.
+  if (place < 0) return says === 'not ok' ? undefined : quoted(says)
   const before =
     text
       .slice(0, text.indexOf('\n', place))
