@@ -36,9 +36,9 @@ export function composeFeeder(
     ...{ work, clock, random, log, logRoom, checkpoints },
     client: new EvidenceClient({ clock, version, timeoutMs }),
     settings: () => {
-      const { url, tokenFile, caFile, vkey, maxBytesPerSecond } = live.config.hub
+      const { url, tokenFile, caFile, vkey, maxBytesPerSecond, openings } = live.config.hub
       if (url === null || tokenFile === null) return undefined
-      return { url, caFile, vkey, maxBytesPerSecond, token: () => readSecretFile(tokenFile) }
+      return { url, caFile, vkey, maxBytesPerSecond, openings, token: () => readSecretFile(tokenFile) }
     },
     isBusy: () => webhooks.worker.isSending,
     status: async () => ({ ...statusOf(version, health(), clock.now()), fleet: await fleetOf(live.config, parts) }),

@@ -127,14 +127,15 @@ function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }:
 
 /**
  * The feed to the head office; null without one. `acknowledged`: leaves of the log that it has, null before its first answer; `lag`:
- * leaves that it has not.
+ * leaves that it has not; `names`: whether names of people go there.
  */
 function hubOf({ feed, logRoom }: StatusNeeds) {
   const seen = feed()
   if (!seen) return null
-  const { url, size, fedAtMs, trouble, forMs } = seen
+  const { url, size, fedAtMs, names, trouble, forMs } = seen
   return {
     ...{ url, acknowledged: size, acknowledgedAt: timeOf(fedAtMs) },
+    names,
     lag: size === null ? null : Math.max(0, logRoom.size - size),
     trouble: trouble ? { ...trouble, forSeconds: Math.round(forMs / 1000) } : null,
   }

@@ -6,7 +6,7 @@ import { type Expected, type Namespace, nameProblem, readName } from './names.ts
  * Checks that compare values. They run even when other values are wrong, so that one run finds every problem, and
  * therefore accept any value.
  */
-type CrossCheck = (value: unknown, context: z.core.$RefinementCtx) => void
+export type CrossCheck = (value: unknown, context: z.core.$RefinementCtx) => void
 
 export const always = { when: () => true }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { always, distinct } from './cross-checks.ts'
+import { always, type CrossCheck, distinct } from './cross-checks.ts'
 import { databaseUrl, file, folder, keyName, network, oneOf, secretFile, serverUrl, textLike } from './kinds.ts'
 import { type DeepReadonly, listenKey } from './schema.ts'
 import { user } from './sections/access.ts'
@@ -31,79 +31,112 @@ const database = {
   ),
 }
 
-const sites = key(
-  z
-    .array(textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'the site.id of a gateway'))
-    .nullable()
-    .prefault(null),
-  'The sites that the account may see; null: all of them.',
-  { example: ['dc-7'] },
+const siteId = textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'the site.id of a gateway')
+const sites = key(z.array(siteId).nullable().prefault(null), 'The sites that the account may see; null: all of them.', {
+  example: ['dc-7'],
+})
+
+const regions = key(
+  z.array(z.string().min(1).max(64)).nullable().prefault(null),
+  'Regions of hub.regions whose sites the account may see too.',
+  { example: ['north'] },
 )
 
+const elsewhere = key(
+  z.array(z.strictObject({ role: user.role, sites, regions })).prefault([]),
+  'Other roles at other sites. Without them the role holds at all sites that the account may see.',
+)
+
+const regionsAreKnown: CrossCheck = (config, context) => {
+  const { auth, hub } = config as {
+    readonly auth?: {
+      readonly users?: readonly { regions?: string[] | null; elsewhere?: { regions?: string[] | null }[] }[]
+    }
+    readonly hub?: { readonly regions?: Readonly<Record<string, unknown>> }
+  }
+  for (const [i, user] of (auth?.users ?? []).entries()) {
+    const named = [user, ...(user.elsewhere ?? [])].flatMap(({ regions }) => regions ?? [])
+    const unknown = named.find((region) => !Object.hasOwn(hub?.regions ?? {}, region))
+    if (unknown === undefined) continue
+    context.addIssue({
+      code: 'custom',
+      path: ['auth', 'users', i, 'regions'],
+      message: `hub.regions has no ${unknown}`,
+    })
+  }
+}
+
 /** The whole config of a head office (`gatehouse hub serve`). */
-export const hubConfigSchema = z.strictObject({
-  site: key(
-    section({
-      id: key(
-        textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a name of 1 to 64 letters, digits, dots, - and _'),
-        'Name of the head office.',
-        { example: 'head-office' },
-      ),
-      url: key(serverUrl().nullable().prefault(null), 'The address under which gateways and people reach it.', {
-        derived: 'the address of the first listener',
-        example: 'https://hub.example',
-      }),
-    }),
-    'What the head office is called and where it is found.',
-    restart,
-  ),
-  listen: listenKey,
-  dataDir: key(folder().prefault('/var/lib/gatehouse-hub'), 'Folder of its keys.', restart),
-  auth: key(
-    section({
-      users: key(
-        z
-          .array(z.strictObject({ ...user, sites }))
-          .superRefine(distinct('username'), always)
-          .prefault([]),
-        'Who may ask. Gateways need no account: they have tokens.',
-        { identity: 'username' },
-      ),
-    }),
-    'Accounts.',
-    restart,
-  ),
-  http: key(
-    section({
-      trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
-        example: ['10.0.0.5/32'],
-      }),
-    }),
-    'HTTP.',
-    restart,
-  ),
-  hub: key(
-    z.strictObject({
-      database: key(z.strictObject(database), 'Where the logs of all sites are kept.'),
-      witness: key(
-        section({
-          name: key(
-            keyName().nullable().prefault(null),
-            'Name under which it cosigns the logs of its gateways; it is chosen once. null: HOST/w1, with the host of site.url.',
-            { example: 'hub.example/w1' },
-          ),
+export const hubConfigSchema = z
+  .strictObject({
+    site: key(
+      section({
+        id: key(
+          textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a name of 1 to 64 letters, digits, dots, - and _'),
+          'Name of the head office.',
+          { example: 'head-office' },
+        ),
+        url: key(serverUrl().nullable().prefault(null), 'The address under which gateways and people reach it.', {
+          derived: 'the address of the first listener',
+          example: 'https://hub.example',
         }),
-        'The head office confirms that each log only grows.',
-      ),
-      openings: key(
-        oneOf(['never', 'names']).prefault('never'),
-        'never: names of people that a gateway sends are dropped. names: they are stored, until the gateway says that they were erased.',
-      ),
-    }),
-    'The head office.',
-    restart,
-  ),
-})
+      }),
+      'What the head office is called and where it is found.',
+      restart,
+    ),
+    listen: listenKey,
+    dataDir: key(folder().prefault('/var/lib/gatehouse-hub'), 'Folder of its keys.', restart),
+    auth: key(
+      section({
+        users: key(
+          z
+            .array(z.strictObject({ ...user, sites, regions, elsewhere }))
+            .superRefine(distinct('username'), always)
+            .prefault([]),
+          'Who may ask. Gateways need no account: they have tokens.',
+          { identity: 'username' },
+        ),
+      }),
+      'Accounts.',
+      restart,
+    ),
+    http: key(
+      section({
+        trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
+          example: ['10.0.0.5/32'],
+        }),
+      }),
+      'HTTP.',
+      restart,
+    ),
+    hub: key(
+      z.strictObject({
+        database: key(z.strictObject(database), 'Where the logs of all sites are kept.'),
+        regions: key(
+          z.record(z.string().min(1).max(64), z.array(siteId)).prefault({}),
+          'Names of regions and the sites of each, for accounts.',
+          { example: { north: ['dc-7', 'dc-8'] } },
+        ),
+        witness: key(
+          section({
+            name: key(
+              keyName().nullable().prefault(null),
+              'Name under which it cosigns the logs of its gateways; it is chosen once. null: HOST/w1, with the host of site.url.',
+              { example: 'hub.example/w1' },
+            ),
+          }),
+          'The head office confirms that each log only grows.',
+        ),
+        openings: key(
+          oneOf(['never', 'names']).prefault('never'),
+          'never: names of people that a gateway sends are dropped. names: they are stored, until the gateway says that they were erased.',
+        ),
+      }),
+      'The head office.',
+      restart,
+    ),
+  })
+  .superRefine(regionsAreKnown, always)
 
 type Parsed = z.output<typeof hubConfigSchema>
 

@@ -88,14 +88,19 @@ const why = (trouble: string | null) => (trouble === null ? '' : `; ${trouble}`)
 function hubLine({ hub }: GatewayStatus, nowMs: number): Line | undefined {
   // Absent from a daemon of before.
   if (!hub) return undefined
-  const { url, acknowledged, acknowledgedAt, lag, trouble } = hub
+  const { url, acknowledged, acknowledgedAt, lag, names, trouble } = hub
   const has =
     acknowledged === null
       ? 'has not answered yet'
       : `has ${counted(acknowledged, 'leaf', 'leaves')}, acknowledged ${agoWords(acknowledgedAt, nowMs)}`
   const rest = lag !== null && lag > 0 ? `; ${counted(lag, 'leaf', 'leaves')} to send` : ''
+  const people = names === 'not taken there' ? '; it takes no names of people' : ''
   const isPassing = trouble !== null && isAway(trouble.finding) && trouble.forSeconds < 3600
-  return line('head office', `${url} ${has}${rest}${why(trouble?.words ?? null)}`, trouble === null || isPassing)
+  return line(
+    'head office',
+    `${url} ${has}${rest}${people}${why(trouble?.words ?? null)}`,
+    trouble === null || isPassing,
+  )
 }
 
 const isAway = (finding: string) => finding === 'unreachable' || finding === 'unavailable'

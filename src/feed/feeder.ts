@@ -21,6 +21,7 @@ import {
 } from '../log/index.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
+import { Rides } from './rides.ts'
 import { type FeedFinding, type FeedVerdict, judgeFeed } from './verdict.ts'
 import { type FeedAnswer, feedPath, mostLeaves } from './wire.ts'
 
@@ -33,6 +34,8 @@ export type FeedSettings = {
   /** Its verifier key as a witness; null: its confirmations are not stored. */
   readonly vkey: string | null
   readonly maxBytesPerSecond: number | null
+  /** Whether names of people go there, if it takes them. */
+  readonly openings: 'never' | 'names'
   /** Reads the token. Throws when the file cannot be read. */
   readonly token: () => string
 }
@@ -61,6 +64,8 @@ export type FeedSeen = {
   readonly size: number | null
   /** Wall clock of the last acknowledgement; null before the first. */
   readonly fedAtMs: number | null
+  /** What was agreed on names of people; null before the first answer. */
+  readonly names: 'sent' | 'kept here' | 'not taken there' | null
   readonly trouble: { readonly finding: FeedFinding; readonly words: string } | undefined
   /** How long it has not been well, in milliseconds. */
   readonly forMs: number
@@ -71,7 +76,6 @@ const intervalMs = 1000
 /** A feed without leaves: the head office sees that the gateway lives, and how it is. */
 const lifeSignMs = 300_000
 const statusEveryMs = 60_000
-const assetsAgainMs = 24 * 60 * 60 * 1000
 const fewestLeaves = 16
 /** How long a batch waits for notifications, at most. */
 const politenessMs = 5000
@@ -98,7 +102,9 @@ export class Feeder {
   #target: Checkpoint | undefined
   /** Checkpoints under which the head office is asked where it is, while it does not know the newest keys. */
   #probes: Checkpoint[] | undefined
-  #assets: { after: number | undefined; againAtMs: number } = { after: 0, againAtMs: 0 }
+  readonly #rides = new Rides()
+  /** What the head office says that it takes; undefined before its first answer. */
+  #takes: FeedAnswer['openings'] | undefined
   #trouble: FeedSeen['trouble']
   #failingSinceMs: number | undefined
   #failures = 0
@@ -156,9 +162,16 @@ export class Feeder {
       url: settings.url,
       size: this.#lines.find(({ isGrowing }) => isGrowing)?.place ?? null,
       fedAtMs: this.#fedAtMs,
+      names: this.#namesAgreed(settings),
       trouble: this.#trouble,
       forMs: this.#failingSinceMs === undefined ? 0 : nowMs - this.#failingSinceMs,
     }
+  }
+
+  #namesAgreed({ openings }: FeedSettings): FeedSeen['names'] {
+    if (this.#takes === undefined) return null
+    if (openings === 'never') return 'kept here'
+    return this.#takes === 'names' ? 'sent' : 'not taken there'
   }
 
   #begin(): void {
@@ -173,14 +186,15 @@ export class Feeder {
       ...{ number, logId, place: undefined },
       isGrowing: number === this.#needs.logRoom.identity.number,
     }))
-    this.#assets = { after: 0, againAtMs: 0 }
+    this.#rides.begin()
     this.#go()
   }
 
   #onCommit(): void {
     const line = this.#lines.at(-1)
     if (!this.#isStarted || this.#round || this.#isBackingOff) return
-    if (line?.place === undefined || line.place >= this.#needs.logRoom.size) return
+    if (line?.place === undefined) return
+    if (line.place >= this.#needs.logRoom.size && !this.#needs.work.read((tx) => this.#rides.hasErased(tx))) return
     const nowMs = this.#needs.clock.monotonic()
     const dueMs = Math.max(nowMs, this.#sentAtMs + intervalMs)
     if (this.#dueMs > dueMs) this.#after(dueMs - nowMs)
@@ -222,14 +236,13 @@ export class Feeder {
         continue
       }
       await this.#letNotificationsGoFirst()
-      const rides = { ...this.#assetsDue(), mostLeaves: this.#mostLeaves, showsBefore: this.#isToldPlace }
-      const batch = this.#needs.work.read((tx) => nextBatch(tx, target, line.place ?? target.size, rides))
+      const batch = this.#needs.work.read((tx) => this.#next(tx, line, target, settings))
       const verdict = await this.#post(settings, line, batch)
       if (!this.#isStarted || this.#lines[0] !== line) return
       if (verdict.kind === 'trouble' && !this.#isPassedBy(line, verdict)) return this.#unwell(verdict)
       if (verdict.kind === 'fed') await this.#fed(line, target, batch, verdict.answer, settings)
       if (verdict.kind === 'go-on-from' && !this.#goOnFrom(line, verdict.size)) return
-      if (this.#isDone(line, target)) return this.#after(lifeSignMs)
+      if (this.#isDone(line, target, settings)) return this.#after(lifeSignMs)
     }
   }
 
@@ -254,10 +267,18 @@ export class Feeder {
     return this.#target
   }
 
-  #assetsDue() {
+  #next(tx: ReadTx, { logId, place }: Line, target: Checkpoint, { openings }: FeedSettings): Batch {
     const { clock, logRoom } = this.#needs
-    if (this.#assets.after === undefined && clock.monotonic() >= this.#assets.againAtMs) this.#assets.after = 0
-    return { afterAsset: this.#assets.after, version: logRoom.size }
+    const asked = { nowMs: clock.monotonic(), version: logRoom.size, givesNames: openings === 'names' }
+    return nextBatch(
+      tx,
+      target,
+      { logId, from: place ?? target.size },
+      {
+        ...{ mostLeaves: this.#mostLeaves, showsBefore: this.#isToldPlace },
+        load: (log) => this.#rides.load(tx, { ...asked, log }),
+      },
+    )
   }
 
   /** Only a batch behind others waits: the first one after a pause is small. */
@@ -306,10 +327,8 @@ export class Feeder {
     this.#isToldPlace = false
     this.#probes = undefined
     this.#fedAtMs = clock.now()
-    if (batch.body.snapshot) this.#assets.after = batch.lastAssetId
-    else if (this.#assets.after !== undefined) {
-      this.#assets = { after: undefined, againAtMs: clock.monotonic() + assetsAgainMs }
-    }
+    this.#rides.taken(batch.load, answer, batch.log, clock.monotonic())
+    this.#heard(answer, settings)
     if (this.#trouble) log.info({ hub: settings.url }, 'the head office takes the log again')
     this.#trouble = undefined
     this.#failingSinceMs = undefined
@@ -339,6 +358,8 @@ export class Feeder {
     this.#gaps = line.place === size ? this.#gaps + 1 : 0
     line.place = size
     this.#isToldPlace = true
+    // It may have been restored from an older backup, with names that were erased since.
+    this.#rides.begin()
     this.#probes = undefined
     if (this.#gaps < 3) return true
     this.#unwell({
@@ -371,10 +392,21 @@ export class Feeder {
     return this.#needs.work.read(knownLogs).at(-1)?.parent !== null
   }
 
-  #isDone(line: Line, target: Checkpoint): boolean {
+  #heard({ openings }: FeedAnswer, settings: FeedSettings): void {
+    if (openings !== this.#takes && openings === 'never' && settings.openings === 'names') {
+      const words = 'the head office takes no names: its hub.openings is never, so none are sent'
+      this.#needs.log.warn({ hub: settings.url }, words)
+    }
+    this.#takes = openings
+  }
+
+  #isDone(line: Line, target: Checkpoint, { openings }: FeedSettings): boolean {
     const signed = Math.max(target.size, this.#needs.checkpoints.newest()?.size ?? 0)
     const isSent = line.place !== undefined && line.place >= signed
-    return line.isGrowing && isSent && this.#assets.after === undefined
+    const log = { number: line.number, logId: line.logId, end: line.place ?? 0 }
+    return (
+      line.isGrowing && isSent && !this.#needs.work.read((tx) => this.#rides.hasMore(tx, log, openings === 'names'))
+    )
   }
 
   #unwell({ finding, words, retryAfterSeconds = 0 }: Extract<FeedVerdict, { kind: 'trouble' }>): void {

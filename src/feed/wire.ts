@@ -31,6 +31,17 @@ export const AssetRow = z.object({
   serial: printed,
 })
 
+const rowId = z.int().min(-2_147_483_648).max(2_147_483_647)
+
+/** A slot of the floor plan; leaves name only those where something happened. `id` is the slotId of leaves. */
+export const SlotRow = z.object({
+  id: rowId,
+  code: z.string().min(1).max(256),
+  zone: z.string().max(256).nullable(),
+  warehouse: z.string().max(256).nullable(),
+  isRetired: z.boolean(),
+})
+
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const moment = z.iso.datetime().nullable()
 
@@ -85,26 +96,40 @@ export const FeedBody = z.object({
    * the checkpoint is over the leaves even when the head office has others.
    */
   before: z.array(base64).max(mostHashes).optional(),
+  /** What opens people in leaves. `person`: the number of the person at the gateway, by which an erasure finds all of them. */
   openings: z
-    .array(z.object({ commitment: hex, salt: base64, text: z.string() }))
+    .array(z.object({ commitment: hex, salt: base64, text: z.string(), person: count.optional() }))
     .max(mostRows)
     .optional(),
+  /** The leaves that `openings` are of: from this one on, before that one. */
+  names: z.object({ from: size, end: size }).optional(),
+  /** Commitments that are erased. */
   erased: z.array(hex).max(mostRows).optional(),
+  /** Numbers of people who were erased at the gateway, whatever was sent of them before or comes later. */
+  erasedPeople: z.array(count).max(mostRows).optional(),
   /** Rows that are new or have changed. `version` rises with each snapshot of a log. */
-  snapshot: z.object({ version: size, assets: z.array(AssetRow).max(mostRows) }).optional(),
+  snapshot: z
+    .object({
+      version: size,
+      assets: z.array(AssetRow).max(mostRows).default([]),
+      slots: z.array(SlotRow).max(mostRows).default([]),
+    })
+    .optional(),
   status: Status.optional(),
 })
 export type FeedBody = z.infer<typeof FeedBody>
 
 /**
  * The answer to a feed that was taken in. `size`: leaves that the head office has stored. `cosignature`: its signature line under the
- * checkpoint; null when it has not seen enough to confirm it. `witnessed`: size of the largest checkpoint that it has confirmed.
+ * checkpoint; null when it has not seen enough to confirm it. `witnessed`: size of the largest checkpoint that it has confirmed. `named`:
+ * leaves whose names it has; absent while it takes none.
  */
 export const FeedAnswer = z.object({
   size,
   cosignature: z.string().nullable(),
   witnessed: size,
   openings: z.enum(['never', 'names']),
+  named: size.optional(),
 })
 export type FeedAnswer = z.infer<typeof FeedAnswer>
 

@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto'
 import { addressResolver, tlsResolver } from '../app/index.ts'
 import { Authenticator, LocalAccounts, SlidingWindow, Slowing } from '../auth/index.ts'
-import type { HubConfig } from '../config/index.ts'
+import type { HubConfig, Permission } from '../config/index.ts'
 import { loadWitnessKey, type NoteKey, noteKey, publicBytes } from '../evidence/index.ts'
 import { type Api, HttpListener, newRoot } from '../http/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { type Clock, type Logger, type RandomBytes, uuidv7Maker } from '../platform/index.ts'
+import { reachOf } from './ask/reach.ts'
 import { askRoutes } from './ask/routes.ts'
 import { AskService } from './ask/service.ts'
 import { authorityOf } from './authority.ts'
@@ -63,10 +64,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const sessions = new PageSessions({ ...{ db, clock, random, authenticator }, instance })
   const window = new SlidingWindow({ clock })
   pageRoutes(api, { sessions, window, site: { siteId, instance } })
-  const sitesOf = (username: string) => {
-    const account = config.auth.users.find((u) => u.username === username)
-    return account ? account.sites : []
-  }
+  const sitesOf = (username: string, permission: Permission) => reachOf(config, username, permission)
   askRoutes(api, { asks: new AskService({ db, clock }), authenticator, sessions, window, sitesOf })
   operationRoutes(api, { figures, metrics, window, clock, version, sitesOf })
   return { api, enrolments, witness, close: () => db.close() }

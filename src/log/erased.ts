@@ -22,6 +22,16 @@ const everyErasure = statement({
     ORDER BY erased_at_ms`,
 })
 
+const erasedCount = statement({
+  columns: { n: integer },
+  sql: 'SELECT (SELECT count(*) FROM erased_identity) + (SELECT count(*) FROM erased_person) AS n',
+})
+const everybodyErased = statement({
+  columns: { person: maybe(integer), commitment: maybe(text) },
+  sql: `SELECT person_id AS person, NULL AS commitment FROM erased_identity
+    UNION ALL SELECT NULL, commitment FROM erased_person ORDER BY person, commitment LIMIT ? OFFSET ?`,
+})
+
 /** Marks tell that a name was erased before, and no reader what name. */
 export type ErasedIdentity = {
   readonly personId: number
@@ -64,6 +74,19 @@ export function erasuresAfter(tx: ReadTx, afterMs: number): KnownErasure[] {
   return tx
     .all(everyErasure, [afterMs, afterMs])
     .map(({ mark, commitment, erased_at_ms: erasedAtMs }) => ({ mark, commitment, erasedAtMs }))
+}
+
+/** Who was erased: the number that a person had, or the commitment of a name of rows of version 1. */
+export type ErasedPeople = { readonly person: number | null; readonly commitment: string | null }
+
+/** How often somebody was erased. */
+export function countErased(tx: ReadTx): number {
+  return tx.get(erasedCount)?.n ?? 0
+}
+
+/** Everybody who was erased, behind the first so many. */
+export function erasedPeople(tx: ReadTx, behind: number, limit: number): ErasedPeople[] {
+  return tx.all(everybodyErased, [limit, behind])
 }
 
 /** The commitment of an erased name that begins with these digits. */

@@ -23,7 +23,16 @@ export {
   timestampsBehind,
   timestampsOf,
 } from './countersigned.ts'
-export { erasedBefore, erasuresAfter, type KnownErasure, keepErasedIdentity, keepErasedName } from './erased.ts'
+export {
+  countErased,
+  type ErasedPeople,
+  erasedBefore,
+  erasedPeople,
+  erasuresAfter,
+  type KnownErasure,
+  keepErasedIdentity,
+  keepErasedName,
+} from './erased.ts'
 export {
   Evidence,
   EvidenceState,
@@ -98,7 +107,7 @@ export {
   photosBehind,
 } from './media.ts'
 export { leafHash, MerkleFrontier, nodeHash, sha256 } from './merkle.ts'
-export { type OpenedField, openedLink, openedPerson, openedText } from './opened.ts'
+export { linkedTo, type OpenedField, openedLink, openedPerson, openedText } from './opened.ts'
 export {
   commitmentOf,
   endOfTexts,

@@ -30,6 +30,11 @@ const linkOf = built(pick(tables.person_link, 'subject', 'row', 'field'), ({ sub
     .where('field', '=', field),
 )
 
+/** Id of the person to whom a column of a row is linked; undefined once they were erased. */
+export function linkedTo(tx: ReadTx, row: RowPlace): number | undefined {
+  return tx.get(linkOf, row)?.person_id
+}
+
 /** Returns what opens the commitment of the person to whom a column of a row is linked; undefined once they were erased. */
 export function openedLink(tx: ReadTx, row: RowPlace, place: LeafPlace, commitment: string): OpenedField | undefined {
   return openedPerson(tx, tx.get(linkOf, row)?.person_id, place, { field: row.field, commitment })

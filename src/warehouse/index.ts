@@ -36,6 +36,7 @@ export {
   slotIdsIn,
   slotPlaces,
   slots,
+  slotsFrom,
   type Warehouse,
   warehouseOfSlot,
   warehouseOfSlotId,

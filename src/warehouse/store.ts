@@ -122,6 +122,11 @@ const newZoneOfSlot = change('UPDATE slot SET zone_id = ?, version = version + 1
 const labelLike = built({ label_key: text }, ({ label_key }) =>
   sql.selectFrom('slot').select('slot_id').where('label_key', '=', label_key).limit(1),
 )
+const slotsWithPlace = statement({
+  columns: { id: integer, slot_id: text, zone: text, warehouse: text, retired_at_ms: maybe(integer) },
+  sql: `SELECT s.id, s.slot_id, s.zone, w.name AS warehouse, s.retired_at_ms FROM slot s JOIN warehouse w ON w.id = s.warehouse_id
+    WHERE s.id > ? ORDER BY s.id LIMIT ?`,
+})
 const labelById = built(byId, ({ id }) => sql.selectFrom('slot').select('slot_id').where('id', '=', id))
 const placeOfSlot = built(byId, ({ id }) => sql.selectFrom('slot').select('warehouse_id').where('id', '=', id))
 const placeOfZone = built(byId, ({ id }) => sql.selectFrom('zone').select('warehouse_id').where('id', '=', id))
@@ -369,6 +374,11 @@ export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: n
 /** The label of a slot, whoever asks. */
 export function labelOf(tx: ReadTx, slotId: number): string | undefined {
   return tx.get(labelById, { id: slotId })?.slot_id
+}
+
+/** Slots behind an id with the names of their zone and warehouse, retired ones too, whoever asks. */
+export function slotsFrom(tx: ReadTx, id: number, limit: number) {
+  return tx.all(slotsWithPlace, [id, limit])
 }
 
 /** The warehouse of a slot, whoever asks. */

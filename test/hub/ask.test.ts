@@ -1,4 +1,5 @@
 import t from 'tap'
+import { reachOf } from '../../src/hub/ask/reach.ts'
 import { testLog } from '../support/evidence/forge.ts'
 import { askAs, continuation, forkOf, headOffice, type Move, placements } from '../support/head-office.ts'
 import { feedOf, feedPathOf } from '../support/hub.ts'
@@ -81,6 +82,18 @@ t.test('whoever may see one site sees nothing of the others', async (t) => {
   t.match((await seen('/api/hub/recall?gtin=9521234543213')).data, [{ siteId: 'dc-8', asset_barcode: 'P-1' }])
   t.equal((await seen('/api/hub/recall?gtin=9521234543213')).data.length, 1, 'P-2 has its lot at dc-7 alone')
   t.equal((await askAs(hub, '/api/hub/sites/dc-7/slots', 'lars')).status, 404)
+})
+
+t.test('a role can differ by site and region', async (t) => {
+  const hub = await headOffice(t, postgres)
+  t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [{ siteId: 'dc-7' }, { siteId: 'dc-8' }])
+  const { auth } = hub.config
+  const changed = { auth, hub: { ...hub.config.hub, regions: { north: ['dc-9'] } } }
+  t.same(reachOf(changed, 'nele', 'whms:read'), ['dc-9', 'dc-7'])
+  t.same(reachOf(changed, 'nele', 'audit:read'), ['dc-7'], 'a supervisor there alone')
+  t.same(reachOf(changed, 'nele', 'alerts:manage'), [])
+  t.equal(reachOf(changed, 'dora', 'whms:read'), null, 'everywhere')
+  t.same(reachOf(changed, 'nobody', 'whms:read'), [])
 })
 
 t.test('nobody asks without an account', async (t) => {

@@ -300,6 +300,50 @@ t.test('names are stored only where the head office says so, and an erased name 
   t.same(await fedWith('names', [{ erased: [commitment] }, { openings }]), [{ value: null, erased: true }])
 })
 
+t.test('a person who was erased at the gateway has no name here, whatever comes before or after', async (t) => {
+  const log = floorLog(20)
+  const opening = (salt: number, text: string, person: number) => ({
+    ...{ commitment: commitmentOf(Buffer.of(salt), text), salt: Buffer.of(salt).toString('base64'), text, person },
+  })
+  const [first, later, other] = [opening(1, 'dana', 4), opening(2, 'dana', 4), opening(3, 'ivo', 5)]
+  const hub = await testHub(t, postgres, { hub: { openings: 'names' } })
+  const token = await hub.enrol(log)
+  const fed = async (more: Record<string, unknown>) =>
+    (await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 20), ...more } })).body
+  const stored = () => hub.rows('SELECT value, person_id::int FROM opening ORDER BY value NULLS LAST')
+  t.match(await fed({ openings: [first, other], names: { from: 0, end: 10 } }), { named: 10 })
+  t.same(await stored(), [
+    { value: 'dana', person_id: 4 },
+    { value: 'ivo', person_id: 5 },
+  ])
+  await fed({ erasedPeople: [4] })
+  t.same(await stored(), [
+    { value: 'ivo', person_id: 5 },
+    { value: null, person_id: null },
+  ])
+  await fed({ openings: [first, later], names: { from: 10, end: 20 } })
+  t.same(await stored(), [
+    { value: 'ivo', person_id: 5 },
+    { value: null, person_id: null },
+    { value: null, person_id: null },
+  ])
+  t.match(await fed({ openings: [], names: { from: 25, end: 30 } }), { named: 20 }, 'a gap is not taken for names')
+})
+
+t.test('an erasure reaches the logs that a restored gateway left behind', async (t) => {
+  const hub = await testHub(t, postgres, { hub: { openings: 'names' } })
+  const parent = floorLog(20)
+  const token = await hub.enrol(parent)
+  const opening = { commitment: commitmentOf(Buffer.of(1), 'dana'), salt: 'AQ==', text: 'dana', person: 4 }
+  await hub.ask('POST', feedPathOf(parent), { token, body: { ...feedOf(parent, 0, 20), openings: [opening] } })
+  const child = await continuation(hub, parent, 20, '0190a5c4-3c00-7000-8000-00000000000f', [
+    ['09:00', 'PLACED', 1, 'P-1'],
+  ])
+  const body = { ...feedOf(child, 0, 2), erasedPeople: [4] }
+  t.equal((await hub.ask('POST', feedPathOf(child), { token, body })).status, 200)
+  t.same(await hub.rows('SELECT value FROM opening'), [{ value: null }])
+})
+
 t.test('what is printed on assets follows the newest snapshot', async (t) => {
   const hub = await testHub(t, postgres)
   const log = floorLog(20)

@@ -10,6 +10,7 @@ import type { Fleet } from '../../src/feed/wire.ts'
 import { HttpListener } from '../../src/http/index.ts'
 import { systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { askAs, headOffice } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { waitUntil } from '../support/waiting.ts'
@@ -162,6 +163,69 @@ t.test('after a restart the gateway goes on where the head office is', async (t)
   await again.feeder.settled()
   t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 2 }])
   await again.feeder.stop()
+})
+
+t.test('names go to the head office where both sides want it, and an erasure takes them away there', async (t) => {
+  const hub = await headOffice(t, postgres, { listens: true, hub: { openings: 'names' } })
+  const gateway = await joined(t, hub)
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  t.same(await hub.rows('SELECT value FROM opening'), [], 'never is the default')
+  const { config } = gateway.live
+  gateway.live.config = { ...config, hub: { ...config.hub, openings: 'names' } }
+  gateway.feeder.onReload()
+  await gateway.feeder.settled()
+  const trailFor = async (username: string) =>
+    (await askAs(hub, '/api/hub/search?code=P-1', username)).body.trail.filter(
+      ({ siteId }: { siteId: string }) => siteId === 'test-site',
+    )
+  t.match(await trailFor('sven'), [{ operator: /^ada@/ }], 'what was sent before gets its names')
+  t.equal('operator' in (await trailFor('dora'))[0], false, 'a viewer sees none')
+  t.match((await gateway.status(fromFile, true)).hub, { names: 'sent' })
+  await gateway.erasePerson({ name: 'ada', texts: false }, 'root')
+  await pass(gateway)
+  t.same(await hub.rows('SELECT DISTINCT value FROM opening'), [{ value: null }])
+  t.equal('operator' in (await trailFor('sven'))[0], false)
+  await hub.rows('UPDATE log_head SET named_to = 0')
+  gateway.feeder.onReload()
+  await gateway.feeder.settled()
+  t.same(await hub.rows('SELECT DISTINCT value FROM opening'), [{ value: null }], 'nor after everything again')
+})
+
+t.test('a head office that takes no names is told none, and the gateway says so', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const { config } = gateway.live
+  gateway.live.config = { ...config, hub: { ...config.hub, openings: 'names' } }
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  t.match(statusWords(await gateway.status(fromFile, true), gateway.clock.now(), plain), /it takes no names of people/)
+  t.same(await hub.rows('SELECT 1 FROM opening'), [])
+})
+
+t.test('slots come along with their zones, and an outbound unit says that a pallet is on its way', async (t) => {
+  const hub = await headOffice(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const sscc = '095201234567891235'
+  await place(gateway, sscc)
+  const { body: unit } = await gateway.ask('POST', '/api/whms/transport-units', {
+    by: people.sven,
+    body: { reference: 'LKW-7', direction: 'outbound', warehouseId: 1, sscc },
+  })
+  t.equal(unit.sscc, sscc)
+  await pass(gateway)
+  const photo_url = await heldPhoto(gateway, 77)
+  const body = { event_type: 'REMOVED', slot_code: 'A-01', asset_barcode: sscc, photo_url }
+  t.equal((await gateway.ask('POST', '/api/whms/events', { by: people.ada, body })).status, 201)
+  await pass(gateway, 2000)
+  const found = (await askAs(hub, `/api/hub/search?code=${sscc}`)).body
+  t.match(found.data, [{ siteId: 'test-site', slot: null, state: 'in_transit' }])
+  t.match(found.unit, { siteId: 'test-site', reference: 'LKW-7', direction: 'outbound', status: 'active' })
+  const { data } = (await askAs(hub, '/api/hub/sites/test-site/slots')).body
+  t.match(data, [
+    { slot: 'A-01', zone: /./, warehouse: /./, isOccupied: false },
+    { slot: 'A-02', zone: /./, isOccupied: false, since: null },
+  ])
 })
 
 t.test('what is printed on pallets comes along, and what changes comes the next day', async (t) => {

@@ -63,9 +63,22 @@ const user = (username: string, sites: string[] | null) => ({
 
 type Test = { teardown(work: () => unknown): void }
 
-/** Dora may see both sites, Lars dc-8 alone. */
+/** Dora may see every site, Lars dc-8 alone; Sven supervises all, Nele reads the region north and supervises dc-7. */
+const users = [
+  user('dora', null),
+  user('lars', ['dc-8']),
+  { ...user('sven', null), role: 'supervisor' },
+  {
+    ...user('nele', null),
+    regions: ['north'],
+    elsewhere: [{ role: 'supervisor', sites: ['dc-7'] }],
+  },
+]
+
+/** Two sites, and the region north with dc-8. */
+
 export async function headOffice(t: Test, postgres: TestPostgres, options: HubOptions = {}): Promise<TestHub> {
-  const hub = await testHub(t, postgres, { users: [user('dora', null), user('lars', ['dc-8'])], ...options })
+  const hub = await testHub(t, postgres, { users, ...options })
   for (const [siteId, { logId, lots }] of Object.entries(story)) {
     const log = testLog({ siteId, logId, leaves: leavesOf(siteId) })
     const assets = Object.entries(lots).map(([key, lot]) => ({ key, gtin: '09521234543213', lot }))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
-import { loadHubConfig } from '../../src/config/index.ts'
+import { type HubConfig, loadHubConfig } from '../../src/config/index.ts'
 import { HttpListener, initTls } from '../../src/http/index.ts'
 import { authorityOf } from '../../src/hub/authority.ts'
 import { composeHub, type Hub } from '../../src/hub/compose.ts'
@@ -18,6 +18,7 @@ import { ownerOf, type TestPostgres } from './postgres.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export type TestHub = Hub & {
+  readonly config: HubConfig
   readonly clock: SimulatedClock
   readonly folder: string
   /** Name of its database. */
@@ -77,7 +78,7 @@ export async function testHub(
     listen: [{ host: '127.0.0.1', port: 0, tls: { certFile: tls.certFile, keyFile: tls.keyFile } }],
     dataDir: 'state',
     auth: { users },
-    hub: { database: addresses, ...hub },
+    hub: { database: addresses, regions: { north: ['dc-8'] }, ...hub },
   }
   writeFileSync(file, stringify(settings))
   const { config } = loadHubConfig(file)
@@ -110,6 +111,7 @@ export async function testHub(
   return {
     ...composed,
     ...{
+      config,
       clock,
       folder,
       database,

@@ -1,6 +1,19 @@
 import { z } from 'zod'
 import { always, distinct, nameIsOfKey } from '../cross-checks.ts'
-import { duration, file, flag, keyName, number, secretFile, serverUrl, size, url, vkey, wholeNumber } from '../kinds.ts'
+import {
+  duration,
+  file,
+  flag,
+  keyName,
+  number,
+  oneOf,
+  secretFile,
+  serverUrl,
+  size,
+  url,
+  vkey,
+  wholeNumber,
+} from '../kinds.ts'
 import { key, section } from './shared.ts'
 
 export const retention = {
@@ -115,6 +128,10 @@ export const hub = {
     vkey([4]).nullable().prefault(null),
     'Verifier key under which it confirms the log; its confirmation counts as that of a witness.',
     { example: 'hub.example/w1+817aabbd+BCBHsoGxKXDT5Kd+2yA68rmVYivwroN6QWWwTWYUE6ol' },
+  ),
+  openings: key(
+    oneOf(['never', 'names']).prefault('never'),
+    'never: people are commitments at the head office, which open to nothing. names: who placed, verified and moved is sent along, if the head office takes it (hub.openings there); an erasure here takes it away there. Notes are never sent.',
   ),
   maxBytesPerSecond: key(
     size().nullable().prefault(null),

@@ -18,8 +18,16 @@ type Move = {
   readonly event_type: 'PLACED' | 'REMOVED'
   readonly timestamp: string
   readonly seq: number
+  /** Absent where the account may not see names, or the person was erased. */
+  readonly operator?: string
 }
-type Found = { readonly data: readonly Place[]; readonly trail: readonly Move[]; readonly behindFork: readonly Move[] }
+type Found = {
+  readonly data: readonly Place[]
+  /** The transport unit with which it is on its way. */
+  readonly unit: { readonly siteId: string; readonly unitId: string; readonly reference: string | null } | null
+  readonly trail: readonly Move[]
+  readonly behindFork: readonly Move[]
+}
 
 /** Where a code is, on any site, and how it came there. */
 export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) => {
@@ -80,6 +88,8 @@ function sentenceOf(found: Found): string {
   switch (state) {
     case 'here':
       return words.states.here(place?.siteId ?? '', place?.slot ?? '')
+    case 'in_transit':
+      return words.states.in_transit(found.unit?.siteId ?? '', found.unit?.reference ?? found.unit?.unitId ?? '')
     default:
       return words.states[state]
   }
@@ -123,11 +133,12 @@ const Trail = ({ title, hint, moves, timeAt }: TrailProps) => (
     <h2>{title}</h2>
     {hint === undefined ? null : <p class="muted">{hint}</p>}
     <ol class="hub-trail">
-      {moves.toReversed().map(({ siteId, slot, event_type, timestamp, seq }) => (
+      {moves.toReversed().map(({ siteId, slot, event_type, timestamp, seq, operator }) => (
         <li key={`${siteId} ${timestamp} ${seq}`}>
           <strong>{siteId}</strong>
           <span>
             {words.moves[event_type]}: {slot}
+            {operator === undefined ? '' : ` · ${operator}`}
           </span>
           <span>
             <a href={`/sites/${encodeURIComponent(siteId)}?at=${encodeURIComponent(timestamp)}`} onClick={follow}>

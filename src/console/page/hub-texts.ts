@@ -68,6 +68,7 @@ const english = {
     states: {
       here: (site: string, slot: string) => `Stands at ${site}, slot ${slot}.`,
       left: 'Every site that knows it has taken it out.',
+      in_transit: (site: string, unit: string) => `On its way from ${site}, with the transport unit ${unit}.`,
       two_places: 'In two places: it was placed at one site and never taken out at another. Look at both slots.',
     },
     now: 'Where it is now',
@@ -209,6 +210,7 @@ const german: typeof english = {
     states: {
       here: (site, slot) => `Steht in ${site}, Stellplatz ${slot}.`,
       left: 'Jeder Standort, der sie kennt, hat sie ausgelagert.',
+      in_transit: (site, unit) => `Unterwegs von ${site}, mit der Transporteinheit ${unit}.`,
       two_places:
         'An zwei Orten: an einem Standort eingelagert und an einem anderen nie ausgelagert. Bitte beide Stellplätze ansehen.',
     },

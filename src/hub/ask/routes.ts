@@ -2,6 +2,7 @@ import { stringify } from 'csv-stringify/sync'
 import type { Context, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import { type Authenticator, readCredentials, type SlidingWindow, sessionToken } from '../../auth/index.ts'
+import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Api, type AppEnv, type Caller, demand, identityOf, validationError } from '../../http/index.ts'
 import type { PageSessions } from '../page/sessions.ts'
@@ -26,19 +27,20 @@ export type AskRouteParts = {
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Pick<PageSessions, 'callerOf'>
   readonly window: SlidingWindow
-  /** The sites that an account may see; none for a name that is no account. */
-  readonly sitesOf: (username: string) => Sites
+  /** The sites at which an account has a permission; null: all. None for a name that is no account. */
+  readonly sitesOf: (username: string, permission: Permission) => Sites
 }
 
 /** Serves what people ask at the head office, with the sign-in of the gateways' API. */
 export function askRoutes(api: Api, parts: AskRouteParts): void {
   const { asks } = parts
-  const sitesOf = (c: Context<AppEnv>): Sites => parts.sitesOf(c.get('caller').username)
+  const sitesOf = (c: Context<AppEnv>, permission: Permission = 'whms:read'): Sites =>
+    parts.sitesOf(c.get('caller').username, permission)
   for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts']) api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
   api.get('/api/hub/search', async (c) => {
     const { code: asked } = read(c, Search)
-    return c.json({ success: true, ...(await asks.search(asked, sitesOf(c))) })
+    return c.json({ success: true, ...(await asks.search(asked, sitesOf(c), sitesOf(c, 'audit:read'))) })
   })
   api.get('/api/hub/recall', async (c) => {
     const { gtin, lot = null, format } = read(c, Recall)

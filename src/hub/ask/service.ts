@@ -3,20 +3,26 @@ import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { HubDatabase } from '../store/database.ts'
+import { operatorsOf } from './names.ts'
 import {
   alertsOf,
   assetsOfLot,
   logsOf,
+  type Move,
   mostRecalled,
   openAlertsOf,
+  type PlanRow,
   type Position,
+  planOf,
   positionsOf,
   type Sites,
   type SlotRow,
   slotsOf,
   trailOf,
+  type UnitStep,
+  unitStepsOf,
 } from './store.ts'
-import { newestBySite, whereabouts } from './whereabouts.ts'
+import { newestBySite, onTheWay, whereabouts } from './whereabouts.ts'
 
 /** Answers questions over all sites, as far as a caller may see them. */
 export class AskService {
@@ -30,9 +36,10 @@ export class AskService {
 
   /**
    * Returns where a scanned code stands, at each site that knows it, and its moves over all sites, oldest first. `behindFork`: moves
-   * that a restore lost; they are evidence and count for nothing else.
+   * that a restore lost; they are evidence and count for nothing else. `unit`: the transport unit it is on its way with. `named`: the sites
+   * whose people the caller may see.
    */
-  async search(code: string, sites: Sites) {
+  async search(code: string, sites: Sites, named: Sites) {
     // Sites have ledgers of their own; what a barcode reads as today is what the head office matches by.
     const read = readBarcode(code)
     const [positions, trail] = await Promise.all([
@@ -40,15 +47,26 @@ export class AskService {
       trailOf(this.#db, read.key, sites),
     ])
     const bySite = newestBySite(positions)
-    const state = whereabouts(bySite)
+    const stands = whereabouts(bySite)
+    const own = /^(?:00)?(\d{18})$/.exec(read.key)?.[1]
+    const unit = stands === 'left' ? onTheWay(await unitStepsOf(this.#db, read.key, own, sites)) : undefined
+    const operators = await operatorsOf(
+      this.#db,
+      trail.filter(({ siteId }) => named === null || named.includes(siteId)),
+    )
+    const namedMove = moveWith(operators)
     return {
+      unit: unit ? unitOut(unit) : null,
       data: bySite.map((one) => ({
         ...{ siteId: one.siteId, slot: one.letter === 'P' ? one.slotCode : null },
         ...{ slot_id: one.letter === 'P' ? one.slotId : null, since: isoTime(one.atMs) },
-        ...{ isVerified: one.letter === 'P' && one.verdict === 'V', state: one.letter === 'P' ? state : 'left' },
+        ...{
+          isVerified: one.letter === 'P' && one.verdict === 'V',
+          state: one.letter === 'P' ? stands : gone(unit, bySite, one),
+        },
       })),
-      trail: trail.filter(({ isBehind }) => !isBehind).map(moveOut),
-      behindFork: trail.filter(({ isBehind }) => isBehind).map(moveOut),
+      trail: trail.filter(({ isBehind }) => !isBehind).map(namedMove),
+      behindFork: trail.filter(({ isBehind }) => isBehind).map(namedMove),
     }
   }
 
@@ -109,7 +127,19 @@ export class AskService {
       const known = newest.get(row.slot_id)
       if (!known || isLater(row, known) > 0) newest.set(row.slot_id, row)
     }
-    return [...newest.values()].map(slotOut(atMs !== undefined)).toSorted((a, b) => (a.slot < b.slot ? -1 : 1))
+    const planned = new Map<number, PlanRow>()
+    const plans = await planOf(this.#db, [...order.keys()])
+    // The newest log of the site has the newest plan.
+    for (const row of plans.toSorted((a, b) => (order.get(a.log_id) ?? 0) - (order.get(b.log_id) ?? 0))) {
+      planned.set(row.slot_id, row)
+    }
+    const moved = [...newest.values()]
+      .filter((row) => atMs !== undefined || row.event_type === 'P' || planned.get(row.slot_id)?.is_retired !== true)
+      .map(slotOut(atMs !== undefined, planned))
+    const untouched = [...planned.values()].filter((row) => !row.is_retired && !newest.has(row.slot_id)).map(emptyOut)
+    // Whether a slot without events was there at a past time, no leaf says.
+    const all = atMs === undefined ? [...moved, ...untouched] : moved
+    return all.toSorted((a, b) => (a.slot < b.slot ? -1 : 1))
   }
 
   /** Returns the newest alerts, closed ones too. */
@@ -123,6 +153,19 @@ export class AskService {
   }
 }
 
+const unitOut = ({ siteId, unitId, atMs, status, stage, direction, reference }: UnitStep) => ({
+  ...{ siteId, unitId, reference, direction, status, stage, since: isoTime(atMs) },
+})
+
+/** The site that it left last is where it is on its way from. */
+const gone = (unit: UnitStep | undefined, bySite: readonly Position[], one: Position) =>
+  unit && bySite[0] === one ? 'in_transit' : 'left'
+
+const moveWith = (operators: ReadonlyMap<Move, string>) => (one: Move) => ({
+  ...moveOut(one),
+  ...(operators.has(one) && { operator: operators.get(one) }),
+})
+
 const moveOut = (one: Position) => ({
   ...{ siteId: one.siteId, slot: one.slotCode, slot_id: one.slotId },
   ...{ event_type: eventTypeOf(one), timestamp: isoTime(one.atMs), seq: one.seq },
@@ -130,10 +173,18 @@ const moveOut = (one: Position) => ({
 
 const eventTypeOf = ({ letter }: Position) => (letter === 'P' ? 'PLACED' : 'REMOVED')
 
+const placeOut = (row: PlanRow | undefined) => ({ zone: row?.zone ?? null, warehouse: row?.warehouse ?? null })
+
+const emptyOut = (row: PlanRow) => ({
+  ...placeOut(row),
+  ...{ slot: row.slot_code, slot_id: row.slot_id, isOccupied: false, assetBarcode: null, since: null },
+})
+
 /** Whether a slot was verified at a past time is not read. */
-const slotOut = (isPast: boolean) => (row: SlotRow) => {
+const slotOut = (isPast: boolean, planned: ReadonlyMap<number, PlanRow>) => (row: SlotRow) => {
   const isOccupied = row.event_type === 'P'
   return {
+    ...placeOut(planned.get(row.slot_id)),
     ...{ slot: row.slot_code, slot_id: row.slot_id, isOccupied, assetBarcode: isOccupied ? row.asset_key : null },
     ...(isOccupied && !isPast && { isVerified: row.verdict === 'V', isDisputed: row.verdict === 'D' }),
     since: isoTime(row.at.getTime()),

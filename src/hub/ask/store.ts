@@ -20,9 +20,21 @@ const positions = hubStatement(
 )
 const trail = hubStatement(
   'trail-of-asset',
-  `SELECT l.site_id, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, coalesce(p.seq > l.ends_at, false) AS is_behind
+  `SELECT l.site_id, p.log_id, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, coalesce(p.seq > l.ends_at, false) AS is_behind
    FROM placement p JOIN log l ON l.log_id = p.log_id
    WHERE p.asset_key = $1 AND p.event_type IN ('P', 'R') AND ${visible} ORDER BY p.at DESC, l.site_id, p.seq DESC LIMIT ${mostTrail}`,
+)
+const unitsOf = hubStatement(
+  'units-of-asset',
+  `SELECT l.site_id, u.unit_id, u.at, u.status, u.stage, u.direction, u.reference
+   FROM unit_state u JOIN log l ON l.log_id = u.log_id
+   WHERE u.sscc = ANY($1::text[]) AND (l.ends_at IS NULL OR u.seq <= l.ends_at) AND ${visible}`,
+)
+const ssccsOf = hubStatement(
+  'ssccs-of-asset',
+  `SELECT DISTINCT a.sscc FROM asset_position p
+   JOIN asset a ON a.log_id = p.log_id AND a.asset_key = p.asset_key JOIN log l ON l.log_id = p.log_id
+   WHERE p.asset_key = $1 AND a.sscc IS NOT NULL AND ${visible}`,
 )
 const labelled = hubStatement(
   'assets-of-lot',
@@ -40,6 +52,10 @@ const floorNow = hubStatement(
   `SELECT s.log_id, s.slot_id, s.slot_code, s.at, s.event_type, s.asset_key, j.verdict FROM slot_state s
    LEFT JOIN judgement j ON j.log_id = s.log_id AND j.slot_id = s.slot_id AND j.asset_key = s.asset_key AND j.at > s.at
    WHERE s.log_id = ANY($1::uuid[]) AND s.event_type <> '-'`,
+)
+const plan = hubStatement(
+  'plan-of-site',
+  `SELECT s.log_id, s.slot_id, s.slot_code, s.zone, s.warehouse, s.is_retired FROM slot s WHERE s.log_id = ANY($1::uuid[])`,
 )
 const floorThen = hubStatement(
   'floor-then',
@@ -94,15 +110,45 @@ export async function positionsOf(db: HubTx, keys: readonly string[], sites: Sit
 }
 
 /** `isBehind`: a restore lost it, so that the log that continues does not have it. It is evidence, and no part of the history. */
-export type Move = Position & { readonly isBehind: boolean }
+export type Move = Position & { readonly logId: string; readonly isBehind: boolean }
 
 /** Returns the moves of an asset over all sites, the newest 1,000 of them, oldest first. */
 export async function trailOf(db: HubTx, key: string, sites: Sites): Promise<Move[]> {
-  type Row = Omit<PositionRow, 'asset_key' | 'verdict'> & { is_behind: boolean }
+  type Row = Omit<PositionRow, 'asset_key' | 'verdict'> & { log_id: string; is_behind: boolean }
   const rows = await db.rows<Row>(trail, [key, sites])
   return rows
-    .map((row) => ({ ...positionOf({ ...row, asset_key: key, verdict: null }), isBehind: row.is_behind }))
+    .map((row) => ({
+      ...positionOf({ ...row, asset_key: key, verdict: null }),
+      logId: row.log_id,
+      isBehind: row.is_behind,
+    }))
     .toReversed()
+}
+
+/** The newest step of a transport unit. */
+export type UnitStep = {
+  readonly siteId: string
+  readonly unitId: string
+  readonly atMs: number
+  readonly status: string
+  readonly stage: string
+  readonly direction: string | null
+  readonly reference: string | null
+}
+
+/** Returns the transport units with an SSCC of an asset: the one that it has as its barcode, and those that are printed on it. */
+export async function unitStepsOf(db: HubTx, key: string, own: string | undefined, sites: Sites): Promise<UnitStep[]> {
+  type Row = Omit<UnitStep, 'siteId' | 'unitId' | 'atMs'> & { site_id: string; unit_id: string; at: Date }
+  const printed = (await db.rows<{ sscc: string }>(ssccsOf, [key, sites])).map(({ sscc }) => sscc)
+  const ssccs = [...(own === undefined ? [] : [own]), ...printed]
+  if (ssccs.length === 0) return []
+  const rows = await db.rows<Row>(unitsOf, [ssccs, sites])
+  return rows.map(({ site_id: siteId, unit_id: unitId, at, ...step }) => ({
+    siteId,
+    unitId,
+    atMs: at.getTime(),
+    ...step,
+  }))
 }
 
 /** Returns the keys of the assets that these sites know as of an item and lot, at most one more than `mostRecalled`. */
@@ -142,6 +188,20 @@ export function slotsOf(db: HubTx, logIds: readonly string[], atMs: number | und
   return atMs === undefined
     ? db.rows<SlotRow>(floorNow, [logIds])
     : db.rows<SlotRow>(floorThen, [logIds, isoTime(atMs)])
+}
+
+export type PlanRow = {
+  readonly log_id: string
+  readonly slot_id: number
+  readonly slot_code: string
+  readonly zone: string | null
+  readonly warehouse: string | null
+  readonly is_retired: boolean
+}
+
+/** Returns the slots of the floor plans that came with these logs. */
+export function planOf(db: HubTx, logIds: readonly string[]): Promise<PlanRow[]> {
+  return db.rows<PlanRow>(plan, [logIds])
 }
 
 export type AlertRow = {

@@ -16,6 +16,18 @@ export type PlacementFact = {
 /** A file that a leaf names. */
 export type MediaFact = { readonly seq: number; readonly sha256: string; readonly kind: string }
 
+/** A step of a transport unit. */
+export type UnitFact = {
+  readonly seq: number
+  readonly unitId: string
+  readonly atMs: number
+  readonly status: string
+  readonly stage: string
+  readonly direction: string | null
+  readonly sscc: string | null
+  readonly reference: string | null
+}
+
 /** The first leaf of a log that continues another one. */
 export type ForkFact = { readonly parentLogId: string; readonly parentSize: number; readonly parentRoot: string }
 
@@ -28,6 +40,7 @@ export type LeafFacts = {
   readonly siteId: string
   readonly seq: number
   readonly placement: PlacementFact | undefined
+  readonly unit: UnitFact | undefined
   readonly media: readonly MediaFact[]
   readonly fork: ForkFact | undefined
   readonly handOver: HandOverFact | undefined
@@ -46,9 +59,13 @@ export function readLeaf(bytes: Uint8Array): LeafFacts | undefined {
   const placement = kind === 'placement' ? placementOf(fields, seq) : undefined
   const fork = kind === 'log-fork' ? forkOf(fields) : undefined
   const handOver = kind === 'log-key' ? handOverOf(fields) : undefined
+  const unit = kind === 'unit-history' ? unitOf(fields, seq) : undefined
   const isOdd =
-    (kind === 'placement' && !placement) || (kind === 'log-fork' && !fork) || (kind === 'log-key' && !handOver)
-  return { logId, siteId, seq, placement, fork, handOver, isOdd, media: mediaOf(fields, seq) }
+    (kind === 'placement' && !placement) ||
+    (kind === 'unit-history' && !unit) ||
+    (kind === 'log-fork' && !fork) ||
+    (kind === 'log-key' && !handOver)
+  return { logId, siteId, seq, placement, unit, fork, handOver, isOdd, media: mediaOf(fields, seq) }
 }
 
 function parse(bytes: Uint8Array): Fields | undefined {
@@ -69,6 +86,14 @@ function placementOf(fields: Fields, seq: number): PlacementFact | undefined {
   if (atMs === undefined || receivedAtMs === undefined || letter === null) return undefined
   if (!isText(slotCode) || !isText(assetKey) || !isRowId(slotId)) return undefined
   return { seq, atMs, receivedAtMs, slotId, slotCode, letter, assetKey }
+}
+
+function unitOf(fields: Fields, seq: number): UnitFact | undefined {
+  const { unitId, status, toStage: stage, direction, sscc, reference } = fields
+  const atMs = timeOf(fields['timestamp'])
+  if (atMs === undefined || !isText(unitId) || !isText(status) || !isText(stage)) return undefined
+  const said = (value: unknown) => (isText(value) ? value : null)
+  return { seq, unitId, atMs, status, stage, direction: said(direction), sscc: said(sscc), reference: said(reference) }
 }
 
 function forkOf({ parentLogId, parentSize, parentRoot }: Fields): ForkFact | undefined {

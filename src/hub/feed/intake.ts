@@ -19,7 +19,7 @@ export class Forked extends Error {
 export type Addition = {
   readonly leaves: readonly SentLeaf[]
   readonly bundles: readonly PackedBundle[]
-  readonly head: Omit<Head, 'state'>
+  readonly head: Omit<Head, 'state' | 'namedTo'>
   /** Whether the checkpoint was shown to continue everything that is stored and everything that was cosigned. */
   readonly isConfirmed: boolean
   /** Whether the checkpoint was shown to continue what is stored. */

@@ -1,4 +1,4 @@
-import type { PlacementFact } from './facts.ts'
+import type { PlacementFact, UnitFact } from './facts.ts'
 
 /** The newest events of a feed: what its slots, assets and judgements are now, as far as this feed knows. */
 export type Newest = {
@@ -18,8 +18,13 @@ export function newestOf(placements: readonly PlacementFact[]): Newest {
   }
 }
 
-function newestBy(facts: readonly PlacementFact[], keyOf: (fact: PlacementFact) => string): PlacementFact[] {
-  const newest = new Map<string, PlacementFact>()
+/** Picks the newest step of each transport unit, by (time, seq). Pure. */
+export const newestSteps = (steps: readonly UnitFact[]): UnitFact[] => newestBy(steps, ({ unitId }) => unitId)
+
+type Timed = { readonly atMs: number; readonly seq: number }
+
+function newestBy<T extends Timed>(facts: readonly T[], keyOf: (fact: T) => string): T[] {
+  const newest = new Map<string, T>()
   for (const fact of facts) {
     const known = newest.get(keyOf(fact))
     if (!known || isNewer(fact, known)) newest.set(keyOf(fact), fact)
@@ -27,5 +32,5 @@ function newestBy(facts: readonly PlacementFact[], keyOf: (fact: PlacementFact) 
   return [...newest.values()]
 }
 
-const isNewer = (one: PlacementFact, other: PlacementFact): boolean =>
+const isNewer = (one: Timed, other: Timed): boolean =>
   one.atMs > other.atMs || (one.atMs === other.atMs && one.seq > other.seq)

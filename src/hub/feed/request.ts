@@ -5,7 +5,8 @@ import { FeedBody } from '../../feed/index.ts'
 import { validationError } from '../../http/index.ts'
 import { commitmentOf, leafHash, MerkleFrontier } from '../../log/index.ts'
 import { type LeafFacts, readLeaf } from './facts.ts'
-import type { AssetFact, OpeningFact } from './store.ts'
+import type { Erasures, OpeningFact } from './names-store.ts'
+import type { AssetFact, SlotFact } from './snapshot-store.ts'
 
 /** A leaf as it came, with its hash in the tree and what it says. */
 export type SentLeaf = { readonly bytes: Buffer; readonly hash: Buffer; readonly facts: LeafFacts }
@@ -30,8 +31,11 @@ export type SentFeed = {
   /** Peaks of the sender's tree over the leaves before `from`; undefined when they did not come along. */
   readonly before: Buffer | undefined
   readonly openings: readonly OpeningFact[]
-  readonly erased: readonly Buffer[]
+  /** The leaves that the openings are of. */
+  readonly names: { readonly from: number; readonly end: number } | undefined
+  readonly erasures: Erasures
   readonly assets: readonly AssetFact[]
+  readonly slots: readonly SlotFact[]
   readonly snapshotVersion: number
   readonly status: object | undefined
 }
@@ -43,20 +47,25 @@ const longestLeafBytes = 65_535
 export function readFeed(body: unknown, logId: string): SentFeed {
   const read = z.safeParse(FeedBody, body)
   if (!read.success) throw validationError(read.error.issues, body)
-  const { from, leaves, before, consistency = [], openings = [], erased = [], snapshot, status } = read.data
+  const { from, leaves, before, consistency = [], openings = [], names, snapshot, status } = read.data
+  const { erased = [], erasedPeople = [] } = read.data
   const checkpoint = readCheckpoint(read.data.checkpoint)
   if (checkpoint.size < from + leaves.length) {
     throw AppError.field('checkpoint', `it covers ${checkpoint.size} leaves, and ${from + leaves.length} are sent`)
   }
   const assets = new Map((snapshot?.assets ?? []).map((row) => [row.key, assetOf(row)]))
   return {
-    ...{ checkpoint, from, status },
+    ...{ checkpoint, from, names, status },
     leaves: leaves.map((leaf, i) => readSent(leaf, { logId, seq: from + i + 1 }, `leaves.${i}`)),
     proof: consistency.map(readHash),
     before: before && readPeaks(before, from),
-    openings: openings.map(readOpening),
-    erased: [...new Set(erased)].map((hex) => Buffer.from(hex, 'hex')),
+    openings: [...new Map(openings.map((one) => [one.commitment, one])).values()].map(readOpening),
+    erasures: {
+      commitments: [...new Set(erased)].map((hex) => Buffer.from(hex, 'hex')),
+      people: [...new Set(erasedPeople)],
+    },
     assets: [...assets.values()],
+    slots: [...new Map((snapshot?.slots ?? []).map((row) => [row.id, row])).values()],
     snapshotVersion: snapshot?.version ?? 0,
   }
 }
@@ -103,12 +112,15 @@ function readPeaks(encoded: readonly string[], from: number): Buffer {
   }
 }
 
-function readOpening({ commitment, salt, text }: NonNullable<FeedBody['openings']>[number], i: number): OpeningFact {
+function readOpening(
+  { commitment, salt, text, person }: NonNullable<FeedBody['openings']>[number],
+  i: number,
+): OpeningFact {
   const bytes = Buffer.from(salt, 'base64')
   if (commitmentOf(bytes, text) !== commitment || text.includes('\0')) {
     throw AppError.field(`openings.${i}`, 'it does not open its commitment')
   }
-  return { commitment: Buffer.from(commitment, 'hex'), salt: bytes, text }
+  return { commitment: Buffer.from(commitment, 'hex'), salt: bytes, text, person: person ?? null }
 }
 
 function assetOf({ key, ...printed }: NonNullable<FeedBody['snapshot']>['assets'][number]): AssetFact {

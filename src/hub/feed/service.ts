@@ -6,24 +6,26 @@ import type { Clock, Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubTx } from '../store/database.ts'
 import { adopt, keysUnder, notEnrolled } from './fork.ts'
 import { type Addition, Forked, isOverLeaves, weigh } from './intake.ts'
-import { newestOf } from './registers.ts'
+import { type Erasures, erase, putOpenings } from './names-store.ts'
+import { newestOf, newestSteps } from './registers.ts'
 import { demandSignature, readFeed, type SentFeed } from './request.ts'
+import { putAssets, putSlots, putUnits } from './snapshot-store.ts'
 import {
   ensureHead,
-  eraseOpenings,
   type FedLog,
   findLog,
   findLogOfToken,
+  formerLogs,
+  type Head,
   handOver,
   keepEvidence,
   lockHead,
   markHead,
   moveHead,
-  putAssets,
+  moveNamed,
   putBundles,
   putCheckpoint,
   putMedia,
-  putOpenings,
   putPlacements,
   raiseAlert,
 } from './store.ts'
@@ -77,6 +79,7 @@ export class FeedService {
     const { db } = this.#needs
     try {
       const fed = await db.transaction((tx) => this.#inTransaction(tx, log, sent))
+      if (fed?.kind === 'fed') await this.#eraseBefore(log.log_id, sent.erasures)
       if (fed) return fed
       await ensureHead(db, log.log_id)
       return await this.#takeIn(log, sent)
@@ -100,9 +103,29 @@ export class FeedService {
     const cosignature = added.isConfirmed ? cosign(sent.checkpoint.text, nowMs) : null
     await this.#store(tx, logId, sent, added, { cosignature, nowMs })
     await this.#learnKeys(tx, log, added)
+    const named = openings === 'names' ? await this.#named(tx, logId, head, sent) : undefined
     return {
       kind: 'fed',
-      answer: { size: added.head.size, cosignature, witnessed: added.head.witnessedSize, openings },
+      answer: { size: added.head.size, cosignature, witnessed: added.head.witnessedSize, openings, named },
+    }
+  }
+
+  /** Returns the leaves whose names have come: they come in order, and none is left out. */
+  async #named(tx: HubTx, logId: string, { namedTo }: Head, { names }: SentFeed): Promise<number> {
+    if (!names || names.from > namedTo || names.end <= namedTo) return namedTo
+    await moveNamed(tx, logId, names.end)
+    return names.end
+  }
+
+  /** An erasure reaches the logs that this one continues, each in a transaction of its own. */
+  async #eraseBefore(logId: string, erasures: Erasures): Promise<void> {
+    if (erasures.commitments.length + erasures.people.length === 0) return
+    const { db, clock } = this.#needs
+    for (const former of await formerLogs(db, logId)) {
+      await db.transaction(async (tx) => {
+        await lockHead(tx, former)
+        await erase(tx, former, erasures, clock.now())
+      })
     }
   }
 
@@ -122,9 +145,11 @@ export class FeedService {
       logId,
       facts.flatMap(({ media }) => media),
     )
+    await putUnits(tx, logId, newestSteps(facts.flatMap(({ unit }) => unit ?? [])))
     await putAssets(tx, logId, sent.assets, sent.snapshotVersion)
-    if (this.#needs.openings === 'names') await putOpenings(tx, logId, sent.openings)
-    await eraseOpenings(tx, logId, sent.erased, nowMs)
+    await putSlots(tx, logId, sent.slots, sent.snapshotVersion)
+    await erase(tx, logId, sent.erasures, nowMs)
+    if (this.#needs.openings === 'names') await putOpenings(tx, logId, sent.openings, nowMs)
     if (added.isProven) await putCheckpoint(tx, logId, { ...sent.checkpoint, cosignature }, nowMs)
     await moveHead(tx, logId, added.head, { atMs: nowMs, status: sent.status })
     const odd = facts.filter(({ isOdd }) => isOdd)

@@ -22,6 +22,8 @@ export type Head = {
   readonly size: number
   readonly frontier: Buffer
   readonly state: LogState
+  /** Leaves whose names have come. */
+  readonly namedTo: number
   readonly witnessedSize: number
   readonly witnessedRoot: Buffer | null
   readonly witnessedNote: string | null
@@ -29,7 +31,7 @@ export type Head = {
 
 // Each write with arrays names log_head in its FROM: on Citus that keeps it on the one worker that has the log. With `SELECT $1`
 // instead, the rows would travel over the coordinator and every feed would become a two-phase commit.
-const fromHead = (columns: string) => `FROM log_head h, unnest(${columns}) AS x`
+export const fromHead = (columns: string) => `FROM log_head h, unnest(${columns}) AS x`
 
 const logOfToken = hubStatement(
   'log-of-token',
@@ -42,13 +44,17 @@ const logById = hubStatement(
   `SELECT l.log_id, l.site_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at FROM log l
    LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $1 WHERE l.log_id = $1`,
 )
+const followers = hubStatement(
+  'logs-with-followers',
+  'SELECT log_id, superseded_by FROM log WHERE site_id = (SELECT site_id FROM log WHERE log_id = $1) AND superseded_by IS NOT NULL',
+)
 const beginHead = hubStatement(
   'begin-head',
   'INSERT INTO log_head (log_id) VALUES ($1) ON CONFLICT (log_id) DO NOTHING',
 )
 const lockedHead = hubStatement(
   'lock-head',
-  `SELECT size, frontier, state, witnessed_size, witnessed_root, witnessed_note FROM log_head
+  `SELECT size, frontier, state, named_to, witnessed_size, witnessed_root, witnessed_note FROM log_head
    WHERE log_id = $1 FOR UPDATE NOWAIT`,
 )
 const movedHead = hubStatement(
@@ -111,29 +117,6 @@ const mediaRefs = hubStatement(
    ${fromHead('$2::bytea[], $3::bigint[], $4::text[]')} (sha256, seq, kind) WHERE h.log_id = $1
    ON CONFLICT (log_id, sha256, seq) DO NOTHING`,
 )
-const newAssets = hubStatement(
-  'put-assets',
-  `INSERT INTO asset (log_id, asset_key, sscc, gtin, lot, best_before, serial, version)
-   SELECT h.log_id, x.asset_key, x.sscc, x.gtin, x.lot, x.best_before, x.serial, $8::bigint
-   ${fromHead('$2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[]')}
-   (asset_key, sscc, gtin, lot, best_before, serial) WHERE h.log_id = $1
-   ON CONFLICT (log_id, asset_key) DO UPDATE SET sscc = excluded.sscc, gtin = excluded.gtin, lot = excluded.lot,
-     best_before = excluded.best_before, serial = excluded.serial, version = excluded.version
-   WHERE excluded.version >= asset.version`,
-)
-const newOpenings = hubStatement(
-  'put-openings',
-  `INSERT INTO opening (log_id, commitment, kind, salt, value) SELECT h.log_id, x.commitment, 'name', x.salt, x.value
-   ${fromHead('$2::bytea[], $3::bytea[], $4::text[]')} (commitment, salt, value) WHERE h.log_id = $1
-   ON CONFLICT (log_id, commitment) DO NOTHING`,
-)
-const erasedOpenings = hubStatement(
-  'erase-openings',
-  `INSERT INTO opening (log_id, commitment, kind, erased_at) SELECT h.log_id, x.commitment, 'name', $3::timestamptz
-   ${fromHead('$2::bytea[]')} (commitment) WHERE h.log_id = $1
-   ON CONFLICT (log_id, commitment) DO UPDATE SET value = NULL, salt = NULL, erased_at = excluded.erased_at
-   WHERE opening.erased_at IS NULL`,
-)
 const checkpointAt = hubStatement('checkpoint-at', 'SELECT root, note FROM checkpoint WHERE log_id = $1 AND size = $2')
 const newCheckpoint = hubStatement(
   'put-checkpoint',
@@ -145,6 +128,7 @@ const newEvidence = hubStatement(
   `INSERT INTO fork_evidence (log_id, place, sent_hash, kind, known, known_note, sent, sent_note, seen_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (log_id, place, sent_hash) DO NOTHING`,
 )
+const namedTo = hubStatement('move-named', 'UPDATE log_head SET named_to = $2 WHERE log_id = $1')
 const newAlert = hubStatement(
   'raise-alert',
   `INSERT INTO alert (log_id, alert_id, source, type, severity, opened_at, detail) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -167,6 +151,18 @@ export async function findLog(db: HubTx, logId: string): Promise<FedLog | undefi
   return row
 }
 
+/** Ids of the logs that a log continues, over any number of restores. */
+export async function formerLogs(db: HubTx, logId: string): Promise<string[]> {
+  const rows = await db.rows<{ log_id: string; superseded_by: string }>(followers, [logId])
+  const found = [logId]
+  for (const id of found) {
+    found.push(
+      ...rows.filter((row) => row.superseded_by === id && !found.includes(row.log_id)).map((row) => row.log_id),
+    )
+  }
+  return found.slice(1)
+}
+
 /** Makes the head of a log that has none. */
 export async function ensureHead(db: HubTx, logId: string): Promise<void> {
   await db.rows(beginHead, [logId])
@@ -178,6 +174,7 @@ export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefin
     size: string
     frontier: Buffer
     state: LogState
+    named_to: string
     witnessed_size: string
     witnessed_root: Buffer | null
     witnessed_note: string | null
@@ -188,6 +185,7 @@ export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefin
       size: Number(row.size),
       frontier: row.frontier,
       state: row.state,
+      namedTo: Number(row.named_to),
       witnessedSize: Number(row.witnessed_size),
       witnessedRoot: row.witnessed_root,
       witnessedNote: row.witnessed_note,
@@ -195,11 +193,16 @@ export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefin
   )
 }
 
+/** The names of the first so many leaves have come. */
+export async function moveNamed(tx: HubTx, logId: string, end: number): Promise<void> {
+  await tx.rows(namedTo, [logId, end])
+}
+
 /** Stores what the head is after a feed. */
 export async function moveHead(
   tx: HubTx,
   logId: string,
-  head: Omit<Head, 'state'>,
+  head: Omit<Head, 'state' | 'namedTo'>,
   fed: { readonly atMs: number; readonly status: object | undefined },
 ): Promise<void> {
   await tx.rows(movedHead, [
@@ -267,38 +270,6 @@ export async function putMedia(tx: HubTx, logId: string, all: readonly MediaFact
   await tx.rows(mediaRefs, [logId, bytes, column(all, 'seq'), column(all, 'kind')])
 }
 
-/** What is printed on assets. */
-export type AssetFact = {
-  readonly key: string
-  readonly sscc: string | null
-  readonly gtin: string | null
-  readonly lot: string | null
-  readonly bestBefore: string | null
-  readonly serial: string | null
-}
-
-/** Stores assets of a snapshot; an older snapshot changes nothing. Each key at most once. */
-export async function putAssets(tx: HubTx, logId: string, all: readonly AssetFact[], version: number): Promise<void> {
-  if (all.length === 0) return
-  await tx.rows(newAssets, [
-    ...[logId, column(all, 'key'), column(all, 'sscc'), column(all, 'gtin'), column(all, 'lot')],
-    ...[column(all, 'bestBefore'), column(all, 'serial'), version],
-  ])
-}
-
-export type OpeningFact = { readonly commitment: Buffer; readonly salt: Buffer; readonly text: string }
-
-/** Stores names behind commitments, unless they were erased before. */
-export async function putOpenings(tx: HubTx, logId: string, all: readonly OpeningFact[]): Promise<void> {
-  if (all.length === 0) return
-  await tx.rows(newOpenings, [logId, column(all, 'commitment'), column(all, 'salt'), column(all, 'text')])
-}
-
-/** Takes names away for good; also those that were never here, so that they never come. */
-export async function eraseOpenings(tx: HubTx, logId: string, commitments: readonly Buffer[], atMs: number) {
-  if (commitments.length > 0) await tx.rows(erasedOpenings, [logId, commitments, isoTime(atMs)])
-}
-
 export async function findCheckpoint(tx: HubTx, logId: string, size: number) {
   const [row] = await tx.rows<{ root: Buffer; note: string }>(checkpointAt, [logId, size])
   return row
@@ -343,10 +314,10 @@ export async function raiseAlert(
   ])
 }
 
-function column<T, K extends keyof T>(all: readonly T[], key: K): T[K][] {
+export function column<T, K extends keyof T>(all: readonly T[], key: K): T[K][] {
   return all.map((one) => one[key])
 }
 
-function times<K extends string>(all: readonly Readonly<Record<K, number>>[], key: K): string[] {
+export function times<K extends string>(all: readonly Readonly<Record<K, number>>[], key: K): string[] {
   return all.map((one) => isoTime(one[key]))
 }

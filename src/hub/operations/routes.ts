@@ -1,4 +1,5 @@
 import type { SlidingWindow } from '../../auth/index.ts'
+import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Api, demand } from '../../http/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
@@ -14,8 +15,8 @@ export type OperationRouteParts = {
   readonly window: SlidingWindow
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly version: string
-  /** The sites that an account may see; null: all. */
-  readonly sitesOf: (username: string) => Sites
+  /** The sites at which an account has a permission; null: all. */
+  readonly sitesOf: (username: string, permission: Permission) => Sites
 }
 
 /** Serves health, for everybody, and the metrics, for who may read them and see every site. */
@@ -34,7 +35,7 @@ export function operationRoutes(api: Api, parts: OperationRouteParts): void {
   api.get('/api/metrics', async (c) => {
     demand(c.get('caller'), 'metrics:read')
     // The figures are sums over all sites.
-    if (sitesOf(c.get('caller').username) !== null) {
+    if (sitesOf(c.get('caller').username, 'metrics:read') !== null) {
       throw new AppError('PERMISSION_DENIED', 'The metrics are of all sites; this account sees some of them')
     }
     return c.body(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })

@@ -39,7 +39,7 @@ export const tables = {
   },
   /**
    * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: what was cosigned last. `vkeys`: the
-   * keys that the newest log-key leaf names; null while those of the enrolment sign.
+   * keys that the newest log-key leaf names; null while those of the enrolment sign. `named_to`: leaves whose names have come.
    */
   log_head: {
     log_id: 'uuid',
@@ -51,6 +51,7 @@ export const tables = {
     state: 'text',
     vkeys: 'text[]',
     fed_at: 'timestamptz',
+    named_to: 'bigint',
     status: 'jsonb',
   },
   checkpoint: {
@@ -111,15 +112,43 @@ export const tables = {
     serial: 'text',
     version: 'bigint',
   },
-  /** Names behind commitments. `erased_at` marks one that was erased; it never comes back. */
+  /** From the snapshots of gateways: leaves name only slots where something happened. */
+  slot: {
+    log_id: 'uuid',
+    slot_id: 'integer',
+    slot_code: 'text',
+    zone: 'text',
+    warehouse: 'text',
+    is_retired: 'boolean',
+    version: 'bigint',
+  },
+  /** The newest step of each transport unit, as its leaf states it. */
+  unit_state: {
+    log_id: 'uuid',
+    unit_id: 'text',
+    at: 'timestamptz',
+    seq: 'bigint',
+    status: 'text',
+    stage: 'text',
+    direction: 'text',
+    sscc: 'text',
+    reference: 'text',
+  },
+  /**
+   * Names behind commitments. `person_id`: the number of the person at the gateway. `erased_at` marks one that was erased; it never
+   * comes back, and nothing says any more whose it was.
+   */
   opening: {
     log_id: 'uuid',
     commitment: 'bytea',
     kind: 'text',
     salt: 'bytea',
     value: 'text',
+    person_id: 'bigint',
     erased_at: 'timestamptz',
   },
+  /** Numbers of people who were erased at the gateway: names of theirs that come later are not stored. */
+  erased_person: { log_id: 'uuid', person_id: 'bigint', erased_at: 'timestamptz' },
   alert: {
     log_id: 'uuid',
     alert_id: 'text',
@@ -175,12 +204,15 @@ export const rightsOfApp: Record<TableName, readonly Right[]> = {
   judgement: ['SELECT', 'INSERT', 'UPDATE'],
   media_ref: ['SELECT', 'INSERT'],
   asset: ['SELECT', 'INSERT', 'UPDATE'],
+  slot: ['SELECT', 'INSERT', 'UPDATE'],
+  unit_state: ['SELECT', 'INSERT', 'UPDATE'],
   opening: ['SELECT', 'INSERT', 'UPDATE'],
+  erased_person: ['SELECT', 'INSERT'],
   alert: ['SELECT', 'INSERT', 'UPDATE'],
   fork_evidence: ['SELECT', 'INSERT'],
 }
 
 /** What people who only look may read: everything but secrets and names. */
 export const readableTables: readonly TableName[] = (Object.keys(tables) as TableName[]).filter(
-  (name) => !['opening', 'enrolment', 'gateway_token', 'page_session'].includes(name),
+  (name) => !['opening', 'erased_person', 'enrolment', 'gateway_token', 'page_session'].includes(name),
 )

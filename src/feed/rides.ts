@@ -1,0 +1,129 @@
+import type { ReadTx } from '../database/index.ts'
+import { countErased, erasedPeople } from '../log/index.ts'
+import { assetsAfter, slotsFrom } from '../warehouse/index.ts'
+import { namesIn } from './names.ts'
+import type { FeedAnswer, FeedBody } from './wire.ts'
+
+const mostRows = 500
+/** Each leaf names two people at most. */
+const leavesOfNames = 512
+const againMs = 24 * 60 * 60 * 1000
+
+/** What no leaf states, as it goes along with a feed, and how far it reaches. */
+export type Load = {
+  readonly body: Pick<FeedBody, 'openings' | 'names' | 'erased' | 'erasedPeople' | 'snapshot'>
+  readonly assets: number | undefined
+  readonly slots: number | undefined
+  readonly erasures: { readonly sent: number; readonly known: number }
+}
+
+type Asked = {
+  readonly nowMs: number
+  readonly version: number
+  readonly log: NamedLog
+  /** Whether this gateway gives names. */
+  readonly givesNames: boolean
+}
+
+/** A log, and the leaves that the head office has of it when a feed is taken in. */
+export type NamedLog = { readonly number: number; readonly logId: string; readonly end: number }
+
+/**
+ * What rides along with the leaves: what is printed on assets, slots with their zones, erasures, and names. Nothing of it is remembered
+ * on disk: assets, slots and erasures are sent again after a start, names from where the head office says that it has them.
+ */
+export class Rides {
+  #assets: number | undefined = 0
+  #slots: number | undefined = 0
+  #againAtMs = 0
+  #erasures = { sent: 0, known: -1 }
+  /** Leaves of a log whose names the head office has; undefined: it has not said, or takes none. */
+  readonly #named = new Map<number, number>()
+
+  /** Everything again. */
+  begin(): void {
+    this.#assets = 0
+    this.#slots = 0
+    this.#erasures = { sent: 0, known: -1 }
+    this.#named.clear()
+  }
+
+  /** The next rows. `version` rises with each snapshot. */
+  load(tx: ReadTx, { nowMs, version, log, givesNames }: Asked): Load {
+    if (this.#assets === undefined && this.#slots === undefined && nowMs >= this.#againAtMs) {
+      this.#assets = 0
+      this.#slots = 0
+      this.#erasures = { sent: 0, known: -1 }
+    }
+    const assets = this.#assets === undefined ? [] : assetsAfter(tx, this.#assets, mostRows)
+    const slots = this.#slots === undefined ? [] : slotsFrom(tx, this.#slots, mostRows)
+    const erasures = this.#erased(tx)
+    return {
+      body: {
+        ...(assets.length + slots.length > 0 && {
+          snapshot: { version, assets: assets.map(printedOn), slots: slots.map(slotRow) },
+        }),
+        ...erasures.body,
+        ...(givesNames && this.#names(tx, log)),
+      },
+      assets: assets.at(-1)?.id,
+      slots: slots.at(-1)?.id,
+      erasures: { sent: erasures.sent, known: erasures.known },
+    }
+  }
+
+  /** The head office has stored them. */
+  taken({ assets, slots, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
+    const isOver = this.#assets === undefined && this.#slots === undefined
+    this.#assets = assets
+    this.#slots = slots
+    if (!isOver && assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
+    this.#erasures = erasures
+    if (answer.openings === 'names' && answer.named !== undefined) this.#named.set(log.number, answer.named)
+    else this.#named.delete(log.number)
+  }
+
+  /** Whether more rides along without a new leaf. */
+  hasMore(tx: ReadTx, log: NamedLog, givesNames: boolean): boolean {
+    const named = this.#named.get(log.number)
+    const isBehind = givesNames && named !== undefined && named < log.end
+    return this.#assets !== undefined || this.#slots !== undefined || isBehind || this.#hasErased(tx)
+  }
+
+  /** Whether somebody was erased whom the head office does not know of. */
+  hasErased(tx: ReadTx): boolean {
+    return this.#erasures.known >= 0 && this.#hasErased(tx)
+  }
+
+  #hasErased(tx: ReadTx): boolean {
+    const { sent, known } = this.#erasures
+    return sent < known || known !== countErased(tx)
+  }
+
+  #erased(tx: ReadTx) {
+    const known = countErased(tx)
+    // Their order is that of the numbers: with a new one among them, all are sent again.
+    const behind = known === this.#erasures.known ? this.#erasures.sent : 0
+    const all = behind === known ? [] : erasedPeople(tx, behind, mostRows)
+    const people = all.flatMap(({ person }) => person ?? [])
+    const names = all.flatMap(({ commitment }) => commitment ?? [])
+    const body = { ...(people.length > 0 && { erasedPeople: people }), ...(names.length > 0 && { erased: names }) }
+    return { body, sent: behind + all.length, known }
+  }
+
+  #names(tx: ReadTx, log: NamedLog) {
+    const from = this.#named.get(log.number)
+    if (from === undefined || from >= log.end) return {}
+    const end = Math.min(from + leavesOfNames, log.end)
+    return { openings: namesIn(tx, log, from, end), names: { from, end } }
+  }
+}
+
+function printedOn({ asset_key: key, best_before, ...printed }: ReturnType<typeof assetsAfter>[number]) {
+  const { sscc, gtin, lot, serial } = printed
+  return { key, sscc, gtin, lot, serial, bestBefore: best_before }
+}
+
+function slotRow({ id, slot_id: code, zone, warehouse, retired_at_ms }: ReturnType<typeof slotsFrom>[number]) {
+  return { id, code, zone, warehouse, isRetired: retired_at_ms !== null }
+}

@@ -1,0 +1,82 @@
+import type { HubTx } from '../store/database.ts'
+import { hubStatement } from '../store/statement.ts'
+import type { UnitFact } from './facts.ts'
+import { column, fromHead, times } from './store.ts'
+
+const newAssets = hubStatement(
+  'put-assets',
+  `INSERT INTO asset (log_id, asset_key, sscc, gtin, lot, best_before, serial, version)
+   SELECT h.log_id, x.asset_key, x.sscc, x.gtin, x.lot, x.best_before, x.serial, $8::bigint
+   ${fromHead('$2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[]')}
+   (asset_key, sscc, gtin, lot, best_before, serial) WHERE h.log_id = $1
+   ON CONFLICT (log_id, asset_key) DO UPDATE SET sscc = excluded.sscc, gtin = excluded.gtin, lot = excluded.lot,
+     best_before = excluded.best_before, serial = excluded.serial, version = excluded.version
+   WHERE excluded.version >= asset.version`,
+)
+const newSlots = hubStatement(
+  'put-slots',
+  `INSERT INTO slot (log_id, slot_id, slot_code, zone, warehouse, is_retired, version)
+   SELECT h.log_id, x.slot_id, x.slot_code, x.zone, x.warehouse, x.is_retired, $7::bigint
+   ${fromHead('$2::integer[], $3::text[], $4::text[], $5::text[], $6::boolean[]')}
+   (slot_id, slot_code, zone, warehouse, is_retired) WHERE h.log_id = $1
+   ON CONFLICT (log_id, slot_id) DO UPDATE SET slot_code = excluded.slot_code, zone = excluded.zone,
+     warehouse = excluded.warehouse, is_retired = excluded.is_retired, version = excluded.version
+   WHERE excluded.version >= slot.version`,
+)
+const unitStates = hubStatement(
+  'put-unit-states',
+  `INSERT INTO unit_state (log_id, unit_id, at, seq, status, stage, direction, sscc, reference)
+   SELECT h.log_id, x.unit_id, x.at, x.seq, x.status, x.stage, x.direction, x.sscc, x.reference
+   ${fromHead('$2::text[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]')}
+   (unit_id, at, seq, status, stage, direction, sscc, reference) WHERE h.log_id = $1
+   ON CONFLICT (log_id, unit_id) DO UPDATE SET at = excluded.at, seq = excluded.seq, status = excluded.status,
+     stage = excluded.stage, direction = coalesce(excluded.direction, unit_state.direction),
+     sscc = coalesce(excluded.sscc, unit_state.sscc), reference = coalesce(excluded.reference, unit_state.reference)
+   WHERE (excluded.at, excluded.seq) > (unit_state.at, unit_state.seq)`,
+)
+
+/** What is printed on assets. */
+export type AssetFact = {
+  readonly key: string
+  readonly sscc: string | null
+  readonly gtin: string | null
+  readonly lot: string | null
+  readonly bestBefore: string | null
+  readonly serial: string | null
+}
+
+/** Stores assets of a snapshot; an older snapshot changes nothing. Each key at most once. */
+export async function putAssets(tx: HubTx, logId: string, all: readonly AssetFact[], version: number): Promise<void> {
+  if (all.length === 0) return
+  await tx.rows(newAssets, [
+    ...[logId, column(all, 'key'), column(all, 'sscc'), column(all, 'gtin'), column(all, 'lot')],
+    ...[column(all, 'bestBefore'), column(all, 'serial'), version],
+  ])
+}
+
+/** A slot of a floor plan. */
+export type SlotFact = {
+  readonly id: number
+  readonly code: string
+  readonly zone: string | null
+  readonly warehouse: string | null
+  readonly isRetired: boolean
+}
+
+/** Stores slots of a snapshot; an older snapshot changes nothing. Each id at most once. */
+export async function putSlots(tx: HubTx, logId: string, all: readonly SlotFact[], version: number): Promise<void> {
+  if (all.length === 0) return
+  await tx.rows(newSlots, [
+    ...[logId, column(all, 'id'), column(all, 'code'), column(all, 'zone'), column(all, 'warehouse')],
+    ...[column(all, 'isRetired'), version],
+  ])
+}
+
+/** Moves transport units forward to their newest steps. Each unit at most once. */
+export async function putUnits(tx: HubTx, logId: string, all: readonly UnitFact[]): Promise<void> {
+  if (all.length === 0) return
+  await tx.rows(unitStates, [
+    ...[logId, column(all, 'unitId'), times(all, 'atMs'), column(all, 'seq'), column(all, 'status')],
+    ...[column(all, 'stage'), column(all, 'direction'), column(all, 'sscc'), column(all, 'reference')],
+  ])
+}
