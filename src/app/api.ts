@@ -54,7 +54,7 @@ import {
 import type { Governance } from '../governance/index.ts'
 import { type HealthWatch, healthRoutes, type LastDay, type Metrics } from '../health/index.ts'
 import { type Api, type BoxAuthority, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot } from '../http/index.ts'
-import { type ImportService, importRoutes } from '../imports/index.ts'
+import { type ImportService, importRoutes, slotListPath } from '../imports/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
   type Acts,
@@ -169,7 +169,7 @@ export function buildApi(parts: ApiParts): Api {
   root.use(
     '/api/*',
     jsonBodies(
-      (path) => path === photosPath,
+      (path) => path === photosPath || path === slotListPath,
       (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
     ),
   )

@@ -1,6 +1,6 @@
 export { listFile } from './list-file.ts'
 export type { Cause } from './problems.ts'
-export { importRoutes } from './routes.ts'
+export { importRoutes, slotListPath } from './routes.ts'
 export {
   type ImportOptions,
   type ImportResult,

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, allQuery, listOf, operation, pageOfAll, sendFile } from '../http/index.ts'
-import { OpeningList } from './schema.ts'
-import type { ImportService } from './service.ts'
+import { AppError } from '../errors/index.ts'
+import { type Api, allQuery, bodyParts, listOf, operation, originOf, pageOfAll, sendFile } from '../http/index.ts'
+import { OpeningList, SlotListResult, slotListQuery } from './schema.ts'
+import type { ImportResult, ImportService } from './service.ts'
 
 const listsPath = '/api/whms/evidence/opening-lists'
 // A list is for callers who may read the audit trail and see every warehouse that it names.
@@ -34,9 +35,56 @@ const getList = operation({
   },
 })
 
+/** Takes a list as bytes, not as JSON. */
+export const slotListPath = '/api/whms/slots/import'
+
+/** About 30,000 slots. Longer lists are imported at the box. */
+const slotListLimitBytes = 4 * 1024 * 1024
+const mostFields = 100
+
+const importSlots = operation({
+  id: 'importSlots',
+  method: 'post',
+  path: slotListPath,
+  access: 'whms:write',
+  tag: 'Slots',
+  summary: 'Create and change slots by a list in CSV: all of it, or nothing',
+  description:
+    'The body is the list itself, at most 4 MiB. Its columns are those of `gatehouse import slots`. A slot that is there already is changed in what the list names; the same list again changes nothing. With `dryRun=true` problems are in the answer; without it a list with a problem is refused, and `fields` names each by its line and column.',
+  input: { query: z.object(slotListQuery), bytes: ['text/csv'] },
+  success: { 200: { description: 'What was stored, or would be', schema: SlotListResult } },
+  errors: ['STORAGE_FULL', 'NOT_READY'],
+})
+
 export function importRoutes(api: Api, imports: ImportService): void {
   api.openapi(listLists, async (c) =>
     c.json(pageOfAll(await imports.lists(c.get('caller'), c.req.raw.signal), c.req.valid('query')), 200),
   )
+  api.openapi(importSlots, async (c) => {
+    const { dryRun = false, createZones = false, grid = false, warehouseId } = c.req.valid('query')
+    const parts: Uint8Array[] = []
+    for await (const part of bodyParts(c.req.raw, slotListLimitBytes)) parts.push(part)
+    const options = { kind: 'slots', dryRun, createZones, grid, warehouse: warehouseId } as const
+    const result = await imports.import(Buffer.concat(parts), options, originOf(c))
+    if (!dryRun && !result.ok) throw refusalOf(result)
+    return c.json({ success: true as const, ...shownOf(result) }, 200)
+  })
   api.openapi(getList, (c) => sendFile(c, imports.file(c.req.valid('param').sha256, c.get('caller'))))
+}
+
+const shownOf = ({ dryRun, ok, sha256, rows, created, updated, unchanged, ...rest }: ImportResult) => ({
+  ...{ dryRun, ok, sha256, rows, created, updated, unchanged },
+  zonesCreated: [...rest.zonesCreated],
+  problems: [...rest.problems],
+  problemCount: rest.problemCount,
+})
+
+function refusalOf({ problems, problemCount }: ImportResult): AppError {
+  const fields = problems.slice(0, mostFields).map(({ line, column, message }) => ({
+    path: column === null ? `line ${line}` : `line ${line}.${column}`,
+    message,
+  }))
+  const [first] = fields
+  const details = `${first?.path}: ${first?.message}${problemCount > 1 ? `; and ${problemCount - 1} more` : ''}`
+  return new AppError('VALIDATION_ERROR', 'Nothing of the list is stored', { details, fields })
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { timeOut } from '../http/index.ts'
+import { resource, timeOut } from '../http/index.ts'
 
 export const OpeningList = z
   .object({
@@ -12,3 +12,39 @@ export const OpeningList = z
   })
   .openapi('OpeningList')
 export type OpeningList = z.infer<typeof OpeningList>
+
+const flag = () =>
+  z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+
+export const slotListQuery = {
+  dryRun: flag().openapi({ description: 'says what would be stored, and stores nothing' }),
+  createZones: flag().openapi({ description: 'makes the zones that the list names and that are not there yet' }),
+  grid: flag().openapi({ description: 'gives a slot without a place one by its label, such as A-01-02' }),
+  warehouseId: z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/)
+    .optional()
+    .openapi({ description: 'of slots whose line names no warehouse; without it the site’s own' }),
+}
+
+const listProblem = z.object({
+  line: z.int().openapi({ description: 'as an editor numbers it; the header is line 1' }),
+  column: z.string().nullable().openapi({ description: 'null when it concerns the whole line' }),
+  message: z.string(),
+})
+
+export const SlotListResult = resource({
+  dryRun: z.boolean(),
+  ok: z.boolean().openapi({ description: 'whether the list has no problem: all of it is stored, or would be' }),
+  sha256: z.string().openapi({ description: 'of the list' }),
+  rows: z.int(),
+  created: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  zonesCreated: z.array(z.string()),
+  problems: z.array(listProblem).openapi({ description: 'at most 1000, in the order of the lines' }),
+  problemCount: z.int(),
+}).openapi('SlotListResult')

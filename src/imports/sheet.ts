@@ -171,10 +171,13 @@ async function sheetOf(from: Records, { problems, nameOf, commaIsFree }: Reading
   }
 }
 
+/** Before what a spreadsheet would run as a formula, exports of the gateway put an apostrophe (OWASP, CSV injection). */
+const guard = /^'('*[=+\-@])/
+
 function rowOf(columns: readonly (string | undefined)[], cells: readonly string[]): Map<string, string> {
   return new Map(
     columns.flatMap((name, i) => {
-      const value = cells[i]?.trim() ?? ''
+      const value = (cells[i]?.trim() ?? '').replace(guard, '$1')
       return name === undefined || value === '' ? [] : [[name, value] as const]
     }),
   )

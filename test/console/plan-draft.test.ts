@@ -1,9 +1,9 @@
 import t from 'tap'
 import { importer } from '../../src/app/import-command.ts'
+import { cellOf, csvOf } from '../../src/console/page/plan-csv.ts'
 import {
   boxOf,
   changesOf,
-  csvOf,
   fitted,
   isRetired,
   type PlanSlot,
@@ -11,6 +11,7 @@ import {
   withoutSaved,
   withRetired,
 } from '../../src/console/page/plan-draft.ts'
+import { gridOf, listOfPlaces } from '../../src/console/page/plan-grid.ts'
 import { type Answer, people, testGateway } from '../support/gateway.ts'
 
 const square = (x: number, y: number) => [
@@ -71,4 +72,60 @@ t.test('the list that the plan gives out is one that the import finds nothing ne
   const options = { kind: 'slots', dryRun: true, createZones: false, warehouse: '1' } as const
   const list = Buffer.from(csvOf(body.data, zones.body.data))
   t.match(await importer(gateway)(list, options, 'ada'), { ok: true, rows: 2, created: 0, updated: 0, unchanged: 2 })
+})
+
+const order = { labels: 'A-01..A-03', levels: 2, x: 1, y: 5, width: 1.2, depth: 1, gap: 0.2, isDown: false }
+
+t.test('labels become a grid: bays to the right, the lowest level at the bottom', async (t) => {
+  const made = gridOf(order)
+  if (!('places' in made)) throw new Error(made.fault)
+  t.same(
+    made.places.map(({ slot_id, points }) => [slot_id, points[0], points[2]]),
+    [
+      ['A-01-1', { x: 1, y: 6.2 }, { x: 2.2, y: 7.2 }],
+      ['A-01-2', { x: 1, y: 5 }, { x: 2.2, y: 6 }],
+      ['A-02-1', { x: 2.4, y: 6.2 }, { x: 3.6, y: 7.2 }],
+      ['A-02-2', { x: 2.4, y: 5 }, { x: 3.6, y: 6 }],
+      ['A-03-1', { x: 3.8, y: 6.2 }, { x: 5, y: 7.2 }],
+      ['A-03-2', { x: 3.8, y: 5 }, { x: 5, y: 6 }],
+    ],
+  )
+  const down = gridOf({ ...order, labels: 'B8..10', levels: 1, isDown: true })
+  t.match(down, { places: [{ slot_id: 'B8' }, { slot_id: 'B9', points: [{ x: 1, y: 6.2 }] }, { slot_id: 'B10' }] })
+  const wrong = {
+    labels: ['', 'A', 'A-1..B-3', 'A-1..A-2..A-3', `${'x'.repeat(64)}1`],
+    backwards: ['A-3..A-1'],
+    many: ['A-1..A-20001'],
+  }
+  for (const [fault, texts] of Object.entries(wrong))
+    for (const labels of texts) t.match(gridOf({ ...order, labels }), { fault }, labels)
+  for (const odd of [{ levels: 0 }, { levels: 1.5 }, { width: 0 }, { gap: -1 }, { x: Number.NaN }])
+    t.match(gridOf({ ...order, ...odd }), { fault: 'size' })
+})
+
+t.test('a grid is stored by the gateway as it was drawn, also with a label that looks like a formula', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'W', timezone: 'UTC' } })
+  for (const labels of ['A-1..A-2', '=A-1', '@B-1', '-5']) {
+    const made = gridOf({ ...order, labels, levels: 1, x: -3 })
+    if (!('places' in made)) throw new Error(made.fault)
+    const headers = { 'Content-Type': 'text/csv' }
+    const ask = { by, headers, bytes: listOfPlaces(made.places, '=Z', 'storage') }
+    const answer = await gateway.ask('POST', '/api/whms/slots/import?createZones=true', ask)
+    t.equal(answer.status, 200, answer.text)
+    for (const { slot_id, points } of made.places) {
+      const { body } = await gateway.ask('GET', '/api/whms/slots', { by })
+      const stored = body.data.find((one: { slot_id: string }) => one.slot_id === slot_id)
+      t.match(stored, { zone: '=Z', floor_plan_polygon: points }, slot_id)
+    }
+  }
+})
+
+t.test('a cell that a spreadsheet would run begins with an apostrophe; numbers and places stay', async (t) => {
+  for (const text of ['=1+1', '+cmd', '-x', '@sum', "'=1"]) t.equal(cellOf(text), `'${text}`)
+  t.equal(cellOf('=a,b'), `"'=a,b"`)
+  for (const text of ['-5', '-1.5', 'A-01']) t.equal(cellOf(text), text)
+  t.equal(cellOf('-1 0, 2 0'), '"-1 0, 2 0"')
 })

@@ -75,6 +75,7 @@ export async function playDay(): Promise<Exchange[]> {
     await day.signIn()
     await day.loseCamera()
     await day.replayMotion()
+    await day.tryList()
     return day.exchanges
   } finally {
     gateway.end()
@@ -149,6 +150,16 @@ class Day {
       lot: 'L7',
     })
     await this.#put('/api/whms/assets/P-4711', { bestBefore: '2026-12-31' })
+  }
+
+  /** At the end, so that no number of the day changes. */
+  async tryList(): Promise<void> {
+    const bytes = Buffer.from('slot_id,zone,x,y,width,height\r\nA-02-01,A,2,0,1.2,0.8\r\nA-02-02,B,3.4,0,1.2,0.8\r\n')
+    await this.#ask('POST', '/api/whms/slots/import?dryRun=true', {
+      by: ada,
+      bytes,
+      headers: { 'Content-Type': 'text/csv' },
+    })
   }
 
   async moveGoods(): Promise<void> {

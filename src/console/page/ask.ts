@@ -36,6 +36,8 @@ export class Refused extends Error {
 export class Unreachable extends Error {}
 
 const longestAnswerMs = 15_000
+/** A list of ten thousand slots takes the gateway some seconds. */
+const longestOfBytesMs = 120_000
 
 let csrfToken = ''
 let aheadMs = 0
@@ -48,12 +50,15 @@ export function keepCsrfToken(token: string | null): void {
 /** Returns milliseconds since the epoch by the gateway's clock, to a second: a tablet's clock is often wrong. */
 export const gatewayNow = (): number => Date.now() + aheadMs
 
-/** `ifMatch`: the version that was read; another one is refused. `onceKey`: with the same key it is done once. */
-type Options = { method?: string; body?: unknown; ifMatch?: number; onceKey?: string }
+/**
+ * `ifMatch`: the version that was read; another one is refused. `onceKey`: with the same key it is done once. `bytes`: sent as
+ * they are, in place of a body of JSON.
+ */
+type Options = { method?: string; body?: unknown; bytes?: Blob; ifMatch?: number; onceKey?: string }
 
 /** Sends one request to the gateway that served this page. Throws Refused or Unreachable. */
 export async function ask<T>(path: string, options: Options = {}): Promise<T> {
-  const { method = 'GET', body, ifMatch, onceKey } = options
+  const { method = 'GET', body, bytes, ifMatch, onceKey } = options
   const response = await send(path, {
     method,
     headers: {
@@ -64,6 +69,8 @@ export async function ask<T>(path: string, options: Options = {}): Promise<T> {
       ...(onceKey !== undefined && { 'Idempotency-Key': onceKey }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(bytes !== undefined && { body: bytes }),
+    signal: AbortSignal.timeout(bytes === undefined ? longestAnswerMs : longestOfBytesMs),
   })
   keepTime(response.headers.get('date'))
   if (response.status === 204) return undefined as T
@@ -89,7 +96,6 @@ async function send(path: string, init: RequestInit): Promise<Response> {
       credentials: 'same-origin',
       cache: 'no-store',
       redirect: 'error',
-      signal: AbortSignal.timeout(longestAnswerMs),
     })
   } catch (cause) {
     throw new Unreachable(texts.notReached, { cause })

@@ -2,7 +2,7 @@ import type { Point, Slot, Zone } from './answers.ts'
 import { type Box, boxAround } from './plan-geometry.ts'
 import { rounded } from './polygon-edit.ts'
 
-export type PlanZone = Zone & { readonly zone_type: string }
+export type PlanZone = Zone & { readonly zone_type: string; readonly version: number }
 
 export type PlanSlot = Slot & { readonly version: number }
 
@@ -52,6 +52,15 @@ export function fitted(draft: Draft, slots: readonly Slot[], to: Box): Draft {
   return { ...draft, places }
 }
 
+/** Returns the draft in which one slot has these corners. Pure. */
+export const withPlace = (draft: Draft, slot: Slot, points: readonly Point[]): Draft => ({
+  ...draft,
+  places: new Map(draft.places).set(
+    slot.id,
+    points.map(({ x, y }) => ({ x: rounded(x, digits), y: rounded(y, digits) })),
+  ),
+})
+
 /** Returns the draft in which a slot is out of use, or in use again. Pure. */
 export const withRetired = (draft: Draft, slot: Slot, isOut: boolean): Draft => ({
   ...draft,
@@ -80,36 +89,3 @@ export function withoutSaved(draft: Draft, saved: ReadonlySet<number>): Draft {
   const rest = <T>(map: ReadonlyMap<number, T>) => new Map([...map].filter(([id]) => !saved.has(id)))
   return { places: rest(draft.places), retired: rest(draft.retired) }
 }
-
-const columns = [
-  'slot_id',
-  'zone',
-  'zone_type',
-  'floor_plan_polygon',
-  'max_weight',
-  'max_height',
-  'allowed_types',
-  'retired',
-]
-
-/**
- * Returns the slots as a list that `gatehouse import slots` reads again (RFC 4180), as they are stored. The gateway answers with
- * the type of the zone for a slot that has none of its own: such a type is left out. Pure.
- */
-export function csvOf(slots: readonly Slot[], zones: readonly PlanZone[]): string {
-  const typeOf = new Map(zones.map(({ id, zone_type }) => [id, zone_type]))
-  const ownType = ({ zone_type, zoneId }: Slot) => (zone_type === typeOf.get(zoneId ?? 0) ? '' : (zone_type ?? ''))
-  const rows = slots.map((slot) => [
-    slot.slot_id,
-    slot.zone,
-    ownType(slot),
-    slot.floor_plan_polygon.map(({ x, y }) => `${x} ${y}`).join(', '),
-    `${slot.constraints?.max_weight ?? ''}`,
-    `${slot.constraints?.max_height ?? ''}`,
-    (slot.constraints?.allowed_types ?? []).join(' '),
-    slot.retiredAt === null ? 'false' : 'true',
-  ])
-  return `${[columns, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')}\r\n`
-}
-
-const cellOf = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -9,8 +9,7 @@ const english = {
   part: 'What to move',
   wholeZone: (slots: number) => `The whole zone, ${slots === 1 ? '1 slot' : `${number(slots)} slots`}`,
   empty: 'This warehouse has no slots yet.',
-  emptyNext:
-    'Next: make them from a list with “gatehouse import slots FILE --grid --create-zones”; it gives each a place by its label. Then arrange them here.',
+  emptyNext: 'Next: make them here in a grid, or read a list.',
   noWarehouse: 'There is no warehouse yet. Next: “gatehouse warehouse add NAME”.',
   forbidden: 'The plan is changed by admins. You can look at the floor.',
   help: 'Drag the frame to move it, its lower right corner to resize it. By keys: arrows, with Shift ten times as far. A tap on another slot chooses its zone. Nothing is stored before you save.',
@@ -54,8 +53,7 @@ const german: typeof english = {
   part: 'Was bewegt wird',
   wholeZone: (slots) => `Der ganze Bereich, ${slots === 1 ? '1 Stellplatz' : `${number(slots)} Stellplätze`}`,
   empty: 'Dieses Lager hat noch keine Stellplätze.',
-  emptyNext:
-    'Als Nächstes: aus einer Liste anlegen mit „gatehouse import slots DATEI --grid --create-zones“; jeder bekommt einen Ort nach seiner Beschriftung. Danach hier anordnen.',
+  emptyNext: 'Als Nächstes: hier im Raster anlegen oder eine Liste lesen.',
   noWarehouse: 'Es gibt noch kein Lager. Als Nächstes: „gatehouse warehouse add NAME“.',
   forbidden: 'Den Plan ändern Admins. Ansehen lässt er sich unter „Halle“.',
   help: 'Den Rahmen ziehen, um ihn zu verschieben, seine Ecke unten rechts, um die Größe zu ändern. Mit Tasten: Pfeile, mit Umschalt zehnmal so weit. Ein Tippen auf einen anderen Stellplatz wählt dessen Bereich. Vor dem Speichern wird nichts geändert.',

@@ -1,0 +1,143 @@
+import { useEffect, useState } from 'hono/jsx/dom'
+import type { PlanZone } from './plan-draft.ts'
+import { type GridOrder, gridOf, listOfPlaces, type NewPlace } from './plan-grid.ts'
+import { sendList, whyOf } from './plan-import.ts'
+import { planMakeTexts as words } from './plan-make-texts.ts'
+import { TypeChoice } from './plan-zone.tsx'
+import { Said } from './said.tsx'
+
+type Props = {
+  readonly warehouseId: number
+  readonly zones: readonly PlanZone[]
+  /** Labels of all slots of the gateway: a label names one slot in all. */
+  readonly taken: ReadonlySet<string>
+  /** Where there is room below everything, in metres. */
+  readonly below: number
+  readonly onProposed: (places: readonly NewPlace[]) => void
+  readonly onStored: () => Promise<void>
+}
+
+type Typed = Omit<GridOrder, 'levels' | 'x' | 'y' | 'width' | 'depth' | 'gap'> &
+  Readonly<Record<'levels' | 'x' | 'y' | 'width' | 'depth' | 'gap', string>>
+
+const usual = { labels: '', levels: '1', x: '0', width: '1.2', depth: '1', gap: '0.2', isDown: false } as const
+
+/** Makes slots in a grid by their labels; they are shown in the plan before they are stored. */
+export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStored }: Props) => {
+  const [typed, setTyped] = useState<Typed>({ ...usual, y: String(below) })
+  const [zone, setZone] = useState('')
+  const [zoneType, setZoneType] = useState('storage')
+  const [told, setTold] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const number = (text: string) => (text.trim() === '' ? Number.NaN : Number(text.replace(',', '.')))
+  const { levels, x, y, width, depth, gap, ...rest } = typed
+  const made = gridOf({
+    ...rest,
+    ...{ levels: number(levels), x: number(x), y: number(y) },
+    ...{ width: number(width), depth: number(depth), gap: number(gap) },
+  })
+  const places = 'places' in made ? made.places : []
+  useEffect(() => onProposed(places), [JSON.stringify(typed)])
+  const store = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy) return
+    setTold('')
+    const known = places.find(({ slot_id }) => taken.has(slot_id.toLowerCase()))
+    const fault = 'fault' in made ? words.faults[made.fault] : known ? words.taken(known.slot_id) : ''
+    setProblem(fault !== '' || zone.trim() !== '' ? fault : words.zoneNeeded)
+    if (fault !== '' || zone.trim() === '') return
+    setBusy(true)
+    try {
+      const isKnown = zones.some(({ name }) => name.toLowerCase() === zone.trim().toLowerCase())
+      const list = listOfPlaces(places, zone.trim(), isKnown ? '' : zoneType)
+      const { created } = await sendList(new Blob([list]), warehouseId, false)
+      setTyped({ ...typed, labels: '' })
+      setTold(words.added(created))
+      await onStored()
+    } catch (error) {
+      setProblem(words.failed(whyOf(error as Error)))
+    }
+    setBusy(false)
+  }
+  const field = (name: 'levels' | 'x' | 'y' | 'width' | 'depth' | 'gap', label: string) => (
+    <label>
+      <span>{label}</span>
+      <input
+        inputmode="decimal"
+        value={typed[name]}
+        onInput={(event: Event) => setTyped({ ...typed, [name]: (event.target as HTMLInputElement).value })}
+      />
+    </label>
+  )
+  return (
+    <form class="plan-make" onSubmit={store}>
+      <p class="muted">{words.gridHelp}</p>
+      <div class="plan-choices">
+        <label>
+          <span>{words.labels}</span>
+          <input
+            value={typed.labels}
+            aria-describedby="grid-labels-help"
+            autocomplete="off"
+            onInput={(event: Event) => setTyped({ ...typed, labels: (event.target as HTMLInputElement).value })}
+          />
+        </label>
+        {field('levels', words.levels)}
+        <label>
+          <span>{words.zone}</span>
+          <input
+            value={zone}
+            list="grid-zones"
+            autocomplete="off"
+            maxlength={200}
+            onInput={(event: Event) => setZone((event.target as HTMLInputElement).value)}
+          />
+          <datalist id="grid-zones">
+            {zones.map(({ id, name }) => (
+              <option key={id} value={name} />
+            ))}
+          </datalist>
+        </label>
+        <TypeChoice words={words.zoneType} value={zoneType} onType={setZoneType} />
+      </div>
+      <p class="muted" id="grid-labels-help">
+        {words.labelsHelp}
+      </p>
+      <div class="plan-choices">
+        {field('width', words.slotWidth)}
+        {field('depth', words.slotDepth)}
+        {field('gap', words.gap)}
+        {field('x', words.left)}
+        {field('y', words.top)}
+        <label>
+          <span>{words.direction}</span>
+          <select
+            onChange={(event: Event) =>
+              setTyped({ ...typed, isDown: (event.target as HTMLSelectElement).value === 'down' })
+            }
+          >
+            <option value="right" selected={!typed.isDown}>
+              {words.right}
+            </option>
+            <option value="down" selected={typed.isDown}>
+              {words.down}
+            </option>
+          </select>
+        </label>
+      </div>
+      <p role="status">
+        {told}{' '}
+        {places.length === 0
+          ? ''
+          : words.gridPreview(places.length, places[0]?.slot_id ?? '', places.at(-1)?.slot_id ?? '')}
+      </p>
+      <p role="alert" class="problem">
+        <Said words={problem} />
+      </p>
+      <button type="submit" aria-disabled={isBusy ? 'true' : 'false'}>
+        {words.add(places.length)}
+      </button>
+    </form>
+  )
+}
