@@ -49,6 +49,16 @@ function audited(
   }
 }
 
+t.test('without JavaScript the pages say what to do, in English and German', async (t) => {
+  const gateway = await gatewayFor(t)
+  for (const path of ['/', '/scan']) {
+    const page = await (await gateway.api.request(path)).text()
+    const [, told = ''] = /<noscript>(.*?)<\/noscript>/s.exec(page) ?? []
+    t.match(told, /needs JavaScript\. Allow it for this address/, path)
+    t.match(told, /<p lang="de">Die \S+( dieses Gateways)? braucht JavaScript\. Erlauben Sie es/, path)
+  }
+})
+
 t.test('a right secret is exchanged once for a cookie that no script and no other site can use', async (t) => {
   const gateway = await gatewayFor(t)
   const nobody = await gateway.ask('GET', '/api/session')
