@@ -1,0 +1,49 @@
+import type { Place } from './browser.ts'
+import { place, record } from './browser.ts'
+import { heldPhoto, people } from './gateway.ts'
+import { build, halls, labelAt } from './halls.ts'
+
+type Test = { teardown(work: () => unknown): void }
+
+const cameras = [
+  { id: 1, name: 'Dock door 1', url: 'rtsp://127.0.0.1:9/main' },
+  { id: 2, name: 'Aisle 3', url: 'rtsp://127.0.0.1:9/main', enabled: false },
+]
+
+/** A hall with something in every view: pallets in each state, units, a count, an incident, webhooks, devices, cameras. */
+export async function livelyHall(t: Test): Promise<Place> {
+  const made = await place(t, { cameras, rateLimit: { requestsPerMinute: 100_000 } })
+  const { gateway } = made
+  const [hall] = halls
+  if (hall) await build(gateway, hall)
+  const send = async (path: string, body: object, by: (typeof people)[keyof typeof people] = people.ada) => {
+    const answer = await gateway.ask('POST', `/api/${path}`, { by, body })
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`)
+    return answer.body
+  }
+  for (const column of [2, 4, 5, 7]) {
+    const label = labelAt(column, 2)
+    await record(gateway, { event_type: 'PLACED', slot_code: label, asset_barcode: `P-${column}` })
+    if (column < 5)
+      await record(gateway, { event_type: 'VERIFIED', slot_code: label, asset_barcode: `P-${column}` }, people.sven)
+  }
+  const wrong = { slot_code: labelAt(5, 2), asset_barcode: 'P-5', verification_notes: 'The label is torn.' }
+  await record(gateway, { event_type: 'DISPUTED', ...wrong }, people.sven)
+  const photo = await heldPhoto(gateway)
+  for (const [reference, direction] of [
+    ['LKW-4711', 'inbound'],
+    ['LKW-4712', 'outbound'],
+    ['LKW-4713', 'inbound'],
+  ]) {
+    const unit = await send('whms/transport-units', { reference, direction, evidence: { photo_urls: [photo] } })
+    if (reference !== 'LKW-4713') await send(`whms/transport-units/${unit.id}/advance`, {})
+  }
+  await send('whms/counts', { warehouseId: 1 }, people.sven)
+  await send('governance/incidents', { severity: 'high', category: 'damage', evidenceReferences: [] })
+  for (const active of [true, false])
+    await send('webhooks', {
+      ...{ url: 'https://erp.example.com/hooks', secret: 'a secret of sixteen or more', active },
+      events: ['whms.placement', 'whms.removal'],
+    })
+  return made
+}
