@@ -13,6 +13,8 @@ import { type LockedPackage, packagers, productionPackages } from './notices/loc
 const root = join(import.meta.dirname, '..')
 const file = join(root, 'THIRD-PARTY-NOTICES')
 
+const onnxRemark = 'Comes without a text; the one of its source, https://github.com/microsoft/onnxruntime:'
+
 /** Packages without a licence text of their own, and where that text is. */
 const textElsewhere: Record<string, { readonly remark: string; readonly text: () => string }> = {
   '@ffmpeg-installer/ffmpeg': {
@@ -22,6 +24,16 @@ const textElsewhere: Record<string, { readonly remark: string; readonly text: ()
   '@hono/zod-openapi': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
   '@hono/zod-validator': { remark: 'Comes without a text; the one of hono, by the same authors:', text: honoText },
   'pg-types': { remark: 'Its licence is at the end of its README:', text: () => endOfReadme('pg-types') },
+  'guid-typescript': {
+    remark:
+      'By Nicolas (github.com/NicolasDeveloper). Its package.json names the ISC licence and comes without a text, which is:',
+    text: () => standardText('ISC'),
+  },
+  'onnxruntime-common': { remark: onnxRemark, text: () => standardText('onnxruntime') },
+  'onnxruntime-web': {
+    remark: `${onnxRemark} What its WebAssembly has of others is listed at https://github.com/microsoft/onnxruntime/blob/v1.30.0/ThirdPartyNotices.txt`,
+    text: () => standardText('onnxruntime'),
+  },
   pgpass: { remark: 'Its licence is at the end of its README:', text: () => endOfReadme('pgpass') },
 }
 
@@ -165,7 +177,7 @@ function honoText(): string {
   return licenceTexts({ path: 'node_modules/hono', name: 'hono', version: '' }).join('\n\n')
 }
 
-function standardText(name: 'GPL-3.0' | 'LGPL-2.1'): string {
+function standardText(name: 'GPL-3.0' | 'LGPL-2.1' | 'ISC' | 'onnxruntime'): string {
   return tidy(readFileSync(join(import.meta.dirname, 'notices', `${name}.txt`), 'utf8'))
 }
 

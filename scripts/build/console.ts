@@ -5,13 +5,20 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, formatMessages, type Metafile, type Plugin } from 'esbuild'
-import { assets } from '../../src/platform/bundle.ts'
+import { type AssetName, assets } from '../../src/platform/bundle.ts'
 import { writeFileDurably } from '../../src/platform/files.ts'
 import { refuseForeignPackages } from './foreign-packages.ts'
 import { root, say } from './inputs.ts'
 
-type File = { readonly type: string; readonly immutable: boolean; readonly text: string }
+type File = {
+  readonly type: string
+  readonly immutable: boolean
+  readonly text: string
+  readonly isWorker?: true
+  readonly packed?: AssetName
+}
 
 const page = join(root, 'src/console/page')
 const output = join(root, assets['console.json']())
@@ -59,10 +66,25 @@ const settings: BuildOptions = {
   logLevel: 'silent',
 }
 
+/** Workers of the page, with the WebAssembly that each runs. */
+const workers = {
+  objects: {
+    script: 'object-worker.ts',
+    runtime: 'node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',
+    packed: 'onnxruntime.wasm.gz',
+  },
+} as const satisfies Record<string, { script: string; runtime: string; packed: AssetName }>
+
+const packedFiles = Object.values(workers).map(({ packed }) => join(root, assets[packed]()))
+
 /** Makes the file unless it is there already and made from the same sources; returns its path. */
 export async function buildConsole(): Promise<string> {
   const stamp = stampOf()
-  if (existsSync(output) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return output
+  if (
+    [output, stampFile, ...packedFiles].every((file) => existsSync(file)) &&
+    readFileSync(stampFile, 'utf8') === stamp
+  )
+    return output
   const files = await bundle()
   writeFileDurably(output, JSON.stringify(files), 0o644)
   writeFileDurably(stampFile, stamp, 0o644)
@@ -80,16 +102,24 @@ function stampOf(): string {
 }
 
 async function bundle(): Promise<Record<string, File>> {
-  const { warnings, metafile, outputFiles = [] } = await build(settings)
+  const { files: ownWorkers, addresses } = await bundleWorkers()
+  const {
+    warnings,
+    metafile,
+    outputFiles = [],
+  } = await build({
+    ...settings,
+    define: { gatehouseWorkers: JSON.stringify(addresses) },
+  })
   if (warnings.length > 0) {
     const texts = await formatMessages(warnings, { kind: 'warning', terminalWidth: 120 })
     throw new Error(`the console's bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
   }
   refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
-  const files: Record<string, File> = {}
+  const files: Record<string, File> = { ...ownWorkers }
   for (const { path, text } of outputFiles) add(files, path.slice(path.lastIndexOf('/') + 1), text)
   const icon = readFileSync(join(page, 'icon.svg'), 'utf8').trim()
-  add(files, `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8).toUpperCase()}.svg`, icon)
+  add(files, `icon-${hashOf(icon)}.svg`, icon)
   const names = Object.keys(files)
   const pages = Object.fromEntries(
     ['index.html', 'scan.html', 'hub.html'].map((page) => [
@@ -101,6 +131,39 @@ async function bundle(): Promise<Record<string, File>> {
   const text = await worker(scan, importedBy(scan, metafile?.outputs ?? {}))
   return { ...pages, 'scan-worker.js': { type: types.js, immutable: false, text }, ...files }
 }
+
+type Bundled = {
+  readonly files: Record<string, File>
+  readonly addresses: Record<string, { script: string; runtime: string }>
+}
+
+/** Bundles each worker into one script, and packs its WebAssembly, which is not in the JSON: it is large. */
+async function bundleWorkers(): Promise<Bundled> {
+  const files: Record<string, File> = {}
+  const addresses: Bundled['addresses'] = {}
+  for (const [name, { script, runtime, packed }] of Object.entries(workers)) {
+    const { metafile, outputFiles } = await build({
+      ...settings,
+      ...{ entryPoints: [join(page, script)], splitting: false, format: 'iife', plugins: [] },
+      // A module of its own address is what the runtime loads itself from; in the bundle it is whole.
+      define: { 'import.meta.url': 'self.location.href' },
+    })
+    refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
+    const [made] = outputFiles ?? []
+    if (!made) throw new Error(`${script} makes no file`)
+    const scriptName = `assets/${made.path.slice(made.path.lastIndexOf('/') + 1)}`
+    files[scriptName] = { type: types.js, immutable: true, text: made.text, isWorker: true }
+    const bytes = readFileSync(join(root, runtime))
+    const runtimeName = `assets/${name}-${hashOf(bytes)}.wasm`
+    files[runtimeName] = { type: 'application/wasm', immutable: true, text: '', packed }
+    writeFileDurably(join(root, assets[packed]()), gzipSync(bytes, { level: 9 }), 0o644)
+    addresses[name] = { script: `/${scriptName}`, runtime: `/${runtimeName}` }
+  }
+  return { files, addresses }
+}
+
+const hashOf = (content: string | Buffer) =>
+  createHash('sha256').update(content).digest('hex').slice(0, 8).toUpperCase()
 
 const types = {
   html: 'text/html; charset=utf-8',

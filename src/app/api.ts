@@ -21,7 +21,7 @@ import {
   scoreRoutes,
 } from '../cameras/index.ts'
 import { type ClockBook, clockRoutes } from '../clock/index.ts'
-import { consoleRoutes, sessionPath, trustRoutes } from '../console/index.ts'
+import { consoleRoutes, type DetectionModels, sessionPath, trustRoutes } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
 import {
@@ -122,6 +122,7 @@ export type ApiParts = {
   readonly counts: CountsService
   readonly cameras: CamerasService
   readonly liveViews: LiveViews
+  readonly detectionModels: DetectionModels
   readonly snapshots: Snapshots
   readonly tally: Tally
   readonly detections: Detections

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import { DetectionModels } from '../console/index.ts'
 import { ExitError } from '../errors/index.ts'
 import type { Metrics } from '../health/index.ts'
 import type { Api } from '../http/index.ts'
@@ -31,9 +32,12 @@ export function composeApi(
     ComposedReporting & { readonly metrics: Metrics; readonly streamHub: StreamHub; readonly takeover: Takeover },
 ): Api {
   const startedMs = clock.monotonic()
+  const detectionModels = new DetectionModels({ settings: () => live.config.console.objectDetection, log })
+  // A model that cannot be used is logged at the start, not only when somebody looks at a camera.
+  void detectionModels.describe()
   return buildApi({
     ...parts,
-    ...{ log, clock, version },
+    ...{ log, clock, version, detectionModels },
     addressOf: asOf(() => live.config.http.trustedProxies, addressResolver),
     isOverTls: asOf(() => live.config.http.trustedProxies, tlsResolver),
     corsOrigins: () => live.config.http.corsOrigins,

@@ -9,6 +9,7 @@ import {
   type Problem,
   problemList,
 } from '../config/index.ts'
+import { modelFaults } from '../console/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
 import { readCertificate } from '../http/index.ts'
 import { installedConfig } from './usual-config.ts'
@@ -36,7 +37,11 @@ export function configCommand(): Command {
 function checkFile(file: string, options: { json?: boolean }): void {
   const checked = checkConfig(file)
   const { config, warnings, files } = checked
-  const problems = [...checked.problems, ...checked.faults, ...(config ? certificateFaults(config, checked) : [])]
+  const problems = [
+    ...checked.problems,
+    ...checked.faults,
+    ...(config ? [...certificateFaults(config, checked), ...modelFaults(config, checked)] : []),
+  ]
   const ok = problems.length === 0
   if (options.json) {
     print(`${JSON.stringify({ ok, files, problems: problems.map(flat), warnings: warnings.map(flat) })}\n`)

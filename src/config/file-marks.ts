@@ -43,11 +43,14 @@ export function changedFiles(old: FileMarks, next: FileMarks): string[] {
     .sort()
 }
 
+/** Large files that are followed by who uses them, and are no part of a backup of the settings. */
+const followed: ReadonlySet<string> = new Set(['console.objectDetection.modelFile'])
+
 function* namedFiles(value: unknown, schema: Schema, path: string): Generator<[path: string, file: string]> {
   if (value === null || value === undefined) return
   const what = kinds.get(bare(schema))?.path
   if (typeof value === 'string') {
-    if (what === 'secret' || what === 'file') yield [path, value]
+    if ((what === 'secret' || what === 'file') && !followed.has(path)) yield [path, value]
     return
   }
   const free = repeated(schema)

@@ -22,6 +22,7 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...unsureNames(config),
     ...groupsOfNobody(parsed),
     ...incompleteNotices(parsed),
+    ...detectionWithoutModel(parsed),
     ...unheard(root, schema, []),
     ...openSecrets(root, schema, []),
   ]
@@ -80,6 +81,12 @@ function incompleteNotices({ cameras, privacy }: Parsed): Warning[] {
   if (cameras.length === 0 || missing.length === 0) return []
   const message = `the notice at the door (GET /api/iot/cctv/ID/notice) has gaps: set ${missing.join(', ')}`
   return [{ path: ['privacy'], message }]
+}
+
+function detectionWithoutModel({ console: { objectDetection } }: Parsed): Warning[] {
+  if (!objectDetection.enabled || objectDetection.modelFile !== null) return []
+  const message = 'is not set, so nothing is marked in live pictures; name an ONNX file'
+  return [{ path: ['console', 'objectDetection', 'modelFile'], message }]
 }
 
 /** Finds keys that no code obeys yet and that are not at their default. */

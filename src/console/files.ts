@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { assetPath, makeAsset } from '../platform/bundle.ts'
+import { type AssetName, assetPath, makeAsset } from '../platform/bundle.ts'
 
 export type ConsoleFile = {
   /** Content-Type. */
@@ -7,6 +7,10 @@ export type ConsoleFile = {
   /** Its name holds a hash of its content. */
   readonly immutable: boolean
   readonly text: string
+  /** It runs in a worker, under a content security policy of its own. */
+  readonly isWorker?: true
+  /** The asset that holds its content, packed with gzip; `text` is empty then. */
+  readonly packed?: AssetName
 }
 
 let reading: Promise<ReadonlyMap<string, ConsoleFile>> | undefined

@@ -1,4 +1,5 @@
 export { consoleFiles } from './files.ts'
+export { DetectionModels, modelFaults } from './object-detection.ts'
 export { consoleRoutes, sessionPath } from './routes.ts'
 export { NewSession } from './schema.ts'
 export { sendPublic } from './sending.ts'

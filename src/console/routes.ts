@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import {
   type Admission,
@@ -9,9 +10,10 @@ import {
   takeSessionCookie,
 } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
-import { type Api, type AppEnv, type Caller, operation, originOf } from '../http/index.ts'
+import { type Api, type AppEnv, type Caller, operation, originOf, sendFile, sendResource } from '../http/index.ts'
 import { consoleFiles } from './files.ts'
-import { NewSession, Session } from './schema.ts'
+import type { DetectionModels } from './object-detection.ts'
+import { NewSession, ObjectDetection, Session } from './schema.ts'
 import { sendPublic } from './sending.ts'
 
 export const sessionPath = '/api/session'
@@ -64,10 +66,43 @@ const signingOut = operation({
   errors: ['STORAGE_FULL'],
 })
 
+const describingDetection = operation({
+  id: 'getObjectDetection',
+  method: 'get',
+  path: '/api/console/object-detection',
+  access: 'cameras:read',
+  tag,
+  summary: 'Settings of the object detection that runs in browsers',
+  description:
+    'The console finds objects in live pictures by itself, in the browser: no picture comes back to the gateway, and nothing of it is recorded. `model` is a file that the admin put on the box.',
+  input: {},
+  success: { 200: { description: 'The settings', schema: ObjectDetection } },
+})
+
+const givingModel = operation({
+  id: 'getObjectDetectionModel',
+  method: 'get',
+  path: '/api/console/object-detection/models/{sha256}',
+  access: 'cameras:read',
+  tag,
+  summary: 'The model of the object detection, an ONNX file',
+  description: 'Supports Range and If-None-Match. 404 when the box has another model by now.',
+  input: { params: z.object({ sha256: z.string() }) },
+  success: {
+    200: {
+      description: 'The bytes',
+      schema: z.string().openapi({ format: 'binary' }),
+      mediaType: 'application/octet-stream',
+      ranges: true,
+    },
+  },
+})
+
 export type ConsoleParts = {
   readonly sessions: Sessions
   readonly admission: Admission
   readonly site: () => Site
+  readonly detectionModels: DetectionModels
 }
 
 type Site = { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
@@ -75,6 +110,7 @@ type Site = { readonly siteId: string; readonly instance: string; readonly stora
 /** Adds /api/session, the page at / and its files under /assets. */
 export function consoleRoutes(api: Api, parts: ConsoleParts): void {
   addSession(api, parts)
+  addDetection(api, parts.detectionModels)
   addPage(api, parts.admission)
 }
 
@@ -98,6 +134,11 @@ function addSession(api: Api, { sessions, site }: ConsoleParts): void {
     takeSessionCookie(c)
     return c.body(null, 204)
   })
+}
+
+function addDetection(api: Api, models: DetectionModels): void {
+  api.openapi(describingDetection, async (c) => sendResource(c, await models.describe()))
+  api.openapi(givingModel, async (c) => sendFile(c, await models.file(c.req.valid('param').sha256)))
 }
 
 function sessionOf(
@@ -131,7 +172,8 @@ function addPage(api: Api, admission: Admission): void {
     if (!file) throw AppError.notFound('File')
     return sendPublic(c, file, trustedTypes)
   }
-  for (const path of viewPaths) api.get(path, (c) => serve(c, 'index.html'))
+  // The policy makes the addresses of the page's own workers, and no other.
+  for (const path of viewPaths) api.get(path, (c) => serve(c, 'index.html', 'own-workers'))
   // The one policy makes the address of the service worker, and no other.
   for (const path of ['/scan', '/training']) api.get(path, (c) => serve(c, 'scan.html', 'scan-worker'))
   api.get('/scan-worker.js', (c) => serve(c, 'scan-worker.js'))

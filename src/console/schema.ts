@@ -29,3 +29,26 @@ export const Session = resource({
     .openapi({ description: 'to send as X-CSRF-Token with every request that changes something' }),
 }).openapi('Session')
 export type Session = z.infer<typeof Session>
+
+const DetectionModel = z
+  .object({
+    sha256: z.string(),
+    sizeBytes: z.number().int(),
+    width: z.number().int().openapi({ description: 'of the picture that it takes, in pixels' }),
+    height: z.number().int(),
+    layout: z.enum(['columns', 'rows']).openapi({
+      description: 'columns: float32 [1, 4 + classes, n]; rows: float32 [1, n, 6]',
+    }),
+    labels: z.array(z.string()).nullable().openapi({ description: 'names of its classes; null: it has none' }),
+  })
+  .openapi('DetectionModel')
+
+export const ObjectDetection = resource({
+  enabled: z.boolean(),
+  confidenceThreshold: z.number(),
+  maxDetections: z.number().int().openapi({ description: 'most boxes in one picture' }),
+  fps: z.number().int().openapi({ description: 'most pictures a second' }),
+  model: DetectionModel.nullable().openapi({ description: 'null: there is none, or it cannot be used' }),
+  problem: z.string().nullable().openapi({ description: 'why the model cannot be used' }),
+}).openapi('ObjectDetection')
+export type ObjectDetection = z.infer<typeof ObjectDetection>

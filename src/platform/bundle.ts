@@ -38,6 +38,7 @@ export const assets = {
   'recipe.sh': () => 'src/evidence/recipe.sh',
   // Made from src/console/page by scripts/build/console.ts.
   'console.json': () => '.cache/console.json',
+  'onnxruntime.wasm.gz': () => '.cache/onnxruntime.wasm.gz',
   // Made from the lockfile by scripts/build/sbom.ts.
   'sbom.json': (arch: Arch) => `.cache/sbom-${arch}.json`,
 } as const satisfies Record<string, (arch: Arch) => string>

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { hashSecret } from '../../src/auth/index.ts'
 import { checkConfig } from '../../src/config/index.ts'
+import { modelFaults } from '../../src/console/index.ts'
 import { systemRandom } from '../../src/platform/index.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
+import { brightModel } from '../support/tiny-model.ts'
 
 t.setTimeout(240_000)
 
@@ -12,7 +14,7 @@ const secretHash = await hashSecret('a secret', systemRandom)
 const auth = `auth: { users: [{ username: ada, role: admin, secretHash: "${secretHash}" }] }`
 
 /** A folder with these files; its gatehouse.yaml. */
-function folderOf(t: Test, files: Record<string, string>): string {
+function folderOf(t: Test, files: Record<string, string | Uint8Array>): string {
   const folder = t.testdir({})
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
@@ -22,7 +24,7 @@ function folderOf(t: Test, files: Record<string, string>): string {
 }
 
 /** What `gatehouse config check` says of a config, without the folder in its file names. */
-async function check(t: Test, config: string, files: Record<string, string> = {}) {
+async function check(t: Test, config: string, files: Record<string, string | Uint8Array> = {}) {
   const folder = folderOf(t, { 'gatehouse.yaml': config, ...files })
   const { code, stdout, stderr } = await runToEnd(gatehouse, ['config', 'check', join(folder, 'gatehouse.yaml')])
   const bare = (text: string) =>
@@ -138,11 +140,31 @@ t.test('a key that nothing obeys yet is a warning that names it, unless it says 
     return checkConfig(join(folder, 'gatehouse.yaml')).warnings.map(({ path, message }) => `${path}: ${message}`)
   }
   const what = 'this version does nothing with it; it works as if the key were not there'
-  const set = warnings('console: { objectDetection: { enabled: true, fps: 5 } }\nupdates: { floorLayout: "1.0" }')
-  t.strictSame(set, [`console.objectDetection.enabled: ${what}`, `updates.floorLayout: ${what}`])
-  const atDefault = `updates: { floorLayout: automatic }
-console: { objectDetection: { enabled: false, modelFile: null, confidenceThreshold: 0.5, maxDetections: 20, fps: 5 } }`
-  t.strictSame(warnings(atDefault), [], 'at its default it is no word worth')
+  const set = warnings('updates: { floorLayout: "1.0" }')
+  t.strictSame(set, [`updates.floorLayout: ${what}`])
+  t.strictSame(warnings('updates: { floorLayout: automatic }'), [], 'at its default it is no word worth')
+})
+
+t.test('a model that browsers could not use is found before somebody looks at a camera', async (t) => {
+  const config = (more: string) => `site: { id: dc-7 }\n${auth}\nconsole: { objectDetection: { ${more} } }\n`
+  const on = 'enabled: true, modelFile: model.onnx'
+  t.same(await check(t, config(on), { 'model.onnx': 'nothing' }), {
+    ...{ code: 78, out: [] },
+    err: [
+      'gatehouse: 1 problem in the config',
+      'gatehouse.yaml:3:57: console.objectDetection.modelFile: model.onnx is no ONNX model, or not all of one',
+    ],
+  })
+  const looked = (more: string, files: Record<string, string | Uint8Array> = {}) => {
+    const checked = checkConfig(join(folderOf(t, { 'gatehouse.yaml': config(more), ...files }), 'gatehouse.yaml'))
+    const models = checked.config ? modelFaults(checked.config, checked) : []
+    const all = [...checked.problems, ...checked.faults, ...models, ...checked.warnings]
+    return all.map(({ message }) => message)
+  }
+  t.match(looked(on), [/there is no such file; make it, or correct the path$/])
+  t.same(looked(on, { 'model.onnx': brightModel() }), [])
+  t.match(looked('enabled: true'), [/^is not set, so nothing is marked in live pictures/])
+  t.same(looked('enabled: false, modelFile: null, confidenceThreshold: 0.5, maxDetections: 20, fps: 5'), [])
 })
 
 t.test('problems are told to programs as they are to people', async (t) => {

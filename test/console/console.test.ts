@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { consoleFiles } from '../../src/console/files.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
@@ -372,6 +373,14 @@ t.test('the page and its files are public, fixed, and let nothing foreign run', 
     const zipped = await gateway.api.request(path, { headers: { 'Accept-Encoding': 'gzip, br' } })
     t.equal(zipped.headers.get('content-encoding'), 'gzip')
     t.ok((await zipped.arrayBuffer()).byteLength < file.text.length + 32)
+  }
+  const workers = [...(await consoleFiles())].filter(([, { isWorker }]) => isWorker)
+  t.ok(workers.length > 0)
+  for (const [name] of workers) {
+    const worker = await gateway.ask('GET', `/${name}`)
+    const rules = (worker.headers.get('content-security-policy') ?? '').split('; ')
+    t.ok(rules.includes("default-src 'none'"), 'a worker asks nobody')
+    t.notMatch(rules.join(), /connect-src|'unsafe-eval'|'self'/)
   }
   for (const path of ['/assets/index.html', '/assets/..%2fconsole.json', '/assets/__proto__', '/console.json'])
     t.equal((await gateway.ask('GET', path)).status, 404, path)

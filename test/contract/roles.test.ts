@@ -31,6 +31,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^GET \/api\/iot\/exports$/, leadsAndAuditor],
   [/^GET \/api\/iot\//, everyone],
   [/^GET \/api\/stream$/, everyone],
+  [/^GET \/api\/console\/object-detection/, everyone],
   // Owners may, as with motion detection.
   [/^POST \/api\/iot\/detection-events\/\{id\}\/(redact|export)$/, everyone],
   [/^POST \/api\/iot\/exports\/\{id\}\/(approve|refuse)$/, leads],

@@ -53,6 +53,8 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   // Hashes and leaves by their place in the log, which has one for all halls.
   [/^\/$/, ['word']],
   [/^\/api\/log\/.*$/, ['word']],
+  // A model belongs to no hall.
+  [/^\/api\/console\/object-detection\/models\/$/, ['word']],
   // For admins alone, who see every hall.
   [/^\/api\/(devices|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
 ]

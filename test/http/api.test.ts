@@ -305,6 +305,8 @@ const promisedOperations = [
   'get /api/ping',
   'get /api/metrics',
   'get /api/metrics/day',
+  'get /api/console/object-detection',
+  'get /api/console/object-detection/models/{sha256}',
   'get /api/openapi',
   'get /api/whms/warehouses',
   'post /api/whms/warehouses',

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { databaseFile } from '../../src/database/index.ts'
@@ -8,6 +10,7 @@ import type { CameraState, FromCameras } from '../../src/video/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
 import { type Answer, type Ask, people, type TestGateway, testGateway, tinyPng } from './gateway.ts'
 import { busyCells, quietCells, storeCells } from './stored-cells.ts'
+import { brightModel } from './tiny-model.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
 type Json = any
@@ -37,9 +40,13 @@ export async function playDay(): Promise<Exchange[]> {
     drawn += 1
     return createHash('shake256', { outputLength: size }).update(`day ${drawn}`).digest()
   }
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-day-'))
+  const modelFile = join(folder, 'model.onnx')
+  writeFileSync(modelFile, brightModel({ names: `{0: 'bright'}` }))
   const gateway = await testGateway({
     random,
     config: {
+      console: { objectDetection: { enabled: true, modelFile } },
       labels: { sscc: { companyPrefix: '0614141', extensionDigit: 1 } },
       printers: [{ name: 'dock', host: '127.0.0.1', port: 9 }],
       webhooks: { timeout: '1ms' },
@@ -79,6 +86,7 @@ export async function playDay(): Promise<Exchange[]> {
     return day.exchanges
   } finally {
     gateway.end()
+    rmSync(folder, { recursive: true })
   }
 }
 
@@ -350,6 +358,8 @@ class Day {
     await this.#get('/api/whms/evidence/opening-lists')
     await this.#readLog()
     await this.#get('/api/metrics')
+    const { body: detection } = await this.#get('/api/console/object-detection')
+    await this.#get(`/api/console/object-detection/models/${detection.model.sha256}`)
     for (let minute = 0; minute < 2; minute += 1) await this.#gateway.lastDay.take()
     await this.#get('/api/metrics/day')
     this.#queueUpload()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { always, zonesAreLarge } from '../cross-checks.ts'
-import { flag, kinds, number, oneOf, recordingHours, secretFile, text, url, wholeNumber } from '../kinds.ts'
+import { file, flag, kinds, number, oneOf, recordingHours, secretFile, text, url, wholeNumber } from '../kinds.ts'
 import { caller, callers, filledList, id, key, section, whoIs } from './shared.ts'
 
 /** Bounds of a camera's motion settings, both ends allowed; seconds but for `sensitivity`. The API refuses by the same. */
@@ -132,9 +132,16 @@ export const privacy = {
 export const unheard = { obeyed: false } as const
 
 export const objectDetection = {
-  enabled: key(flag().prefault(false), 'Whether the console marks people and vehicles in live pictures.', unheard),
-  modelFile: key(text(500).nullable().prefault(null), 'The model that finds them; null: none.', unheard),
-  confidenceThreshold: key(number(0, 1).prefault(0.5), 'Least confidence of a mark.', unheard),
-  maxDetections: key(wholeNumber(1, 100).prefault(20), 'Most marks in one picture.', unheard),
-  fps: key(wholeNumber(1, 30).prefault(5), 'Pictures a second that are looked at.', unheard),
+  enabled: key(
+    flag().prefault(false),
+    'Whether browsers may mark objects in live pictures; each viewer switches it on. No picture leaves the browser.',
+  ),
+  modelFile: key(
+    file().nullable().prefault(null),
+    'The model that finds them, an ONNX file (see src/console/README.md); its labels may be in a file of the same name with .txt. null: none, and the page says how to add one.',
+    { example: '/var/lib/gatehouse/models/yolo.onnx' },
+  ),
+  confidenceThreshold: key(number(0, 1).prefault(0.5), 'Least share of a mark.'),
+  maxDetections: key(wholeNumber(1, 100).prefault(20), 'Most marks in one picture.'),
+  fps: key(wholeNumber(1, 30).prefault(5), 'Most pictures a second that are looked at.'),
 }

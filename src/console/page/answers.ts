@@ -282,3 +282,18 @@ export type Discrepancy = {
 }
 
 type SlotName = { readonly id: number; readonly slot_id: string }
+
+export type ObjectDetection = {
+  readonly enabled: boolean
+  readonly confidenceThreshold: number
+  readonly maxDetections: number
+  readonly fps: number
+  readonly model: {
+    readonly sha256: string
+    readonly width: number
+    readonly height: number
+    readonly layout: 'columns' | 'rows'
+    readonly labels: readonly string[] | null
+  } | null
+  readonly problem: string | null
+}

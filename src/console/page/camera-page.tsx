@@ -86,7 +86,7 @@ type OneProps = { camera: ListedCamera; around: Around; caller: SignedIn; onAct:
 const OneCamera = ({ camera, around, caller, onAct }: OneProps) => (
   <div class="one-camera">
     <section class="card" aria-label={words.liveOf(camera.name)}>
-      <LiveView camera={camera} />
+      <LiveView camera={camera} mayMark />
       <Standing camera={camera} around={around} />
       <p class="muted">
         {camera.purpose ?? ''} {words.slots(camera.slots)}

@@ -17,6 +17,8 @@ declare module '@cycjimmy/jsmpeg-player' {
     readonly audio: false
     readonly disableWebAssembly: true
     readonly videoBufferSize: number
+    /** Others can read the picture too, not the screen alone. */
+    readonly preserveDrawingBuffer: true
   }
   const JSMpeg: { readonly Player: new (url: string, options: Options) => { destroy(): void } }
   export default JSMpeg

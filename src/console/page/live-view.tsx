@@ -1,11 +1,16 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { cameraTexts as texts } from './camera-texts.ts'
 import { gatewayWords } from './language.ts'
+import { type Marking, noMarking, ObjectMarks, ObjectSwitch, useObjectDetection } from './object-marks.tsx'
 import type { Ended } from './players.ts'
 import { Said } from './said.tsx'
 
 type Format = 'mpegts' | 'mpeg1'
-type Props = { camera: { readonly id: number; readonly name: string } }
+type Props = {
+  camera: { readonly id: number; readonly name: string }
+  /** Whether objects may be marked in the pictures. */
+  mayMark?: boolean
+}
 
 const againMs = 3000
 
@@ -16,7 +21,7 @@ const codecsHere = () => {
 }
 
 /** Live pictures of a camera, in the camera's own format where this browser plays it. */
-export const LiveView = ({ camera }: Props) => {
+export const LiveView = ({ camera, mayMark = false }: Props) => {
   const codecs = codecsHere()
   const asked = new URLSearchParams(location.search).get('format')
   const [format, setFormat] = useState<Format>(asked === 'mpeg1' || codecs.length === 0 ? 'mpeg1' : 'mpegts')
@@ -24,6 +29,9 @@ export const LiveView = ({ camera }: Props) => {
   const [attempt, setAttempt] = useState(0)
   const video = useRef<HTMLVideoElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
+  const frame = useRef<HTMLDivElement>(null)
+  const objects = useObjectDetection(mayMark)
+  const [marking, setMarking] = useState<Marking>(noMarking)
   useEffect(() => {
     const ends: (() => void)[] = []
     let isLeft = false
@@ -56,18 +64,24 @@ export const LiveView = ({ camera }: Props) => {
     }
   }, [format, attempt])
   const label = texts.liveOf(camera.name)
+  // Another element after the format has changed, or after a new connection.
+  const picture = () => frame.current?.querySelector<HTMLVideoElement | HTMLCanvasElement>('video, canvas') ?? null
   return (
     <figure class="live">
-      {format === 'mpegts' ? (
-        <video ref={video} muted playsinline aria-label={label} />
-      ) : (
-        <canvas key={attempt} ref={canvas} role="img" aria-label={label} />
-      )}
+      <div class="live-picture" ref={frame}>
+        {format === 'mpegts' ? (
+          <video ref={video} muted playsinline aria-label={label} />
+        ) : (
+          <canvas key={attempt} ref={canvas} role="img" aria-label={label} />
+        )}
+        <ObjectMarks found={marking.found} />
+      </div>
       <figcaption>
         <span role="status">
           <Said words={words} />
         </span>
       </figcaption>
+      {objects ? <ObjectSwitch settings={objects} picture={picture} marking={marking} onChange={setMarking} /> : null}
     </figure>
   )
 }

@@ -111,6 +111,6 @@ export function playConverted(url: string, canvas: HTMLCanvasElement, { onEnd, o
   }
   // WebAssembly would need an exception in the content security policy.
   const options = { source: SocketSource, canvas, audio: false, disableWebAssembly: true } as const
-  const player = new JSMpeg.Player(url, { ...options, videoBufferSize: 1024 * 1024 })
+  const player = new JSMpeg.Player(url, { ...options, videoBufferSize: 1024 * 1024, preserveDrawingBuffer: true })
   return () => player.destroy()
 }

@@ -1,12 +1,14 @@
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Checked, type Config, formatProblem, settingsFiles } from '../../config/index.ts'
+import { modelFaults } from '../../console/index.ts'
 import type { ConfigFacts, FileFacts } from '../findings/settings.ts'
 
 export function configFacts(checked: Checked, file: string | undefined): ConfigFacts {
+  const models = checked.config ? modelFaults(checked.config, checked) : []
   return {
     file: file ?? null,
-    problems: [...checked.problems, ...checked.faults].map(formatProblem),
+    problems: [...checked.problems, ...checked.faults, ...models].map(formatProblem),
     // What is said of files that are open to all is said of the files themselves.
     warnings: checked.warnings.filter(({ message }) => !message.includes('chmod')).map(formatProblem),
   }
@@ -18,7 +20,8 @@ type Who = { readonly uid: number; readonly gid: number }
 export function fileFacts(config: Config, file: string | undefined, who: Who): FileFacts[] {
   const keys = namesIn(join(config.dataDir, 'keys')).map((name) => join(config.dataDir, 'keys', name))
   const secret = new Set([...keys, ...secretsIn(config, '')])
-  const paths = new Set([...settingsFiles(config, file), ...keys])
+  const { modelFile } = config.console.objectDetection
+  const paths = new Set([...settingsFiles(config, file), ...keys, ...(modelFile === null ? [] : [modelFile])])
   return [...paths].flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false })
     if (!found) return []

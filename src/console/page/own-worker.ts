@@ -1,0 +1,32 @@
+type WorkerFiles = { readonly script: string; readonly runtime: string }
+/** The build puts in the addresses of the workers, and of the WebAssembly that each runs. */
+declare const gatehouseWorkers: Readonly<Record<'objects', WorkerFiles>>
+
+type Policies = {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
+}
+const rules = {
+  createScriptURL: (url: string) => {
+    if (Object.values(gatehouseWorkers).some(({ script }) => script === url)) return url
+    throw new TypeError('no worker of this page')
+  },
+}
+let policy: { createScriptURL(url: string): string } | undefined
+
+/** Starts a worker of this page. The page's policy makes the addresses of its own workers, and no other. */
+export function startWorker(name: keyof typeof gatehouseWorkers): Worker {
+  const { trustedTypes } = window as { readonly trustedTypes?: Policies }
+  policy ??= trustedTypes?.createPolicy('own-workers', rules) ?? rules
+  return new Worker(policy.createScriptURL(gatehouseWorkers[name].script))
+}
+
+/** Fetches the WebAssembly of a worker, which may not fetch anything itself. Rejects when it does not come. */
+export const fetchRuntime = (name: keyof typeof gatehouseWorkers): Promise<ArrayBuffer> =>
+  fetchBytes(gatehouseWorkers[name].runtime)
+
+/** Fetches a file of the gateway. Rejects when it does not come. */
+export async function fetchBytes(path: string): Promise<ArrayBuffer> {
+  const answer = await fetch(path)
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
+  return answer.arrayBuffer()
+}
