@@ -5,11 +5,11 @@ import {
   endOfHashes,
   endOfTrail,
   entriesBehind,
-  entryHash,
-  hashesBehind,
+  entryHashHex,
+  hashTextsBehind,
 } from '../journal/index.ts'
 import { countUntold } from '../ledger/index.ts'
-import { MerkleFrontier } from '../log/index.ts'
+import { rootInPlace } from '../log/index.ts'
 import type { Findings } from './findings.ts'
 
 /** How far the audit trail was checked. */
@@ -22,8 +22,8 @@ export type CheckedTrail = {
 
 const batch = 2000
 
-/** An entry beside its stored hash; one of the two may be missing. */
-type Pair = { readonly id: number; readonly entry: AuditEntryRow | undefined; readonly hash: Buffer | undefined }
+/** An entry beside its stored hash (hex); one of the two may be missing. */
+type Pair = { readonly id: number; readonly entry: AuditEntryRow | undefined; readonly hash: string | undefined }
 
 /**
  * Compares every entry with its hash, and every digest with the hashes that it covers. A changed entry is named; when its
@@ -81,7 +81,7 @@ function* pairs(tx: ReadTx, end: number): Generator<Pair> {
   for (let after = 0; after < end; ) {
     const entries = entriesBehind(tx, after, end, batch)
     const last = entries.length < batch ? end : (entries.at(-1)?.id ?? end)
-    const hashes = hashesBehind(tx, after, last)
+    const hashes = hashTextsBehind(tx, after, last)
     let at = 0
     const strays = function* (before: number): Generator<Pair> {
       for (let stray = hashes[at]; stray && stray.entry_id < before; stray = hashes[at]) {
@@ -105,9 +105,9 @@ class TrailWalk {
   readonly #spans: readonly DigestSpan[]
   readonly #findings: Findings
   #at = 0
-  #stored: Buffer[] = []
+  #stored: string[] = []
   /** Made anew from the entries. */
-  #made: Buffer[] = []
+  #made: string[] = []
   /** Entries of this digest that do not have their hash. */
   #differing: number[] = []
 
@@ -119,13 +119,13 @@ class TrailWalk {
   take({ id, entry, hash }: Pair): void {
     for (let span = this.#spans[this.#at]; span && id > span.to; span = this.#spans[this.#at]) this.#close(span)
     const isCovered = id >= (this.#spans[this.#at]?.from ?? Number.POSITIVE_INFINITY)
-    const made = entry && entryHash(entry)
+    const made = entry && entryHashHex(entry)
     if (hash && isCovered) this.#stored.push(hash)
     if (made && isCovered) this.#made.push(made)
     if (!entry) reportMissing(this.#findings, id, id)
     // Entries from before schema 16 name no log; they get their hashes when they are digested.
     else if (!hash && (isCovered || entry.log_id !== null)) this.#findings.add(nameOf(id, id), 'its hash is missing')
-    else if (made && hash && !made.equals(hash)) this.#differs(id, isCovered)
+    else if (made && hash && made !== hash) this.#differs(id, isCovered)
   }
 
   /** Closes the digests behind the last entry. */
@@ -160,8 +160,6 @@ class TrailWalk {
   }
 }
 
-function hasRoot({ count, root }: DigestSpan, hashes: readonly Buffer[]): boolean {
-  const tree = new MerkleFrontier()
-  for (const hash of hashes) tree.append(hash)
-  return tree.size === count && tree.root().toString('hex') === root
+function hasRoot({ count, root }: DigestSpan, hashes: readonly string[]): boolean {
+  return hashes.length === count && rootInPlace(Buffer.from(hashes.join(''), 'hex'), count).toString('hex') === root
 }

@@ -54,14 +54,17 @@ export function checkPeople(tx: ReadTx, findings: Findings): number {
     if (people.get(person)?.commitment(path) === commitment) return
     findings.add(`${noun} ${row}`, `is linked to somebody else as its ${field}`)
   }
-  for (const row of inBatches(tx, linksOfEvents)) {
-    for (const linked of bothFields(row)) check(linked, 'placement_event', 'event')
+  const checkBoth = (links: OwnLinks, subject: string, noun: string) => {
+    const { row, operator_id, actor_id, operator, actor, seq = null } = links
+    const log = links.log ?? 0
+    if (operator_id !== null)
+      check({ row, log, seq, field: 'operator', person: operator_id, commitment: operator }, subject, noun)
+    if (actor_id !== null) check({ row, log, seq, field: 'actor', person: actor_id, commitment: actor }, subject, noun)
   }
-  for (const row of inBatches(tx, linksOfEntries)) {
-    for (const linked of bothFields({ ...row, seq: null })) check(linked, 'audit', 'audit entry')
-  }
+  inBatches(tx, linksOfEvents, (row) => checkBoth(row, 'placement_event', 'event'))
+  inBatches(tx, linksOfEntries, (row) => checkBoth(row, 'audit', 'audit entry'))
   for (const { subject, noun, links } of shared) {
-    for (const of of links) for (const linked of inBatches(tx, of)) check(linked, subject, noun)
+    for (const of of links) inBatches(tx, of, (linked) => check(linked, subject, noun))
   }
   return people.size
 }
@@ -70,23 +73,22 @@ export function checkPeople(tx: ReadTx, findings: Findings): number {
 type OwnLinks = {
   readonly row: number
   readonly log: number | null
-  readonly seq: number | null
+  /** Only where the rows have leaves. */
+  readonly seq?: number | null
   readonly operator_id: number | null
   readonly actor_id: number | null
   readonly operator: string | null
   readonly actor: string | null
 }
 
-function* bothFields({ row, log, seq, operator_id, actor_id, operator, actor }: OwnLinks): Generator<Linked> {
-  const common = { row, log: log ?? 0, seq }
-  if (operator_id !== null) yield { ...common, field: 'operator', person: operator_id, commitment: operator }
-  if (actor_id !== null) yield { ...common, field: 'actor', person: actor_id, commitment: actor }
-}
-
-function* inBatches<Row extends { readonly row: number }>(tx: ReadTx, links: Statement<Row>): Generator<Row> {
+function inBatches<Row extends { readonly row: number }>(
+  tx: ReadTx,
+  links: Statement<Row>,
+  check: (row: Row) => void,
+): void {
   for (let after = 0; ; ) {
     const rows = tx.all(links, [after, batch])
-    yield* rows
+    for (const row of rows) check(row)
     const last = rows.at(-1)
     if (!last || rows.length < batch) return
     after = last.row

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   databaseFile,
   executor,
@@ -17,13 +18,14 @@ import {
   type KnownLog,
   knownLogs,
   type LeafKind,
+  type LeafText,
   type LeafVersion,
   leafHash,
+  leafHashOfText,
   leafOf,
-  leavesBetween,
+  leafTextsBetween,
   MerkleFrontier,
   openingsBehind,
-  sha256,
 } from '../log/index.ts'
 import { type CheckedTrail, checkAuditTrail } from './audit-trail.ts'
 import { Findings, type Mismatch } from './findings.ts'
@@ -85,6 +87,10 @@ export type VerifyOptions = {
 }
 
 const batch = 2000
+/** The hash of the leaf that is looked at. */
+const hashSpace = Buffer.alloc(32)
+const treeHash = (content: string | Buffer) =>
+  typeof content === 'string' ? leafHashOfText(content) : leafHash(content).toString('hex')
 
 /**
  * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, names against commitments,
@@ -169,7 +175,6 @@ const strangers = statement({
 })
 
 type PerKind = Record<StatedKind['kind'], number>
-type LeafRow = { seq: number; kind: string; ref: string; bytes: Buffer; hash: Buffer }
 
 /** Checks that each log continues existing leaves, of the same site. */
 function checkParents(findings: Findings, logs: readonly KnownLog[]): void {
@@ -227,7 +232,7 @@ class Walk {
     look()
     let expected = 1
     while (expected <= log.size) {
-      const leaves = leavesBetween(this.#tx, log.number, expected, log.size, batch)
+      const leaves = leafTextsBetween(this.#tx, log.number, expected, log.size, batch)
       const first = leaves[0]
       const last = leaves.at(-1)
       if (!first || !last) break
@@ -237,10 +242,11 @@ class Walk {
       for (const leaf of leaves) {
         if (leaf.seq !== expected) this.#findings.add(this.#nameOf(log, expected), `is missing up to ${leaf.seq - 1}`)
         expected = leaf.seq + 1
-        const hash = leafHash(leaf.bytes)
-        if (!hash.equals(leaf.hash)) this.#findings.add(this.#nameOf(log, leaf.seq), 'its bytes do not have its hash')
-        tree.append(hash)
-        check.leaf(hash, tree)
+        const made = treeHash(leaf.content)
+        if (made !== leaf.hash) this.#findings.add(this.#nameOf(log, leaf.seq), 'its bytes do not have its hash')
+        hashSpace.write(made, 'hex')
+        tree.append(hashSpace)
+        check.leaf(hashSpace, tree)
         look()
         if (leaf.seq === 1 || readByWalk.has(leaf.kind)) this.#said(log, leaf)
         this.#leaf(log, leaf, rows.get(leaf.kind)?.get(leaf.seq))
@@ -252,8 +258,8 @@ class Walk {
   }
 
   /** Takes what a leaf says of the log itself. The leaf, not a row, is believed: the root of the log covers the leaf. */
-  #said(log: KnownLog, { seq, kind, bytes }: LeafRow): void {
-    const facts = parse(bytes) ?? {}
+  #said(log: KnownLog, { seq, kind, content }: LeafText): void {
+    const facts = parse(content) ?? {}
     if (kind === 'log-key') this.#handOver(log, facts, this.#nameOf(log, seq))
     const span = kind === 'audit-digest' ? digestSpan(facts) : undefined
     if (span) this.auditDigests.push(span)
@@ -272,12 +278,12 @@ class Walk {
     if (stated) this.#handOvers.push(stated)
   }
 
-  #leaf(log: KnownLog, leaf: LeafRow, found: StatedRow | UnreadableRow | undefined): void {
+  #leaf(log: KnownLog, leaf: LeafText, found: StatedRow | UnreadableRow | undefined): void {
     const where = this.#nameOf(log, leaf.seq)
     const stated = statedKinds.find(({ kind }) => kind === leaf.kind)
     const row = found && 'isUnreadable' in found ? undefined : found
     const made = stated && row && rebuilt(leaf, row, stated, log)
-    const isSameAsRow = made !== undefined && leaf.bytes.equals(Buffer.from(made, 'utf8'))
+    const isSameAsRow = made !== undefined && leaf.content === made
     // A leaf that equals the one made from the row is canonical and has the right header.
     if (!isSameAsRow) checkBytes(leaf, log, where, found?.leafVersion, this.#findings)
     if (!stated) return
@@ -305,7 +311,7 @@ const readByWalk: ReadonlySet<string> = new Set<LeafKind>(['audit-digest', 'log-
 
 const placeOf = (logId: string, size: number) => `${logId}/${size}`
 
-function rebuilt(leaf: LeafRow, row: StatedRow, { kind }: StatedKind, { logId, siteId }: KnownLog): string {
+function rebuilt(leaf: LeafText, row: StatedRow, { kind }: StatedKind, { logId, siteId }: KnownLog): string {
   return canonicalJson(leafOf({ v: row.leafVersion, kind, logId, siteId, seq: leaf.seq }, row.facts))
 }
 
@@ -313,13 +319,13 @@ const versions: readonly unknown[] = [1, 2] satisfies LeafVersion[]
 
 /** Checks bytes and header of a leaf. `version` is the row's; undefined without a row. */
 function checkBytes(
-  leaf: LeafRow,
+  leaf: LeafText,
   { logId, siteId }: KnownLog,
   where: string,
   version: LeafVersion | undefined,
   findings: Findings,
 ): void {
-  const stated = parse(leaf.bytes)
+  const stated = parse(leaf.content)
   if (stated === undefined) {
     findings.add(where, 'its bytes are not canonical JSON')
     return
@@ -331,11 +337,13 @@ function checkBytes(
   }
 }
 
-function parse(bytes: Buffer): Record<string, Json> | undefined {
+/** Undefined for bytes that are no canonical JSON. */
+function parse(content: string | Buffer): Record<string, Json> | undefined {
+  if (typeof content !== 'string') return undefined
   try {
-    const value = JSON.parse(bytes.toString('utf8')) as Json
+    const value = JSON.parse(content) as Json
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && canonicalJson(value) === bytes.toString('utf8') ? (value as Record<string, Json>) : undefined
+    return isObject && canonicalJson(value) === content ? (value as Record<string, Json>) : undefined
   } catch {
     return undefined
   }
@@ -343,7 +351,7 @@ function parse(bytes: Buffer): Record<string, Json> | undefined {
 
 /** Compares a row with its leaf. @param other the leaf made from the row, when it differs */
 function checkRow(
-  leaf: LeafRow,
+  leaf: LeafText,
   row: StatedRow,
   { noun }: StatedKind,
   leafName: string,
@@ -352,14 +360,14 @@ function checkRow(
 ): void {
   const where = `${row.name} (${leafName})`
   if (row.ref !== leaf.ref) findings.add(where, `the leaf states ${noun} ${leaf.ref}`)
-  if (sha256(leaf.bytes).toString('hex') !== row.evidenceHash) {
+  if (hash('sha256', leaf.content, 'hex') !== row.evidenceHash) {
     findings.add(where, 'its evidence_hash is not that of the leaf')
   }
-  if (other !== undefined) findings.add(where, `the row differs from its leaf${differences(other, leaf.bytes)}`)
+  if (other !== undefined) findings.add(where, `the row differs from its leaf${differences(other, leaf.content)}`)
 }
 
-function differences(rebuilt: string, bytes: Buffer): string {
-  const stated = parse(bytes)
+function differences(rebuilt: string, content: string | Buffer): string {
+  const stated = parse(content)
   if (!stated) return ''
   const found = JSON.parse(rebuilt) as Record<string, Json>
   const keys = new Set([...Object.keys(stated), ...Object.keys(found)])

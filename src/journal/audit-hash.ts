@@ -1,5 +1,5 @@
 import type { RowOf } from '../database/index.ts'
-import { leafHash } from '../log/index.ts'
+import { leafHashOfText } from '../log/index.ts'
 import { tables } from './tables.ts'
 
 /** An entry as it is stored: people as commitments, never as names. */
@@ -21,5 +21,10 @@ export function entryJson(row: AuditEntryRow): string {
 
 /** Returns the RFC 6962 leaf hash of an entry: SHA-256 of 0x00 and its text. */
 export function entryHash(row: AuditEntryRow): Buffer {
-  return leafHash(Buffer.from(entryJson(row), 'utf8'))
+  return Buffer.from(entryHashHex(row), 'hex')
+}
+
+/** As `entryHash`, in hex. */
+export function entryHashHex(row: AuditEntryRow): string {
+  return leafHashOfText(entryJson(row))
 }

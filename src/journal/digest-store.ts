@@ -1,4 +1,4 @@
-import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { built, integer, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
 import { statedSql } from '../log/index.ts'
 import { type AuditEntryRow, entryHash } from './audit-hash.ts'
 import type { AuditDigestRow } from './digest-leaf.ts'
@@ -17,6 +17,12 @@ const afterEntry = statement({
 const afterHash = statement({
   columns: tables.audit_hash,
   sql: 'SELECT entry_id, hash FROM main.audit_hash WHERE entry_id > +? AND entry_id <= +? ORDER BY entry_id',
+})
+/** In hex: a text is read in a third of the time of a Buffer. */
+const textAfterHash = statement({
+  columns: { entry_id: integer, hash: text },
+  sql: `SELECT entry_id, lower(hex(hash)) AS hash FROM main.audit_hash
+    WHERE entry_id > +? AND entry_id <= +? ORDER BY entry_id`,
 })
 const lastHash = statement({
   columns: { id: integer },
@@ -42,8 +48,13 @@ export function entriesBehind(tx: ReadTx, after: number, last: number, limit: nu
 }
 
 /** Hashes of entries behind `after`, up to and with `last`, in the order of ids. */
-export function hashesBehind(tx: ReadTx, after: number, last: number) {
+function hashesBehind(tx: ReadTx, after: number, last: number) {
   return tx.all(afterHash, [after, last])
+}
+
+/** As `hashesBehind`, each in hex. */
+export function hashTextsBehind(tx: ReadTx, after: number, last: number) {
+  return tx.all(textAfterHash, [after, last])
 }
 
 /** The newest entry that has a hash. */

@@ -8,10 +8,10 @@ export {
   unlinkFromTrail,
 } from './audit.ts'
 export { AuditDigests } from './audit-digests.ts'
-export { type AuditEntryRow, entryHash } from './audit-hash.ts'
+export { type AuditEntryRow, entryHash, entryHashHex } from './audit-hash.ts'
 export { type AuditFilter, type AuditRow, auditStep } from './audit-walk.ts'
 export { type AuditDigestRow, type DigestSpan, digestFacts, digestSpan } from './digest-leaf.ts'
-export { endOfHashes, entriesBehind, hashesBehind, hashesOfSpan, statedDigests } from './digest-store.ts'
+export { endOfHashes, entriesBehind, hashesOfSpan, hashTextsBehind, statedDigests } from './digest-store.ts'
 export type { AuditEntity } from './entities.ts'
 export { type CreatedKind, createdKinds, type EventType, eventTypes } from './event-types.ts'
 export {

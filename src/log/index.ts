@@ -59,7 +59,9 @@ export { type LeafFacts, type LeafKind, type LeafVersion, leafOf } from './leaf.
 export {
   endOfLeaves,
   hashesBetween,
+  type LeafText,
   lastLeafRow,
+  leafTextsBetween,
   leaves,
   leavesBetween,
   leavesHolding,
@@ -99,6 +101,7 @@ export {
   addMedia,
   findMedia,
   heldPhotos,
+  kindsOfMedia,
   linksOfMedia,
   type Media,
   mediaBehind,
@@ -106,7 +109,7 @@ export {
   photosAfter,
   photosBehind,
 } from './media.ts'
-export { leafHash, MerkleFrontier, nodeHash, sha256 } from './merkle.ts'
+export { leafHash, leafHashOfText, MerkleFrontier, nodeHash, rootInPlace, sha256 } from './merkle.ts'
 export { linkedTo, type OpenedField, openedLink, openedPerson, openedText } from './opened.ts'
 export {
   commitmentOf,

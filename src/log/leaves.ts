@@ -1,4 +1,5 @@
-import { blob, integer, maybe, type ReadTx, statement } from '../database/index.ts'
+import { isUtf8 } from 'node:buffer'
+import { blob, integer, maybe, pick, type ReadTx, statement, text } from '../database/index.ts'
 import { tables } from './tables.ts'
 
 /** The leaves, for a join in SQL. */
@@ -8,6 +9,15 @@ const nextLeaves = statement({
   columns: tables.log_leaf,
   sql: `SELECT row, log_id, seq, kind, ref, bytes, hash FROM log_leaf
     WHERE log_id = +? AND seq >= +? AND seq <= +? ORDER BY seq LIMIT ?`,
+})
+const nextLeafTexts = statement({
+  columns: { ...pick(tables.log_leaf, 'seq', 'kind', 'ref'), content: text, hash: text },
+  sql: `SELECT seq, kind, ref, CAST(bytes AS TEXT) AS content, lower(hex(hash)) AS hash FROM main.log_leaf
+    WHERE log_id = +? AND seq >= +? AND seq <= +? ORDER BY seq LIMIT ?`,
+})
+const bytesOfLeaf = statement({
+  columns: pick(tables.log_leaf, 'bytes'),
+  sql: 'SELECT bytes FROM main.log_leaf WHERE log_id = +? AND seq = +?',
 })
 const hashesInSpan = statement({
   columns: { log_id: integer, hash: blob, bytes: maybe(blob) },
@@ -28,6 +38,33 @@ const leavesInSpan = statement({
 /** Leaves of a log from `firstSeq` to `lastSeq`, at most `limit`. */
 export function leavesBetween(tx: ReadTx, log: number, firstSeq: number, lastSeq: number, limit: number) {
   return tx.all(nextLeaves, [log, firstSeq, lastSeq, limit])
+}
+
+/** A leaf whose content is the text that its bytes are, or the bytes when they are no UTF-8. Its hash is in hex. */
+export type LeafText = {
+  readonly seq: number
+  readonly kind: string
+  readonly ref: string
+  readonly content: string | Buffer
+  readonly hash: string
+}
+
+/** What SQLite's text has where the bytes are no UTF-8, or where they say it themselves. */
+const replaced = '\ufffd'
+
+/** As `leavesBetween`, for a verification: a text is read, hashed and compared in half the time of a Buffer. */
+export function leafTextsBetween(
+  tx: ReadTx,
+  log: number,
+  firstSeq: number,
+  lastSeq: number,
+  limit: number,
+): LeafText[] {
+  return tx.all(nextLeafTexts, [log, firstSeq, lastSeq, limit]).map((leaf) => {
+    if (!leaf.content.includes(replaced)) return leaf
+    const bytes = tx.get(bytesOfLeaf, [log, leaf.seq])?.bytes
+    return bytes && !isUtf8(bytes) ? { ...leaf, content: bytes } : leaf
+  })
 }
 
 /** Hashes of leaves behind a row, up to and with another, of whatever log; with their bytes where they are of this kind. */

@@ -42,6 +42,17 @@ const nextFiles = statement({
   sql: `SELECT id, sha256, kind, media_type, size_bytes, received_at_ms FROM main.media WHERE id > +? ORDER BY id LIMIT ?`,
 })
 
+const kindsOf = statement({
+  columns: pick(tables.media, 'sha256', 'kind'),
+  sql: 'SELECT sha256, kind FROM main.media WHERE sha256 IN (SELECT value FROM json_each(?))',
+})
+
+/** Returns the kinds of those of the files that are known, by their hashes. */
+export function kindsOfMedia(tx: ReadTx, hashes: ReadonlySet<string>): ReadonlyMap<string, Media['kind']> {
+  if (hashes.size === 0) return new Map()
+  return new Map(tx.all(kindsOf, [JSON.stringify([...hashes])]).map(({ sha256, kind }) => [sha256, kind]))
+}
+
 /** Returns the row of a stored file, or undefined. */
 export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
   const row = tx.get(fileOf, { sha256 })

@@ -1,5 +1,16 @@
-import { blob, built, type Column, integer, maybe, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
-import { nodeHash } from './merkle.ts'
+import {
+  blob,
+  built,
+  type Column,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  statement,
+  type Tx,
+  text,
+} from '../database/index.ts'
+import { rootInPlace } from './merkle.ts'
 import type { NodeAt } from './proofs.ts'
 import { sql, tables } from './tables.ts'
 
@@ -25,12 +36,13 @@ const firstTileFrom = statement({
   sql: 'SELECT n FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? ORDER BY n LIMIT 1',
 })
 const rootsBetween = statement({
-  columns: pick(tables.log_tile, 'root'),
-  sql: 'SELECT root FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? AND n < +? ORDER BY n',
+  columns: { hash: text },
+  sql: 'SELECT hex(root) AS hash FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? AND n < +? ORDER BY n',
 })
+/** In hex: a text is read in a third of the time of a Buffer. */
 const hashesOfLeaves = statement({
-  columns: pick(tables.log_leaf, 'hash'),
-  sql: 'SELECT hash FROM main.log_leaf WHERE log_id = +? AND seq > +? AND seq <= +? ORDER BY seq',
+  columns: { hash: text },
+  sql: 'SELECT hex(hash) AS hash FROM main.log_leaf WHERE log_id = +? AND seq > +? AND seq <= +? ORDER BY seq',
 })
 const bytesOfLeaves = statement({
   columns: pick(tables.log_leaf, 'bytes'),
@@ -82,21 +94,23 @@ function storeTile(tx: Tx, log: number, first: number): void {
   for (let level = 0; ; level += 1) {
     const hashes = readHashes(tx, log, level, n, tileWidth)
     const row = tx.get(nextRow)?.row ?? 1
-    tx.run(newTile, { row, log_id: log, level, n, hashes: Buffer.concat(hashes), root: rootOfTile(hashes) })
+    tx.run(newTile, { row, log_id: log, level, n, hashes, root: rootOfTile(hashes) })
     if ((n + 1) % tileWidth !== 0) return
     n = Math.floor(n / tileWidth)
   }
 }
 
-/** The first `width` hashes of a tile, from what lies below it: leaves, or the tiles of the level below. */
-function readHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer[] {
+/** The first `width` hashes of a tile, one behind the other, from what lies below it: leaves, or the tiles of the level below. */
+function readHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer {
   const first = n * tileWidth
   const hashes =
     level === 0
-      ? tx.all(hashesOfLeaves, [log, first, first + width]).map(({ hash }) => hash)
-      : tx.all(rootsBetween, [log, level - 1, first, first + width]).map(({ root }) => root)
-  if (hashes.length !== width) throw new Error(`tile ${level}/${n} of log ${log} lacks ${width - hashes.length} hashes`)
-  return hashes
+      ? tx.all(hashesOfLeaves, [log, first, first + width])
+      : tx.all(rootsBetween, [log, level - 1, first, first + width])
+  const packed = Buffer.from(hashes.map(({ hash }) => hash).join(''), 'hex')
+  if (hashes.length !== width || packed.length !== width * hashBytes)
+    throw new Error(`tile ${level}/${n} of log ${log} lacks hashes: ${packed.length} bytes of ${width * hashBytes}`)
+  return packed
 }
 
 /** Returns how many hashes the tile has in the tree over `size` leaves: 256, fewer at the right edge, or 0 beyond it. */
@@ -114,7 +128,7 @@ export function storedTile(tx: ReadTx, log: number, level: number, n: number) {
 export function tileHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer {
   const stored = storedTile(tx, log, level, n)
   if (stored) return stored.hashes.subarray(0, width * hashBytes)
-  return Buffer.concat(readHashes(tx, log, level, n, width))
+  return readHashes(tx, log, level, n, width)
 }
 
 /** Returns the bytes of leaves behind one number, up to and with another. */
@@ -151,20 +165,16 @@ export function nodesOf(tx: ReadTx, log: number, size: number): NodeAt {
       tiles.set(key, tile)
     }
     const from = (first % tileWidth) * hashBytes
-    const hashes: Buffer[] = []
-    for (let at = from; at < from + width * hashBytes; at += hashBytes) hashes.push(tile.subarray(at, at + hashBytes))
-    if (hashes.at(-1)?.length !== hashBytes) throw new Error(`tile ${key} of log ${log} ends before ${index}`)
+    const hashes = tile.subarray(from, from + width * hashBytes)
+    if (hashes.length !== width * hashBytes) throw new Error(`tile ${key} of log ${log} ends before ${index}`)
     return rootOfTile(hashes)
   }
 }
 
-/** Returns the root over the hashes of a tile, or of another power of two of them. */
-export function rootOfTile(hashes: readonly Buffer[]): Buffer {
-  let row: readonly Buffer[] = hashes
-  while (row.length > 1) {
-    const above: Buffer[] = []
-    for (let i = 0; i + 1 < row.length; i += 2) above.push(nodeHash(row[i] as Buffer, row[i + 1] as Buffer))
-    row = above
-  }
-  return row[0] as Buffer
+const space = Buffer.alloc(tileWidth * hashBytes)
+
+/** Returns the root over the hashes of a tile, or of fewer, one behind the other. */
+export function rootOfTile(hashes: Uint8Array): Buffer {
+  space.set(hashes)
+  return rootInPlace(space, hashes.length / hashBytes)
 }

@@ -121,6 +121,25 @@ for (const { title, change, says } of inDatabase) {
   })
 }
 
+t.test('bytes of a leaf that are no UTF-8 are found, also where readers show the same text for them', async (t) => {
+  const gateway = await signedLedger(t)
+  const { dataDir } = gateway
+  await place(gateway, 7, { work_order_ref: 'order \ufffd' })
+  t.strictSame(found(dataDir), [], 'the character itself is sound')
+  // The first three bytes of a sequence of four: shown as one U+FFFD, as the three bytes of that character are.
+  withoutGuards(dataDir, (db) => {
+    const swapped = `replace(hex(bytes), 'EFBFBD', 'F09080')`
+    const { changes } = db.prepare(`UPDATE log_leaf SET bytes = unhex(${swapped}) WHERE seq = 8`).run()
+    t.equal(changes, 1)
+  })
+  t.strictSame(found(dataDir), [
+    'leaf 8: its bytes do not have its hash',
+    'leaf 8: its bytes are not canonical JSON',
+    'event 7 (leaf 8): its evidence_hash is not that of the leaf',
+    'event 7 (leaf 8): the row differs from its leaf',
+  ])
+})
+
 t.test('a clip that was swapped and a photo that was replaced are named', async (t) => {
   const { dataDir } = await signedLedger(t)
   const db = new BetterSqlite3(databaseFile(dataDir), { readonly: true })

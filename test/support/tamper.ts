@@ -42,11 +42,18 @@ export async function signedLedger(t: {
 }
 
 /** Records that pallet P-`n` was placed. */
-export async function place(gateway: TestGateway, n: number): Promise<void> {
+export async function place(
+  gateway: TestGateway,
+  n: number,
+  also: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const photo_url = await heldPhoto(gateway)
   const body = { event_type: 'PLACED', slot_code: n % 2 ? 'A' : 'B', asset_barcode: `P-${n}`, photo_url }
   const notes = { verification_notes: `note ${n}` }
-  const { status } = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: { ...body, ...notes } })
+  const { status } = await gateway.ask('POST', '/api/whms/events', {
+    by: people.olga,
+    body: { ...body, ...notes, ...also },
+  })
   if (status !== 201) throw new Error(`event ${n} was answered ${status}`)
 }
 

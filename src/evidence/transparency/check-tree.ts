@@ -28,7 +28,7 @@ export class TreeCheck {
   readonly #log: KnownLog
   readonly #findings: Findings
   readonly #tiles: number
-  #row: Buffer[] = []
+  readonly #row = Buffer.alloc(tileWidth * 32)
   #roots: Buffer[][] = []
   #heads: ReturnType<typeof checkpointsBetween> = []
   /** Up to which size heads were read. */
@@ -43,12 +43,9 @@ export class TreeCheck {
   }
 
   /** Looks at the tree after a leaf was appended to it. */
-  leaf(hash: Buffer, tree: MerkleFrontier): void {
-    this.#row.push(hash)
-    if (this.#row.length === tileWidth) {
-      this.#tile(0, tree.size / tileWidth - 1, this.#row)
-      this.#row = []
-    }
+  leaf(hash: Uint8Array, tree: MerkleFrontier): void {
+    this.#row.set(hash, ((tree.size - 1) % tileWidth) * 32)
+    if (tree.size % tileWidth === 0) this.#tile(0, tree.size / tileWidth - 1, this.#row)
     this.#headsAt(tree.size, () => tree.root())
   }
 
@@ -82,13 +79,13 @@ export class TreeCheck {
   }
 
   /** Checks a tile of any level, and puts its root into the tile above. */
-  #tile(level: number, n: number, hashes: readonly Buffer[]): void {
+  #tile(level: number, n: number, hashes: Buffer): void {
     const isExpected = level > 0 || n < this.#tiles
     if (!isExpected) return
     const root = rootOfTile(hashes)
     const stored = storedTile(this.#tx, this.#log.number, level, n)
     if (!stored) this.#findings.add(this.#tileName(level, n), 'is missing')
-    else if (!stored.root.equals(root) || !stored.hashes.equals(Buffer.concat(hashes))) {
+    else if (!stored.root.equals(root) || !stored.hashes.equals(hashes)) {
       this.#findings.add(this.#tileName(level, n), 'does not have the hashes of its leaves')
     }
     const above = this.#roots[level] ?? []
@@ -96,7 +93,7 @@ export class TreeCheck {
     this.#roots[level] = above
     if (above.length < tileWidth) return
     this.#roots[level] = []
-    this.#tile(level + 1, Math.floor(n / tileWidth), above)
+    this.#tile(level + 1, Math.floor(n / tileWidth), Buffer.concat(above))
   }
 
   #head(head: { size: number; root: Buffer; note: string }, root: Buffer): void {

@@ -190,10 +190,14 @@ export class Checkpoints {
     const log = logRoom.identity.number
     const size = logRoom.size
     while (await work.write((tx) => storeTiles(tx, log, size, tilesInOneTurn))) await nextTurn()
-    const root = work.read((tx) => rootOf(size, nodesOf(tx, log, size)))
     const known = this.newest()
+    const { root, before } = work.read((tx) => {
+      // One reader for both: each complete subtree of the smaller tree is one of the larger, too.
+      const nodes = nodesOf(tx, log, size)
+      return { root: rootOf(size, nodes), before: known && rootOf(known.size, nodes) }
+    })
     if (known && known.size === size && known.root.equals(root)) return known
-    this.#refuseAnotherHistory(known)
+    this.#refuseAnotherHistory(known, before)
     await writeHeadFile(dataDir, { logId: logRoom.identity.logId, size, root }).catch((cause: unknown) => {
       throw new AppError('STORAGE_FULL', 'The head of the log could not be stored', { cause, retryAfterSeconds: 60 })
     })
@@ -234,13 +238,13 @@ export class Checkpoints {
   }
 
   /** The tree must still give the root that was signed last: a tile that was changed since is noticed here. */
-  #refuseAnotherHistory(known: Checkpoint | undefined): void {
-    const { work, logRoom, log } = this.#needs
-    if (!known || known.size === 0) return
-    const root = work.read((tx) => rootOf(known.size, nodesOf(tx, logRoom.identity.number, known.size)))
-    if (root.equals(known.root)) return
+  #refuseAnotherHistory(known: Checkpoint | undefined, root: Buffer | undefined): void {
+    if (!known || root?.equals(known.root)) return
     this.#stopped = 'not-a-continuation'
-    log.error({ size: known.size }, 'the log no longer gives the root that was signed; nothing more is signed')
+    this.#needs.log.error(
+      { size: known.size },
+      'the log no longer gives the root that was signed; nothing more is signed',
+    )
     throw notReady('The log is not signed: the ledger does not match what was signed before')
   }
 }
