@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { sha256 } from '../support/evidence/merkle.ts'
 import { parseVkey } from '../support/evidence/note.ts'
 import { mirrorLog } from '../support/evidence/tiles.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
+import { gatehouse } from '../support/process.ts'
 import { filesBelow } from '../support/segments.ts'
 import { place, signedLedger } from '../support/tamper.ts'
 
@@ -88,6 +89,21 @@ t.test('the same as a tar, with every log of a box whose log was forked and whos
   const handOvers = JSON.parse(readFileSync(join(into, 'logs', first, 'hand-overs.json'), 'utf8'))
   t.equal(handOvers.length, 1)
   t.equal(linesOf(join(into, 'logs', first, 'keys')).length, 4, 'the old and the new ones signed its last checkpoint')
+})
+
+t.test('standard output has the tar to itself, and what is said goes beside it', async (t) => {
+  const gateway = await signedLedger(t)
+  const config = join(gateway.folder, 'gatehouse.yaml')
+  const { status, stdout, stderr } = spawnSync(gatehouse, ['ledger', 'export', '--out', '-', '--config', config])
+  t.equal(status, 0, stderr.toString())
+  t.match(stderr.toString(), /7 leaves/)
+  const into = newFolder(t)
+  execFileSync('tar', ['-xC', into], { input: stdout })
+  const folder = join(into, 'logs', gateway.logIdentity.logId)
+  t.equal((await mirrored(folder, linesOf(join(folder, 'keys')))).size, 7)
+  const files = filesBelow(into).map((file) => readFileSync(file).length)
+  const blocks = files.reduce((sum, length) => sum + 1 + Math.ceil(length / 512), 2)
+  t.equal(stdout.length, blocks * 512, 'headers, files and the end of the tar, and not a byte else')
 })
 
 t.test('an export overwrites nothing, and needs a ledger with a checkpoint', async (t) => {

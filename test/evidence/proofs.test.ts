@@ -75,6 +75,24 @@ t.test('proofs ask for at most one checkpoint a second', async (t) => {
   t.equal((await gateway.ask('GET', '/api/whms/events/2/proof', { by })).status, 200)
 })
 
+t.test(
+  'whoever is told to wait finds the proof a second later, by the usual settings and without asking between',
+  async (t) => {
+    const gateway = await withEvents(t, 1)
+    t.equal(gateway.live.config.evidence.checkpoint.every, 300_000, 'no interval of the config makes it')
+    gateway.checkpoints.start()
+    t.equal((await gateway.ask('GET', '/api/whms/events/1/proof', { by })).status, 200)
+    const body = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' }
+    const posted = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
+    t.equal(posted.status, 201)
+    t.equal((await gateway.ask('GET', '/api/whms/events/2/proof', { by })).status, 503)
+    const signed = new Promise<number>((resolve) => gateway.checkpoints.onCheckpoint(({ size }) => resolve(size)))
+    gateway.clock.advance(1000)
+    t.equal(await signed, 2)
+    t.equal((await gateway.ask('GET', '/api/whms/events/2/proof', { by })).status, 200)
+  },
+)
+
 t.test('an event that the caller may not see, or that is not there, has no proof', async (t) => {
   const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['sven'] }] } })
   t.teardown(() => gateway.end())
