@@ -72,6 +72,9 @@ async function fleetOf(config: Config, parts: FleetParts): Promise<Fleet> {
     backupAt: newestOf(file.newestMs, pieces.currentMs),
     rehearsedAt: newestOf(file.rehearsedMs, pieces.rehearsedMs),
     configHash: configHashOf(config),
+    configSections: Object.fromEntries(
+      Object.entries(config).map(([section, value]) => [section, configHashOf(value).slice(0, 16)]),
+    ),
   }
 }
 
@@ -101,7 +104,8 @@ function certificateUntil({ listen }: Config): string | null {
   return ends.length === 0 ? null : isoTime(Math.min(...ends))
 }
 
-function configHashOf(config: Config): string {
-  const plain = JSON.stringify(config, (key, value: unknown) => (key === 'secretHash' ? undefined : value))
+/** Of the config or a section of it. Passwords are no part of it: it has only the names of their files, and hashes that are left out. */
+function configHashOf(config: unknown): string {
+  const plain = JSON.stringify(config ?? null, (key, value: unknown) => (key === 'secretHash' ? undefined : value))
   return sha256(canonicalJson(JSON.parse(plain) as Json)).toString('hex')
 }

@@ -48,6 +48,7 @@ const moment = z.iso.datetime().nullable()
 /**
  * How a gateway is, in figures, for the people at the head office: `fleet` of a feed's status. Null: not known, or there is none.
  * `configHash`: SHA-256 of the config in effect without the hashes of secrets; it tells whether two boxes are set alike.
+ * `configSections`: the same of each section, in short; absent from gateways of before.
  */
 export const Fleet = z.object({
   openAlerts: count.nullable(),
@@ -57,6 +58,7 @@ export const Fleet = z.object({
   backupAt: moment,
   rehearsedAt: moment,
   configHash: hex,
+  configSections: z.record(z.string().max(32), z.string().regex(/^[0-9a-f]{16}$/)).optional(),
 })
 export type Fleet = z.infer<typeof Fleet>
 

@@ -84,6 +84,73 @@ t.test('whoever may see one site sees nothing of the others', async (t) => {
   t.equal((await askAs(hub, '/api/hub/sites/dc-7/slots', 'lars')).status, 404)
 })
 
+const section = (fill: string) => fill.repeat(16)
+const fleetWith = (sections: Record<string, string>) => ({
+  ...{ openAlerts: 0, cameras: { configured: 0, withoutPictures: 0 }, freeBytes: 1, certificateUntil: null },
+  ...{
+    backupAt: null,
+    rehearsedAt: null,
+    configHash: Object.values(sections).join('').repeat(2).slice(0, 64).padEnd(64, '0'),
+  },
+  configSections: sections,
+})
+
+t.test('a box whose config differs from most, or from what it had, is named with the sections', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const { auth, site } = { auth: section('a'), site: [section('1'), section('2'), section('3')] as const }
+  const logs = (['dc-1', 'dc-2', 'dc-3'] as const).map((siteId, i) =>
+    testLog({
+      siteId,
+      logId: `0190a5c4-3c00-7000-8000-00000000010${i}`,
+      leaves: placements({
+        siteId,
+        logId: `0190a5c4-3c00-7000-8000-00000000010${i}`,
+        moves: [['08:00', 'PLACED', 1, 'P-77']],
+      }),
+    }),
+  )
+  const tokens: string[] = []
+  for (const log of logs) tokens.push(await hub.enrol(log))
+  const tell = async (i: number, sections: Record<string, string>) => {
+    const log = logs[i] as (typeof logs)[number]
+    const body = {
+      ...feedOf(log, 0, 1),
+      status: { version: '1', health: 'healthy', troubles: [], fleet: fleetWith(sections) },
+    }
+    t.equal((await hub.ask('POST', feedPathOf(log), { token: tokens[i] ?? '', body })).status, 200)
+  }
+  for (const i of [0, 1, 2]) await tell(i, { auth, site: site[i] ?? '' })
+  const configOf = async (i: number) => (await askAs(hub, '/api/hub/sites')).body.data[i].config
+  t.same(await configOf(2), { differsIn: [], changedAt: null, changed: [] }, 'names of sites differ anyway')
+  hub.clock.advance(60_000)
+  await tell(2, { auth: section('b'), site: site[2] })
+  t.match(await configOf(2), { differsIn: ['auth'], changedAt: /^2026-/, changed: ['auth'] })
+  t.match(await configOf(0), { differsIn: [], changedAt: null })
+})
+
+t.test('the sites are a list to open in a spreadsheet, in which nothing is a formula', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await hub.rows(`UPDATE site SET name = '=HYPERLINK("http://x")' WHERE site_id = 'dc-7'`)
+  const { text, headers } = await askAs(hub, '/api/hub/sites?format=csv')
+  t.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
+  const [head, first] = text.split('\r\n')
+  t.match(head, /^siteId,name,state,health,version,size,/)
+  t.match(first, /^dc-7,"'=HYPERLINK/)
+})
+
+t.test('an alert is closed by who manages them at that site, and it stands who did', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await forkOf(hub)
+  const [alert] = (await askAs(hub, '/api/hub/alerts')).body.data
+  const path = `/api/hub/alerts/${alert.logId}/${alert.id}/close`
+  t.equal((await askAs(hub, path, 'dora', 'POST')).status, 403, 'a viewer may not')
+  t.equal((await askAs(hub, path, 'olga', 'POST')).status, 404, 'an admin of another site may not')
+  t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ closedAt: null, closedBy: null }])
+  t.equal((await askAs(hub, path, 'adam', 'POST')).status, 204)
+  t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ closedAt: /./, closedBy: 'adam@https://hub.example' }])
+  t.equal((await askAs(hub, `/api/hub/alerts/${alert.logId}/none/close`, 'adam', 'POST')).status, 404)
+})
+
 t.test('a role can differ by site and region', async (t) => {
   const hub = await headOffice(t, postgres)
   t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [{ siteId: 'dc-7' }, { siteId: 'dc-8' }])

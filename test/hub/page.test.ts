@@ -19,6 +19,22 @@ const signInTo = (hub: TestHub, body: object, type = 'application/json') =>
 
 const cookieOf = (answer: Response) => answer.headers.get('set-cookie')?.split(';')[0] ?? ''
 
+t.test('a page closes an alert only with the token of its session', async (t) => {
+  const hub = await headOffice(t, postgres)
+  t.equal(await forkOf(hub), 422)
+  const [alert] = await hub.rows('SELECT log_id, alert_id FROM alert')
+  const answer = await signInTo(hub, secret('adam'))
+  const { csrfToken } = (await answer.json()) as { csrfToken: string }
+  const close = (more: Record<string, string>) =>
+    hub.ask('POST', `/api/hub/alerts/${alert?.['log_id']}/${alert?.['alert_id']}/close`, {
+      headers: { cookie: cookieOf(answer), ...more },
+    })
+  t.equal((await close({})).status, 403, 'as a page of another origin would send it')
+  t.same(await hub.rows('SELECT closed_at FROM alert'), [{ closed_at: null }])
+  t.equal((await close({ 'X-CSRF-Token': csrfToken })).status, 204)
+  t.same(await hub.rows('SELECT closed_by FROM alert'), [{ closed_by: 'adam@https://hub.example' }])
+})
+
 t.test('an account of the config signs in to the page and sees its own sites, until it signs out', async (t) => {
   const hub = await headOffice(t, postgres)
   const asked = (path: string, cookie: string, method = 'GET', more = {}) =>
@@ -120,6 +136,7 @@ async function manySites(hub: TestHub, count: number): Promise<void> {
 const site: Site = {
   ...{ siteId: 'dc-7', name: 'Hall 7', timezone: 'UTC', size: 9, state: 'live', health: 'healthy', version: '1.2.3' },
   ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, openAlerts: 0 },
+  config: { differsIn: [], changedAt: null, changed: [] },
   fleet: {
     ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3, configHash: 'ab' },
     ...{ certificateUntil: '2026-05-02T08:00:00.000Z', backupAt: '2026-03-02T01:00:00.000Z', rehearsedAt: null },

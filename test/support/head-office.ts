@@ -68,6 +68,8 @@ const users = [
   user('dora', null),
   user('lars', ['dc-8']),
   { ...user('sven', null), role: 'supervisor' },
+  { ...user('adam', null), role: 'admin' },
+  { ...user('olga', ['dc-7']), role: 'admin' },
   {
     ...user('nele', null),
     regions: ['north'],
@@ -89,8 +91,8 @@ export async function headOffice(t: Test, postgres: TestPostgres, options: HubOp
 }
 
 /** Asks as an account of the config. */
-export const askAs = (hub: TestHub, path: string, username = 'dora') =>
-  hub.ask('GET', path, {
+export const askAs = (hub: TestHub, path: string, username = 'dora', method = 'GET') =>
+  hub.ask(method, path, {
     headers: signedIn({ username, role: 'viewer' }, { 'X-Storage-Instance': 'https://hub.example' }),
   })
 

@@ -1,4 +1,6 @@
-import { timeOf, useAnswer } from './hub-ask.ts'
+import { useState } from 'hono/jsx/dom'
+import { ask } from './ask.ts'
+import { problemOf, timeOf, useAnswer } from './hub-ask.ts'
 import { hubTexts } from './hub-texts.ts'
 
 const words = hubTexts.alerts
@@ -14,6 +16,7 @@ type Alert = {
   readonly severity: string
   readonly openedAt: string
   readonly closedAt: string | null
+  readonly closedBy: string | null
 }
 
 /** What the head office has noticed about the logs. */
@@ -37,11 +40,32 @@ export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
             <p>{words.words[one.type] ?? words.other}</p>
             <p class="muted">
               {timeOf(one.openedAt)}
+              {one.closedBy === null ? '' : ` · ${words.closedBy(one.closedBy)}`}
               {one.closedAt === null ? ` · ${words.open}` : ''} · <span class="code">{one.type}</span>
             </p>
+            {one.closedAt === null ? <Close alert={one} /> : null}
           </li>
         ))}
       </ul>
     </main>
+  )
+}
+
+/** The list shows it as closed with its next answer. */
+const Close = ({ alert: { logId, id } }: { alert: Alert }) => {
+  const [said, setSaid] = useState('')
+  const close = async () => {
+    try {
+      await ask(`/api/hub/alerts/${logId}/${encodeURIComponent(id)}/close`, { method: 'POST' })
+      setSaid(words.closed)
+    } catch (error) {
+      setSaid(problemOf(error))
+    }
+  }
+  if (said !== '') return <p role="status">{said}</p>
+  return (
+    <button type="button" onClick={close}>
+      {words.close}
+    </button>
   )
 }

@@ -69,7 +69,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
 
 /** What the gateway of the site says of itself. */
 const Gateway = ({ site }: { site: Site }) => {
-  const { fleet, version, timezone } = site
+  const { fleet, version, timezone, config } = site
   if (!fleet) return null
   const at = (iso: string | null) => (iso === null ? words.unknownYet : timeOf(iso, timezone))
   const facts = [
@@ -80,16 +80,20 @@ const Gateway = ({ site }: { site: Site }) => {
     [words.backup, at(fleet.backupAt)],
     [words.rehearsed, at(fleet.rehearsedAt)],
     [words.config, fleet.configHash.slice(0, 8)],
+    [words.differs, config.differsIn.join(', ')],
+    [words.changed(at(config.changedAt)), config.changed.join(', ')],
   ] as const
   return (
     <section class="card" aria-label={words.gateway}>
       <dl class="hub-facts">
-        {facts.map(([what, how]) => (
-          <div key={what}>
-            <dt>{what}</dt>
-            <dd>{how}</dd>
-          </div>
-        ))}
+        {facts
+          .filter(([, how]) => how !== '')
+          .map(([what, how]) => (
+            <div key={what}>
+              <dt>{what}</dt>
+              <dd>{how}</dd>
+            </div>
+          ))}
       </dl>
     </section>
   )

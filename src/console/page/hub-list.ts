@@ -12,6 +12,11 @@ export type Site = {
   readonly lagSeconds: number | null
   readonly openAlerts: number
   readonly fleet: Fleet | null
+  readonly config: {
+    readonly differsIn: readonly string[]
+    readonly changedAt: string | null
+    readonly changed: readonly string[]
+  }
 }
 
 /** What a gateway says of itself in figures; null: not known, or there is none. */

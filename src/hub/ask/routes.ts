@@ -1,7 +1,13 @@
 import { stringify } from 'csv-stringify/sync'
 import type { Context, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
-import { type Authenticator, readCredentials, type SlidingWindow, sessionToken } from '../../auth/index.ts'
+import {
+  type Authenticator,
+  isCsrfTokenOf,
+  readCredentials,
+  type SlidingWindow,
+  sessionToken,
+} from '../../auth/index.ts'
 import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Api, type AppEnv, type Caller, demand, identityOf, validationError } from '../../http/index.ts'
@@ -21,6 +27,8 @@ const Recall = z.strictObject({
 })
 const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional() })
 const Nothing = z.strictObject({})
+const Listed = z.strictObject({ format: z.enum(['json', 'csv']).default('json') })
+const logId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export type AskRouteParts = {
   readonly asks: AskService
@@ -36,7 +44,8 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
   const { asks } = parts
   const sitesOf = (c: Context<AppEnv>, permission: Permission = 'whms:read'): Sites =>
     parts.sitesOf(c.get('caller').username, permission)
-  for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts']) api.use(`/api/hub/${path}`, signIn(parts))
+  for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts', 'alerts/*'])
+    api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
   api.get('/api/hub/search', async (c) => {
     const { code: asked } = read(c, Search)
@@ -47,15 +56,13 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     const data = await asks.recall(gtin, lot, sitesOf(c))
     if (format === 'json') return c.json({ success: true, data })
     const columns = ['siteId', 'asset_barcode', 'slot', 'since']
-    const csv = stringify(data, { header: true, columns, record_delimiter: 'windows', escape_formulas: true })
-    return c.body(csv, 200, {
-      'Content-Type': 'text/csv; charset=utf-8',
-      'Content-Disposition': 'attachment; filename="recall.csv"',
-    })
+    return sendCsv(c, 'recall', data, columns)
   })
   api.get('/api/hub/sites', async (c) => {
-    read(c, Nothing)
-    return c.json({ success: true, data: await asks.sites(sitesOf(c)) })
+    const { format } = read(c, Listed)
+    const data = await asks.sites(sitesOf(c))
+    if (format === 'json') return c.json({ success: true, data })
+    return sendCsv(c, 'sites', data.map(siteRow), Object.keys(data.map(siteRow)[0] ?? { siteId: '' }))
   })
   api.get('/api/hub/sites/:siteId/slots', async (c) => {
     const { at } = read(c, Floor)
@@ -66,6 +73,33 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     read(c, Nothing)
     return c.json({ success: true, data: await asks.alerts(sitesOf(c)) })
   })
+  api.post('/api/hub/alerts/:logId/:id/close', async (c) => {
+    const asked = { logId: c.req.param('logId'), id: c.req.param('id') }
+    if (!logId.test(asked.logId)) throw AppError.notFound('Alert')
+    demand(c.get('caller'), 'alerts:manage')
+    await asks.closeAlert(asked, identityOf(c.get('caller')), sitesOf(c, 'alerts:manage'))
+    return c.body(null, 204)
+  })
+}
+
+/** A cell that a spreadsheet would take for a formula gets an apostrophe. */
+function sendCsv(c: Context<AppEnv>, name: string, rows: readonly object[], columns: readonly string[]) {
+  const options = { header: true, columns: [...columns], record_delimiter: 'windows', escape_formulas: true } as const
+  return c.body(stringify([...rows], options), 200, {
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name}.csv"`,
+  })
+}
+
+function siteRow({ fleet, config, ...site }: Awaited<ReturnType<AskService['sites']>>[number]) {
+  return {
+    ...{ siteId: site.siteId, name: site.name, state: site.state, health: site.health, version: site.version },
+    ...{ size: site.size, fedAt: site.fedAt, lagSeconds: site.lagSeconds, openAlerts: site.openAlerts },
+    troubles: site.troubles.map(({ message }) => message).join('; '),
+    ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },
+    ...{ freeBytes: fleet?.freeBytes, certificateUntil: fleet?.certificateUntil, backupAt: fleet?.backupAt },
+    ...{ rehearsedAt: fleet?.rehearsedAt, configHash: fleet?.configHash, configDiffersIn: config.differsIn.join(' ') },
+  }
 }
 
 function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareHandler<AppEnv> {
@@ -83,7 +117,11 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
     // What guesses sessions is not looked up.
     if (token !== undefined) demandLeft(`refused ${c.get('address')}`)
     const bySession = token === undefined ? undefined : await sessions.callerOf(token)
-    if (bySession) return bySession
+    if (bySession && token !== undefined) {
+      const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
+      if (isRead || isCsrfTokenOf(token, c.req.header('x-csrf-token'))) return bySession
+      throw new AppError('PERMISSION_DENIED', 'Send the csrfToken of the session as X-CSRF-Token')
+    }
     if (token !== undefined) throw new AppError('SESSION_ENDED', 'The session has ended; sign in again')
     const names = { instance: c.req.header('x-storage-instance'), username: c.req.header('x-storage-username') }
     return (await authenticator.verify(readCredentials({ authorization, ...names }), c.get('address'))).caller

@@ -3,10 +3,13 @@ import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { HubDatabase } from '../store/database.ts'
+import { differing, usualSections } from './drift.ts'
 import { operatorsOf } from './names.ts'
 import {
   alertsOf,
   assetsOfLot,
+  closeAlert,
+  findSiteOfAlert,
   logsOf,
   type Move,
   mostRecalled,
@@ -15,6 +18,7 @@ import {
   type Position,
   planOf,
   positionsOf,
+  type SiteLog,
   type Sites,
   type SlotRow,
   slotsOf,
@@ -91,10 +95,19 @@ export class AskService {
       .toSorted((a, b) => (a.siteId + a.slot < b.siteId + b.slot ? -1 : 1))
   }
 
-  /** Returns the sites: how far behind each is, how it says that it is, and its open alerts here. */
+  /**
+   * Returns the sites: how far behind each is, how it says that it is, and its open alerts here. `config`: the sections in which a box
+   * differs from most, and those that changed when its config changed last.
+   */
   async sites(sites: Sites) {
     const [logs, alerts] = await Promise.all([logsOf(this.#db, sites), openAlertsOf(this.#db, sites)])
     const nowMs = this.#clock.now()
+    const usual = usualSections(
+      logs
+        .filter(({ superseded_by }) => superseded_by === null)
+        .map(({ status }) => sectionsOf(status))
+        .filter((one) => one !== undefined),
+    )
     return [...Map.groupBy(logs, ({ site_id }) => site_id).values()].flatMap((ofSite) => {
       const now = ofSite.findLast(({ superseded_by }) => superseded_by === null) ?? ofSite.at(-1)
       if (!now) return []
@@ -108,6 +121,11 @@ export class AskService {
           fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
           lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
           openAlerts: alerts.get(now.site_id) ?? 0,
+          config: {
+            differsIn: differing(sectionsOf(now.status), usual),
+            changedAt: now.config_changed_at === null ? null : isoTime(now.config_changed_at.getTime()),
+            changed: differing(now.config_before, sectionsOf(now.status)),
+          },
         },
       ]
     })
@@ -148,10 +166,24 @@ export class AskService {
       ...{ siteId: row.site_id, logId: row.log_id, id: row.alert_id, type: row.type, severity: row.severity },
       openedAt: isoTime(row.opened_at.getTime()),
       closedAt: row.closed_at === null ? null : isoTime(row.closed_at.getTime()),
+      closedBy: row.closed_by,
       detail: row.detail,
     }))
   }
+
+  /** Closes an alert that somebody has looked at; closing it again changes nothing. Throws NOT_FOUND for one of a site that is not theirs. */
+  async closeAlert(
+    { logId, id }: { readonly logId: string; readonly id: string },
+    name: string,
+    sites: Sites,
+  ): Promise<void> {
+    const siteId = await findSiteOfAlert(this.#db, logId, id)
+    if (siteId === undefined || !(sites === null || sites.includes(siteId))) throw AppError.notFound('Alert')
+    await closeAlert(this.#db, logId, id, { atMs: this.#clock.now(), name })
+  }
 }
+
+const sectionsOf = (status: SiteLog['status']) => Status.parse(status).fleet?.configSections
 
 const unitOut = ({ siteId, unitId, atMs, status, stage, direction, reference }: UnitStep) => ({
   ...{ siteId, unitId, reference, direction, status, stage, since: isoTime(atMs) },

@@ -43,7 +43,8 @@ const labelled = hubStatement(
 )
 const logs = hubStatement(
   'logs-of-sites',
-  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, h.size, h.state, h.fed_at, h.status
+  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, h.size, h.state, h.fed_at, h.status,
+     h.config_before, h.config_changed_at
    FROM log l JOIN site s ON s.site_id = l.site_id JOIN log_head h ON h.log_id = l.log_id
    WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY s.site_id, l.enrolled_at`,
 )
@@ -66,7 +67,7 @@ const floorThen = hubStatement(
 )
 const alerts = hubStatement(
   'alerts-of-sites',
-  `SELECT l.site_id, a.log_id, a.alert_id, a.type, a.severity, a.opened_at, a.closed_at, a.detail FROM alert a
+  `SELECT l.site_id, a.log_id, a.alert_id, a.type, a.severity, a.opened_at, a.closed_at, a.closed_by, a.detail FROM alert a
    JOIN log l ON l.log_id = a.log_id WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY a.opened_at DESC LIMIT 500`,
 )
 // What a restore left behind is kept as evidence, and nobody has to look after it.
@@ -74,6 +75,15 @@ const openAlerts = hubStatement(
   'open-alerts-of-sites',
   `SELECT a.log_id, l.site_id, count(*)::int AS open FROM alert a JOIN log l ON l.log_id = a.log_id
    WHERE a.closed_at IS NULL AND a.type NOT IN ('log.leaves-behind-fork', 'log.branch-lost') AND ($1::text[] IS NULL OR l.site_id = ANY($1)) GROUP BY a.log_id, l.site_id`,
+)
+
+const siteOfAlert = hubStatement(
+  'site-of-alert',
+  `SELECT l.site_id FROM alert a JOIN log l ON l.log_id = a.log_id WHERE a.log_id = $1 AND a.alert_id = $2`,
+)
+const closedAlert = hubStatement(
+  'close-alert',
+  'UPDATE alert SET closed_at = $3, closed_by = $4 WHERE log_id = $1 AND alert_id = $2 AND closed_at IS NULL',
 )
 
 /** The newest move of an asset at one log. `letter`: P or R. `verdict`: V or D after it, else null. */
@@ -166,6 +176,8 @@ export type SiteLog = {
   readonly state: string
   readonly fed_at: Date | null
   readonly status: Readonly<Record<string, unknown>>
+  readonly config_before: Readonly<Record<string, string>> | null
+  readonly config_changed_at: Date | null
 }
 
 /** Returns the logs of the sites, the oldest of each site first. */
@@ -212,6 +224,7 @@ export type AlertRow = {
   readonly severity: string
   readonly opened_at: Date
   readonly closed_at: Date | null
+  readonly closed_by: string | null
   readonly detail: unknown
 }
 
@@ -226,4 +239,19 @@ export async function openAlertsOf(db: HubTx, sites: Sites): Promise<Map<string,
 
 export function alertsOf(db: HubTx, sites: Sites): Promise<AlertRow[]> {
   return db.rows<AlertRow>(alerts, [sites])
+}
+
+/** Returns the site of an alert; undefined when there is none. */
+export async function findSiteOfAlert(db: HubTx, logId: string, id: string): Promise<string | undefined> {
+  return (await db.rows<{ site_id: string }>(siteOfAlert, [logId, id]))[0]?.site_id
+}
+
+/** Closes an alert, unless somebody has. */
+export async function closeAlert(
+  db: HubTx,
+  logId: string,
+  id: string,
+  by: { readonly atMs: number; readonly name: string },
+) {
+  await db.rows(closedAlert, [logId, id, isoTime(by.atMs), by.name])
 }

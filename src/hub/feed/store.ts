@@ -57,10 +57,13 @@ const lockedHead = hubStatement(
   `SELECT size, frontier, state, named_to, witnessed_size, witnessed_root, witnessed_note FROM log_head
    WHERE log_id = $1 FOR UPDATE NOWAIT`,
 )
+const changedConfig = `$8::jsonb #>> '{fleet,configHash}' <> status #>> '{fleet,configHash}'`
 const movedHead = hubStatement(
   'move-head',
   `UPDATE log_head SET size = $2, frontier = $3, witnessed_size = $4, witnessed_root = $5, witnessed_note = $6, fed_at = $7,
-   status = coalesce($8::jsonb, status) WHERE log_id = $1`,
+   status = coalesce($8::jsonb, status),
+   config_before = CASE WHEN ${changedConfig} THEN status #> '{fleet,configSections}' ELSE config_before END,
+   config_changed_at = CASE WHEN ${changedConfig} THEN $7 ELSE config_changed_at END WHERE log_id = $1`,
 )
 const markedHead = hubStatement('mark-head', 'UPDATE log_head SET state = $2 WHERE log_id = $1')
 const handedOver = hubStatement('hand-over', 'UPDATE log_head SET vkeys = $2 WHERE log_id = $1')

@@ -40,6 +40,7 @@ export const tables = {
   /**
    * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: what was cosigned last. `vkeys`: the
    * keys that the newest log-key leaf names; null while those of the enrolment sign. `named_to`: leaves whose names have come.
+   * `config_before`: hashes of the config's sections before the gateway's config changed last.
    */
   log_head: {
     log_id: 'uuid',
@@ -53,6 +54,8 @@ export const tables = {
     fed_at: 'timestamptz',
     named_to: 'bigint',
     status: 'jsonb',
+    config_before: 'jsonb',
+    config_changed_at: 'timestamptz',
   },
   checkpoint: {
     log_id: 'uuid',
@@ -157,6 +160,7 @@ export const tables = {
     severity: 'text',
     opened_at: 'timestamptz',
     closed_at: 'timestamptz',
+    closed_by: 'text',
     acknowledged_at: 'timestamptz',
     detail: 'jsonb',
   },
