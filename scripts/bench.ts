@@ -2,7 +2,7 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, segments, wear, webhooks, deliveries, cameras, history, detection, scores, binary; or wall, ten minutes:
+ *                      backup, segments, wear, webhooks, deliveries, hub, cameras, history, detection, scores, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
  *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
@@ -31,6 +31,7 @@ import { measureDetection } from './bench/detection.ts'
 import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureHistory } from './bench/history.ts'
+import { measureHub } from './bench/hub.ts'
 import { measureLists } from './bench/lists.ts'
 import { measureProofs } from './bench/log-tree.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
@@ -70,6 +71,7 @@ const parts = {
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
+  hub: (workshop) => measureHub(workshop),
   cameras: (workshop) => measureCameras(workshop),
   history: (workshop) => measureHistory(workshop),
   detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),

@@ -65,7 +65,13 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const window = new SlidingWindow({ clock })
   pageRoutes(api, { sessions, window, site: { siteId, instance } })
   const sitesOf = (username: string, permission: Permission) => reachOf(config, username, permission)
-  askRoutes(api, { asks: new AskService({ db, clock }), authenticator, sessions, window, sitesOf })
+  askRoutes(api, {
+    asks: new AskService({ db, clock, openings: config.hub.openings }),
+    authenticator,
+    sessions,
+    window,
+    sitesOf,
+  })
   operationRoutes(api, { figures, metrics, window, clock, version, sitesOf })
   return { api, enrolments, witness, close: () => db.close() }
 }

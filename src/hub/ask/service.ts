@@ -28,14 +28,24 @@ import {
 } from './store.ts'
 import { newestBySite, onTheWay, whereabouts } from './whereabouts.ts'
 
+type AskNeeds = {
+  readonly db: HubDatabase
+  readonly clock: Pick<Clock, 'now'>
+  /** never: no name is looked for, which takes a bundle a move. */
+  readonly openings: 'never' | 'names'
+}
+
 /** Answers questions over all sites, as far as a caller may see them. */
 export class AskService {
   readonly #db: HubDatabase
   readonly #clock: Pick<Clock, 'now'>
 
-  constructor(needs: { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }) {
-    this.#db = needs.db
-    this.#clock = needs.clock
+  readonly #openings: AskNeeds['openings']
+
+  constructor({ db, clock, openings }: AskNeeds) {
+    this.#db = db
+    this.#clock = clock
+    this.#openings = openings
   }
 
   /**
@@ -56,7 +66,7 @@ export class AskService {
     const unit = stands === 'left' ? onTheWay(await unitStepsOf(this.#db, read.key, own, sites)) : undefined
     const operators = await operatorsOf(
       this.#db,
-      trail.filter(({ siteId }) => named === null || named.includes(siteId)),
+      this.#openings === 'never' ? [] : trail.filter(({ siteId }) => named === null || named.includes(siteId)),
     )
     const namedMove = moveWith(operators)
     return {
