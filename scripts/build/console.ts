@@ -73,6 +73,11 @@ const workers = {
     runtime: 'node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',
     packed: 'onnxruntime.wasm.gz',
   },
+  codes: {
+    script: 'code-worker.ts',
+    runtime: 'node_modules/zxing-wasm/dist/reader/zxing_reader.wasm',
+    packed: 'zxing.wasm.gz',
+  },
 } as const satisfies Record<string, { script: string; runtime: string; packed: AssetName }>
 
 const packedFiles = Object.values(workers).map(({ packed }) => join(root, assets[packed]()))
@@ -128,7 +133,12 @@ async function bundle(): Promise<Record<string, File>> {
     ]),
   )
   const scan = pages['scan.html']?.text ?? ''
-  const text = await worker(scan, importedBy(scan, metafile?.outputs ?? {}))
+  const camera = names.filter((name) => name.startsWith('assets/camera-scan-'))
+  const reader = Object.values(addresses.codes ?? {})
+  const text = await worker(scan, importedBy(scan, metafile?.outputs ?? {}), [
+    ...camera,
+    ...reader.map((one) => one.slice(1)),
+  ])
   return { ...pages, 'scan-worker.js': { type: types.js, immutable: false, text }, ...files }
 }
 
@@ -188,8 +198,9 @@ function importedBy(page: string, outputs: Metafile['outputs']): string[] {
 }
 
 /** Makes the service worker of the scan page: the names of what it keeps, with a version that changes with any of them. */
-async function worker(scan: string, names: readonly string[]): Promise<string> {
-  const files = { page: '/scan', assets: names.map((name) => `/${name}`) }
+async function worker(scan: string, names: readonly string[], later: readonly string[]): Promise<string> {
+  const path = (name: string) => `/${name}`
+  const files = { page: '/scan', assets: names.map(path), later: later.map(path) }
   const version = createHash('sha256').update(scan).update(JSON.stringify(files)).digest('hex').slice(0, 16)
   const { outputFiles = [] } = await build({
     ...{ absWorkingDir: root, entryPoints: [join(page, 'scan-worker.ts')], bundle: true, minify: true, write: false },

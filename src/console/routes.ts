@@ -175,7 +175,7 @@ function addPage(api: Api, admission: Admission): void {
   // The policy makes the addresses of the page's own workers, and no other.
   for (const path of viewPaths) api.get(path, (c) => serve(c, 'index.html', 'own-workers'))
   // The one policy makes the address of the service worker, and no other.
-  for (const path of ['/scan', '/training']) api.get(path, (c) => serve(c, 'scan.html', 'scan-worker'))
+  for (const path of ['/scan', '/training']) api.get(path, (c) => serve(c, 'scan.html', 'scan-worker own-workers'))
   api.get('/scan-worker.js', (c) => serve(c, 'scan-worker.js'))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
 }

@@ -35,6 +35,7 @@ const workerPolicy = [
 export function sendPublic(c: Context<AppEnv>, file: ConsoleFile, trustedTypes = "'none'") {
   const policy = [...contentSecurityPolicy, `trusted-types ${trustedTypes}`].join('; ')
   c.header('Content-Security-Policy', file.isWorker ? workerPolicy : policy)
+  c.header('Permissions-Policy', 'camera=(self), microphone=(), geolocation=()')
   c.header('Referrer-Policy', 'no-referrer')
   c.header('Cross-Origin-Opener-Policy', 'same-origin')
   c.header('Cross-Origin-Resource-Policy', 'same-origin')

@@ -39,6 +39,7 @@ export const assets = {
   // Made from src/console/page by scripts/build/console.ts.
   'console.json': () => '.cache/console.json',
   'onnxruntime.wasm.gz': () => '.cache/onnxruntime.wasm.gz',
+  'zxing.wasm.gz': () => '.cache/zxing.wasm.gz',
   // Made from the lockfile by scripts/build/sbom.ts.
   'sbom.json': (arch: Arch) => `.cache/sbom-${arch}.json`,
 } as const satisfies Record<string, (arch: Arch) => string>

@@ -26,8 +26,8 @@ type Test = { teardown(work: () => unknown): void }
 export type Place = { readonly gateway: TestGateway; readonly url: string }
 
 /** One browser for all tests of a file. Undefined where there is none. */
-export async function launchBrowser(): Promise<Browser | undefined> {
-  return isThere ? chromium.launch({ executablePath, args: flags }) : undefined
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser | undefined> {
+  return isThere ? chromium.launch({ executablePath, args: [...flags, ...more] }) : undefined
 }
 
 /** A gateway that listens, with the browser's own time: ages on the page are counted from the Date of its answers. */

@@ -1,6 +1,6 @@
 type WorkerFiles = { readonly script: string; readonly runtime: string }
 /** The build puts in the addresses of the workers, and of the WebAssembly that each runs. */
-declare const gatehouseWorkers: Readonly<Record<'objects', WorkerFiles>>
+declare const gatehouseWorkers: Readonly<Record<'objects' | 'codes', WorkerFiles>>
 
 type Policies = {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }

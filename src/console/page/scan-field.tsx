@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
+import { CameraButton, useCamera } from './camera-button.tsx'
 import { Icon } from './icons.tsx'
-import { gatewayWords } from './language.ts'
 import { Said } from './said.tsx'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { listenForScans } from './scan-keys.ts'
@@ -46,8 +46,8 @@ const isHandheld = () => matchMedia('(pointer: coarse)').matches
 /** Shows the field for codes: typed, scanned, or read by the device's camera. It is part of every view's head. */
 export const ScanField = () => {
   const [{ recent, isBusy }, setScans] = useState(scans)
-  const [isCamera, setCamera] = useState(false)
   const [note, setNote] = useState('')
+  const camera = useCamera(setNote)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     listeners.add(setScans)
@@ -63,11 +63,6 @@ export const ScanField = () => {
     event.preventDefault()
     take(field.current?.value ?? '')
     if (field.current) field.current.value = ''
-  }
-  const openCamera = () => {
-    const missing = whatCameraNeeds()
-    setNote(missing ?? '')
-    setCamera(missing === undefined)
   }
   const [last] = recent
   return (
@@ -93,9 +88,7 @@ export const ScanField = () => {
         <button type="submit" class="square" aria-label={texts.find}>
           <Icon name="find" />
         </button>
-        <button type="button" class="square" aria-label={texts.byCamera} onClick={openCamera}>
-          <Icon name="camera" />
-        </button>
+        <CameraButton camera={camera} />
       </form>
       <div class="scan-result">
         <p role="status">
@@ -117,73 +110,20 @@ export const ScanField = () => {
           </details>
         ) : null}
       </div>
-      {isCamera ? (
-        <CameraScan
-          onEnd={(code, problem) => {
-            setCamera(false)
+      {camera.View ? (
+        <camera.View
+          onCode={(code) => {
+            camera.close()
+            take(code)
+            field.current?.focus()
+          }}
+          onEnd={(problem) => {
+            camera.close()
             setNote(problem)
-            if (code !== '') take(code)
             field.current?.focus()
           }}
         />
       ) : null}
     </search>
-  )
-}
-
-type Detector = { detect(source: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]> }
-type WithDetector = { readonly BarcodeDetector?: new () => Detector }
-const everyMs = 120
-
-/** Says what is missing before this device's camera can read codes; undefined: nothing. */
-function whatCameraNeeds(): string | undefined {
-  if (!isSecureContext) return texts.needsHttps
-  if (!('BarcodeDetector' in window)) return texts.useAnother
-  return undefined
-}
-
-/** Shows the camera of the device until it reads a code, or somebody closes it. */
-const CameraScan = ({ onEnd }: { onEnd: (code: string, problem: string) => void }) => {
-  const video = useRef<HTMLVideoElement>(null)
-  useEffect(() => {
-    const { BarcodeDetector: Maker } = window as WithDetector
-    let stream: MediaStream | undefined
-    let timer = 0
-    let isOver = false
-    const end = (code: string, problem = '') => {
-      if (!isOver) onEnd(code, problem)
-      isOver = true
-    }
-    const look = async (detector: Detector) => {
-      const found = video.current ? await detector.detect(video.current).catch(() => []) : []
-      if (isOver) return
-      if (found[0]) end(found[0].rawValue)
-      else timer = window.setTimeout(look, everyMs, detector)
-    }
-    const start = async () => {
-      if (!Maker) return end('', texts.readsNone)
-      stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
-      if (isOver || !video.current) return stop()
-      video.current.srcObject = stream
-      await video.current.play()
-      await look(new Maker())
-    }
-    const stop = () => {
-      for (const track of stream?.getTracks() ?? []) track.stop()
-    }
-    start().catch((error: Error) => end('', texts.cameraFailed(gatewayWords(error.message))))
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-      stop()
-    }
-  }, [])
-  return (
-    <div class="camera-scan">
-      <video ref={video} muted playsinline aria-label={texts.picture} />
-      <button type="button" onClick={() => onEnd('', '')}>
-        <Icon name="close" /> {texts.closeCamera}
-      </button>
-    </div>
   )
 }

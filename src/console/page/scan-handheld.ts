@@ -1,6 +1,6 @@
 import { readEnrolment } from './enrolment-code.ts'
 import { type Credential, headersOf, post } from './scan-gateway.ts'
-import type { Item, ItemStore } from './scan-store.ts'
+import type { Item, ItemStore } from './scan-items.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
 type Shift = Credential & { /** Signed out, but scans of this person still wait. */ readonly isLeaving?: boolean }

@@ -10,7 +10,13 @@ export type Outcome =
     }
   | { readonly kind: 'refused'; readonly words: string }
   | { readonly kind: 'sign-in' }
-  | { readonly kind: 'later'; readonly words: string; readonly afterSeconds: number }
+  | {
+      readonly kind: 'later'
+      readonly words: string
+      readonly afterSeconds: number
+      /** The gateway could be reached and failed at this item: it may fail again each time. */
+      readonly isFault?: boolean
+    }
 
 type Answer = {
   readonly success?: unknown
@@ -39,7 +45,8 @@ export function outcomeOf(status: number, body: unknown, retryAfter: string | nu
   }
   const seconds = Number(retryAfter ?? 0)
   const words = isOurs ? gatewayWords(String(message ?? code)) : texts.silent(status)
-  return { kind: 'later', words, afterSeconds: Number.isFinite(seconds) ? seconds : 0 }
+  const isFault = isOurs && status >= 500 && status !== 503
+  return { kind: 'later', words, afterSeconds: Number.isFinite(seconds) ? seconds : 0, isFault }
 }
 
 function warningsOf({ warnings, placed }: Answer): string[] {

@@ -1,4 +1,4 @@
-import type { Photo } from './scan-store.ts'
+import type { Photo } from './scan-items.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
 const largestBytes = 1_000_000

@@ -1,5 +1,6 @@
+import { SetAside } from './scan-aside.ts'
 import type { Outcome } from './scan-outcome.ts'
-import { acknowledgedKey, type Item, type ItemStore, type NewItem, type Photo } from './scan-store.ts'
+import { acknowledgedKey, type Item, type ItemStore, type NewItem, type Photo } from './scan-items.ts'
 
 /** What is to be shown of the queue: always all of it. */
 export type QueueState = {
@@ -11,6 +12,8 @@ export type QueueState = {
   readonly signInNeeded: readonly string[]
   /** What the gateway remarked about the last item that it took. */
   readonly remarks: readonly string[]
+  /** Items that the gateway fails at, by their number, with its words; they are tried again later. */
+  readonly aside: ReadonlyMap<number, string>
 }
 
 export type QueueNeeds = {
@@ -22,6 +25,8 @@ export type QueueNeeds = {
   readonly onRefused: () => void
   /** Runs the work alone among all windows of this browser. */
   readonly alone: (work: () => Promise<void>) => Promise<void>
+  /** Milliseconds that only go forward. */
+  readonly nowMs: () => number
 }
 
 const waitsSeconds = [1, 2, 5, 10, 30] as const
@@ -29,14 +34,15 @@ const waitsSeconds = [1, 2, 5, 10, 30] as const
 /**
  * Keeps what was done until the gateway has it. An item counts as taken only when the store has committed it, and leaves the
  * store only when the gateway acknowledged it. Items of one person are sent one after the other, in their order; what was
- * refused stays visible and lets the next one pass.
+ * refused stays visible and lets the next one pass. What the gateway fails at again and again is set aside for some minutes.
  */
 export class ScanQueue {
   readonly #needs: QueueNeeds
-  #state: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [] }
+  #state: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [], aside: new Map() }
   /** As the store has them; read again before each round of sending, because another window may have changed them. */
   #items: readonly Item[] = []
   #failures = 0
+  readonly #aside = new SetAside()
   #timer: ReturnType<typeof setTimeout> | undefined
   #sending: Promise<void> | undefined
   #isAskedAgain = false
@@ -62,6 +68,7 @@ export class ScanQueue {
 
   async sendAgain({ n }: Item): Promise<void> {
     await this.#needs.store.renew(n)
+    this.#aside.forget(n)
     this.#put(n, undefined)
     await this.#show()
     this.wake()
@@ -93,15 +100,24 @@ export class ScanQueue {
   }
 
   async #sendAll(): Promise<void> {
-    const { store, send } = this.#needs
+    const { store, send, nowMs } = this.#needs
     const signedOut = new Set<string>()
     this.#items = await store.items()
     for (;;) {
-      const next = this.#items.find(({ refusal, by }) => refusal === undefined && !signedOut.has(by))
+      const next = this.#items.find(
+        (item) =>
+          item.refusal === undefined && !signedOut.has(item.by) && !this.#aside.holds(item, this.#items, nowMs()),
+      )
       if (!next) break
       const outcome = await send(next, next.hasPhoto ? await store.photo(next.id) : undefined)
-      if (outcome.kind === 'later') return this.#rest(outcome.words, outcome.afterSeconds)
+      if (outcome.kind === 'later') {
+        const isAside = outcome.isFault === true && this.#aside.failed(next, outcome.words, nowMs())
+        if (!isAside) return this.#rest(outcome.words, outcome.afterSeconds)
+        await this.#show()
+        continue
+      }
       this.#failures = 0
+      this.#aside.forget(next.n)
       if (outcome.kind === 'sign-in') signedOut.add(next.by)
       if (outcome.kind === 'refused') {
         await store.refuse(next.n, outcome.words)
@@ -116,6 +132,8 @@ export class ScanQueue {
       await this.#show({ rests: '', remarks, signInNeeded: [...signedOut] })
     }
     await this.#show({ rests: '', signInNeeded: [...signedOut] })
+    const againMs = this.#aside.nextMs(nowMs())
+    if (againMs !== undefined) this.#timer = setTimeout(() => this.wake(), againMs - nowMs() + 10)
   }
 
   #put(n: number, refusal: string | undefined): void {
@@ -137,7 +155,7 @@ export class ScanQueue {
   async #show(more: Partial<QueueState> = {}): Promise<void> {
     const { store } = this.#needs
     const acknowledged = (await store.fact<number>(acknowledgedKey)) ?? 0
-    this.#state = { ...this.#state, ...more, items: this.#items, acknowledged }
+    this.#state = { ...this.#state, ...more, items: this.#items, acknowledged, aside: this.#aside.words }
     this.#needs.tell(this.#state)
   }
 }

@@ -11,6 +11,8 @@ const english = {
   waiting: (n: number) => `${n} waiting`,
   refused: (n: number) => `${n} refused`,
   acknowledged: (n: number) => `${n} received by the gateway`,
+  aside: (n: number) =>
+    n === 1 ? 'One scan is set aside: open the list.' : `${n} scans are set aside: open the list.`,
   rests: (why: string) => `Nothing is sent now: ${why}. What you scan is kept here and sent by itself.`,
   signInNeeded: (who: string, n: number) =>
     `${countOf(n, 'scan', 'scans')} of ${who} cannot be sent: ${who} has to sign in here again.`,
@@ -56,6 +58,8 @@ const english = {
     `NOT SAVED. This device could not store the scan (${why}). It is still on the screen: make room on the device or let waiting scans be sent, then press Save again.`,
   taken: (title: string) => `Kept on this device: ${title}`,
   queue: {
+    aside: (why: string) =>
+      `Set aside, because the gateway fails at it: ${why}. It is tried again every five minutes; what is about the same pallet or slot waits behind it, all other scans are sent. Tell your supervisor.`,
     title: 'Scans on this device',
     none: 'No scan waits. The gateway has them all.',
     again: 'Send again',
@@ -100,6 +104,8 @@ const german: typeof english = {
   waiting: (n) => (n === 1 ? '1 wartet' : `${n} warten`),
   refused: (n) => `${n} abgelehnt`,
   acknowledged: (n) => `${n} beim Gateway angekommen`,
+  aside: (n) =>
+    n === 1 ? 'Ein Scan ist zurückgestellt: die Liste öffnen.' : `${n} Scans sind zurückgestellt: die Liste öffnen.`,
   rests: (why) => `Gerade wird nichts gesendet: ${why}. Was Sie scannen, bleibt hier und wird von selbst gesendet.`,
   signInNeeded: (who, n) =>
     `${countOf(n, 'Scan', 'Scans')} von ${who} ${n === 1 ? 'kann' : 'können'} nicht gesendet werden: ${who} muss sich hier wieder anmelden.`,
@@ -152,6 +158,8 @@ const german: typeof english = {
     `NICHT GESPEICHERT. Dieses Gerät konnte den Scan nicht ablegen (${why}). Er steht noch auf dem Bildschirm: Schaffen Sie Platz auf dem Gerät oder lassen Sie wartende Scans senden, dann noch einmal speichern.`,
   taken: (title) => `Auf diesem Gerät abgelegt: ${title}`,
   queue: {
+    aside: (why) =>
+      `Zurückgestellt, weil das Gateway daran scheitert: ${why}. Alle fünf Minuten wird es noch einmal versucht; was dieselbe Palette oder denselben Stellplatz betrifft, wartet dahinter, alle anderen Scans werden gesendet. Bitte der Schichtleitung sagen.`,
     title: 'Scans auf diesem Gerät',
     none: 'Kein Scan wartet. Das Gateway hat alle.',
     again: 'Noch einmal senden',

@@ -2,7 +2,13 @@
  * The service worker of /scan and /training: it keeps the page's own files, so that the page opens without a network. The
  * build puts their names in. It never answers for the API.
  */
-declare const gatehouseFiles: { readonly version: string; readonly page: string; readonly assets: readonly string[] }
+declare const gatehouseFiles: {
+  readonly version: string
+  readonly page: string
+  readonly assets: readonly string[]
+  /** What reads codes by the camera; it is kept too, but the page opens without it. */
+  readonly later: readonly string[]
+}
 
 type Waiting = Event & { waitUntil(work: Promise<unknown>): void }
 type Fetching = Waiting & { readonly request: Request; respondWith(answer: Promise<Response>): void }
@@ -17,7 +23,7 @@ const worker = self as unknown as Worker
 const scope = new URL(worker.registration.scope).pathname
 const prefix = `gatehouse ${scope} `
 const cacheName = prefix + gatehouseFiles.version
-const own = new Set(gatehouseFiles.assets)
+const own = new Set([...gatehouseFiles.assets, ...gatehouseFiles.later])
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(
@@ -31,6 +37,7 @@ worker.addEventListener('install', (event) => {
       )
       .then(() => worker.skipWaiting()),
   )
+  event.waitUntil(caches.open(cacheName).then((cache) => cache.addAll(gatehouseFiles.later).catch(() => undefined)))
 })
 
 worker.addEventListener('activate', (event) => {

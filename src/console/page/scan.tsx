@@ -1,4 +1,5 @@
 import { render, useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { CameraButton, useCamera } from './camera-button.tsx'
 import { language, locale } from './language.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
@@ -8,7 +9,8 @@ import { listenForScans } from './scan-keys.ts'
 import type { Outcome } from './scan-outcome.ts'
 import { type QueueState, ScanQueue } from './scan-queue.ts'
 import { signal } from './scan-signals.ts'
-import { type Item, type ItemStore, MemoryStore, openStore, type Photo } from './scan-store.ts'
+import { type Item, type ItemStore, MemoryStore, type Photo } from './scan-items.ts'
+import { openStore } from './scan-store.ts'
 import { type Act, type Code, type Count, type Done, Task } from './scan-task.tsx'
 import { scanTexts as texts } from './scan-texts.ts'
 import { TrainingFloor } from './scan-training.ts'
@@ -43,7 +45,7 @@ const Page = () => {
   )
 }
 
-const empty: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [] }
+const empty: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [], aside: new Map() }
 const trainee: Credential = { username: 'trainee', instance: '', secret: '', role: 'supervisor' }
 
 const Desk = ({ store, handheld }: Opened) => {
@@ -70,6 +72,7 @@ const Desk = ({ store, handheld }: Opened) => {
           signal(false)
           setSaid({ kind: 'bad', words: texts.refusedNow })
         },
+        nowMs: () => performance.now(),
         alone: (work) => navigator.locks.request(isTraining ? 'gatehouse training' : 'gatehouse scan', work),
       }),
     [],
@@ -106,6 +109,7 @@ const Desk = ({ store, handheld }: Opened) => {
     signal(false)
     setSaid({ kind: 'bad', words })
   }
+  const camera = useCamera((words) => (words === '' ? setSaid(undefined) : problem(words)))
   const done = async ({ title, path, body }: Done, photo: Photo | undefined): Promise<boolean> => {
     if (!person) return false
     const id = crypto.randomUUID()
@@ -152,9 +156,27 @@ const Desk = ({ store, handheld }: Opened) => {
         <Said words={said?.words ?? ''} />
       </p>
       <p class="scan-say warn" role="status">
-        <Said words={[...queued.remarks, restWords(queued)].filter((words) => words !== '').join(' ')} />
+        <Said
+          words={[...queued.remarks, queued.aside.size > 0 ? texts.aside(queued.aside.size) : '', restWords(queued)]
+            .filter((words) => words !== '')
+            .join(' ')}
+        />
       </p>
-      {isListOpen ? <List queue={queue} items={queued.items} /> : null}
+      {isListOpen ? <List queue={queue} queued={queued} /> : null}
+      {act || !person ? (
+        <>
+          <CameraButton camera={camera} words />
+          {camera.View ? (
+            <camera.View
+              onCode={(text) => taker.current?.({ text, isScanned: true })}
+              onEnd={(words) => {
+                camera.close()
+                if (words !== '') problem(words)
+              }}
+            />
+          ) : null}
+        </>
+      ) : null}
       {act && person ? <Entry onCode={(text) => taker.current?.({ text, isScanned: false })} /> : null}
       {act && person ? (
         <Task
@@ -240,7 +262,7 @@ const Chips = ({ queued, isOpen, onOpen }: { queued: QueueState; isOpen: boolean
   )
 }
 
-const List = ({ queue, items }: { queue: ScanQueue; items: readonly Item[] }) => {
+const List = ({ queue, queued: { items, aside } }: { queue: ScanQueue; queued: QueueState }) => {
   const [sure, setSure] = useState<number | undefined>(undefined)
   const remove = (item: Item) => {
     if (sure !== item.n) return setSure(item.n)
@@ -258,6 +280,11 @@ const List = ({ queue, items }: { queue: ScanQueue; items: readonly Item[] }) =>
             <p class="muted">
               {item.by}, {new Date(item.at).toLocaleString(locale)}
             </p>
+            {item.refusal === undefined && aside.has(item.n) ? (
+              <p class="problem">
+                <Said words={texts.queue.aside(aside.get(item.n) ?? '')} />
+              </p>
+            ) : null}
             {item.refusal === undefined ? null : (
               <p class="problem">
                 <Said words={item.refusal} />

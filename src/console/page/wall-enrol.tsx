@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Refused } from './ask.ts'
+import { CameraButton, useCamera } from './camera-button.tsx'
 import { readEnrolment } from './enrolment-code.ts'
 import { Said } from './said.tsx'
 import { listenForScans } from './scan-keys.ts'
@@ -70,10 +71,11 @@ async function enrol(text: string): Promise<string> {
   }
 }
 
-/** The screen without an enrolment: takes its code by a scanner or by typing. */
+/** The screen without an enrolment: takes its code by a scanner, by the camera of the screen, or by typing. */
 export const EnrolScreen = ({ problem: before, onDone }: { problem: string; onDone: () => void }) => {
   const [problem, setProblem] = useState(before)
   const field = useRef<HTMLInputElement>(null)
+  const camera = useCamera(setProblem)
   const take = (text: string) => {
     void enrol(text).then((wrong) => {
       setProblem(wrong)
@@ -101,6 +103,20 @@ export const EnrolScreen = ({ problem: before, onDone }: { problem: string; onDo
         <p>{words.steps}</p>
         <label for="wall-code">{words.code}</label>
         <input id="wall-code" ref={field} type="text" autocomplete="off" autocapitalize="off" spellcheck={false} />
+        <CameraButton camera={camera} words />
+        {camera.View ? (
+          <camera.View
+            onCode={(code) => {
+              camera.close()
+              if (field.current) field.current.value = code
+              take(code)
+            }}
+            onEnd={(words) => {
+              camera.close()
+              setProblem(words)
+            }}
+          />
+        ) : null}
         <p class="problem" role="alert">
           <Said words={problem} />
         </p>

@@ -1,0 +1,84 @@
+import t from 'tap'
+import type { Outcome } from '../../src/console/page/scan-outcome.ts'
+import { outcomeOf } from '../../src/console/page/scan-outcome.ts'
+import { type QueueState, ScanQueue } from '../../src/console/page/scan-queue.ts'
+import { MemoryStore, type NewItem } from '../../src/console/page/scan-items.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+const fault = { success: false, error: { code: 'INTERNAL_ERROR', message: 'The gateway failed' } }
+const item = (id: string, asset_barcode: string, slot_code: string): NewItem => ({
+  ...{ id, by: 'olga', title: id, path: '/api/whms/events', at: '2026-03-02T08:00:00Z' },
+  body: { event_type: 'PLACED', asset_barcode, slot_code },
+})
+
+/** A queue whose gateway fails at the items in `broken`; `sent` are those that it took. */
+function queueWith(broken: Set<string>) {
+  const sent: string[] = []
+  let state: QueueState | undefined
+  let [nowMs, asked] = [0, 0]
+  const answer = async (id: string): Promise<Outcome> => {
+    asked += 1
+    if (broken.has(id)) return outcomeOf(500, fault, null)
+    sent.push(id)
+    return outcomeOf(201, { success: true }, null)
+  }
+  let isBusy = 0
+  const queue = new ScanQueue({
+    store: new MemoryStore(),
+    send: ({ id }) => answer(id),
+    tell: (next) => {
+      state = next
+    },
+    onRefused: () => {},
+    alone: async (work) => {
+      isBusy += 1
+      await work().finally(() => {
+        isBusy -= 1
+      })
+    },
+    nowMs: () => nowMs,
+  })
+  const settle = async () => {
+    const before = asked
+    queue.wake()
+    await waitUntil('all is sent that can be', () => isBusy === 0 && (asked > before || broken.size === 0))
+  }
+  return { queue, sent, settle, state: () => state, pass: (ms: number) => (nowMs += ms) }
+}
+
+t.test(
+  'a scan at which the gateway fails each time is set aside in sight, and the others pass in their order',
+  async (t) => {
+    const broken = new Set(['first'])
+    const { queue, sent, settle, state, pass } = queueWith(broken)
+    await queue.take(item('first', 'P-1', 'A-01'), undefined)
+    await queue.take(item('same pallet', 'P-1', 'A-02'), undefined)
+    await queue.take(item('same slot', 'P-2', 'a-01'), undefined)
+    await queue.take(item('another', 'P-3', 'A-03'), undefined)
+    for (let n = 0; n < 6 && state()?.aside.size === 0; n += 1) await settle()
+    await waitUntil('the other one is sent', () => sent.length > 0)
+    await waitUntil('nothing rests', () => state()?.rests === '')
+    t.strictSame(sent, ['another'], 'what is about the same pallet or slot waits behind it')
+    t.strictSame([...(state()?.aside.values() ?? [])], ['The gateway failed'])
+    t.strictSame(
+      state()?.items.map(({ id }) => id),
+      ['first', 'same pallet', 'same slot'],
+      'and all of it stays in sight',
+    )
+    broken.clear()
+    queue.wake()
+    pass(5 * 60_000 + 1)
+    queue.wake()
+    await waitUntil('all are sent', () => sent.length === 4)
+    t.strictSame(sent, ['another', 'first', 'same pallet', 'same slot'])
+    await waitUntil('nothing is aside', () => state()?.aside.size === 0 && state()?.items.length === 0)
+  },
+)
+
+t.test('what says nothing about a scan sets none aside', async (t) => {
+  for (const status of [503, 429, 409, 408]) {
+    t.notOk((outcomeOf(status, fault, null) as { isFault?: boolean }).isFault, `${status}`)
+  }
+  t.notOk((outcomeOf(500, undefined, null) as { isFault?: boolean }).isFault, 'a page of a proxy')
+  t.ok((outcomeOf(500, fault, null) as { isFault?: boolean }).isFault)
+})
