@@ -131,7 +131,7 @@ export const hub = {
   ),
   openings: key(
     oneOf(['never', 'names']).prefault('never'),
-    'never: people are commitments at the head office, which open to nothing. names: who placed, verified and moved is sent along, if the head office takes it (hub.openings there); an erasure here takes it away there. Notes are never sent.',
+    'What of people the head office gets. never: people are commitments there, which open to nothing. names: who placed, verified and moved is sent along, if the head office takes it (hub.openings there); an erasure here takes it away there. Notes are never sent.',
   ),
   maxBytesPerSecond: key(
     size().nullable().prefault(null),
