@@ -194,6 +194,25 @@ const forgeries: { what: string; change: (db: Database) => void; found: { where:
     found: [{ where: 'hash of audit entry 41', what: 'was changed; the entry is what the log covers' }],
   },
   {
+    what: 'a hash that became longer and one that became shorter, so that the bytes of all are as many as before',
+    change: (db) => {
+      db.exec('UPDATE audit_hash SET hash = zeroblob(33) WHERE entry_id = 41')
+      db.exec('UPDATE audit_hash SET hash = zeroblob(31) WHERE entry_id = 42')
+    },
+    found: [41, 42].map((id) => ({
+      where: `hash of audit entry ${id}`,
+      what: 'was changed; the entry is what the log covers',
+    })),
+  },
+  {
+    what: 'hashes that became one byte each',
+    change: (db) => db.exec(`UPDATE audit_hash SET hash = x'00' WHERE entry_id BETWEEN 101 AND 200`),
+    found: Array.from({ length: 100 }, (_, i) => ({
+      where: `hash of audit entry ${101 + i}`,
+      what: 'was changed; the entry is what the log covers',
+    })),
+  },
+  {
     what: 'a removed hash',
     change: (db) => db.exec('DELETE FROM audit_hash WHERE entry_id IN (41, 205)'),
     found: [
