@@ -1,8 +1,8 @@
 import t from 'tap'
+import { MemoryStore, type NewItem } from '../../src/console/page/scan-items.ts'
 import type { Outcome } from '../../src/console/page/scan-outcome.ts'
 import { outcomeOf } from '../../src/console/page/scan-outcome.ts'
 import { type QueueState, ScanQueue } from '../../src/console/page/scan-queue.ts'
-import { MemoryStore, type NewItem } from '../../src/console/page/scan-items.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const fault = { success: false, error: { code: 'INTERNAL_ERROR', message: 'The gateway failed' } }
@@ -54,6 +54,7 @@ t.test(
     await queue.take(item('first', 'P-1', 'A-01'), undefined)
     await queue.take(item('same pallet', 'P-1', 'A-02'), undefined)
     await queue.take(item('same slot', 'P-2', 'a-01'), undefined)
+    await queue.take(item('after what waits', 'P-2', 'A-05'), undefined)
     await queue.take(item('another', 'P-3', 'A-03'), undefined)
     for (let n = 0; n < 6 && state()?.aside.size === 0; n += 1) await settle()
     await waitUntil('the other one is sent', () => sent.length > 0)
@@ -62,15 +63,15 @@ t.test(
     t.strictSame([...(state()?.aside.values() ?? [])], ['The gateway failed'])
     t.strictSame(
       state()?.items.map(({ id }) => id),
-      ['first', 'same pallet', 'same slot'],
+      ['first', 'same pallet', 'same slot', 'after what waits'],
       'and all of it stays in sight',
     )
     broken.clear()
     queue.wake()
     pass(5 * 60_000 + 1)
     queue.wake()
-    await waitUntil('all are sent', () => sent.length === 4)
-    t.strictSame(sent, ['another', 'first', 'same pallet', 'same slot'])
+    await waitUntil('all are sent', () => sent.length === 5)
+    t.strictSame(sent, ['another', 'first', 'same pallet', 'same slot', 'after what waits'])
     await waitUntil('nothing is aside', () => state()?.aside.size === 0 && state()?.items.length === 0)
   },
 )

@@ -4,6 +4,8 @@ import { type CodeReader, openReader } from './code-reader.ts'
 import { Icon } from './icons.tsx'
 import { gatewayWords } from './language.ts'
 
+/** A code that was not read for so long has left the picture. */
+const goneAfterMs = 2000
 const everyMs = 120
 
 type Props = {
@@ -27,6 +29,7 @@ export const CameraScan = ({ onCode, onEnd }: Props) => {
     let timer = 0
     let isOver = false
     let last = ''
+    let lastSeenMs = 0
     const stop = () => {
       isOver = true
       clearTimeout(timer)
@@ -37,8 +40,10 @@ export const CameraScan = ({ onCode, onEnd }: Props) => {
       const found = video.current && reader ? await reader.read(video.current) : []
       if (isOver) return
       const [code = ''] = found
-      if (code !== '' && code !== last) onCode(code)
-      last = code
+      const nowMs = performance.now()
+      // One blurred picture between two sharp ones is no new look at the code.
+      if (code !== '' && (code !== last || nowMs - lastSeenMs > goneAfterMs)) onCode(code)
+      if (code !== '') [last, lastSeenMs] = [code, nowMs]
       timer = window.setTimeout(() => look().catch(fail), everyMs)
     }
     const fail = (error: Error) => {

@@ -27,15 +27,28 @@ export class SetAside {
     this.#failed.delete(n)
   }
 
-  /** Whether an item has to wait, by itself or behind an earlier one. `items`: all, in their order. */
-  holds(item: Item, items: readonly Item[], nowMs: number): boolean {
-    return items.some(
-      (other) =>
-        other.n <= item.n &&
-        other.refusal === undefined &&
-        (this.#failed.get(other.n)?.untilMs ?? 0) > nowMs &&
-        (other.n === item.n || isAboutTheSame(other, item)),
-    )
+  /**
+   * Returns the numbers of the items that have to wait: those that are set aside, and each that names a pallet or slot of an
+   * earlier one that waits. `items`: all, in their order.
+   */
+  held(items: readonly Item[], nowMs: number): ReadonlySet<number> {
+    const held = new Set<number>()
+    const waiting = new Set<string>()
+    for (const item of items) {
+      if (item.refusal !== undefined) continue
+      const names = namesIn(item)
+      const isAside = (this.#failed.get(item.n)?.untilMs ?? 0) > nowMs
+      if (!isAside && !names.some((name) => waiting.has(name))) continue
+      held.add(item.n)
+      for (const name of names) waiting.add(name)
+    }
+    return held
+  }
+
+  /** Forgets items that are gone, also those that another window has sent. */
+  keep(items: readonly Item[]): void {
+    const there = new Set(items.map(({ n }) => n))
+    for (const n of this.#failed.keys()) if (!there.has(n)) this.#failed.delete(n)
   }
 
   /** Why items are set aside, by their number. */
@@ -50,12 +63,7 @@ export class SetAside {
   }
 }
 
-/** Whether two items name one pallet or one slot. Pure. */
-export function isAboutTheSame(one: Item, other: Item): boolean {
-  const names = new Set(namesIn(one))
-  return namesIn(other).some((name) => names.has(name))
-}
-
+/** The pallets and slots that an item is about. */
 function namesIn({ body }: Item): string[] {
   const { asset_barcode: pallet, barcodes, slot_code: slot, to_slot_code: target } = body
   const pallets = [pallet, ...(Array.isArray(barcodes) ? barcodes : [])].map((name) => ['pallet', name])

@@ -1,5 +1,5 @@
-import { type Outcome, outcomeOf } from './scan-outcome.ts'
 import type { Item, Photo } from './scan-items.ts'
+import { type Outcome, outcomeOf } from './scan-outcome.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
 /** Headers of a caller: of this handheld, or of a person who signed in on it. */

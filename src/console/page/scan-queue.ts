@@ -1,6 +1,6 @@
 import { SetAside } from './scan-aside.ts'
-import type { Outcome } from './scan-outcome.ts'
 import { acknowledgedKey, type Item, type ItemStore, type NewItem, type Photo } from './scan-items.ts'
+import type { Outcome } from './scan-outcome.ts'
 
 /** What is to be shown of the queue: always all of it. */
 export type QueueState = {
@@ -103,11 +103,10 @@ export class ScanQueue {
     const { store, send, nowMs } = this.#needs
     const signedOut = new Set<string>()
     this.#items = await store.items()
+    this.#aside.keep(this.#items)
     for (;;) {
-      const next = this.#items.find(
-        (item) =>
-          item.refusal === undefined && !signedOut.has(item.by) && !this.#aside.holds(item, this.#items, nowMs()),
-      )
+      const held = this.#aside.held(this.#items, nowMs())
+      const next = this.#items.find(({ n, refusal, by }) => refusal === undefined && !signedOut.has(by) && !held.has(n))
       if (!next) break
       const outcome = await send(next, next.hasPhoto ? await store.photo(next.id) : undefined)
       if (outcome.kind === 'later') {

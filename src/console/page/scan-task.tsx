@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import type { NewItem, Photo } from './scan-items.ts'
 import { readPhoto } from './scan-photo.ts'
 import { printable } from './scan-place.ts'
-import type { NewItem, Photo } from './scan-items.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
 /** What can be done; `VERIFIED` also disputes. */

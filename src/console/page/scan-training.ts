@@ -1,5 +1,5 @@
-import type { Outcome } from './scan-outcome.ts'
 import type { Item } from './scan-items.ts'
+import type { Outcome } from './scan-outcome.ts'
 import { scanTexts } from './scan-texts.ts'
 
 /** Slots of the sandbox. */
