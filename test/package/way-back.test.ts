@@ -32,8 +32,11 @@ function box(t: Test, rehearsal: number) {
     program(binary, lines)
   }
   /** The new version became healthy yesterday. */
-  const longAgo = () => writeFileSync(join(versions, 'healthy-since'), `${Math.floor(Date.now() / 1000) - 86_400}\n`)
-  return { run, asked, unpack, longAgo, version: () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim() }
+  const longAgo = () => healthySince(`${Math.floor(Date.now() / 1000) - 86_400}\n`)
+  const healthySince = (text: string) => writeFileSync(join(versions, 'healthy-since'), text)
+  const kept = () => readFileSync(join(versions, 'healthy-since'), 'utf8')
+  const version = () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim()
+  return { run, asked, unpack, longAgo, healthySince, kept, version }
 }
 
 t.test('a new version that fails before it is healthy is replaced by the one before, which is started', async (t) => {
@@ -70,6 +73,20 @@ t.test('a version that fails soon after it was healthy gives its place back, als
   longAgo()
   t.equal(run('stopped', { SERVICE_RESULT: 'watchdog' }).status, 0)
   t.equal(version(), '1', 'the one before is not exchanged again')
+})
+
+t.test('a spoilt time of health counts as none, and the version before still comes back', async (t) => {
+  for (const spoilt of ['', '\0\0\0\0', '08\n', 'yesterday\n', `${Math.floor(Date.now() / 1000) + 86_400}\n`]) {
+    const { run, version, healthySince, kept } = box(t, 0)
+    run('take-over')
+    healthySince(spoilt)
+    t.match(run('begin'), { status: 0, stderr: '' }, JSON.stringify(spoilt))
+    run('settled')
+    t.ok(Math.abs(Date.now() / 1000 - Number(kept())) < 60, 'the trial begins now')
+    healthySince(spoilt)
+    t.equal(run('stopped', { SERVICE_RESULT: 'watchdog' }).status, 0)
+    t.equal(version(), '1')
+  }
 })
 
 t.test('a version that was healthy stays when it fails later, and a person can go back from it', async (t) => {
