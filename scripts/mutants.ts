@@ -7,6 +7,8 @@
  *   npm run mutants -- --all       all of them
  *   npm run mutants -- NAME…       those whose name contains one of these
  *   npm run mutants -- … --part 2/6      of these the second of six parts
+ *
+ * Exits with 1 when one survived or was not tried, and when a name or a part chose none.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -19,10 +21,16 @@ const { values, positionals } = parseArgs({
   options: { all: { type: 'boolean' }, part: { type: 'string', default: '1/1' }, jobs: { type: 'string' } },
 })
 const notes = readNotes()
-const [part = 1, parts = 1] = values.part.split('/').map(Number)
-const chosen = mutants()
-  .filter(isWanted)
-  .filter((_, index) => index % parts === part - 1)
+const [, part = 0, parts = 0] = (/^(\d+)\/(\d+)$/.exec(values.part) ?? []).map(Number)
+if (part < 1 || part > parts) fail(`--part ${values.part} is no part: of six parts the first is 1/6`)
+const all = mutants()
+for (const name of positionals) {
+  if (!all.some(({ file }) => file.includes(name))) fail(`no mutant has ${name} in its name`)
+}
+const wanted = all.filter(isWanted)
+if (wanted.length === 0 && values.all) fail('there is no mutant in test/mutants')
+const chosen = wanted.filter((_, index) => index % parts === part - 1)
+if (wanted.length > 0 && chosen.length === 0) fail(`--part ${values.part} of ${wanted.length} mutants has none`)
 // Many tests wait for a process or for time that passes: one more than there are cores keeps these busy.
 const jobs = Number(values.jobs ?? availableParallelism() + 1)
 const outcomes: Outcome[] = []
@@ -31,10 +39,20 @@ const startedMs = performance.now()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => queue.splice(0))
 await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, work))
 const minutes = (performance.now() - startedMs) / 60_000
-const survived = outcomes.filter(({ isCaught }) => !isCaught).length
-process.stdout.write(`${chosen.length - survived} caught, ${survived} survived in ${minutes.toFixed(1)} minutes\n`)
-if (chosen.length > 0) writeResults(outcomes, minutes)
-process.exitCode = survived === 0 ? 0 : 1
+const caught = outcomes.filter(({ isCaught }) => isCaught).length
+const survived = outcomes.length - caught
+const untried = chosen.length - outcomes.length
+process.stdout.write(
+  `${caught} caught, ${survived} survived, ${untried} not tried in ${minutes.toFixed(1)} minutes\n` +
+    (chosen.length === 0 ? 'Nothing changed since it was caught.\n' : ''),
+)
+if (outcomes.length > 0) writeResults(outcomes, minutes)
+process.exitCode = survived === 0 && untried === 0 ? 0 : 1
+
+function fail(reason: string): never {
+  process.stderr.write(`${reason}\n`)
+  process.exit(1)
+}
 
 function isWanted(mutant: Mutant): boolean {
   if (values.all) return true
