@@ -239,7 +239,11 @@ export class Feeder {
       const batch = this.#needs.work.read((tx) => this.#next(tx, line, target, settings))
       const verdict = await this.#post(settings, line, batch)
       if (!this.#isStarted || this.#lines[0] !== line) return
-      if (verdict.kind === 'trouble' && !this.#isPassedBy(line, verdict)) return this.#unwell(verdict)
+      if (verdict.kind === 'trouble' && !this.#isPassedBy(line, verdict)) {
+        // Of such a log the head office stores the erasures alone; the next attempt brings more of them.
+        if (verdict.finding === 'forked') this.#rides.erased(batch.load)
+        return this.#unwell(verdict)
+      }
       if (verdict.kind === 'fed') await this.#fed(line, target, batch, verdict.answer, settings)
       if (verdict.kind === 'go-on-from' && !this.#goOnFrom(line, verdict.size)) return
       if (this.#isDone(line, target, settings)) return this.#after(lifeSignMs)

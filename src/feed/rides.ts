@@ -83,6 +83,11 @@ export class Rides {
     else this.#named.delete(log.number)
   }
 
+  /** The head office has stored the erasures and nothing else. After the last of them they begin again. */
+  erased({ erasures }: Load): void {
+    this.#erasures = erasures.sent < erasures.known ? erasures : { sent: 0, known: -1 }
+  }
+
   /** Whether more rides along without a new leaf. */
   hasMore(tx: ReadTx, log: NamedLog, givesNames: boolean): boolean {
     const named = this.#named.get(log.number)

@@ -44,6 +44,8 @@ export const SlotRow = z.object({
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const moment = z.iso.datetime().nullable()
+/** A config has fewer than 30. */
+const mostSections = 64
 
 /**
  * How a gateway is, in figures, for the people at the head office: `fleet` of a feed's status. Null: not known, or there is none.
@@ -58,7 +60,10 @@ export const Fleet = z.object({
   backupAt: moment,
   rehearsedAt: moment,
   configHash: hex,
-  configSections: z.record(z.string().max(32), z.string().regex(/^[0-9a-f]{16}$/)).optional(),
+  configSections: z
+    .record(z.string().max(32), z.string().regex(/^[0-9a-f]{16}$/))
+    .refine((sections) => Object.keys(sections).length <= mostSections, `at most ${mostSections} sections`)
+    .optional(),
 })
 export type Fleet = z.infer<typeof Fleet>
 

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { reachOf } from '../../src/hub/ask/reach.ts'
+import { readBarcode } from '../../src/warehouse/index.ts'
 import { testLog } from '../support/evidence/forge.ts'
+import { cheapHash } from '../support/gateway.ts'
 import { askAs, continuation, forkOf, headOffice, type Move, placements } from '../support/head-office.ts'
 import { feedOf, feedPathOf } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -26,6 +28,39 @@ t.test('a barcode is found on any site, with its trail from site to site', async
   ])
   t.match((await askAs(hub, '/api/hub/search?code=P-3')).body.data, [{ siteId: 'dc-7', slot: null, state: 'left' }])
   t.same((await askAs(hub, '/api/hub/search?code=P-9')).body.data, [])
+})
+
+t.test('a unit that is made and sent off in one feed, or whose first step comes late, has its pallet', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const [siteId, logId, sscc] = ['dc-9', '0190a5c4-3c00-7000-8000-000000000009', '095201234567891235']
+  const asset = readBarcode(sscc).key
+  const moves: Move[] = [
+    ['08:00', 'PLACED', 1, asset],
+    ['09:00', 'REMOVED', 1, asset],
+  ]
+  const step = (seq: number, time: string, unitId: string, more: object) => {
+    const facts = { v: 2, kind: 'unit-history', siteId, logId, seq, unitId, status: 'active' }
+    return Buffer.from(JSON.stringify({ ...facts, timestamp: `2026-03-02T${time}:00.000Z`, ...more }))
+  }
+  const made = { toStage: 'planned', direction: 'outbound', sscc }
+  const leaves = [
+    ...placements({ siteId, logId, moves }),
+    step(3, '09:00', 'u-1', { ...made, reference: 'LKW-7' }),
+    step(4, '09:10', 'u-1', { toStage: 'loading' }),
+    step(5, '10:00', 'u-2', { toStage: 'departed' }),
+    step(6, '09:30', 'u-2', { ...made, reference: 'LKW-8' }),
+  ]
+  const log = testLog({ siteId, logId, leaves })
+  const token = await hub.enrol(log)
+  const foundAfter = async (from: number, end: number) => {
+    const fed = await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end) })
+    t.equal(fed.status, 200)
+    const { data, unit } = (await askAs(hub, `/api/hub/search?code=${sscc}`)).body
+    return [data[0].state, unit?.reference, unit?.direction, unit?.stage]
+  }
+  t.same(await foundAfter(0, 4), ['in_transit', 'LKW-7', 'outbound', 'loading'])
+  t.same(await foundAfter(4, 5), ['in_transit', 'LKW-7', 'outbound', 'loading'], 'no pallet is known of the other unit')
+  t.same(await foundAfter(5, 6), ['in_transit', 'LKW-8', 'outbound', 'departed'], 'the later step stays the newest')
 })
 
 t.test('a recall lists every pallet of a lot on every site, also as a file to send', async (t) => {
@@ -149,6 +184,27 @@ t.test('an alert is closed by who manages them at that site, and it stands who d
   t.equal((await askAs(hub, path, 'adam', 'POST')).status, 204)
   t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ closedAt: /./, closedBy: 'adam@https://hub.example' }])
   t.equal((await askAs(hub, `/api/hub/alerts/${alert.logId}/none/close`, 'adam', 'POST')).status, 404)
+})
+
+t.test('whoever manages alerts at one site alone closes its alerts', async (t) => {
+  const viewer = (username: string, elsewhere: object[]) => ({
+    ...{ username, role: 'viewer', secretHash: cheapHash(`${username}-secret`), elsewhere },
+  })
+  const hub = await headOffice(t, postgres, {
+    users: [
+      viewer('vera', [{ role: 'admin', sites: ['dc-8'] }]),
+      viewer('hans', [{ role: 'admin', sites: ['dc-7'] }]),
+      viewer('dora', []),
+    ],
+  })
+  await forkOf(hub)
+  const [alert] = (await askAs(hub, '/api/hub/alerts', 'vera')).body.data
+  const close = async (username: string) =>
+    (await askAs(hub, `/api/hub/alerts/${alert.logId}/${alert.id}/close`, username, 'POST')).status
+  t.equal(await close('dora'), 403, 'a viewer everywhere')
+  t.equal(await close('hans'), 404, 'an admin of another site')
+  t.equal(await close('vera'), 204)
+  t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ closedBy: 'vera@https://hub.example' }])
 })
 
 t.test('a role can differ by site and region', async (t) => {

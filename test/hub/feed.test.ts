@@ -278,6 +278,11 @@ t.test('two feeds of one log at once: one is told to come again, and no leaf is 
   t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 600 }])
 })
 
+/** What opens the name of a person. */
+const nameOf = (salt: number, text: string, person: number) => ({
+  ...{ commitment: commitmentOf(Buffer.of(salt), text), salt: Buffer.of(salt).toString('base64'), text, person },
+})
+
 t.test('names are stored only where the head office says so, and an erased name never comes back', async (t) => {
   const log = floorLog(20)
   const text = 'dana@https://cloud.example.com'
@@ -302,10 +307,7 @@ t.test('names are stored only where the head office says so, and an erased name 
 
 t.test('a person who was erased at the gateway has no name here, whatever comes before or after', async (t) => {
   const log = floorLog(20)
-  const opening = (salt: number, text: string, person: number) => ({
-    ...{ commitment: commitmentOf(Buffer.of(salt), text), salt: Buffer.of(salt).toString('base64'), text, person },
-  })
-  const [first, later, other] = [opening(1, 'dana', 4), opening(2, 'dana', 4), opening(3, 'ivo', 5)]
+  const [first, later, other] = [nameOf(1, 'dana', 4), nameOf(2, 'dana', 4), nameOf(3, 'ivo', 5)]
   const hub = await testHub(t, postgres, { hub: { openings: 'names' } })
   const token = await hub.enrol(log)
   const fed = async (more: Record<string, unknown>) =>
@@ -344,6 +346,60 @@ t.test('an erasure reaches the logs that a restored gateway left behind', async 
   t.same(await hub.rows('SELECT value FROM opening'), [{ value: null }])
 })
 
+t.test('an erasure reaches a log that shows two histories, before and after it takes no more feeds', async (t) => {
+  const hub = await testHub(t, postgres, { hub: { openings: 'names' } })
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  const fed = async (body: Record<string, unknown>) => (await hub.ask('POST', feedPathOf(log), { token, body })).status
+  const names = () => hub.rows('SELECT value FROM opening WHERE value IS NOT NULL ORDER BY value')
+  const openings = [nameOf(1, 'dana', 4), nameOf(2, 'ivo', 5), nameOf(3, 'kai', 6)]
+  t.equal(await fed({ ...feedOf(log, 0, 20), openings }), 200)
+  const other = noteOf(checkpointText(log.origin, 20, floorLog(20, 8).tree.root(20)), log.signers)
+  t.equal(await fed({ checkpoint: other, from: 20, leaves: [], erasedPeople: [4] }), 422)
+  t.same(await names(), [{ value: 'ivo' }, { value: 'kai' }])
+  t.equal(await fed({ ...feedOf(log, 20, 20), erasedPeople: [5] }), 422)
+  t.same(await names(), [{ value: 'kai' }])
+  const strange = testLog({ leaves: log.leaves }).checkpoint()
+  t.equal(await fed({ checkpoint: strange, from: 20, leaves: [], erasedPeople: [6] }), 403)
+  t.same(await names(), [{ value: 'kai' }], 'nobody else erases')
+})
+
+t.test('names behind a fork end with it, and a number means the same person in every log', async (t) => {
+  const hub = await testHub(t, postgres, { hub: { openings: 'names' } })
+  const people = new Map([
+    [299, nameOf(1, 'dana', 50)],
+    [300, nameOf(2, 'ivo', 51)],
+    [590, nameOf(3, 'ivo', 51)],
+  ])
+  const leaves = floorLeaves({ count: 600 }).map((leaf, i) => {
+    const operator = people.get(i)?.commitment
+    return operator ? Buffer.from(JSON.stringify({ ...JSON.parse(leaf.toString()), operator })) : leaf
+  })
+  const parent = testLog({ leaves })
+  const token = await hub.enrol(parent)
+  const fed = async (log: TestLog, end: number, more: Record<string, unknown>) =>
+    (await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, end), ...more } })).status
+  const kept = async () => {
+    const rows = await hub.rows('SELECT value, person_id::int AS n FROM opening WHERE salt IS NOT NULL ORDER BY value')
+    return rows.map(({ value, n }) => `${value} ${n}`)
+  }
+  t.equal(await fed(parent, 600, { openings: [...people.values()] }), 200)
+  const restored = (end: string) =>
+    continuation(hub, parent, 300, `0190a5c4-3c00-7000-8000-00000000000${end}`, [['09:00', 'PLACED', 1, 'P-1']])
+  const first = await restored('e')
+  t.equal(await fed(first, 2, { openings: [nameOf(4, 'nora', 51), nameOf(5, 'dana', 50)] }), 200)
+  t.same(await kept(), ['dana 50', 'dana 50', 'nora 51'], 'the first 51 is gone')
+  const gone = 'SELECT count(*)::int AS n FROM opening WHERE erased_at IS NOT NULL AND person_id IS NULL'
+  t.same(await hub.rows(gone), [{ n: 2 }])
+  const second = await restored('f')
+  t.equal(await fed(second, 2, { openings: [nameOf(6, 'otto', 51)] }), 200)
+  t.same(await kept(), ['dana 50', 'otto 51'], 'with the branch its names are gone')
+  t.equal(await fed(second, 2, { erasedPeople: [51] }), 200)
+  t.same(await kept(), ['dana 50'])
+  t.equal(await fed(second, 2, { erasedPeople: [50] }), 200)
+  t.same(await kept(), [], 'before the fork it is the same person')
+})
+
 t.test('what is printed on assets follows the newest snapshot', async (t) => {
   const hub = await testHub(t, postgres)
   const log = floorLog(20)
@@ -378,6 +434,25 @@ t.test('what a gateway says of itself is cut to size, and stops no feed', async 
   t.same(await hub.rows('SELECT status FROM log_head'), [
     { status: { version: null, health: null, fleet: null, troubles } },
   ])
+})
+
+t.test('a config of more sections than any gateway has is not stored', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  const stored = async (sections: number) => {
+    const names = Array.from({ length: sections }, (_, i) => [`s${i}`, 'a'.repeat(16)])
+    const fleet = {
+      ...{ openAlerts: 0, cameras: { configured: 0, withoutPictures: 0 }, freeBytes: 1, certificateUntil: null },
+      ...{ backupAt: null, rehearsedAt: null, configHash: 'a'.repeat(64), configSections: Object.fromEntries(names) },
+    }
+    const body = { ...feedOf(log, 0, 20), status: { version: '1', health: 'healthy', troubles: [], fleet } }
+    t.equal((await hub.ask('POST', feedPathOf(log), { token, body })).status, 200)
+    const [row] = await hub.rows(`SELECT status ->> 'version' AS version, status -> 'fleet' AS fleet FROM log_head`)
+    return row
+  }
+  t.match(await stored(64), { version: '1', fleet: { configSections: { s63: /a/ } } })
+  t.same(await stored(65), { version: '1', fleet: null })
 })
 
 t.test('a killed database costs nothing that was acknowledged, and the feed goes on by itself', async (t) => {

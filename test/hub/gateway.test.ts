@@ -8,6 +8,7 @@ import { isWell, paintFor, statusWords } from '../../src/doctor/index.ts'
 import { acceptFork } from '../../src/evidence/index.ts'
 import type { Fleet } from '../../src/feed/wire.ts'
 import { HttpListener } from '../../src/http/index.ts'
+import { keepErasedName } from '../../src/log/index.ts'
 import { systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
@@ -190,6 +191,31 @@ t.test('names go to the head office where both sides want it, and an erasure tak
   gateway.feeder.onReload()
   await gateway.feeder.settled()
   t.same(await hub.rows('SELECT DISTINCT value FROM opening'), [{ value: null }], 'nor after everything again')
+})
+
+t.test('a gateway whose log forked goes on sending erasures, some at a time', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true, hub: { openings: 'names' } })
+  const gateway = await joined(t, hub)
+  const { config } = gateway.live
+  gateway.live.config = { ...config, hub: { ...config.hub, openings: 'names' } }
+  gateway.feeder.onReload()
+  await gateway.feeder.settled()
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  const names = () => hub.rows('SELECT DISTINCT value FROM opening')
+  t.match(await names(), [{ value: /^ada@/ }])
+  await hub.rows(`UPDATE log_head SET state = 'forked'`)
+  // More erased names of old rows than one feed has; they come before the numbers of people.
+  await gateway.work.write((tx) => {
+    for (let i = 0; i < 500; i += 1) {
+      keepErasedName(tx, { commitment: i.toString(16).padStart(64, '0'), nameMark: `${i}`, erasedAtMs: 1 })
+    }
+  })
+  await gateway.erasePerson({ name: 'ada', texts: false }, 'root')
+  await pass(gateway)
+  t.match(gateway.feeder.seen()?.trouble, { finding: 'forked' })
+  for (let hour = 0; hour < 3; hour += 1) await pass(gateway, 3_600_000)
+  t.same(await names(), [{ value: null }], 'the person behind the first 500 too')
 })
 
 t.test('a head office that takes no names is told none, and the gateway says so', async (t) => {

@@ -5,6 +5,7 @@ import { isoTime, type Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import type { ForkFact } from './facts.ts'
+import { eraseBehind, eraseNamesOf } from './names-behind.ts'
 import { ensureHead, type FedLog, findCheckpoint, findLog, lockHead, markHead, raiseAlert } from './store.ts'
 
 const newLog = hubStatement(
@@ -77,8 +78,8 @@ export function keysUnder(origin: string, vkeys: readonly string[]): NoteKey[] {
 
 /**
  * Enrols a log that continues a known one, after a restore. The parent takes no more feeds, and what it says of the floor ends
- * where the child begins; leaves behind that stay as evidence and raise an alert. All of it in one transaction. Throws NOT_FOUND when
- * the number of the child is that of another site's log.
+ * where the child begins; leaves behind that stay as evidence without the names of their people, and raise an alert. All of it in one
+ * transaction. Throws NOT_FOUND when the number of the child is that of another site's log.
  */
 export async function adopt(
   { db, nowMs, log }: { readonly db: HubDatabase; readonly nowMs: number; readonly log: Logger },
@@ -90,6 +91,7 @@ export async function adopt(
     // The same backup was restored twice: what was recorded between the two is on no branch any more.
     for (const branch of await branchBehind(tx, parent, logId)) {
       await lockHead(tx, branch)
+      await eraseNamesOf(tx, branch, nowMs)
       await markHead(tx, branch, 'retired')
       await raiseAlert(tx, branch, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
       await tx.rows(abandoned, [branch])
@@ -124,6 +126,7 @@ async function retire(
     await raiseAlert(tx, logId, alertOf('log.parent-differs', { parentSize: fork.parentSize }), nowMs)
   }
   if (head.size > fork.parentSize) {
+    await eraseBehind(tx, logId, { size: fork.parentSize, end: head.size }, nowMs)
     const lost = { parentSize: fork.parentSize, size: head.size }
     await raiseAlert(tx, logId, alertOf('log.leaves-behind-fork', lost), nowMs)
   } else if (endedAt === null) return

@@ -18,8 +18,22 @@ export function newestOf(placements: readonly PlacementFact[]): Newest {
   }
 }
 
-/** Picks the newest step of each transport unit, by (time, seq). Pure. */
-export const newestSteps = (steps: readonly UnitFact[]): UnitFact[] => newestBy(steps, ({ unitId }) => unitId)
+/**
+ * Picks the newest step of each transport unit, by (time, seq). Its SSCC, direction and reference come from earlier steps where it
+ * names none: often only the first one does. Pure.
+ */
+export function newestSteps(steps: readonly UnitFact[]): UnitFact[] {
+  return [...Map.groupBy(steps, ({ unitId }) => unitId).values()].map((ofUnit) =>
+    ofUnit.toSorted((one, other) => (isNewer(one, other) ? -1 : 1)).reduce(completed),
+  )
+}
+
+const completed = (unit: UnitFact, earlier: UnitFact): UnitFact => ({
+  ...unit,
+  direction: unit.direction ?? earlier.direction,
+  sscc: unit.sscc ?? earlier.sscc,
+  reference: unit.reference ?? earlier.reference,
+})
 
 type Timed = { readonly atMs: number; readonly seq: number }
 

@@ -72,7 +72,13 @@ export class FeedService {
     const log = known ?? (await this.#adopted(siteId, logId, sent))
     demandSignature(sent.checkpoint, keysOf(log))
     demandSite(sent, log.site_id)
-    return this.#takeIn(log, sent)
+    try {
+      return await this.#takeIn(log, sent)
+    } catch (error) {
+      // The log takes no more feeds, but the people in it can still be erased.
+      if (isForked(error)) await this.#eraseBefore(logId, sent.erasures, [logId])
+      throw error
+    }
   }
 
   async #takeIn(log: FedLog, sent: SentFeed): Promise<Fed> {
@@ -117,14 +123,17 @@ export class FeedService {
     return names.end
   }
 
-  /** An erasure reaches the logs that this one continues, each in a transaction of its own. */
-  async #eraseBefore(logId: string, erasures: Erasures): Promise<void> {
+  /**
+   * Erases people in the logs that this one continues, and in those of `more`, whatever state each is in: one separate transaction
+   * a log.
+   */
+  async #eraseBefore(logId: string, erasures: Erasures, more: readonly string[] = []): Promise<void> {
     if (erasures.commitments.length + erasures.people.length === 0) return
     const { db, clock } = this.#needs
-    for (const former of await formerLogs(db, logId)) {
+    for (const one of [...more, ...(await formerLogs(db, logId))]) {
       await db.transaction(async (tx) => {
-        await lockHead(tx, former)
-        await erase(tx, former, erasures, clock.now())
+        await lockHead(tx, one)
+        await erase(tx, one, erasures, clock.now())
       })
     }
   }
@@ -223,3 +232,4 @@ function keysOf({ vkeys }: FedLog): NoteKey[] {
 }
 
 const forked = (message: string) => new AppError('LOG_FORKED', message)
+const isForked = (error: unknown) => error instanceof AppError && error.code === 'LOG_FORKED'

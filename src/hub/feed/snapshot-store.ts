@@ -23,16 +23,25 @@ const newSlots = hubStatement(
      warehouse = excluded.warehouse, is_retired = excluded.is_retired, version = excluded.version
    WHERE excluded.version >= slot.version`,
 )
+const isNewerStep = '(excluded.at, excluded.seq) > (unit_state.at, unit_state.seq)'
+/** The value of the newer step. */
+const moved = (column: string) =>
+  `${column} = CASE WHEN ${isNewerStep} THEN excluded.${column} ELSE unit_state.${column} END`
+/** The same; where it has none, the value of the older step. */
+const completed = (column: string) =>
+  `${column} = CASE WHEN ${isNewerStep} THEN coalesce(excluded.${column}, unit_state.${column})
+     ELSE coalesce(unit_state.${column}, excluded.${column}) END`
+const mergedSteps = [
+  ...['at', 'seq', 'status', 'stage'].map(moved),
+  ...['direction', 'sscc', 'reference'].map(completed),
+].join(', ')
 const unitStates = hubStatement(
   'put-unit-states',
   `INSERT INTO unit_state (log_id, unit_id, at, seq, status, stage, direction, sscc, reference)
    SELECT h.log_id, x.unit_id, x.at, x.seq, x.status, x.stage, x.direction, x.sscc, x.reference
    ${fromHead('$2::text[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]')}
    (unit_id, at, seq, status, stage, direction, sscc, reference) WHERE h.log_id = $1
-   ON CONFLICT (log_id, unit_id) DO UPDATE SET at = excluded.at, seq = excluded.seq, status = excluded.status,
-     stage = excluded.stage, direction = coalesce(excluded.direction, unit_state.direction),
-     sscc = coalesce(excluded.sscc, unit_state.sscc), reference = coalesce(excluded.reference, unit_state.reference)
-   WHERE (excluded.at, excluded.seq) > (unit_state.at, unit_state.seq)`,
+   ON CONFLICT (log_id, unit_id) DO UPDATE SET ${mergedSteps}`,
 )
 
 /** What is printed on assets. */
@@ -72,7 +81,10 @@ export async function putSlots(tx: HubTx, logId: string, all: readonly SlotFact[
   ])
 }
 
-/** Moves transport units forward to their newest steps. Each unit at most once. */
+/**
+ * Moves transport units forward to their newest steps. An older step only adds the SSCC, direction or reference that is missing.
+ * Each unit at most once.
+ */
 export async function putUnits(tx: HubTx, logId: string, all: readonly UnitFact[]): Promise<void> {
   if (all.length === 0) return
   await tx.rows(unitStates, [
