@@ -24,7 +24,7 @@ const recording = statement({
 const replaced = statement({
   columns: tables.upload_open_clip,
   sql: `SELECT o.* FROM main.upload_open_clip o JOIN main.upload u ON u.kind = 'clip' AND u.ref = CAST(o.replaced_by AS TEXT)
-    WHERE o.status = 'finished' AND u.status = 'uploaded' ORDER BY o.detection_id LIMIT 1`,
+    WHERE o.status = 'finished' AND u.status = 'uploaded' ORDER BY o.detection_id`,
 })
 const anyRecording = statement({
   columns: { n: integer },
@@ -56,8 +56,8 @@ export const recordingClips = (tx: ReadTx): OpenClipRow[] => tx.all(recording)
 
 export const hasRecording = (tx: ReadTx): boolean => (tx.get(anyRecording)?.n ?? 0) > 0
 
-/** A clip that is on the server, with its parts beside it. */
-export const replacedClip = (tx: ReadTx): OpenClipRow | undefined => tx.get(replaced)
+/** Clips that are on the server, with their parts beside them. */
+export const replacedClips = (tx: ReadTx): OpenClipRow[] => tx.all(replaced)
 
 /** Fixes the length of the next part. */
 export function decidePart(tx: Tx, detectionId: number, bytes: number): void {

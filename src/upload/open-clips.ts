@@ -42,8 +42,8 @@ export class OpenClips {
   readonly #needs: OpenClipsNeeds
   /** When the last part of a clip was begun; monotonic. */
   readonly #begunMs = new Map<number, number>()
-  #failures = 0
-  #notBeforeMs = Number.NEGATIVE_INFINITY
+  /** Failures of a clip in a row, and when it is tried again; monotonic. */
+  readonly #delays = new Map<number, { readonly failures: number; readonly untilMs: number }>()
 
   constructor(needs: OpenClipsNeeds) {
     this.#needs = needs
@@ -56,34 +56,47 @@ export class OpenClips {
 
   /** Says whether there is something to send or to remove, or may be soon. */
   get hasWork(): boolean {
-    return this.isRecording || this.#needs.work.read(store.replacedClip) !== undefined
+    return this.isRecording || this.#needs.work.read(store.replacedClips).length > 0
   }
 
-  /** Sends what has been recorded, and removes the parts of clips that are on the server. Returns the failure that ended it. */
+  /**
+   * Sends what has been recorded, and removes the parts of clips that are on the server. A clip that fails is tried again later,
+   * and the others go on; when the server takes nothing, the pass ends. Returns what it says of the server: the failure that ended
+   * the pass, else the last one after which a file waits.
+   */
   async pass(server: Parts): Promise<Failure | undefined> {
-    if (this.#needs.clock.monotonic() < this.#notBeforeMs) return undefined
-    const failed = (await this.#sendAll(server)) ?? (await this.#clearAll(server))
-    this.#failures = failed ? this.#failures + 1 : 0
-    if (failed) this.#failed(failed)
-    return failed
+    const failures: Failure[] = []
+    await this.#sendAll(server, failures)
+    if (!failures.some(isOfServer)) await this.#clearAll(server, failures)
+    return failures.find(isOfServer) ?? failures.findLast(({ kind }) => kind === 'wait')
   }
 
-  #failed(outcome: Failure): void {
-    this.#notBeforeMs = this.#needs.clock.monotonic() + delayMs(this.#failures)
-    this.#needs.log.warn({ problem: outcome.error }, 'a part of a clip could not be sent; it is tried again')
+  #failed({ detection_id: id }: OpenClipRow, { error: problem }: Failure): void {
+    const failures = (this.#delays.get(id)?.failures ?? 0) + 1
+    this.#delays.set(id, { failures, untilMs: this.#needs.clock.monotonic() + delayMs(failures) })
+    this.#needs.log.warn({ detectionId: id, problem }, 'a part of a clip could not be sent; it is tried again')
   }
 
-  async #sendAll(server: Parts): Promise<Failure | undefined> {
+  #waits({ detection_id: id }: OpenClipRow): boolean {
+    return this.#needs.clock.monotonic() < (this.#delays.get(id)?.untilMs ?? Number.NEGATIVE_INFINITY)
+  }
+
+  async #sendAll(server: Parts, failures: Failure[]): Promise<void> {
     const { work } = this.#needs
     for (let hasSent = true; hasSent; ) {
       hasSent = false
       for (const row of work.read(store.recordingClips)) {
-        const outcome = await this.#sendNext(server, row)
-        if (outcome && outcome.kind !== 'uploaded') return outcome
-        hasSent ||= outcome !== undefined
+        const outcome = this.#waits(row) ? undefined : await this.#sendNext(server, row)
+        if (outcome?.kind === 'uploaded') {
+          this.#delays.delete(row.detection_id)
+          hasSent = true
+        } else if (outcome) {
+          this.#failed(row, outcome)
+          failures.push(outcome)
+          if (isOfServer(outcome)) return
+        }
       }
     }
-    return undefined
   }
 
   /** Returns undefined when nothing of this clip is to be sent now. */
@@ -117,27 +130,36 @@ export class OpenClips {
     return wanted <= 0 || fresh < wanted ? undefined : read(path, row.sent_bytes, wanted)
   }
 
-  async #clearAll(server: Parts): Promise<Failure | undefined> {
+  async #clearAll(server: Parts, failures: Failure[]): Promise<void> {
     const { work, log } = this.#needs
-    for (let row = work.read(store.replacedClip); row; row = work.read(store.replacedClip)) {
+    for (const row of work.read(store.replacedClips)) {
+      if (this.#waits(row)) continue
       const { detection_id: id, parts } = row
       const names = [asideName, ...Array.from({ length: parts + 1 }, (_, i) => partName(i + 1))]
       const cleared = await server.clear(`${row.root}/${row.path}`, names)
-      if (typeof cleared === 'object') return cleared
+      if (typeof cleared === 'object') {
+        this.#failed(row, cleared)
+        failures.push(cleared)
+        if (isOfServer(cleared)) return
+        continue
+      }
       if (cleared === 'cannot')
         log.warn(
           { detectionId: id, path: row.path },
           'the parts of a clip stay on the storage server: it removes nothing',
         )
       this.#begunMs.delete(id)
+      this.#delays.delete(id)
       await work.write((tx) => store.forgetOpen(tx, id))
     }
-    return undefined
   }
 }
 
 const partName = (n: number): string => `${String(n).padStart(5, '0')}.ts`
 const asideName = '00001.json'
+
+/** Says whether a failure is one of the server and not of the file: then nothing else is sent now. */
+const isOfServer = ({ kind }: Failure): boolean => kind === 'pause' || kind === 'unauthorized'
 
 const delayMs = (failures: number): number => Math.min(firstDelayMs * 2 ** (failures - 1), longestDelayMs)
 

@@ -58,8 +58,8 @@ type Stepped = {
 export type Connection = { readonly flavor: Flavor; readonly scheme: Scheme; readonly account: Account }
 
 /**
- * Copies files to the server over one connection's facts. Nothing that is there is overwritten or removed, and a file is
- * uploaded only when the server's copy has been compared.
+ * Copies files to the server over one connection's facts. Nothing that is there is overwritten or removed but the parts of a
+ * clip that is there as a whole, and a file is uploaded only when the server's copy has been compared.
  */
 export class Transfer {
   readonly #dav: Dav
@@ -92,8 +92,8 @@ export class Transfer {
   }
 
   /**
-   * Removes files of a folder, and the folder when nothing else is in it. Returns `cannot` when the server lets this
-   * account remove nothing. Never rejects.
+   * Removes files of a folder, what an attempt that was cut off left of its parts, and the folder when nothing else is in it.
+   * Returns `cannot` when the server lets this account remove nothing. Never rejects.
    */
   async clear(
     folder: string,
@@ -106,13 +106,24 @@ export class Transfer {
       const { verdict, reply } = await this.#step('list', {
         ...{ method: 'PROPFIND', url: `${this.#url(folder)}/`, headers: { depth: '1' } },
       })
-      const url = new URL(this.#url(folder))
-      if (verdict === 'done' && entriesIn(reply.body, url.pathname).length === 0) await this.#remove(folder)
+      const entries = verdict === 'done' ? this.#entries(reply.body, folder) : []
+      for (const name of entries.filter(isCutOff)) {
+        if ((await this.#remove(`${folder}/${name}`)) === 'cannot') return 'cannot'
+      }
+      if (verdict === 'done' && entries.every(isCutOff)) await this.#remove(folder)
       this.#folders.delete(folder)
       return 'done'
     } catch (error) {
       if (error instanceof Ended && error.outcome.kind !== 'uploaded') return error.outcome
       throw error
+    }
+  }
+
+  #entries(listing: string, folder: string): string[] {
+    try {
+      return entriesIn(listing, new URL(this.#url(folder)).pathname)
+    } catch {
+      throw wait(`the server's list of the folder ${folder} cannot be read`)
     }
   }
 
@@ -295,6 +306,9 @@ function partPath({ path, sha256 }: Sendable): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return `${folderOf(path)}/.${name}.${sha256.slice(0, 16)}.part`
 }
+
+/** Says whether a name is that of `partPath` for a part of a clip or the JSON beside it. */
+const isCutOff = (name: string): boolean => /^\.\d{5}\.(ts|json)\.[0-9a-f]{16}\.part$/.test(name)
 
 /** The parts of a file in their order: `00001`, from the first byte to the last, which is excluded. */
 export function partsOf(sizeBytes: number): { name: string; from: number; to: number }[] {

@@ -2,6 +2,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Dav, DavRequest } from '../../src/upload/dav.ts'
+import { type Connection, Transfer } from '../../src/upload/transfer.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 import type { StorageServer } from '../support/storage-server.ts'
 import { allAre, begin, bytesOf, clipOf, motionAt, record, settled, uploading } from '../support/uploads.ts'
@@ -153,6 +155,66 @@ t.test('a failing server gets the parts later, and other files go on beside them
   t.match(await settled(gateway, allAre('uploaded')), [{ ref: '1' }])
   server.fate = undefined
   await onServer(gateway, server, 1000 * packet)
+})
+
+t.test('a clip whose parts are refused keeps no other clip waiting', async (t) => {
+  const { server, gateway } = await uploading(t)
+  for (const status of [403, 500]) {
+    const first = status === 403 ? 1 : 3
+    const before = joined(server).length
+    server.fate = (method, path) =>
+      method === 'PUT' && isPart(path) && path.includes(`_${first}_parts`) ? { status } : undefined
+    for (const id of [first, first + 1]) {
+      await fire(gateway, id)
+      spool(gateway, id, 1000 * packet)
+      await incident(gateway, 'detection_event', id)
+    }
+    await onServer(gateway, server, before + 1000 * packet)
+    t.ok(partsOn(server).some((path) => path.includes(`_${first + 1}_parts`)))
+    server.fate = undefined
+    await onServer(gateway, server, before + 2000 * packet)
+  }
+})
+
+t.test('what a cut left of a part is removed with the parts, also after a list that cannot be read', async (t) => {
+  const { server, gateway } = await uploading(t)
+  await fire(gateway, 1)
+  spool(gateway, 1, 1000 * packet)
+  await incident(gateway, 'detection_event', 1)
+  await onServer(gateway, server, 1000 * packet)
+  const left = [`${folder}/.00002.ts.0123456789abcdef.part`, `${folder}/.00001.json.0123456789abcdef.part`]
+  for (const path of left) server.dav.files.set(path, Buffer.from('cut'))
+  let lists = 0
+  server.fate = (method, path) => {
+    if (method !== 'PROPFIND' || !path.includes('_parts')) return undefined
+    lists += 1
+    return lists === 1 ? { status: 207 } : undefined
+  }
+  await close(gateway, 1)
+  await settled(gateway, allAre('uploaded'))
+  await waitUntil('the parts and what was left are gone', () => {
+    gateway.clock.advance(1000)
+    return ![...server.dav.files.keys()].some((path) => path.includes('_parts'))
+  })
+  t.equal(lists, 2)
+})
+
+t.test('a list of a folder that cannot be read is tried again later', async (t) => {
+  const url = 'https://cloud.example'
+  const reply = (status: number) => ({
+    kind: 'answer',
+    status,
+    hash: null,
+    sizeBytes: null,
+    retryAfterMs: null,
+    body: '<',
+  })
+  const dav = {
+    send: async (_to: unknown, _by: unknown, { method }: DavRequest) => reply(method === 'DELETE' ? 204 : 207),
+  }
+  const account = { instance: { url }, username: 'otto', password: 'secret' }
+  const transfer = new Transfer(dav as unknown as Dav, { flavor: 'nextcloud', scheme: 'bearer', account } as Connection)
+  t.match(await transfer.clear('/clips/1_parts', ['00001.ts']), { kind: 'wait', error: /cannot be read/ })
 })
 
 t.test('when no clip comes of a recording, its parts stay, and so does what is not ours', async (t) => {
