@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import type { Context } from 'hono'
+import { AppError } from '../errors/index.ts'
 import type { AppEnv } from '../http/index.ts'
 import { type AssetName, assetPath } from '../platform/bundle.ts'
 import type { ConsoleFile } from './files.ts'
@@ -30,9 +31,14 @@ const workerPolicy = [
 
 /**
  * Answers with a file that everybody may read, with the headers that keep foreign code out. `trustedTypes` names the one
- * policy that the page may make; without it the page makes none.
+ * policy that the page may make; without it the page makes none. A file that is kept packed is sent packed only. Throws
+ * VALIDATION_ERROR to a client that refuses gzip for it.
  */
 export function sendPublic(c: Context<AppEnv>, file: ConsoleFile, trustedTypes = "'none'") {
+  const accepted = c.req.header('accept-encoding')
+  const takesGzip = weightOfGzip(accepted ?? '') > 0
+  // A client that sends no Accept-Encoding takes any coding (RFC 9110, 12.5.3).
+  if (file.packed && accepted !== undefined && !takesGzip) throw gzipNeeded()
   const policy = [...contentSecurityPolicy, `trusted-types ${trustedTypes}`].join('; ')
   c.header('Content-Security-Policy', file.isWorker ? workerPolicy : policy)
   c.header('Permissions-Policy', 'camera=(self), microphone=(), geolocation=()')
@@ -42,15 +48,41 @@ export function sendPublic(c: Context<AppEnv>, file: ConsoleFile, trustedTypes =
   c.header('Content-Type', file.type)
   c.header('Cache-Control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')
   c.header('Vary', 'Accept-Encoding')
-  const takesGzip = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
-  if (!takesGzip) return c.body(file.packed ? new Uint8Array(gunzipSync(packedOf(file.packed))) : file.text)
-  const bytes = file.packed ? packedOf(file.packed) : (zipped.get(file) ?? gzipSync(file.text, { level: 9 }))
-  if (!file.packed) zipped.set(file, bytes)
+  if (!file.packed && !takesGzip) return c.body(file.text)
   c.header('Content-Encoding', 'gzip')
-  return c.body(new Uint8Array(bytes))
+  return c.body(file.packed ? packedOf(file.packed) : zippedOf(file))
 }
 
-/** Read at each request: it is megabytes, and a browser keeps it. */
-const packedOf = (name: AssetName): Buffer => readFileSync(assetPath(name))
+const gzipNeeded = () =>
+  AppError.field('Accept-Encoding', 'this file is sent with gzip only; send Accept-Encoding: gzip')
 
-const zipped = new WeakMap<ConsoleFile, Buffer>()
+/** Returns the weight that an Accept-Encoding header gives gzip: by name, or covered by `*`; 0 when it is not taken. */
+function weightOfGzip(header: string): number {
+  const weights = new Map(
+    header
+      .toLowerCase()
+      .split(',')
+      .map((part) => {
+        const [coding = '', weight = '1'] = part.split(/;\s*q\s*=/)
+        return [coding.trim(), Number(weight)]
+      }),
+  )
+  return weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+const packed = new Map<AssetName, Bytes>()
+const zipped = new WeakMap<ConsoleFile, Bytes>()
+
+/** Returns a file of megabytes as it lies on the disk: read once, and the same bytes for every request. */
+function packedOf(name: AssetName): Bytes {
+  const bytes = packed.get(name) ?? readFileSync(assetPath(name))
+  packed.set(name, bytes)
+  return bytes
+}
+
+function zippedOf(file: ConsoleFile): Bytes {
+  const bytes = zipped.get(file) ?? gzipSync(file.text, { level: 9 })
+  zipped.set(file, bytes)
+  return bytes
+}

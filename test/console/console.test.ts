@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { consoleFiles } from '../../src/console/files.ts'
@@ -49,6 +50,31 @@ function audited(
     db.close()
   }
 }
+
+t.test('WebAssembly is sent as it lies on the disk, with gzip, and never unpacked for a client', async (t) => {
+  const gateway = await gatewayFor(t)
+  const packed = [...(await consoleFiles())]
+    .filter(([, { packed }]) => packed !== undefined)
+    .map(([name]) => `/${name}`)
+  t.ok(packed.length > 1)
+  for (const path of packed) {
+    for (const headers of [{}, { 'Accept-Encoding': 'br, gzip;q=0.5' }, { 'Accept-Encoding': '*' }]) {
+      const answer = await gateway.api.request(path, { headers })
+      t.match([answer.status, answer.headers.get('content-type')], [200, 'application/wasm'])
+      t.match([answer.headers.get('content-encoding'), answer.headers.get('vary')], ['gzip', /accept-encoding/i])
+      const bytes = gunzipSync(await answer.arrayBuffer())
+      t.equal(bytes.subarray(0, 4).toString('latin1'), '\0asm')
+    }
+    for (const accepted of ['identity', 'gzip;q=0, *', 'br']) {
+      const answer = await gateway.ask('GET', path, { headers: { 'Accept-Encoding': accepted } })
+      t.match(answer, {
+        status: 400,
+        body: { error: { code: 'VALIDATION_ERROR', fields: [{ path: 'Accept-Encoding' }] } },
+      })
+      t.notMatch(answer.headers.get('cache-control') ?? '', /immutable/)
+    }
+  }
+})
 
 t.test('without JavaScript the pages say what to do, in English and German', async (t) => {
   const gateway = await gatewayFor(t)
@@ -373,6 +399,8 @@ t.test('the page and its files are public, fixed, and let nothing foreign run', 
     const zipped = await gateway.api.request(path, { headers: { 'Accept-Encoding': 'gzip, br' } })
     t.equal(zipped.headers.get('content-encoding'), 'gzip')
     t.ok((await zipped.arrayBuffer()).byteLength < file.text.length + 32)
+    const plain = await gateway.api.request(path, { headers: { 'Accept-Encoding': 'gzip;q=0' } })
+    t.equal(plain.headers.get('content-encoding'), null)
   }
   const workers = [...(await consoleFiles())].filter(([, { isWorker }]) => isWorker)
   t.ok(workers.length > 0)
