@@ -109,6 +109,8 @@ const isCell = ({ x, y, right, bottom }: Box): boolean =>
 
 const least = (numbers: readonly number[]): number =>
   numbers.length === 0 ? 0 : numbers.reduce((a, b) => Math.min(a, b))
+// Made once: `localeCompare` with options makes one for each comparison.
+const collator = new Intl.Collator('en', { numeric: true })
 /** A2 before A10, on every machine the same. */
-const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true }) || (a < b ? -1 : 1)
+const inOrder = (a: string, b: string): number => collator.compare(a, b) || (a < b ? -1 : 1)
 const rounded = (metres: number): number => Math.round(metres * 1000) / 1000

@@ -38,8 +38,9 @@ const getList = operation({
 /** Takes a list as bytes, not as JSON. */
 export const slotListPath = '/api/whms/slots/import'
 
-/** About 30,000 slots. Longer lists are imported at the box. */
+/** Longer lists are imported at the box. */
 const slotListLimitBytes = 4 * 1024 * 1024
+const mostRows = 30_000
 const mostFields = 100
 
 const importSlots = operation({
@@ -48,9 +49,9 @@ const importSlots = operation({
   path: slotListPath,
   access: 'whms:write',
   tag: 'Slots',
-  summary: 'Create and change slots by a list in CSV: all of it, or nothing',
+  summary: 'Create and change slots by a list in CSV, which is tried as a whole first',
   description:
-    'The body is the list itself, at most 4 MiB. Its columns are those of `gatehouse import slots`. A slot that is there already is changed in what the list names; the same list again changes nothing. With `dryRun=true` problems are in the answer; without it a list with a problem is refused, and `fields` names each by its line and column.',
+    'The body is the list itself, at most 4 MiB and 30,000 lines. Its columns are those of `gatehouse import slots`. A slot that is there already is changed in what the list names; the same list again changes nothing. With `dryRun=true` problems are in the answer; without it a list with a problem is refused, nothing is stored, and `fields` names each by its line and column. When somebody else changes the same things meanwhile, a line may be refused although the trial was good: the lines before it are stored then, the error says how many, and the same list may be sent again.',
   input: { query: z.object(slotListQuery), bytes: ['text/csv'] },
   success: { 200: { description: 'What was stored, or would be', schema: SlotListResult } },
   errors: ['STORAGE_FULL', 'NOT_READY'],
@@ -64,7 +65,7 @@ export function importRoutes(api: Api, imports: ImportService): void {
     const { dryRun = false, createZones = false, grid = false, warehouseId } = c.req.valid('query')
     const parts: Uint8Array[] = []
     for await (const part of bodyParts(c.req.raw, slotListLimitBytes)) parts.push(part)
-    const options = { kind: 'slots', dryRun, createZones, grid, warehouse: warehouseId } as const
+    const options = { kind: 'slots', dryRun, createZones, grid, warehouse: warehouseId, mostRows } as const
     const result = await imports.import(Buffer.concat(parts), options, originOf(c))
     if (!dryRun && !result.ok) throw refusalOf(result)
     return c.json({ success: true as const, ...shownOf(result) }, 200)
@@ -79,12 +80,16 @@ const shownOf = ({ dryRun, ok, sha256, rows, created, updated, unchanged, ...res
   problemCount: rest.problemCount,
 })
 
-function refusalOf({ problems, problemCount }: ImportResult): AppError {
+function refusalOf({ problems, problemCount, partlyStored }: ImportResult): AppError {
   const fields = problems.slice(0, mostFields).map(({ line, column, message }) => ({
     path: column === null ? `line ${line}` : `line ${line}.${column}`,
     message,
   }))
   const [first] = fields
+  if (partlyStored) {
+    const details = fields.map(({ path, message }) => `${path}: ${message}`).join('; ')
+    return new AppError('VALIDATION_ERROR', 'A part of the list is stored', { details, fields })
+  }
   const details = `${first?.path}: ${first?.message}${problemCount > 1 ? `; and ${problemCount - 1} more` : ''}`
   return new AppError('VALIDATION_ERROR', 'Nothing of the list is stored', { details, fields })
 }

@@ -36,6 +36,8 @@ export type ImportOptions = {
   readonly warehouse?: string | undefined
   /** Slots without a place get one by their label. */
   readonly grid?: boolean
+  /** Lines that the list may have; without it 200,000. */
+  readonly mostRows?: number
 }
 
 export type ImportResult = {
@@ -45,6 +47,8 @@ export type ImportResult = {
   readonly dryRun: boolean
   /** Whether the list has no problem: all of it is stored, or would be. */
   readonly ok: boolean
+  /** A line was refused after others had been stored: the counts are of what is stored. */
+  readonly partlyStored: boolean
   readonly rows: number
   readonly created: number
   readonly updated: number
@@ -79,9 +83,11 @@ type ImportServiceNeeds = {
   readonly warehouseId: () => number
 }
 
-/** Imports lists of slots, assets and opening stock: all of a list, or nothing. */
+/** Imports lists of slots, assets and opening stock, one at a time. A list with a problem is refused before anything of it is stored. */
 export class ImportService {
   readonly #needs: ImportServiceNeeds
+  /** The import under way, and those that wait for it. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(needs: ImportServiceNeeds) {
     this.#needs = needs
@@ -89,12 +95,21 @@ export class ImportService {
 
   /**
    * Tries every line and returns all problems. Without a problem it stores the lines, a slice in each commit. After a crash
-   * the same list completes the import: lines that are stored already change nothing. Throws STORAGE_FULL, NOT_READY.
+   * the same list completes the import: lines that are stored already change nothing. Waits for the import before it, so that
+   * no other list changes what was tried. A scan or a person may: then the lines before the first refused one are stored, and
+   * the result says so. Throws STORAGE_FULL, NOT_READY; their details say what is stored already.
    */
-  async import(bytes: Buffer, options: ImportOptions, by: RequestOrigin): Promise<ImportResult> {
+  import(bytes: Buffer, options: ImportOptions, by: RequestOrigin): Promise<ImportResult> {
+    const result = this.#last.then(() => this.#import(bytes, options, by))
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async #import(bytes: Buffer, options: ImportOptions, by: RequestOrigin): Promise<ImportResult> {
     const list = sha256(bytes).toString('hex')
     const problems = new Problems()
-    const sheet = await readSheet(bytes, problems, (written) => nameOf(written, columnsOf[options.kind]))
+    const named = (written: string) => nameOf(written, columnsOf[options.kind])
+    const sheet = await readSheet(bytes, problems, named, options.mostRows)
     if (!sheet) return resultOf(list, options, 0, new Tally(), problems)
     const zones = new Set<string>()
     const warehouseId = options.kind === 'slots' ? this.#warehouseOf(options, sheet, by, problems) : undefined
@@ -115,9 +130,22 @@ export class ImportService {
     zones.clear()
     const done = new Tally(zones)
     if (options.kind === 'opening-stock') await this.#keep(bytes, list, sheet.rows.length, by)
-    await this.#store(sheet, form, by, done, problems)
-    await this.#needs.work.write((tx) => this.#tell(tx, options.kind, list, done, by))
-    return resultOf(list, options, sheet.rows.length, done, problems)
+    const stored = this.#store(sheet, form, by, done, problems)
+    const failure = await stored.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    const isPart = done.created + done.updated > 0 && (failure !== undefined || problems.count > 0)
+    const told = () => this.#needs.work.write((tx) => this.#tell(tx, options.kind, list, done, by))
+    if (failure) {
+      // A full disk may refuse the entry too; the failure itself is what the caller has to know.
+      if (isPart) await told().catch(() => undefined)
+      throw isPart && failure.error instanceof AppError ? partlyFailed(failure.error, done) : failure.error
+    }
+    const [refused] = problems.list
+    if (refused && isPart) problems.add(refused.line, null, `${storedWords(done)}; correct it and ${againWords}`)
+    if (!refused || isPart) await told()
+    return { ...resultOf(list, options, sheet.rows.length, done, problems), partlyStored: isPart }
   }
 
   /** Returns the lists of opening stock, the newest first, without those that name a hidden warehouse. */
@@ -205,7 +233,10 @@ export class ImportService {
   async #try(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
     for (const slice of trialsOf(sheet.rows, form)) {
       const trial = this.#needs.work.write((tx) => {
-        for (const row of slice) this.#line(tx, row, form, by, tally, problems)
+        for (const row of slice) {
+          const outcome = this.#line(tx, row, form, by, problems)
+          if (outcome) tally.count(row, outcome)
+        }
         throw new Undone()
       })
       await trial.catch((error: unknown) => {
@@ -214,21 +245,27 @@ export class ImportService {
     }
   }
 
+  /** Stores the lines up to the first that is refused. Counts what is committed alone. */
   async #store(sheet: Sheet, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): Promise<void> {
     for (const slice of slicesOf(sheet.rows)) {
       if (problems.count > 0) return
-      await this.#needs.work.write((tx) => {
-        for (const row of slice) this.#line(tx, row, form, by, tally, problems)
+      const stored = await this.#needs.work.write((tx) => {
+        const outcomes: [Row, RowOutcome][] = []
+        for (const row of slice) {
+          const outcome = this.#line(tx, row, form, by, problems)
+          if (!outcome) break
+          outcomes.push([row, outcome])
+        }
+        return outcomes
       })
+      for (const [row, outcome] of stored) tally.count(row, outcome)
     }
   }
 
-  #line(tx: Tx, row: Row, form: Form, by: RequestOrigin, tally: Tally, problems: Problems): void {
+  /** Stores a line. When it is refused, adds its problems and returns undefined. */
+  #line(tx: Tx, row: Row, form: Form, by: RequestOrigin, problems: Problems): RowOutcome | undefined {
     const attempt = this.#needs.ledger.attempt(tx, () => form.store(tx, row, by))
-    if ('done' in attempt) {
-      tally.count(row, attempt.done)
-      return
-    }
+    if ('done' in attempt) return attempt.done
     const { fields = [], message, details, code } = attempt.refused
     if (code === 'STORAGE_FULL' || code === 'NOT_READY' || code === 'INTERNAL_ERROR') throw attempt.refused
     for (const { path, message: what } of fields) {
@@ -236,6 +273,7 @@ export class ImportService {
       problems.add(row.line, column, what, row.cells.get(column ?? ''))
     }
     if (fields.length === 0) problems.add(row.line, null, details || message)
+    return undefined
   }
 
   async #keep(bytes: Buffer, list: string, rows: number, by: RequestOrigin): Promise<void> {
@@ -291,6 +329,7 @@ function resultOf(
     sha256: list,
     dryRun,
     ok: problems.count === 0,
+    partlyStored: false,
     rows,
     created,
     updated,
@@ -304,6 +343,20 @@ function resultOf(
     noticeCount: notices.count,
     noticeCauses: notices.causes,
   }
+}
+
+const storedWords = ({ created, updated, unchanged }: Tally): string =>
+  `the lines before it are stored (${created} new, ${updated} changed, ${unchanged} as they were)`
+const againWords = 'import the whole list again: lines that are stored stay as they are'
+
+/** Returns the failure that ended an import, with what of the list is stored. */
+function partlyFailed(cause: AppError, done: Tally): AppError {
+  const why = cause.details === '' ? '' : `${cause.details}; `
+  return new AppError(cause.code, cause.message, {
+    details: `${why}a part of the list is stored (${done.created} new, ${done.updated} changed); ${againWords}`,
+    cause,
+    ...(cause.retryAfterSeconds !== undefined && { retryAfterSeconds: cause.retryAfterSeconds }),
+  })
 }
 
 type SlotSettings = {

@@ -18,7 +18,8 @@ export type Sheet = {
 }
 
 const chunkBytes = 64 * 1024
-const mostRows = 200_000
+/** Lines of any list. */
+export const mostLines = 200_000
 const delimiters = [',', ';', '\t'] as const
 type Delimiter = (typeof delimiters)[number]
 
@@ -27,11 +28,13 @@ type Delimiter = (typeof delimiters)[number]
  * quoted cells, `sep=;` as the first line. What cannot be read is added to `problems`; the result is undefined when nothing
  * after it can be read. It reads in small pieces, and other requests run in between.
  * @param nameOf returns the column that a header cell means
+ * @param mostRows the lines that it may have; a longer list is a problem
  */
 export async function readSheet(
   bytes: Buffer,
   problems: Problems,
   nameOf: (written: string) => string | undefined,
+  mostRows = mostLines,
 ): Promise<Sheet | undefined> {
   if (!isReadable(bytes, problems)) return undefined
   const text = bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes
@@ -43,7 +46,7 @@ export async function readSheet(
   const firstLine = told ? 2 : 1
   const head = firstLineOf(body)
   const delimiter = (delimiters.find((d) => d === told?.[1]) ?? delimiterOf(head, nameOf)) satisfies Delimiter
-  return sheetOf(records(body, delimiter, firstLine), { problems, nameOf, commaIsFree: delimiter !== ',' })
+  return sheetOf(records(body, delimiter, firstLine), { problems, nameOf, commaIsFree: delimiter !== ',', mostRows })
 }
 
 function isReadable(bytes: Buffer, problems: Problems): boolean {
@@ -127,9 +130,15 @@ type Reading = {
   problems: Problems
   nameOf: (written: string) => string | undefined
   commaIsFree: boolean
+  mostRows: number
 }
 
-async function sheetOf(from: Records, { problems, nameOf, commaIsFree }: Reading): Promise<Sheet | undefined> {
+const atTheBox = 'split it, or import it at the box with gatehouse import'
+
+async function sheetOf(
+  from: Records,
+  { problems, nameOf, commaIsFree, mostRows }: Reading,
+): Promise<Sheet | undefined> {
   let written: string[] | undefined
   let columns: (string | undefined)[] = []
   let headerLine = 0
@@ -149,7 +158,11 @@ async function sheetOf(from: Records, { problems, nameOf, commaIsFree }: Reading
       continue
     }
     if (rows.length === mostRows) {
-      problems.add(line, null, `the list has more than ${mostRows} lines; split it`)
+      problems.add(
+        line,
+        null,
+        `the list has more than ${mostRows} lines; ${mostRows < mostLines ? atTheBox : 'split it'}`,
+      )
       return undefined
     }
     const beyond = cells.slice(columns.length).filter((cell) => cell.trim() !== '').length

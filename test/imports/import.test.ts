@@ -8,6 +8,7 @@ import { verifyLedger } from '../../src/evidence/index.ts'
 import { readNumber, readPolygon } from '../../src/imports/cells.ts'
 import type { ImportOptions, ListKind } from '../../src/imports/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { eventually } from '../support/waiting.ts'
 
 async function yard(
   t: Test,
@@ -593,6 +594,87 @@ t.test('an admin imports slots through the API: tried first, then all of it, or 
   t.match((await send(good, '?dryrun=true')).body, { error: { details: /dryRun/ } })
   t.match((await send(good, '?warehouseId=7')).body, { error: { details: /warehouse/ } })
   t.equal((await send(`slot_id\n${'x'.repeat(4 * 1024 * 1024)}`)).status, 413)
+})
+
+t.test('a list for the API has at most 30,000 lines', async (t) => {
+  const gateway = await yard(t)
+  const lines = Array.from({ length: 30_001 }, (_, n) => `L-${n},S,0,0,1,1`)
+  const answer = await gateway.ask('POST', '/api/whms/slots/import', {
+    by: people.ada,
+    bytes: `slot_id,zone,x,y,width,height\n${lines.join('\n')}\n`,
+    headers: { 'Content-Type': 'text/csv' },
+  })
+  t.match(answer, {
+    status: 400,
+    body: {
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'Nothing of the list is stored',
+        fields: [{ path: 'line 30002', message: /more than 30000 lines; split it, or import it at the box/ }],
+      },
+    },
+  })
+})
+
+t.test('a line that is refused after the trial leaves the lines before it, and the answer says how many', async (t) => {
+  const gateway = await yard(t)
+  const numbers = Array.from({ length: 400 }, (_, n) => n + 1)
+  const slots = `slot_id,zone,x,y,width,height\n${numbers.map((n) => `S-${n},S,0,${n},1,1`).join('\n')}\n`
+  await take(gateway, 'slots', slots)
+  const stock = ['slot_id,asset_barcode', ...numbers.map((n) => `S-${n},P-${n}`)]
+  const importing = take(gateway, 'opening-stock', stock.join('\n'))
+  await eventually(
+    () => get(gateway, 'whms/events?limit=1'),
+    ({ data }) => data.length > 0,
+    { withinMs: 20_000, everyMs: 1 },
+  )
+  const body = { event_type: 'REMOVED', slot_code: 'S-400', asset_barcode: 'P-400' }
+  t.equal((await gateway.ask('POST', '/api/whms/events', { by: people.ada, body })).status, 201)
+  t.match(await importing, {
+    ...{ ok: false, partlyStored: true, created: 399, updated: 0, problemCount: 2 },
+    problems: [
+      { line: 401, column: 'asset_barcode', message: /saw it leave S-400/ },
+      { line: 401, column: null, message: /before it are stored \(399 new, .* import the whole list again/ },
+    ],
+  })
+  const audited = (await get(gateway, 'governance/audit?action=list.imported')).data
+  t.equal(audited.length, 2, 'the list of slots, and what was stored of the list of stock')
+  t.match(await take(gateway, 'opening-stock', stock.slice(0, -1).join('\n')), {
+    ...{ ok: true, partlyStored: false, created: 0, unchanged: 399 },
+  })
+})
+
+t.test('the API says too how much is stored when a zone goes away in the middle of an import', async (t) => {
+  const gateway = await yard(t)
+  const lines = Array.from({ length: 400 }, (_, n) => `L-${n},S,0,${n},1,1`)
+  const importing = gateway.ask('POST', '/api/whms/slots/import', {
+    by: people.ada,
+    bytes: `slot_id,zone,x,y,width,height\n${lines.join('\n')}\n`,
+    headers: { 'Content-Type': 'text/csv' },
+  })
+  await eventually(
+    () => get(gateway, 'whms/slots?limit=1'),
+    ({ data }) => data.length > 0,
+    { withinMs: 20_000, everyMs: 1 },
+  )
+  const body = { name: 'Renamed', zone_type: 'storage', warehouseId: 1 }
+  t.equal((await gateway.ask('PUT', '/api/whms/zones/1', { by: people.ada, body })).status, 200)
+  const refused = await importing
+  t.match(refused, {
+    status: 400,
+    body: { error: { code: 'VALIDATION_ERROR', message: 'A part of the list is stored', fields: [{}, {}] } },
+  })
+  const [, stored = ''] = /stored \((\d+) new/.exec(refused.body.error.details) ?? []
+  t.equal((await get(gateway, 'whms/slots?limit=500')).data.length, Number(stored))
+})
+
+t.test('of two lists that are sent at once, the second is tried when the first is stored', async (t) => {
+  const gateway = await yard(t, ['A', 'B'])
+  const lists = ['slot_id,asset_barcode\nA,P-1\n', 'slot_id,asset_barcode\nB,P-1\n']
+  t.match(await Promise.all(lists.map((list) => take(gateway, 'opening-stock', list))), [
+    { ok: true, created: 1 },
+    { ok: false, partlyStored: false, problems: [{ line: 2, column: 'asset_barcode', message: /has it in A/ }] },
+  ])
 })
 
 t.test('what an export guards against formulas is read as it was', async (t) => {
