@@ -65,6 +65,7 @@ export async function open(
   const own = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context })
   t.teardown(() => own.close())
   const page = await own.newPage()
+  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('console', (message) => {
     const isAbsent = /status of 404/.test(message.text()) && /\/api\/iot\//.test(message.location().url)
