@@ -77,7 +77,12 @@ t.test(
     for (const path of partsOn(server)) t.equal((server.dav.files.get(path) as Buffer).length % packet, 0, path)
     const about = JSON.parse(String(server.dav.files.get(`${folder}/00001.json`)))
     t.match(about, { detectionId: 1, cameraId: 7, timestamp: '2026-03-02T08:01:00.000Z', unfinished: /Joined/ })
-    const { body } = await gateway.ask('GET', '/api/uploads', { by })
+    // The last part is on the server before its answer is written down here.
+    const { body } = await eventually(
+      () => gateway.ask('GET', '/api/uploads', { by }),
+      ({ body: { openClips } }) => openClips[0]?.sentBytes === 9000 * packet,
+      { withinMs: 20_000, everyMs: 10 },
+    )
     t.match(body, {
       data: [],
       openClips: [{ detectionId: 1, cctvId: 7, status: 'recording', sentBytes: 9000 * packet }],
