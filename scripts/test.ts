@@ -11,8 +11,8 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { runChecks } from './check.ts'
 
-/** So many files that failed beside others get a second run by themselves; more than that is no accident of a busy or slow machine. */
-const SECOND_RUNS = 6
+/** So many files that failed beside others get a second run by themselves; more than that is no accident of a busy machine. */
+const SECOND_RUNS = 3
 
 let insideFailure = false
 
