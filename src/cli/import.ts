@@ -26,7 +26,7 @@ type Options = {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description('take slots, assets or what stands where from a CSV list: all of it, or nothing and what is wrong')
+    .description('take slots, assets or what stands where from a CSV list, if every line is right; else say why not')
     .addArgument(new Argument('<kind>', 'what the list tells').choices(listKinds))
     .argument('<file>', 'CSV in UTF-8, separated by comma, semicolon or tab; its first line names the columns')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)

@@ -14,7 +14,7 @@ export type ListAnswer = {
 
 const path = '/api/whms/slots/import'
 
-/** Lets the gateway try a list, or store it: all of it, or nothing. Throws Refused or Unreachable. */
+/** Lets the gateway try a list, or store it if every line is right. Throws Refused or Unreachable. */
 export const sendList = (list: Blob, warehouseId: number, dryRun: boolean): Promise<ListAnswer> =>
   ask<ListAnswer>(`${path}?createZones=true&warehouseId=${warehouseId}&dryRun=${dryRun}`, {
     method: 'POST',
