@@ -36,20 +36,23 @@ class Scanner {
 
   async scan(code: string, { gapMs = 4, ends = ['Enter'], altKey = false } = {}): Promise<void> {
     this.#nowS = Math.max(this.#nowS + 0.3, Date.now() / 1000)
-    for (const key of [...code, ...ends]) await this.#press({ key, altKey }, gapMs)
+    // All at once, as a keyboard queues them: waiting for each would make pauses that the scanner did not make.
+    await Promise.all([...code, ...ends].flatMap((key) => this.#press({ key, altKey }, gapMs)))
   }
 
-  async #press({ key, altKey }: Press, gapMs: number): Promise<void> {
+  #press({ key, altKey }: Press, gapMs: number): Promise<unknown>[] {
     this.#nowS += gapMs / 1000
     const text = key === 'Enter' ? '\r' : key.length === 1 && !altKey ? key : undefined
     const windowsVirtualKeyCode = key === 'Enter' ? 13 : key === 'Tab' ? 9 : key.toUpperCase().charCodeAt(0)
     const common = { key, modifiers: altKey ? 1 : 0, windowsVirtualKeyCode, timestamp: this.#nowS }
-    await this.#keys.send('Input.dispatchKeyEvent', {
-      type: text ? 'keyDown' : 'rawKeyDown',
-      ...common,
-      ...(text && { text }),
-    })
-    await this.#keys.send('Input.dispatchKeyEvent', { type: 'keyUp', ...common })
+    return [
+      this.#keys.send('Input.dispatchKeyEvent', {
+        type: text ? 'keyDown' : 'rawKeyDown',
+        ...common,
+        ...(text && { text }),
+      }),
+      this.#keys.send('Input.dispatchKeyEvent', { type: 'keyUp', ...common }),
+    ]
   }
 }
 
