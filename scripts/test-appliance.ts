@@ -1,6 +1,7 @@
 /**
  * `scripts/test-appliance [NAME…]`: the package on real systems. Prints a line for each trial and `N passed, N failed, N skipped`
- * at the end; exits with 1 when one failed. A trial that this machine cannot make says why.
+ * at the end; exits with 1 when one failed. A trial that this machine cannot make says why. GATEHOUSE_APPLIANCE_FOLDER: where it makes
+ * what it tries, kept for the next run; else a folder that is removed.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,8 @@ const wanted = process.argv.slice(2)
 const trials: Trial[] = [...packageTrials, ...installedTrials, ...fleetTrials, ...imageTrials].filter(
   ({ name }) => wanted.length === 0 || wanted.some((words) => name.includes(words)),
 )
-const folder = mkdtempSync(join(tmpdir(), 'gatehouse-appliance-'))
+const kept = process.env['GATEHOUSE_APPLIANCE_FOLDER']
+const folder = kept ?? mkdtempSync(join(tmpdir(), 'gatehouse-appliance-'))
 const count = { passed: 0, failed: 0, skipped: 0 }
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -33,6 +35,6 @@ for (const { name, play } of trials) {
     say(`${error instanceof Skipped ? 'skipped' : 'FAILED '} ${name} (${took()}): ${words}`)
   }
 }
-rmSync(folder, { recursive: true, force: true })
+if (kept === undefined) rmSync(folder, { recursive: true, force: true })
 say(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
 process.exitCode = count.failed > 0 ? 1 : 0

@@ -1,29 +1,19 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../build/inputs.ts'
 import type { Account } from '../demo-parts/client.ts'
-import { makeBundle } from '../image/bundle.ts'
-import { copyDisk, makeDisk, putOnBootPartition } from '../image/disk.ts'
-import { type Keys, keysOf } from '../image/keys.ts'
-import { packRoot } from '../image/root.ts'
-import { makeImageTree } from '../image.ts'
-import { editionOf } from '../package/deb.ts'
+import { copyDisk, putOnBootPartition } from '../image/disk.ts'
 import { Floor } from './floor.ts'
+import { bundleName, makeImageAndUpdates, stickName, type Update, versions } from './image-make.ts'
 import { Machine, whyNoMachine } from './machine.ts'
 import { type Bench, holds, run, Skipped, type Trial } from './trial.ts'
-import { renumber } from './versions.ts'
 
 /** An emulated start takes one to two minutes on two processors. */
 const startLimitMs = 480_000
 const cuts = Number(process.env['GATEHOUSE_POWER_CUTS'] ?? 20)
 const slots = 40
 
-const versions = { first: '1.0', second: '2.0', broken: '3.0', third: '4.0' } as const
-type Name = keyof typeof versions
-
 let machine: Machine | undefined
 let floor: Floor | undefined
-let bundles = ''
 
 const box = (): Machine => {
   if (!machine) throw new Skipped('there is no machine')
@@ -33,44 +23,18 @@ const theFloor = (): Floor => {
   if (!floor) throw new Skipped('the box was not set up')
   return floor
 }
-const bundleOf = (name: Name): string => join(bundles, `${name}.raucb`)
 
-/** The image, and three updates: a new version, one that never becomes healthy, and one more. */
+/** Once for a folder: one that is kept has it already. */
 async function make({ folder }: Bench): Promise<void> {
   const why = whyNoMachine()
   if (why !== undefined) throw new Skipped(why)
-  bundles = join(folder, 'bundles')
-  mkdirSync(bundles)
-  const keys = await keysOf({})
-  const work = join(folder, 'image')
-  const tree = await makeImageTree(work, keys)
-  const squashfs = join(work, 'root.squashfs')
-  await packRoot(tree, versions.first, squashfs, true)
-  await makeDisk({ work, squashfs, to: join(folder, 'appliance.img') })
-
-  const { version } = editionOf(root)
-  const next = version.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10))
-  renumber(join(tree, 'usr/bin/gatehouse'), version, next)
-  await pack(tree, work, keys, 'second')
-  await pack(tree, work, keys, 'third')
-  const drop = join(tree, 'usr/lib/systemd/system/gatehouse.service.d/broken.conf')
-  writeFileSync(drop, '[Service]\nExecStart=\nExecStart=/bin/false\n')
-  const quick = join(tree, 'etc/systemd/system/gatehouse-slot.service.d')
-  mkdirSync(quick)
-  writeFileSync(join(quick, 'quick.conf'), '[Service]\nEnvironment=HEALTHY_WITHIN_SECONDS=60\n')
-  await pack(tree, work, keys, 'broken')
-  rmSync(work, { recursive: true })
-}
-
-async function pack(tree: string, work: string, keys: Keys, name: Name): Promise<void> {
-  const squashfs = join(work, 'update.squashfs')
-  await packRoot(tree, versions[name], squashfs, true)
-  await makeBundle({ work, squashfs, version: versions[name], keys, to: bundleOf(name) })
+  if (!existsSync(join(folder, stickName))) await makeImageAndUpdates(folder)
 }
 
 async function firstBoot({ folder, say }: Bench): Promise<void> {
-  if (bundles === '') throw new Skipped('there is no image')
+  if (!existsSync(join(folder, stickName))) throw new Skipped('there is no image')
   const key = join(folder, 'admin-key')
+  for (const old of [key, `${key}.pub`]) rmSync(old, { force: true })
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
   const disk = join(folder, 'box.img')
   await copyDisk(join(folder, 'appliance.img'), disk, 8)
@@ -80,7 +44,7 @@ async function firstBoot({ folder, say }: Bench): Promise<void> {
   ]
   writeFileSync(join(folder, 'first-boot.txt'), settings.join('\r\n'))
   await putOnBootPartition(disk, join(folder, 'first-boot.txt'), 'first-boot.txt')
-  machine = await Machine.of(folder, disk, key)
+  machine = await Machine.of({ folder, disk, key, stick: join(folder, stickName) })
   const startedMs = performance.now()
   await machine.start()
   await machine.until('ssh', () => box().must('true'), startLimitMs)
@@ -159,6 +123,13 @@ async function openFloor(): Promise<void> {
   floor = new Floor({ url, account, slots: list.body.data })
 }
 
+/** Installs an update from the stick; the box starts from it when that succeeds. What it said. */
+async function install(update: Update): Promise<string> {
+  const script = `mkdir -p /run/stick && { mountpoint -q /run/stick || mount -o ro LABEL=updates /run/stick; }`
+  const command = `/usr/lib/gatehouse-appliance/update /run/stick/${bundleName(update)} 2>&1 || echo refused`
+  return (await box().must(`${script}; ${command}`, 900_000)).trim()
+}
+
 const slotNow = async (): Promise<string> =>
   (await box().must("sed -n 's/.*rauc.slot=\\([AB]\\).*/\\1/p' /proc/cmdline; cat /etc/gatehouse-image"))
     .trim()
@@ -182,12 +153,11 @@ async function runs(wanted: string, limitMs: number): Promise<void> {
 
 async function update({ say }: Bench): Promise<void> {
   theFloor().start()
-  await theFloor().more(20, 60_000)
-  await box().send(bundleOf('second'), '/state/update/second.raucb')
+  await theFloor().more(20, 180_000)
   const startedMs = performance.now()
-  await box().must('/usr/lib/gatehouse-appliance/update /state/update/second.raucb', 500_000)
+  await install('second')
   await runs(`B ${versions.second}`, startLimitMs)
-  await theFloor().more(5, 120_000)
+  await theFloor().more(5, 180_000)
   await theFloor().stop()
   await theFloor().allThere()
   say(
@@ -195,102 +165,75 @@ async function update({ say }: Bench): Promise<void> {
   )
 }
 
-async function brokenUpdate({ say }: Bench): Promise<void> {
-  await box().send(bundleOf('broken'), '/state/update/broken.raucb')
+/** An update that cannot stay: the box must come back to the system before, by itself. */
+async function comesBack(from: 'broken' | 'unreadable', say: Bench['say']): Promise<void> {
   const startedMs = performance.now()
-  await box().must('/usr/lib/gatehouse-appliance/update /state/update/broken.raucb', 500_000)
-  await box().until(
-    'the broken one runs',
-    async () => holds((await slotNow()) === `A ${versions.broken}`, await slotNow()),
-    startLimitMs,
-  )
-  await runs(`B ${versions.second}`, startLimitMs)
+  const before = await startNumber()
+  const said = await install(from)
+  holds(/the box starts from it$/m.test(said), said)
+  await box().until('another start', async () => holds((await startNumber()) !== before, 'the same'), startLimitMs)
+  await runs(`B ${versions.second}`, 2 * startLimitMs)
   await theFloor().allThere()
-  say(`back on the old system ${Math.round((performance.now() - startedMs) / 1000)} s after the update began`)
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  say(`back on the system before ${seconds} s after the update began`)
 }
 
-async function strangerUpdate({ folder }: Bench): Promise<void> {
-  const stranger = join(folder, 'stranger')
-  mkdirSync(stranger)
-  const [key, cert] = [join(stranger, 'key.pem'), join(stranger, 'cert.pem')]
-  await run('openssl', [
-    'req',
-    '-x509',
-    '-nodes',
-    '-newkey',
-    'rsa:2048',
-    '-keyout',
-    key,
-    '-out',
-    cert,
-    '-subj',
-    '/CN=stranger',
-  ])
-  const keyring = (await keysOf({})).cert
-  const made = join(stranger, 'third.raucb')
-  await run('rauc', [
-    'resign',
-    `--keyring=${keyring}`,
-    `--cert=${cert}`,
-    `--key=${key}`,
-    `--signing-keyring=${cert}`,
-    bundleOf('third'),
-    made,
-  ])
-  await box().send(made, '/state/update/stranger.raucb')
-  const said = await box().must('/usr/lib/gatehouse-appliance/update /state/update/stranger.raucb 2>&1 || echo refused')
-  holds(/refused$/.test(said.trim()) && /signature|certificate/i.test(said), said)
+async function brokenUpdate({ say }: Bench): Promise<void> {
+  await comesBack('broken', say)
+  const log = await box().must('journalctl -u gatehouse-slot -o cat --no-pager')
+  holds(/not healthy after 60 s; slot A is given up/.test(log), log)
 }
 
-/** Half of the cuts hit while an update is written. */
+async function unreadableUpdate({ say }: Bench): Promise<void> {
+  await comesBack('unreadable', say)
+  const starts = readFileSync(box().console, 'utf8').match(/slot A cannot be started/g) ?? []
+  holds(starts.length === 3, `GRUB tried the unreadable slot ${starts.length} times, not three`)
+}
+
+async function strangerUpdate(): Promise<void> {
+  const said = await install('stranger')
+  holds(/refused$/.test(said) && /signature/i.test(said), said)
+}
+
+/** Half of the cuts hit while an update is written. Each comes at another moment. */
 async function powerCuts({ say }: Bench): Promise<void> {
-  await box().send(bundleOf('third'), '/state/update/third.raucb')
-  await box().must('sync')
-  const took: number[] = []
   for (let cut = 1; cut <= cuts; cut += 1) {
     const inUpdate = cut % 2 === 0
     theFloor().start()
-    await theFloor().more(20, 180_000)
-    if (inUpdate) {
-      await box().must(
-        'rm -f /run/update.log; systemd-run --quiet --unit=trial-update /usr/lib/gatehouse-appliance/update /state/update/third.raucb',
-      )
-      await box().until(
-        'the slot is being written',
-        () =>
-          box().must(
-            'rauc status > /dev/null; systemctl is-active -q trial-update; test "$(cut -d" " -f7 /sys/class/block/$(basename $(readlink -f /dev/disk/by-partlabel/gatehouse-root-a))/stat)" != ""; awk \'$7 > 20000 { found = 1 } END { exit !found }\' /sys/class/block/$(basename $(readlink -f /dev/disk/by-partlabel/gatehouse-root-a))/stat',
-          ),
-        180_000,
-      )
-    }
+    await theFloor().more(10 + (cut % 7), 300_000)
+    if (inUpdate) await untilUpdateIsWritten(10 + ((cut * 37) % 200))
     await box().cut()
     const startedMs = performance.now()
     await box().start()
-    await runs(await wantedAfter(), startLimitMs)
-    took.push((performance.now() - startedMs) / 1000)
+    await runs(`B ${versions.second}`, startLimitMs)
+    const seconds = Math.round((performance.now() - startedMs) / 1000)
     await theFloor().stop()
     await theFloor().allThere()
-    say(
-      `cut ${cut}${inUpdate ? ', during an update' : ''}: back in ${Math.round(took.at(-1) ?? 0)} s, ${theFloor().acknowledged.size} acknowledged events there`,
-    )
+    const count = theFloor().acknowledged.size
+    say(`cut ${cut}${inUpdate ? ', in an update' : ''}: back in ${seconds} s, all ${count} acknowledged events there`)
   }
-  const verified = await box().must('gatehouse ledger verify --json', 300_000)
+  const verified = await box().must('gatehouse ledger verify --json', 600_000)
   holds(verified.includes('"ok":true'), verified)
 }
 
-/** An update that a cut has interrupted was not activated. */
-const wantedAfter = (): Promise<string> => Promise.resolve(`B ${versions.second}`)
+/** Begins an update, and resolves when so many MiB of it are in the slot that is not in use. */
+async function untilUpdateIsWritten(mebibytes: number): Promise<void> {
+  const written = "awk '{ print $7 }' /sys/class/block/vda2/stat"
+  await box().must(
+    `mkdir -p /run/stick; mount -o ro LABEL=updates /run/stick
+    systemd-run --quiet --unit=trial-update /usr/lib/gatehouse-appliance/update /run/stick/${bundleName('third')}
+    while [ "$(${written})" -lt ${mebibytes * 2048} ]; do systemctl is-active -q trial-update; sleep 0.2; done`,
+    300_000,
+  )
+}
+
+const startNumber = () => box().must('cat /proc/sys/kernel/random/boot_id')
 
 async function watchdog({ say }: Bench): Promise<void> {
-  const id = await box().must('cat /proc/sys/kernel/random/boot_id')
+  const before = await startNumber()
   const startedMs = performance.now()
   await box().must('sysctl -q -w kernel.panic=0; (sleep 2; echo c > /proc/sysrq-trigger) > /dev/null 2>&1 &')
-  await box().until(
-    'another start',
-    async () => holds((await box().must('cat /proc/sys/kernel/random/boot_id')) !== id, 'the same'),
-    startLimitMs,
-  )
+  await box().until('another start', async () => holds((await startNumber()) !== before, 'the same'), startLimitMs)
   await runs(`B ${versions.second}`, startLimitMs)
   say(
     `a kernel that stands still is started again by the hardware watchdog; healthy ${Math.round((performance.now() - startedMs) / 1000)} s later`,
@@ -307,12 +250,13 @@ async function end({ folder }: Bench): Promise<void> {
 
 /** The appliance image on an emulated PC. */
 export const imageTrials: readonly Trial[] = [
-  { name: 'image: it is made, with three updates', play: make },
+  { name: 'image: it is made, with its updates', play: make },
   { name: 'image: it boots, is set up by first-boot.txt, and answers health', play: firstBoot },
   { name: 'image: read-only root, state over the whole disk, watchdog, name, keys alone', play: asPromised },
   { name: 'image: a floor is opened', play: openFloor },
   { name: 'image: an update changes the slot under load, and every acknowledged event is there', play: update },
   { name: 'image: a system that never becomes healthy gives its place back', play: brokenUpdate },
+  { name: 'image: a system that cannot even be read gives its place back', play: unreadableUpdate },
   { name: 'image: an update that another key has signed is refused', play: strangerUpdate },
   { name: 'image: a kernel that stands still is reset by the hardware watchdog', play: watchdog },
   {

@@ -2,12 +2,22 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { run } from './trial.ts'
 
 const firmware = '/usr/share/OVMF'
+
+type MachineNeeds = {
+  readonly folder: string
+  readonly disk: string
+  /** Private key of the ssh user admin. */
+  readonly key: string
+  /** A volume that it sees, and cannot write. */
+  readonly stick: string
+}
 
 type Ports = { readonly ssh: number; readonly https: number }
 
@@ -17,43 +27,50 @@ type Ports = { readonly ssh: number; readonly https: number }
  * overlay of its own for each start, whose tables qemu keeps in memory until the guest flushes.
  */
 export class Machine {
-  readonly #folder: string
-  readonly #key: string
+  readonly #needs: MachineNeeds
   #disk: string
   #format = 'raw'
   #starts = 0
   #qemu: ChildProcess | undefined
   readonly ports: Ports
 
-  private constructor(folder: string, disk: string, key: string, ports: Ports) {
-    this.#folder = folder
-    this.#disk = disk
-    this.#key = key
+  private constructor(needs: MachineNeeds, ports: Ports) {
+    this.#needs = needs
+    this.#disk = needs.disk
     this.ports = ports
   }
 
-  /** @param key private key of the ssh user admin */
-  static async of(folder: string, disk: string, key: string): Promise<Machine> {
-    copyFileSync(join(firmware, 'OVMF_VARS_4M.fd'), join(folder, 'uefi-vars.fd'))
+  static async of(needs: MachineNeeds): Promise<Machine> {
+    copyFileSync(join(firmware, 'OVMF_VARS_4M.fd'), join(needs.folder, 'uefi-vars.fd'))
     const [ssh, https] = [await freePort(), await freePort()]
-    return new Machine(folder, disk, key, { ssh, https })
+    return new Machine(needs, { ssh, https })
   }
 
   /** Switches it on; resolves at once. */
   async start(): Promise<void> {
     this.#starts += 1
-    const overlay = join(this.#folder, `disk-${this.#starts}.qcow2`)
+    const overlay = join(this.#needs.folder, `disk-${this.#starts}.qcow2`)
     await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', this.#disk, '-F', this.#format, overlay])
     this.#disk = overlay
     this.#format = 'qcow2'
     const { ssh, https } = this.ports
     const forward = `hostfwd=tcp:127.0.0.1:${ssh}-:22,hostfwd=tcp:127.0.0.1:${https}-:8443`
     const args = [
-      ...['-machine', 'q35', '-accel', 'tcg,thread=multi', '-smp', '2', '-m', '1536'],
+      ...[
+        '-machine',
+        'q35',
+        '-accel',
+        'tcg,thread=multi',
+        '-smp',
+        String(Math.min(2, Math.ceil(availableParallelism() / 2))),
+        '-m',
+        '1536',
+      ],
       ...['-cpu', 'qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+rdrand'],
       ...['-drive', `if=pflash,format=raw,readonly=on,file=${firmware}/OVMF_CODE_4M.fd`],
-      ...['-drive', `if=pflash,format=raw,file=${join(this.#folder, 'uefi-vars.fd')}`],
+      ...['-drive', `if=pflash,format=raw,file=${join(this.#needs.folder, 'uefi-vars.fd')}`],
       ...['-drive', `if=virtio,format=qcow2,cache=writeback,l2-cache-size=16M,file=${overlay}`],
+      ...['-drive', `if=virtio,format=raw,readonly=on,file=${this.#needs.stick}`],
       ...['-netdev', `user,id=lan,restrict=on,${forward}`, '-device', 'virtio-net-pci,netdev=lan'],
       ...['-device', 'virtio-rng-pci', '-device', 'i6300esb', '-action', 'watchdog=reset'],
       ...['-display', 'none', '-monitor', 'none', '-serial', `file:${this.console}`],
@@ -63,7 +80,7 @@ export class Machine {
 
   /** What it prints on its serial port since the last start. */
   get console(): string {
-    return join(this.#folder, `console-${this.#starts}.log`)
+    return join(this.#needs.folder, `console-${this.#starts}.log`)
   }
 
   get isOn(): boolean {
@@ -89,19 +106,11 @@ export class Machine {
       'ConnectTimeout=15',
     ]
     const args = options.flatMap((one) => ['-o', one])
-    const where = ['-i', this.#key, '-o', 'IdentitiesOnly=yes', '-p', String(this.ports.ssh), 'admin@127.0.0.1']
+    const where = ['-i', this.#needs.key, '-o', 'IdentitiesOnly=yes', '-p', String(this.ports.ssh), 'admin@127.0.0.1']
     const { stdout } = await promisify(execFile)('ssh', [...args, ...where, 'sudo', 'sh', '-euc', quoted(script)], {
       timeout: limitMs,
     })
     return stdout
-  }
-
-  /** Sends a file to it, as root. */
-  async send(from: string, to: string): Promise<void> {
-    const options =
-      '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes -o IdentitiesOnly=yes'
-    const ssh = `ssh ${options} -i ${this.#key} -p ${this.ports.ssh} admin@127.0.0.1`
-    await run('sh', ['-euc', `${ssh} sudo tee '${to}' < '${from}' > /dev/null`])
   }
 
   /** Asks every second until the answer is there. Rejects with the last problem. */

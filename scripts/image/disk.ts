@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../build/inputs.ts'
 import { run } from './run.ts'
@@ -86,6 +86,6 @@ export async function putOnBootPartition(disk: string, from: string, name: strin
 /** Copies a disk image sparsely and makes it `gib` large. */
 export async function copyDisk(from: string, to: string, gib: number): Promise<void> {
   mkdirSync(join(to, '..'), { recursive: true })
-  copyFileSync(from, to)
+  await run('cp', ['--sparse=always', '--reflink=auto', from, to])
   truncateSync(to, gib * 1024 * mib)
 }

@@ -29,6 +29,8 @@ const masked = [
   'apt-daily.timer',
   'apt-daily-upgrade.timer',
   'dpkg-db-backup.timer',
+  // For LVM, which is not there; it holds up every start.
+  ...['e2scrub_reap.service', 'e2scrub_all.timer'],
 ]
 
 /** A Debian of today as a tar, made once for a day: a rebuild brings its security corrections. */

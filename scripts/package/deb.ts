@@ -92,6 +92,7 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
   return {
     'etc/gatehouse/gatehouse.yaml': text(configExample()),
     'usr/lib/systemd/system/gatehouse.service': source('systemd/gatehouse.service'),
+    'usr/lib/systemd/system/gatehouse-trial.service': source('systemd/gatehouse-trial.service'),
     'usr/lib/systemd/system/gatehouse-hub.service': source('systemd/gatehouse-hub.service'),
     'usr/lib/gatehouse/way-back': { mode: 0o755, content: readFileSync(join(root, 'scripts/package/way-back')) },
     'usr/lib/sysusers.d/gatehouse.conf': source('systemd/gatehouse.sysusers'),

@@ -17,8 +17,11 @@ function box(t: Test, rehearsal: number) {
   const binary = join(root, 'usr/bin/gatehouse')
   program(join(versions, 'replaced'), 'echo 1')
   // A reason that was accepted is one no more.
-  program(binary, `echo 2; case "$*" in *--accept*) exit 0;; esac; [ "$1" != upgrade ] || exit ${rehearsal}`)
-  program(join(tools, 'systemctl'), `echo "$*" >> ${root}/asked`)
+  program(
+    binary,
+    `[ "$1" != status ] || exec sh ${root}/status; echo 2; case "$*" in *--accept*) exit 0;; esac; [ "$1" != upgrade ] || exit ${rehearsal}`,
+  )
+  program(join(tools, 'systemctl'), `echo "$*" >> ${root}/asked; [ "$1" != is-active ] || [ ! -e ${root}/idle ]`)
   const run = (word: string, env: Record<string, string> = {}) => {
     const path = `${tools}:${process.env['PATH']}`
     return spawnSync(script, [word], { env: { PATH: path, GATEHOUSE_ROOT: root, ...env }, encoding: 'utf8' })
@@ -34,9 +37,28 @@ function box(t: Test, rehearsal: number) {
   /** The new version became healthy yesterday. */
   const longAgo = () => healthySince(`${Math.floor(Date.now() / 1000) - 86_400}\n`)
   const healthySince = (text: string) => writeFileSync(join(versions, 'healthy-since'), text)
+  /**
+   * Every pause is a line in `pauses`, and the trial is over after 20. @param isUnhealthy a test(1) of $n, how many there were
+   * @param isIdle whether the service was stopped
+   */
+  const watch = (isUnhealthy: string, isIdle = false) => {
+    if (isIdle) writeFileSync(join(root, 'idle'), '')
+    const pauses = join(root, 'pauses')
+    program(
+      join(tools, 'sleep'),
+      `echo >> ${pauses}; [ $(wc -l < ${pauses}) -lt 20 ] || echo 1 > ${versions}/healthy-since`,
+    )
+    const answer = (health: string) => `echo '{"health":"${health}","troubles":[]}'`
+    program(
+      join(root, 'status'),
+      `n=$(wc -l < ${pauses}); if [ ${isUnhealthy} ]; then ${answer('unhealthy')}; exit 1; else ${answer('degraded')}; fi`,
+    )
+    const ran = run('watch')
+    return { ...ran, pauses: readFileSync(pauses, 'utf8').length }
+  }
   const kept = () => readFileSync(join(versions, 'healthy-since'), 'utf8')
   const version = () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim()
-  return { run, asked, unpack, longAgo, healthySince, kept, version }
+  return { run, asked, unpack, longAgo, healthySince, watch, kept, version }
 }
 
 t.test('a new version that fails before it is healthy is replaced by the one before, which is started', async (t) => {
@@ -73,6 +95,35 @@ t.test('a version that fails soon after it was healthy gives its place back, als
   longAgo()
   t.equal(run('stopped', { SERVICE_RESULT: 'watchdog' }).status, 0)
   t.equal(version(), '1', 'the one before is not exchanged again')
+})
+
+t.test('a version that lives on but is unhealthy for a minute of its trial gives its place back', async (t) => {
+  const { run, watch, asked, version } = box(t, 0)
+  run('take-over')
+  run('begin')
+  run('settled')
+  t.match(asked(), '--no-block start gatehouse-trial.service')
+  const watched = watch('$n -gt 3')
+  t.match(watched, { status: 0, stderr: /was healthy and is not any more; the one before is back/ })
+  t.equal(watched.pauses, 9, 'six looks, ten seconds apart, after three that were well')
+  t.equal(version(), '1')
+  t.match(asked(), /--no-block restart gatehouse\.service\n$/)
+  t.equal(run('took-over').status, 1)
+})
+
+t.test('a version stays that is unhealthy for less than a minute, or that a person has stopped', async (t) => {
+  for (const [isUnhealthy, isIdle] of [
+    ['$((n % 6)) -ne 0', false],
+    ['$n -gt 0', true],
+  ] as const) {
+    const { run, watch, asked, version } = box(t, 0)
+    run('take-over')
+    run('begin')
+    run('settled')
+    t.match(watch(isUnhealthy, isIdle), { status: 0, stderr: '', pauses: 20 })
+    t.equal(version(), '2')
+    t.notMatch(asked(), 'restart')
+  }
 })
 
 t.test('a spoilt time of health counts as none, and the version before still comes back', async (t) => {
