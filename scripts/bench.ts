@@ -2,7 +2,7 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, segments, wear, webhooks, deliveries, hub, cameras, history, detection, scores, binary; or wall, ten minutes:
+ *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, history, detection, scores, binary; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
  *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
@@ -44,6 +44,7 @@ import { stateOf } from './bench/site.ts'
 import { measureVerify } from './bench/verify.ts'
 import { measureWall } from './bench/wall.ts'
 import { measureWear } from './bench/wear.ts'
+import { measureVideoWear } from './bench/wear-video.ts'
 import { measureWebhooks } from './bench/webhooks.ts'
 import { Workshop } from './bench/workshop.ts'
 
@@ -68,6 +69,7 @@ const parts = {
   backup: (workshop) => measureBackup(workshop),
   segments: (workshop) => measureSegments(workshop),
   wear: (workshop) => measureWear(workshop),
+  'wear-video': (workshop) => measureVideoWear(workshop),
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),

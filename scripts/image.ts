@@ -1,6 +1,7 @@
 /**
- * `npm run image`: the appliance image for amd64 and its update, `dist/gatehouse-appliance_VERSION_amd64.img` and `.raucb`. Needs root,
+ * `npm run image`: the appliance image and its update, `dist/gatehouse-appliance_VERSION_BOX.img` and `.raucb`. Needs root,
  * Debian, and mmdebstrap squashfs-tools grub-efi-amd64-bin grub-common mtools dosfstools fdisk rauc openssl.
+ *   --box B         amd64 (a PC with UEFI; the default) or pi (Raspberry Pi 4; on a PC it needs qemu-user-static and binfmt-support)
  *   --version V   what the image calls itself; default: version of gatehouse and date of the commit
  *   --cert FILE --key FILE   who signs updates; default: a pair that is made once under dist/appliance-keys
  */
@@ -12,16 +13,18 @@ import { buildBinary } from './build.ts'
 import { makeBundle } from './image/bundle.ts'
 import { makeDisk } from './image/disk.ts'
 import { type Keys, keysOf } from './image/keys.ts'
-import { makeTree, packRoot } from './image/root.ts'
+import { makePiDisk, packKernel } from './image/pi.ts'
+import { archOf, type Box, makeTree, packRoot } from './image/root.ts'
 import { editionOf, makeDeb } from './package/deb.ts'
 
 /** Makes the folder that becomes the root, in a work folder that is emptied before. */
-export async function makeImageTree(work: string, keys: Keys): Promise<string> {
+export async function makeImageTree(work: string, keys: Keys, box: Box = 'amd64'): Promise<string> {
+  const arch = archOf[box]
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
-  const { path: binary } = await buildBinary({ arch: 'x64' })
-  const deb = makeDeb({ arch: 'x64', binary, to: work, work: join(work, 'deb'), isQuick: true })
-  return makeTree({ work, deb, keys })
+  const { path: binary } = await buildBinary({ arch })
+  const deb = makeDeb({ arch, binary, to: work, work: join(work, 'deb'), isQuick: true })
+  return makeTree({ box, work, deb, keys })
 }
 
 /** Version of gatehouse, and the day of its commit: a rebuild with newer Debian packages gets `--version`. */
@@ -32,17 +35,29 @@ export function usualVersion(): string {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { version: { type: 'string' }, cert: { type: 'string' }, key: { type: 'string' } },
+    options: {
+      ...{ version: { type: 'string' }, cert: { type: 'string' }, key: { type: 'string' } },
+      box: { type: 'string', default: 'amd64' },
+    },
   })
   try {
+    const { box } = values
+    if (box !== 'amd64' && box !== 'pi') throw new Error(`--box is amd64 or pi, not ${box}`)
     const keys = await keysOf(values)
     const version = values.version ?? usualVersion()
-    const work = join(buildFolder, 'appliance')
+    const work = join(buildFolder, `appliance-${box}`)
     const squashfs = join(work, 'root.squashfs')
-    await packRoot(await makeImageTree(work, keys), version, squashfs)
-    const name = join(distFolder, `gatehouse-appliance_${version}_amd64`)
-    await makeDisk({ work, squashfs, to: `${name}.img` })
-    await makeBundle({ work, squashfs, version, keys, to: `${name}.raucb` })
+    const tree = await makeImageTree(work, keys, box)
+    await packRoot(tree, version, squashfs)
+    const name = join(distFolder, `gatehouse-appliance_${version}_${box}`)
+    if (box === 'pi') {
+      const kernel = await packKernel({ work, tree })
+      await makePiDisk({ work, squashfs, kernel, to: `${name}.img` })
+      await makeBundle({ work, squashfs, kernel, version, keys, to: `${name}.raucb` })
+    } else {
+      await makeDisk({ work, squashfs, to: `${name}.img` })
+      await makeBundle({ work, squashfs, version, keys, to: `${name}.raucb` })
+    }
     rmSync(work, { recursive: true })
     say(`${name}.img and .raucb made; updates are signed with ${keys.cert}`)
   } catch (error) {

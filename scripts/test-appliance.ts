@@ -10,10 +10,11 @@ import { fleetTrials } from './appliance/fleet.ts'
 import { imageTrials } from './appliance/image.ts'
 import { installedTrials } from './appliance/installed.ts'
 import { packageTrials } from './appliance/package.ts'
+import { piTrials } from './appliance/pi.ts'
 import { Skipped, type Trial } from './appliance/trial.ts'
 
 const wanted = process.argv.slice(2)
-const trials: Trial[] = [...packageTrials, ...installedTrials, ...fleetTrials, ...imageTrials].filter(
+const trials: Trial[] = [...packageTrials, ...installedTrials, ...fleetTrials, ...imageTrials, ...piTrials].filter(
   ({ name }) => wanted.length === 0 || wanted.some((words) => name.includes(words)),
 )
 const kept = process.env['GATEHOUSE_APPLIANCE_FOLDER']

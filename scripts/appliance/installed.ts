@@ -7,7 +7,7 @@ import { Container, whyNoContainer } from './container.ts'
 import { quickDeb } from './package.ts'
 import { sandboxOf } from './sandbox.ts'
 import { type Bench, holds, run, Skipped, type Trial } from './trial.ts'
-import { breakServing, otherVersion, renumber } from './versions.ts'
+import { upgradeTrials } from './upgrades.ts'
 
 const system = 'systemd,systemd-sysv,dbus,ffmpeg,init-system-helpers,debconf,curl,ca-certificates,procps'
 const conf = '/etc/gatehouse/gatehouse.yaml'
@@ -109,57 +109,6 @@ async function upgrade(): Promise<void> {
   await box().must(`grep -q '^# mine' ${conf} && systemctl is-active gatehouse`)
 }
 
-const serves = `curl -fsS http://127.0.0.1:8480/api/health`
-const acknowledged = 100
-
-/** Records as many events as there are lines in a list of opening stock. */
-async function fill(): Promise<void> {
-  const numbers = Array.from({ length: acknowledged }, (_, n) => n + 1)
-  writeFileSync(join(place, 'root/slots.csv'), `slot_id\n${numbers.map((n) => `A-${n}-1\n`).join('')}`)
-  writeFileSync(
-    join(place, 'root/stock.csv'),
-    `slot_id,asset_barcode\n${numbers.map((n) => `A-${n}-1,P-${n}\n`).join('')}`,
-  )
-  await box().must(`gatehouse warehouse add --name Hall --timezone UTC`)
-  await box().must(`gatehouse import slots /root/slots.csv --warehouse Hall --grid --create-zones`)
-  await box().must(`gatehouse import opening-stock /root/stock.csv`)
-}
-
-const eventsAre = (n: number) => box().must(`gatehouse ledger verify --json | grep -q '"ok":true.*"events":${n},'`)
-
-async function rehearsedUpgrade({ folder, say }: Bench): Promise<void> {
-  const { version } = editionOf(root)
-  const next = version.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10))
-  await fill()
-  const change = (binary: string) => renumber(binary, version, next)
-  const newer = await otherVersion(join(folder, deb), { to: folder, version: `${version}+next`, change })
-  copyFileSync(newer, join(place, 'root/newer.deb'))
-  const said = await box().must(`cd /root && ${apt} install ./newer.deb 2>&1`)
-  say(/^schema .*$/m.exec(said)?.[0] ?? said)
-  holds(new RegExp(`[1-9]\\d+ answers compared with version ${version.replaceAll('.', '\\.')}`).test(said), said)
-  holds((await box().must(serves)).includes(`"version":"${next}"`), 'the new version does not serve')
-  await box().must('test -e /usr/lib/gatehouse/versions/healthy-since && gatehouse rollback --check')
-  await box().must('gatehouse rollback')
-  holds((await box().must(serves)).includes(`"version":"${version}"`), 'the version before does not serve')
-  await eventsAre(acknowledged)
-  const again = await box().run('gatehouse rollback')
-  holds(again.code === 1 && /nothing to go back from/.test(again.output), again.output)
-}
-
-async function failedUpgrade({ folder, say }: Bench): Promise<void> {
-  const { version } = editionOf(root)
-  const broken = await otherVersion(join(folder, deb), { to: folder, version: `${version}+vain`, change: breakServing })
-  copyFileSync(broken, join(place, 'root/broken.deb'))
-  const startedMs = performance.now()
-  const { code, output } = await box().run(`cd /root && ${apt} install ./broken.deb 2>&1`)
-  holds(code !== 0 && /did not become healthy, and the one before is back/.test(output), output)
-  await box().until(`systemctl is-active -q gatehouse && ${serves} | grep -q '"version":"${version}"'`, 60_000)
-  say(`the version before served again ${Math.round((performance.now() - startedMs) / 1000)} s after apt began`)
-  await eventsAre(acknowledged)
-  await box().must(`cd /root && ${apt} install --reinstall --allow-downgrades ./${deb}`)
-  await box().must(serves)
-}
-
 async function remove(): Promise<void> {
   await box().must(`${apt} remove gatehouse`)
   await box().must(`test -f ${ledger} && test -f ${conf} && ! test -e /usr/bin/gatehouse && ! pgrep -u gatehouse`)
@@ -181,14 +130,7 @@ export const installedTrials: readonly Trial[] = [
   { name: 'installed: a gateway that hangs is killed and started again', play: watchdog },
   { name: 'installed: a bad config is not started again', play: badConfig },
   { name: 'installed: an upgrade restarts the service and keeps the edited config', play: upgrade },
-  {
-    name: 'installed: another version is rehearsed before it takes over, and rollback goes back',
-    play: rehearsedUpgrade,
-  },
-  {
-    name: 'installed: a version that does not start gives way to the one before, with every event',
-    play: failedUpgrade,
-  },
+  ...upgradeTrials(() => ({ box: box(), place, deb: join(place, 'root', deb) })),
   { name: 'installed: removing keeps the state, an unattended purge keeps the ledger and says where', play: remove },
   { name: 'installed: the Debian stops', play: end },
 ]

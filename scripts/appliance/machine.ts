@@ -113,7 +113,7 @@ export class Machine {
     return stdout
   }
 
-  /** Asks every second until the answer is there. Rejects with the last problem. */
+  /** Asks every three seconds until the answer is there. Rejects with the last problem. */
   async until<Answer>(what: string, ask: () => Promise<Answer>, limitMs: number): Promise<Answer> {
     const untilMs = performance.now() + limitMs
     let last = 'nothing'
@@ -124,7 +124,7 @@ export class Machine {
       } catch (error) {
         last = error instanceof Error ? error.message : String(error)
       }
-      await pause(1000)
+      await pause(3000)
     }
     throw new Error(`${what} did not come within ${limitMs / 1000} s: ${last}`)
   }

@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { root } from '../build/inputs.ts'
 import { holds, run } from './trial.ts'
 
 /**
@@ -35,8 +36,36 @@ export function renumber(binary: string, from: string, to: string): void {
   writeFileSync(binary, bytes, { mode: 0o755 })
 }
 
-/** Makes a binary that does everything but serve. */
-export function breakServing(binary: string): void {
-  const lines = ['#!/bin/sh', '[ "$1" != serve ] || exit 1', 'exec /usr/lib/gatehouse/versions/previous "$@"', '']
+/** Makes a binary that does what the one before does, but serve: then it runs the line of shell. */
+export function scriptFor(binary: string, serve: string): void {
+  const lines = ['#!/bin/sh', `if [ "$1" = serve ]; then ${serve}; fi`]
+  lines.push('exec /usr/lib/gatehouse/versions/previous "$@"', '')
   writeFileSync(binary, lines.join('\n'), { mode: 0o755 })
+}
+
+/**
+ * Builds a version from a copy of the source that adds a table to the schema, and says of itself from 45 s after its start on that it is
+ * unhealthy. Returns its binary.
+ */
+export async function buildSickVersion(to: string, version: string): Promise<string> {
+  const left = new Set(['node_modules', 'dist', '.git', '.cache', 'test'])
+  cpSync(root, to, { recursive: true, filter: (path) => !left.has(relative(root, path)) })
+  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'))
+  change(join(to, 'package.json'), /"version": "[^"]+"/, `"version": "${version}"`)
+  change(
+    join(to, 'src/health/checks.ts'),
+    /(export function overall\(.*\): CheckStatus \{\n)/,
+    "$1  if (process.uptime() > 45) return 'unhealthy'\n",
+  )
+  const statement = "'CREATE TABLE sick (id INTEGER PRIMARY KEY, words TEXT NOT NULL) STRICT'"
+  const step = `{ version: 17, name: 'sick', oldestReader: 16, statements: [${statement}] }`
+  change(join(to, 'src/database/migrations/index.ts'), /(\n {2}release,\n)\]/, `$1  ${step},\n]`)
+  await run(process.execPath, ['--disable-warning=ExperimentalWarning', join(to, 'scripts/build.ts'), '--no-deb'])
+  return join(to, `dist/gatehouse-linux-${process.arch}`)
+}
+
+function change(file: string, from: RegExp, to: string): void {
+  const text = readFileSync(file, 'utf8')
+  holds(from.test(text), `${file} does not hold ${from}`)
+  writeFileSync(file, text.replace(from, to))
 }

@@ -17,20 +17,40 @@ const sections: Readonly<Record<string, number>> = {
   ...{ 'V14.3': 3, 'V15.1': 3, 'V15.2': 3, 'V15.3': 7, 'V16.1': 1, 'V16.2': 5, 'V16.3': 4, 'V16.4': 3, 'V16.5': 3 },
   ...{ 'V17.1': 1, 'V17.2': 4, 'V17.3': 2 },
 }
+/**
+ * The requirements of IEC 62443-4-2 for a software application (SAR 2.4 and 3.2 stand for CR of that number), by foundational requirement.
+ * Left out: those for other kinds of component alone (1.6, 1.13, 2.13 and from 3.10, 5.2 and 7.9 on), and 2.3, which has none.
+ */
+const componentRequirements: Readonly<Record<number, readonly number[]>> = {
+  1: [1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14],
+  2: [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+  3: [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  4: [1, 2, 3],
+  5: [1],
+  6: [1, 2],
+  7: [1, 2, 3, 4, 5, 6, 7, 8],
+}
 const verdicts = ['met', 'partly', 'not met', 'not applicable']
 
 /**
- * Returns what is wrong with the tables of requirements: one of ASVS level 2 that stands in no row or in several, one that
- * does not exist, a row without a verdict or without a reason. The files that it names are looked at as those of every page.
+ * Returns what is wrong with the tables of requirements: one of ASVS level 2 or of IEC 62443-4-2 that stands in no row or in
+ * several, one that does not exist, a row without a verdict or without a reason. The files that it names are looked at as those of every page.
  */
 export function complianceProblems(text: string = readFileSync(path, 'utf8')): string[] {
   const rows = [...text.matchAll(/^\| ((?:V\d|CR|SAR).*?) \| (.*?) \| (.*?) \|$/gm)]
-  const told = rows.flatMap(([, requirements = '']) => (requirements.startsWith('V') ? numbersIn(requirements) : []))
-  const wanted = Object.entries(sections).flatMap(([section, last]) => upTo(section, 1, last))
+  const told = rows.flatMap(([, requirements = '']) =>
+    requirements.startsWith('V') ? numbersIn(requirements) : [componentOf(requirements)],
+  )
+  const wanted = [
+    ...Object.entries(sections).flatMap(([section, last]) => upTo(section, 1, last)),
+    ...Object.entries(componentRequirements).flatMap(([group, numbers]) =>
+      numbers.map((one) => `62443 ${group}.${one}`),
+    ),
+  ]
   const known = new Set(wanted)
   const problems = [
     ...wanted.filter((one) => !told.includes(one)).map((one) => `${one} is in no row`),
-    ...told.filter((one) => !known.has(one)).map((one) => `${one} is no requirement of level 1 or 2`),
+    ...told.filter((one) => !known.has(one)).map((one) => `${one} is no requirement of this table`),
     ...told.filter((one, index) => told.indexOf(one) !== index).map((one) => `${one} is in two rows`),
     ...rows.flatMap(([, name, verdict = '', reason = '']) => [
       ...(verdicts.includes(verdict) ? [] : [`${name} is "${verdict}"; say ${verdicts.join(', ')}`]),
@@ -39,6 +59,9 @@ export function complianceProblems(text: string = readFileSync(path, 'utf8')): s
   ]
   return problems.map((problem) => `${path}: ${problem}`)
 }
+
+/** Reads `CR 1.3 Account management` or `SAR 2.4 Mobile code`. */
+const componentOf = (requirement: string): string => `62443 ${/^(?:CR|SAR) (\d+\.\d+) /.exec(requirement)?.[1] ?? '?'}`
 
 /** Reads `V1.2.1 to V1.2.3, V1.2.6`. */
 function numbersIn(requirements: string): string[] {

@@ -8,6 +8,8 @@ import { run } from './run.ts'
 export async function makeBundle(order: {
   readonly work: string
   readonly squashfs: string
+  /** The kernel partition of a Raspberry Pi. */
+  readonly kernel?: string
   readonly version: string
   readonly keys: Keys
   readonly to: string
@@ -19,7 +21,7 @@ export async function makeBundle(order: {
   copyFileSync(join(root, 'firmware/bundle/hook'), join(content, 'hook'))
   chmodSync(join(content, 'hook'), 0o755)
   const manifest = `[update]
-compatible=gatehouse-amd64
+compatible=${order.kernel === undefined ? 'gatehouse-amd64' : 'gatehouse-arm64-pi'}
 version=${order.version}
 
 [bundle]
@@ -31,7 +33,8 @@ filename=hook
 [image.rootfs]
 filename=root.img
 hooks=post-install
-`
+${order.kernel === undefined ? '' : '\n[image.kernel]\nfilename=kernel.img\nhooks=post-install\n'}`
+  if (order.kernel !== undefined) linkSync(order.kernel, join(content, 'kernel.img'))
   writeFileSync(join(content, 'manifest.raucm'), manifest)
   rmSync(order.to, { force: true })
   await run('rauc', ['bundle', '--cert', order.keys.cert, '--key', order.keys.key, content, order.to])

@@ -11,7 +11,19 @@ const bootMib = 128
 const slotMib = 1536
 const stateMib = 512
 const startMib = 1
-export const diskMib = startMib + bootMib + 2 * slotMib + stateMib + 1
+export const types = {
+  efi: 'C12A7328-F81F-11D2-BA4B-00A0C93EC93B',
+  data: 'EBD0A0A2-B9E5-4433-87C0-68B6B72699C7',
+  linux: '0FC63DAF-8483-4772-8E79-3D69D8477DE4',
+}
+
+export type Partition = {
+  readonly name: string
+  readonly mib: number
+  readonly type: string
+  /** The file that lies in it; without one it is empty. */
+  readonly content?: string
+}
 
 const modules = [
   ...['part_gpt', 'fat', 'squash4', 'gzio', 'linux', 'normal', 'configfile', 'loadenv', 'regexp', 'test', 'echo'],
@@ -20,36 +32,44 @@ const modules = [
 
 /** Makes the disk without mounting anything: boot partition, two root slots of which the first is filled, state. */
 export async function makeDisk({ work, squashfs, to }: { work: string; squashfs: string; to: string }): Promise<void> {
-  if (statSync(squashfs).size > slotMib * mib) throw new Error(`the root does not fit its slot of ${slotMib} MiB`)
-  const esp = await bootPartition(work)
-  const state = join(work, 'state.ext4')
-  writeFileSync(state, '')
-  truncateSync(state, stateMib * mib)
-  await run('mke2fs', ['-q', '-t', 'ext4', '-L', 'gatehouse-state', '-O', 'metadata_csum', '-m', '1', state])
-  rmSync(to, { force: true })
-  writeFileSync(to, '')
-  truncateSync(to, diskMib * mib)
-  await partition(to)
-  const at = { esp: startMib, rootA: startMib + bootMib, state: startMib + bootMib + 2 * slotMib }
-  await copyTo(to, esp, at.esp)
-  await copyTo(to, squashfs, at.rootA)
-  await copyTo(to, state, at.state)
+  await layOut(to, [
+    { name: 'gatehouse-boot', mib: bootMib, type: types.efi, content: await bootPartition(work) },
+    ...(await slotsAndState(work, squashfs)),
+  ])
 }
 
-async function partition(disk: string): Promise<void> {
-  const linux = '0FC63DAF-8483-4772-8E79-3D69D8477DE4'
-  const lines = [
-    'label: gpt',
-    `start=${startMib}MiB, size=${bootMib}MiB, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B, name=gatehouse-boot`,
-    `size=${slotMib}MiB, type=${linux}, name=gatehouse-root-a`,
-    `size=${slotMib}MiB, type=${linux}, name=gatehouse-root-b`,
-    `size=${stateMib}MiB, type=${linux}, name=gatehouse-state`,
-    '',
+/** What every box has behind its boot partitions. */
+export async function slotsAndState(work: string, squashfs: string): Promise<Partition[]> {
+  if (statSync(squashfs).size > slotMib * mib) throw new Error(`the root does not fit its slot of ${slotMib} MiB`)
+  const state = join(work, 'state.ext4')
+  emptyFile(state, stateMib)
+  await run('mke2fs', ['-q', '-t', 'ext4', '-L', 'gatehouse-state', '-O', 'metadata_csum', '-m', '1', state])
+  return [
+    { name: 'gatehouse-root-a', mib: slotMib, type: types.linux, content: squashfs },
+    { name: 'gatehouse-root-b', mib: slotMib, type: types.linux },
+    { name: 'gatehouse-state', mib: stateMib, type: types.linux, content: state },
   ]
+}
+
+/** Makes a disk of these partitions, one after the other; the last one can grow. */
+export async function layOut(disk: string, partitions: readonly Partition[]): Promise<void> {
+  emptyFile(disk, startMib + partitions.reduce((sum, one) => sum + one.mib, 0) + 1)
+  const lines = partitions.map(({ name, mib: size, type }) => `size=${size}MiB, type=${type}, name=${name}`)
   const child = spawn('sfdisk', ['--quiet', disk], { stdio: ['pipe', 'inherit', 'inherit'] })
-  child.stdin.end(lines.join('\n'))
+  child.stdin.end(['label: gpt', `start=${startMib}MiB, ${lines[0]}`, ...lines.slice(1), ''].join('\n'))
   const [code] = (await once(child, 'close')) as [number | null]
   if (code !== 0) throw new Error(`sfdisk ended with ${code}`)
+  let at = startMib
+  for (const { mib: size, content } of partitions) {
+    if (content !== undefined) await copyTo(disk, content, at)
+    at += size
+  }
+}
+
+export function emptyFile(path: string, size: number): void {
+  rmSync(path, { force: true })
+  writeFileSync(path, '')
+  truncateSync(path, size * mib)
 }
 
 const copyTo = (disk: string, from: string, atMib: number) =>
@@ -63,8 +83,7 @@ async function bootPartition(work: string): Promise<string> {
   await run('grub-mkimage', ['-O', 'x86_64-efi', '-o', grub, '-p', '/grub', ...modules])
   await run('grub-editenv', [environment, 'create'])
   await run('grub-editenv', [environment, 'set', 'ORDER=A B', 'A_OK=1', 'B_OK=0', 'A_TRY=0', 'B_TRY=0'])
-  writeFileSync(esp, '')
-  truncateSync(esp, bootMib * mib)
+  emptyFile(esp, bootMib)
   await run('mkfs.vfat', ['-F', '32', '-n', 'GATEHOUSE', esp])
   await run('mmd', ['-i', esp, '::EFI', '::EFI/BOOT', '::grub'])
   for (const [from, place] of [

@@ -1,18 +1,28 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { Arch } from '../../src/platform/bundle.ts'
 import { buildFolder, root, say } from '../build/inputs.ts'
+import { debianArch } from '../package/deb.ts'
 import type { Keys } from './keys.ts'
 import { run } from './run.ts'
 
 const suite = 'bookworm'
-/** What the box needs of Debian. */
-const packages = [
+/** A PC with UEFI, or a Raspberry Pi 4. */
+export type Box = 'amd64' | 'pi'
+export const archOf: Readonly<Record<Box, Arch>> = { amd64: 'x64', pi: 'arm64' }
+
+/** What every box needs of Debian. */
+const common = [
   ...['systemd', 'systemd-sysv', 'systemd-resolved', 'systemd-timesyncd', 'libpam-systemd', 'dbus', 'udev', 'kmod'],
-  ...['initramfs-tools', 'linux-image-amd64', 'intel-microcode', 'amd64-microcode', 'firmware-realtek', 'zstd'],
-  ...['e2fsprogs', 'dosfstools', 'fdisk', 'rauc', 'rauc-service', 'grub-common', 'openssh-server', 'sudo', 'curl'],
-  ...['ca-certificates', 'ffmpeg', 'iproute2', 'procps', 'less', 'init-system-helpers', 'debconf'],
+  ...['initramfs-tools', 'firmware-realtek', 'zstd', 'e2fsprogs', 'dosfstools', 'fdisk', 'rauc', 'rauc-service'],
+  ...['openssh-server', 'sudo', 'curl', 'ca-certificates', 'ffmpeg', 'iproute2', 'procps', 'less'],
+  ...['init-system-helpers', 'debconf'],
 ]
+const packages: Readonly<Record<Box, readonly string[]>> = {
+  amd64: [...common, 'linux-image-amd64', 'intel-microcode', 'amd64-microcode', 'grub-common'],
+  pi: [...common, 'linux-image-arm64', 'raspi-firmware'],
+}
 const left = ['doc', 'man', 'locale', 'info']
 
 /** Numbers stand in the files of the state partition, so they are the same in every image. */
@@ -34,9 +44,10 @@ const masked = [
 ]
 
 /** A Debian of today as a tar, made once for a day: a rebuild brings its security corrections. */
-async function debian(): Promise<string> {
+async function debian(box: Box): Promise<string> {
   const day = new Date().toISOString().slice(0, 10)
-  const what = createHash('sha256').update(packages.join()).digest('hex').slice(0, 12)
+  const wanted = packages[box].join()
+  const what = createHash('sha256').update(wanted).digest('hex').slice(0, 12)
   const tar = join(buildFolder, `appliance-${suite}-${day}-${what}.tar`)
   if (existsSync(tar)) return tar
   say('fetching a Debian (mmdebstrap), some minutes')
@@ -46,16 +57,19 @@ async function debian(): Promise<string> {
   )
   sources.push(`deb http://deb.debian.org/debian-security ${suite}-security main non-free-firmware`)
   const part = `${tar}.part.tar`
-  await run('mmdebstrap', ['--variant=minbase', ...without, `--include=${packages.join()}`, suite, part, ...sources])
+  const options = ['--variant=minbase', `--architectures=${debianArch[archOf[box]]}`, ...without, `--include=${wanted}`]
+  await run('mmdebstrap', [...options, suite, part, ...sources])
   renameSync(part, tar)
   return tar
 }
 
-/** Makes the folder that becomes the root: Debian, the package, and what firmware/root adds. */
-export async function makeTree({ work, deb, keys }: { work: string; deb: string; keys: Keys }): Promise<string> {
+type TreeOrder = { readonly box: Box; readonly work: string; readonly deb: string; readonly keys: Keys }
+
+/** Makes the folder that becomes the root: Debian, the package, and what firmware adds. */
+export async function makeTree({ box, work, deb, keys }: TreeOrder): Promise<string> {
   const tree = join(work, 'root')
   mkdirSync(tree)
-  await run('tar', ['-xf', await debian(), '-C', tree, '--exclude=./dev/*'])
+  await run('tar', ['-xf', await debian(box), '-C', tree, '--exclude=./dev/*'])
   const inside = (script: string) =>
     run('chroot', [tree, '/bin/sh', '-euc', script], { LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' })
   const { gatehouse, admin } = people
@@ -65,6 +79,7 @@ export async function makeTree({ work, deb, keys }: { work: string; deb: string;
     echo 'admin ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/admin
     chmod 0440 /etc/sudoers.d/admin`)
   await run('cp', ['-a', '--no-preserve=ownership', `${join(root, 'firmware/root')}/.`, tree])
+  if (box === 'pi') await run('cp', ['-a', '--no-preserve=ownership', `${join(root, 'firmware/pi/root')}/.`, tree])
   copyFileSync(keys.cert, join(tree, 'etc/rauc/keyring.pem'))
   copyFileSync(deb, join(tree, basename(deb)))
   await inside(`dpkg -i /${basename(deb)} && rm /${basename(deb)}
@@ -77,7 +92,7 @@ export async function makeTree({ work, deb, keys }: { work: string; deb: string;
     rm -f /etc/ssh/ssh_host_* /etc/resolv.conf
     ln -s /run/systemd/resolve/stub-resolv.conf /etc/resolv.conf
     update-initramfs -u -k all
-    rm -rf /var/cache/apt/* /var/lib/apt/lists/* /var/log/* /tmp/* /var/cache/debconf/*-old`)
+    rm -rf /boot/firmware /var/cache/apt/* /var/lib/apt/lists/* /var/log/* /tmp/* /var/cache/debconf/*-old`)
   writeFileSync(join(tree, 'etc/hostname'), 'gatehouse\n')
   writeFileSync(join(tree, 'etc/machine-id'), '')
   return tree
