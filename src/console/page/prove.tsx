@@ -2,6 +2,7 @@ import { useState } from 'hono/jsx/dom'
 import { ask, Refused } from './ask.ts'
 import { Icon } from './icons.tsx'
 import { checkProof, type ProofVerdict } from './proof-check.ts'
+import { proofWords } from './proof-words.ts'
 import { proveTexts as words } from './prove-texts.ts'
 import { Said } from './said.tsx'
 
@@ -54,8 +55,8 @@ const Verdict = ({ proven: { text, verdict, vkey }, eventId }: { proven: Proven;
             <li key={line.step} class={line.state.replace(' ', '-')}>
               <strong>{words.steps[line.step]}</strong> <span class="proof-state">{words.states[line.state]}</span>
               {line.words === '' ? null : (
-                <span class="code" lang="en">
-                  {line.words}
+                <span class="code">
+                  <Said words={proofWords(line.words)} />
                 </span>
               )}
             </li>

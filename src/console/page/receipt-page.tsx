@@ -4,9 +4,9 @@ import { ask, Refused } from './ask.ts'
 import { kilograms } from './counting.ts'
 import { Icon } from './icons.tsx'
 import { type Kept, readKept, writeKept } from './kept-store.ts'
-import { gatewayWords } from './language.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Fact } from './move.tsx'
+import { proofWords } from './proof-words.ts'
 import { checkReceipt, type ReceiptVerdict } from './receipt-check.ts'
 import { receiptTexts as words } from './receipt-texts.ts'
 import { Said } from './said.tsx'
@@ -62,6 +62,14 @@ export const View = ({ unit, signed }: ReceiptProps) => {
         )}
       </div>
       <main class="find-page receipt">
+        {signed === undefined ? (
+          // Whoever has no link has a session, and came from a view of the console.
+          <p class="receipt-acts">
+            <a class="button" href={`/units/${encodeURIComponent(unit)}`}>
+              {words.toUnit}
+            </a>
+          </p>
+        ) : null}
         <h1 class="find-code">{receipt?.unit.reference ?? words.yours}</h1>
         {!receipt && trouble === '' ? <p class="blank">{words.fetching}</p> : null}
         {receipt && checked ? <Finding checked={checked} receipt={receipt} /> : null}
@@ -164,7 +172,7 @@ const Finding = ({ checked, receipt }: { checked: Checked; receipt: Receipt }) =
       </p>
       <p>{words.checked(count)}</p>
       <p class="muted">
-        <Said words={words.notCompared(gatewayWords(verdict.uncompared.join(', ')))} />
+        <Said words={words.notCompared(verdict.uncompared.map(proofWords).join(', '))} />
       </p>
       {before ? <p>{words.before(before.checkpoint.size, exactTime(before.at, zone), keeper.kept.size)}</p> : null}
       <p>{isKept ? words.remembers(keeper.kept.size) : words.keepsNothing}</p>
@@ -180,8 +188,8 @@ const Alarm = ({ faults, before, receipt }: AlarmProps) => (
       <Icon name="warning" /> {words.wrong}
     </h2>
     {faults.map((one) => (
-      <p key={one} lang="en">
-        {one}
+      <p key={one}>
+        <Said words={proofWords(one)} />
       </p>
     ))}
     <p>

@@ -4,6 +4,7 @@ import { inLanguage } from './language.ts'
 const english = {
   title: 'Receipt',
   yours: 'Your receipt',
+  toUnit: 'Back to the unit',
   fetching: 'Fetching the receipt …',
   linkEnded: 'This link is no longer valid. A receipt that you kept stays valid without it.',
   notShown:
@@ -66,6 +67,7 @@ const english = {
 const german: typeof english = {
   title: 'Beleg',
   yours: 'Ihr Beleg',
+  toUnit: 'Zurück zur Einheit',
   fetching: 'Der Beleg wird geholt …',
   linkEnded: 'Dieser Link gilt nicht mehr. Ein Beleg, den Sie behalten haben, gilt auch ohne ihn.',
   notShown:
