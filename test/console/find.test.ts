@@ -1,7 +1,8 @@
-import type { Browser, CDPSession, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
+import { scannerAt } from '../support/scanner.ts'
 
 t.setTimeout(240_000)
 
@@ -23,40 +24,6 @@ async function story({ gateway }: Place): Promise<void> {
   await record(gateway, { event_type: 'REMOVED', slot_code: 'A-01-01', asset_barcode: 'P-2' })
 }
 
-type Press = { key: string; altKey?: boolean }
-
-/** A scanner at the keyboard of the browser: its keys come in steps of `gapMs`, by the clock of the keyboard. */
-class Scanner {
-  readonly #keys: CDPSession
-  #nowS = Date.now() / 1000
-
-  constructor(keys: CDPSession) {
-    this.#keys = keys
-  }
-
-  async scan(code: string, { gapMs = 4, ends = ['Enter'], altKey = false } = {}): Promise<void> {
-    this.#nowS = Math.max(this.#nowS + 0.3, Date.now() / 1000)
-    // All at once, as a keyboard queues them: waiting for each would make pauses that the scanner did not make.
-    await Promise.all([...code, ...ends].flatMap((key) => this.#press({ key, altKey }, gapMs)))
-  }
-
-  #press({ key, altKey }: Press, gapMs: number): Promise<unknown>[] {
-    this.#nowS += gapMs / 1000
-    const text = key === 'Enter' ? '\r' : key.length === 1 && !altKey ? key : undefined
-    const windowsVirtualKeyCode = key === 'Enter' ? 13 : key === 'Tab' ? 9 : key.toUpperCase().charCodeAt(0)
-    const common = { key, modifiers: altKey ? 1 : 0, windowsVirtualKeyCode, timestamp: this.#nowS }
-    return [
-      this.#keys.send('Input.dispatchKeyEvent', {
-        type: text ? 'keyDown' : 'rawKeyDown',
-        ...common,
-        ...(text && { text }),
-      }),
-      this.#keys.send('Input.dispatchKeyEvent', { type: 'keyUp', ...common }),
-    ]
-  }
-}
-
-const scannerAt = async (page: Page) => new Scanner(await page.context().newCDPSession(page))
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
 t.test('a scan opens its story from anywhere, and nothing of it stays in a field', inBrowser, async (t) => {

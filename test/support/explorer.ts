@@ -1,0 +1,225 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Place } from './browser.ts'
+import { signIn } from './browser.ts'
+import { actOnce, isSoon, type Refusals } from './explorer-acts.ts'
+import { heldPhoto, type Person, people } from './gateway.ts'
+import { type Scanner, scannerAt } from './scanner.ts'
+import { Chance } from './scenes/chance.ts'
+import { screens } from './screens.ts'
+
+/** `before`: the last things that were done, the newest at the end. */
+export type Finding = {
+  readonly who: string
+  readonly at: string
+  readonly what: string
+  readonly before: readonly string[]
+}
+
+type Options = {
+  readonly browser: Browser
+  readonly floor: Place
+  readonly seed: number
+  /** How many things are done in all; it ends earlier when the time is over. */
+  readonly acts: number
+  readonly mostMs: number
+  /** Called with each finding at once. */
+  readonly tell?: (finding: Finding) => void
+}
+
+/** One person at one screen; without a person it walks the pages that need no sign-in. */
+type Walk = { readonly who: string; readonly person?: Person; readonly screen: BrowserContextOptions }
+
+const walks: readonly Walk[] = [
+  { who: 'ada at a desktop', person: people.ada, screen: screens.desktop },
+  { who: 'sven at a tablet', person: people.sven, screen: screens.tablet },
+  { who: 'olga at a handheld', person: people.olga, screen: screens.handheld },
+  { who: 'nobody at a handheld', screen: screens.handheld },
+  { who: 'vera at a desktop', person: people.vera, screen: screens.desktop },
+  { who: 'ada at a handheld', person: people.ada, screen: screens.handheld },
+  { who: 'olga at a tablet', person: people.olga, screen: screens.tablet },
+  { who: 'sven at a desktop', person: people.sven, screen: screens.desktop },
+]
+
+/** Every view, also where the person has no business: then it has to say so. */
+const everyView = [
+  ...['', 'todo', 'verify', 'cameras', 'cameras/1', 'units', 'units/UNIT', 'counts', 'labels', 'incidents', 'reports'],
+  ...['audit', 'plan', 'alerts', 'system', 'devices', 'webhooks', 'uploads', 'find', 'find/P-002-02', 'find/nobody'],
+  ...['?slot=3', 'cameras/99', 'units/nobody', 'counts/99', 'incidents/nobody', 'receipt/UNIT', 'nowhere'],
+]
+const openViews = ['training', 'trust', 'scan', '']
+
+const actsInView = 12
+const actsInWalk = 60
+const actsBetweenMoves = 10
+const remembered = 8
+
+/**
+ * Taps, types, presses and scans at random, by a seed, through every view and role, while pallets move on the floor. Returns what
+ * it found: errors of the browser, answers of 500 and above, dead ends, lost input, pages wider than their screen, and values
+ * that are no words.
+ */
+export async function explore(
+  options: Options,
+): Promise<{ readonly found: readonly Finding[]; readonly acts: number }> {
+  const found: Finding[] = []
+  const endsMs = Date.now() + options.mostMs
+  let acts = 0
+  // Another seed begins with other people at other views.
+  for (let round = options.seed * 16; acts < options.acts && Date.now() < endsMs; round += 1) {
+    const walk = walks[round % walks.length] as Walk
+    const explorer = new Explorer(walk, options, new Chance(round), (finding) => {
+      found.push(finding)
+      options.tell?.(finding)
+    })
+    // A short run still has four people in it.
+    acts += await explorer.walk(round, Math.min(actsInWalk, Math.ceil(options.acts / 4)), endsMs)
+  }
+  return { found, acts }
+}
+
+class Explorer {
+  readonly #walk: Walk
+  readonly #options: Options
+  readonly #chance: Chance
+  readonly #report: (finding: Finding) => void
+  readonly #done: string[] = []
+  readonly #refusals: Refusals = { count: 0 }
+  readonly #faults: string[] = []
+
+  constructor(walk: Walk, options: Options, chance: Chance, report: (finding: Finding) => void) {
+    this.#walk = walk
+    this.#options = options
+    this.#chance = chance
+    this.#report = report
+  }
+
+  /** Does `acts` things at most; returns how many. */
+  async walk(round: number, acts: number, endsMs: number): Promise<number> {
+    const { browser, floor } = this.#options
+    const context = await browser.newContext(this.#walk.screen)
+    try {
+      const page = await context.newPage()
+      this.#listen(page)
+      await page.goto(floor.url)
+      if (this.#walk.person) await signIn(page, this.#walk.person.username)
+      if (this.#walk.person) await page.locator('#floor').waitFor()
+      const views = this.#walk.person ? everyView : openViews
+      const scanner = await scannerAt(page)
+      let done = 0
+      for (; done < acts && Date.now() < endsMs; done += 1) {
+        if (done % actsInView === 0)
+          await this.#visit(page, views[(round * 5 + done / actsInView) % views.length] ?? '')
+        if (done % actsBetweenMoves === 5) await this.#moveSomething()
+        await this.#act(page, scanner)
+      }
+      return done
+    } finally {
+      await context.close()
+    }
+  }
+
+  #listen(page: Page): void {
+    page.setDefaultTimeout(20_000)
+    page.on('dialog', (dialog) => void dialog.accept().catch(() => {}))
+    page.on('console', (message) => {
+      if (message.type() !== 'error' && message.type() !== 'warning') return
+      // The answers are looked at themselves.
+      if (!/the server responded with a status of|ERR_ABORTED/.test(message.text())) this.#faults.push(message.text())
+    })
+    page.on('pageerror', (error) => this.#faults.push(`${error.message}\n${error.stack ?? ''}`))
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      const said = `${response.status()} to ${response.request().method()} ${pathname}`
+      // 503 with a time is "not yet", such as a log that is being signed; the page asks again.
+      const isLater = response.status() === 503 && response.headers()['retry-after'] !== undefined
+      if (response.status() >= 500 && !isLater) this.#faults.push(said)
+      else if (response.status() >= 400 && pathname.startsWith('/assets/')) this.#faults.push(said)
+      else if (response.status() >= 400 && response.request().method() !== 'GET') this.#refusals.count += 1
+    })
+    page.context().on('page', (other) => void other.close().catch(() => {}))
+  }
+
+  async #visit(page: Page, view: string): Promise<void> {
+    const { floor } = this.#options
+    const { body } = await floor.gateway.ask('GET', '/api/whms/transport-units?limit=1', { by: people.ada })
+    await page.goto(`${floor.url}${view.replace('UNIT', body.data[0].id)}`)
+    this.#note(`opened /${view}`)
+    await this.#look(page)
+  }
+
+  async #act(page: Page, scanner: Scanner): Promise<void> {
+    this.#pass()
+    const outcome = await actOnce(page, { chance: this.#chance, scanner, refusals: this.#refusals })
+    this.#note(outcome.act)
+    if (outcome.lost !== undefined) this.#say(page, outcome.lost)
+    const isHere = new URL(page.url()).origin === new URL(this.#options.floor.url).origin
+    if (!isHere) this.#say(page, 'the page is no longer the gateway’s')
+    if (!isHere || !(await isConsole(page))) await page.goBack()
+    await this.#signInAgain(page)
+    await this.#look(page)
+  }
+
+  /** What somebody signed out, or revoked, is signed in again. */
+  async #signInAgain(page: Page): Promise<void> {
+    const { person } = this.#walk
+    if (!person || !(await page.locator('.gate form').first().isVisible())) return
+    await signIn(page, person.username)
+    await page.locator('main:not(.gate)').first().waitFor()
+    this.#note('signed in again')
+  }
+
+  async #look(page: Page): Promise<void> {
+    const problem = await deadEnd(page)
+    if (problem !== undefined) this.#say(page, problem)
+    const wide = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    if (wide > 1) this.#say(page, `${wide} px wider than the screen`)
+    const text = await page.locator('body').innerText()
+    const broken = /\b(undefined|NaN|Invalid Date)\b|\[object Object\]/.exec(text)
+    if (broken) this.#say(page, `shows ${broken[0]}: ${text.slice(Math.max(0, broken.index - 60), broken.index + 60)}`)
+    for (const fault of this.#faults.splice(0)) this.#say(page, fault)
+  }
+
+  /** Time passes at the gateway as it does for the browser. */
+  #pass(): void {
+    const { clock } = this.#options.floor.gateway
+    clock.advance(Math.max(0, Date.now() - clock.now()))
+  }
+
+  /** A slot that somebody retired meanwhile takes no pallet: that is no finding. */
+  async #moveSomething(): Promise<void> {
+    const { gateway } = this.#options.floor
+    const where = { event_type: 'PLACED', slot_id: 1 + this.#chance.below(4), photo_url: await heldPhoto(gateway) }
+    const body = { ...where, asset_barcode: `P-${this.#chance.below(1000)}` }
+    await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
+  }
+
+  #note(act: string): void {
+    this.#done.push(act)
+    if (this.#done.length > remembered) this.#done.shift()
+  }
+
+  #say(page: Page, what: string): void {
+    const { pathname, search } = new URL(page.url())
+    this.#report({ who: this.#walk.who, at: `${pathname}${search}`, what, before: [...this.#done] })
+  }
+}
+
+const isConsole = (page: Page): Promise<boolean> => page.evaluate<boolean>("document.querySelector('main') !== null")
+
+/** Says why nobody can go on from here; undefined when one can. */
+async function deadEnd(page: Page): Promise<string | undefined> {
+  const filled = "(document.querySelector('main:not(.gate), .gate form')?.innerText ?? '').trim().length > 10"
+  const isFilled = await isSoon(page, filled, 15_000)
+  if (!isFilled) return 'nothing is shown'
+  const ways = page.locator('a[href]:not(.skip):visible, button:enabled:visible, summary:visible')
+  for (const way of (await ways.all()).slice(0, 6)) {
+    const works = await way.click({ trial: true, timeout: 1500 }).then(
+      () => true,
+      () => false,
+    )
+    if (works) return undefined
+  }
+  return 'nothing leads away'
+}
