@@ -5,7 +5,8 @@ import { hashSecret, type LocalAccount } from '../../src/auth/index.ts'
 import { systemRandom } from '../../src/platform/index.ts'
 import { siteId, siteUrl } from './rooms.ts'
 
-const secret = 'the-secret-of-ada'
+/** Of the one account, in the plain. */
+export const secret = 'the-secret-of-ada'
 
 /** The one account of the bench, with the hash that the command line would have made. */
 export async function makeAccount(): Promise<LocalAccount> {
