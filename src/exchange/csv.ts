@@ -58,6 +58,7 @@ function cell(event: PlacementEvent, column: (typeof columns)[number]): string |
   }
 }
 
-function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
+/** Writes rows as CSV. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
+export function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
   return stringify(rows as (string | number | null)[][], { record_delimiter: 'windows', escape_formulas: true })
 }

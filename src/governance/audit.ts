@@ -23,6 +23,14 @@ export class AuditReader {
     this.#needs = needs
   }
 
+  /** Yields all entries, newest first, or with `afterId` in the order of the trail; what is written meanwhile may be among them. */
+  async *all({ operator, ...query }: AuditQuery, caller: Caller): AsyncGenerator<readonly AuditEntry[]> {
+    const person = operator === undefined ? undefined : this.#needs.work.read((tx) => meantBy(tx, operator))
+    if (person && person.commitment === undefined && person.ids.length === 0) return
+    for await (const rows of this.#steps({ ...query, person }, undefined, caller))
+      yield this.#needs.work.read((tx) => rows.map((row) => this.#shown(tx, row)))
+  }
+
   /** Returns one page, newest first, or with `afterId` in the order of the trail. `total` is exact or null. */
   async entries({ operator, ...query }: AuditQuery, page: AuditPage, caller: Caller) {
     const person = operator === undefined ? undefined : this.#needs.work.read((tx) => meantBy(tx, operator))

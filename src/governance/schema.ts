@@ -24,7 +24,7 @@ const period = {
   to: time().optional().openapi({ description: 'before', format: 'date-time' }),
 }
 
-export const AuditQuery = z.object({
+const auditFilter = {
   entity: z.enum(auditEntities).optional(),
   entity_id: text(128).optional(),
   operator: text(512).optional().openapi({
@@ -36,8 +36,11 @@ export const AuditQuery = z.object({
   after_seq: queryInteger({ min: 0 })
     .optional()
     .openapi({ description: 'only entries with a higher id, in their order: for a client that must miss none' }),
-  cursor,
-  ...historyQuery,
+}
+export const AuditQuery = z.object({ ...auditFilter, cursor, ...historyQuery })
+export const AuditExportQuery = z.object({
+  ...auditFilter,
+  bom: z.enum(['true', 'false']).optional().openapi({ description: 'a byte order mark, which Excel needs' }),
 })
 
 export const AuditEntry = z

@@ -44,7 +44,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^GET \/api\/log\//, everyone],
   [/^GET \/api\/uploads$/, adminsAndAuditor],
   [/^POST \/api\/uploads\//, admins],
-  [/^GET \/api\/governance\/audit$/, leadsAndAuditor],
+  [/^GET \/api\/governance\/audit(\/export)?$/, leadsAndAuditor],
   [/^GET \/api\/governance\/clock$/, leadsAndAuditor],
   [/^GET \/api\/governance\/incidents\/\{id\}\/package$/, leadsAndAuditor],
   [/^GET \/api\/governance\/incidents/, readers],

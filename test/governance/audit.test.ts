@@ -48,6 +48,38 @@ t.test('the trail says who did what, on whose word, from where and how it was kn
   for (const by of [people.vera, people.olga]) t.equal((await audit(gateway, '', by)).status, 403, by.role)
 })
 
+t.test('the trail leaves as a file that a spreadsheet shows and does not run', async (t) => {
+  const gateway = await greeted()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  await removal(gateway, 'A', { operator: '=HYPERLINK("http://evil.example","pay")' })
+  const { status, text, headers } = await gateway.ask('GET', `${auditPath}/export?entity=event&bom=true`, {
+    by: people.sven,
+  })
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
+  t.equal(headers.get('content-disposition'), 'attachment; filename="audit.csv"')
+  t.strictSame(text.split('\r\n'), [
+    '\ufeffid,timestamp,operator,actor,instance,action,entity,entityId,changes,requestId,address,authMode',
+    `8,2026-03-02T08:00:00.000Z,"'=HYPERLINK(""http://evil.example"",""pay"")",olga,http://127.0.0.1:8480,removal.recorded,event,1,,scan-0001,,local`,
+    '',
+  ])
+  const all = await gateway.ask('GET', `${auditPath}/export`, { by: people.sven })
+  t.strictSame(
+    all.text
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map((line) => Number.parseInt(line, 10)),
+    [8, 7, 6, 5, 4, 3, 2, 1],
+    'newest first',
+  )
+  const { text: none } = await gateway.ask('GET', `${auditPath}/export?operator=nobody`, { by: people.sven })
+  t.equal(none.trim().split('\r\n').length, 1, 'the columns alone')
+  t.equal((await gateway.ask('GET', `${auditPath}/export`, { by: people.vera })).status, 403)
+  t.equal((await gateway.ask('GET', `${auditPath}/export?limit=5`, { by: people.sven })).status, 400)
+})
+
 t.test('the trail is narrowed by thing, person, act and time, each alone and together', async (t) => {
   const gateway = await greeted()
   t.teardown(() => gateway.end())

@@ -345,6 +345,7 @@ const promisedOperations = [
   'post /api/webhooks',
   'post /api/webhooks/{id}/test',
   'get /api/governance/audit',
+  'get /api/governance/audit/export',
   'get /api/governance/clock',
   'get /api/governance/incidents',
   'post /api/governance/incidents',

@@ -355,6 +355,7 @@ class Day {
     await this.#get(`${governance}/reports/1`)
     await this.#get(`${governance}/reports/1/file`)
     await this.#get(`${governance}/audit?limit=2`)
+    await this.#get(`${governance}/audit/export?entity=incident`)
     await this.#get('/api/whms/evidence/opening-lists')
     await this.#readLog()
     await this.#get('/api/metrics')

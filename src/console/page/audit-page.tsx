@@ -70,6 +70,15 @@ const Trail = ({ siteId, caller, filter, onLeft }: ViewProps & { filter: AuditFi
               <Entry key={entry.id} entry={entry} timeZone={answer?.timeZone} caller={caller} />
             ))}
           </ul>
+          <p class="box-acts no-print">
+            <a
+              class="button"
+              href={`/api/governance/audit/export?${[queryOf(filter, answer?.timeZone), 'bom=true'].filter(Boolean).join('&')}`}
+              download="audit.csv"
+            >
+              {words.download}
+            </a>
+          </p>
           {answer?.trail.hasMore ? (
             <button
               type="button"
