@@ -27,6 +27,11 @@ const bundledWords =
   'the cameras are read by the ffmpeg of 2018 that came with gatehouse; install the one of the system, or set ffmpeg.path'
 
 const restartAfterMs = 1000
+/**
+ * Video passes through this thread in buffers that are freed when V8 tidies its young objects up. With the usual 48 MiB for
+ * those, as much video waits to be freed. There is no limit to what the thread may keep: `video.memory` has that.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 const stopWithinMs = 15_000
 
 type CamerasThreadNeeds = {
@@ -138,7 +143,7 @@ export class CamerasThread {
   }
 
   #open(workerData: CamerasThreadData): void {
-    const worker = new Worker(workerEntry('cameras'), { workerData })
+    const worker = new Worker(workerEntry('cameras'), { workerData, resourceLimits })
     worker.on('message', (message: FromCameras) => {
       for (const ear of this.#ears) ear.heard(message)
     })

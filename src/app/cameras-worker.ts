@@ -4,8 +4,9 @@
  */
 import { mkdirSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { readSecretFile } from '../config/index.ts'
 import { createLogger, freeSpace, systemClock, systemRandom } from '../platform/index.ts'
+// Not through the room config: its schema would take this thread 10 MiB of memory.
+import { readSecretFile } from '../platform/secret-file.ts'
 import { CameraSet } from '../video/index.ts'
 import type { CamerasThreadData } from './cameras-thread.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { expandCredentials } from '../platform/secret-file.ts'
 import { bare, facts, fixedKeys, repeated, type Schema } from './keys.ts'
 import { kinds } from './kinds.ts'
-import { expandCredentials } from './paths.ts'
 import { type Config, configSchema } from './schema.ts'
 import { readSources } from './sources.ts'
 

@@ -1,4 +1,5 @@
 export { nearestNames } from '../errors/index.ts'
+export { readSecretFile, SecretFileError, type SecretFileErrorCode } from '../platform/secret-file.ts'
 export { siteIdOf } from './derived.ts'
 export { formatDuration, parseDuration } from './duration.ts'
 export { changedFiles, type FileMarks, fileMarks, settingsFiles } from './file-marks.ts'
@@ -29,7 +30,6 @@ export {
   roleWhileUnconfirmed,
 } from './roles.ts'
 export type { CameraConfig, Config } from './schema.ts'
-export { readSecretFile, SecretFileError, type SecretFileErrorCode } from './secret-file.ts'
 export { motionRanges } from './sections/cameras.ts'
 export { warningCodes } from './sections/floor.ts'
 export { username } from './sections/shared.ts'

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-
-const credentials = /\$\{CREDENTIALS_DIRECTORY\}/g
+import { credentialsFolder, expandCredentials } from '../platform/secret-file.ts'
 
 /**
  * Returns a function that makes the paths of one file absolute. `${CREDENTIALS_DIRECTORY}` is the folder that systemd
@@ -10,7 +9,7 @@ const credentials = /\$\{CREDENTIALS_DIRECTORY\}/g
 export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: string) => string {
   return (path) => {
     const expanded = expandCredentials(path, env)
-    return isAbsolute(expanded) || expanded.search(credentials) === 0 ? expanded : join(folder, expanded)
+    return isAbsolute(expanded) || expanded.search(credentialsFolder) === 0 ? expanded : join(folder, expanded)
   }
 }
 
@@ -22,8 +21,4 @@ export function realFolder(path: string): string {
     const parent = dirname(path)
     return parent === path ? path : join(realFolder(parent), basename(path))
   }
-}
-
-export function expandCredentials(path: string, env: NodeJS.ProcessEnv): string {
-  return path.replaceAll(credentials, (written) => env['CREDENTIALS_DIRECTORY'] || written)
 }

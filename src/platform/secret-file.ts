@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { expandCredentials } from './paths.ts'
+
+/** Stands in a path for the folder that systemd makes for the credentials of a service. */
+export const credentialsFolder = /\$\{CREDENTIALS_DIRECTORY\}/g
 
 export type SecretFileErrorCode =
   /** The file or the credentials folder does not exist. */
@@ -49,4 +51,9 @@ function decode(bytes: Buffer, path: string): string {
   } catch (error) {
     throw new SecretFileError('SECRET_FILE_INVALID', path, 'is not UTF-8 text', error)
   }
+}
+
+/** Puts the folder of the credentials into a path; a process that has none leaves the path as it is. */
+export function expandCredentials(path: string, env: NodeJS.ProcessEnv): string {
+  return path.replaceAll(credentialsFolder, (written) => env['CREDENTIALS_DIRECTORY'] || written)
 }
