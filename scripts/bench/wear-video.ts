@@ -27,7 +27,7 @@ const mebi = 1024 * 1024
  * the daemon and its ffmpeg.
  */
 export async function measureVideoWear(workshop: Workshop): Promise<Figure[]> {
-  const scene = await footage('empty-1080p')
+  const scene = await footage('empty')
   const folder = workshop.newFolder('video-wear')
   const bodies = turns(cameras, await prepareHall(stateOf(folder), cameras))
   const rtsp = await startRtspServer({ streams: { hall: scene } })
