@@ -5,7 +5,7 @@ import { explore } from '../support/explorer.ts'
 import { people } from '../support/gateway.ts'
 import { livelyHall } from '../support/lively-hall.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 let browser: Browser | undefined
 t.before(async () => {

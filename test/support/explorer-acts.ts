@@ -35,6 +35,8 @@ const typed = ['A-01', '12', 'Zoë & Söhne', '0', '-1', '=1+1', '2026-03-02', '
 const tappable = 'a[href], button, summary, select, input, textarea, [role=button], canvas'
 const settledMs = 120
 const roundMs = 400
+/** On an idle machine it takes a fifth of a second. */
+const seenWithinMs = 30_000
 
 /** Does one thing that a person could do, by chance. */
 export async function actOnce(page: Page, hands: Hands): Promise<Outcome> {
@@ -74,7 +76,7 @@ async function scan(page: Page, { chance, scanner }: Hands): Promise<Outcome> {
   await scanner.scan(code)
   const shown = `document.body.innerText.includes('${code}') ||
     [...document.querySelectorAll('input, textarea')].some(({ value }) => value.includes('${code}'))`
-  const isShown = await isSoon(page, shown, 5000)
+  const isShown = await isSoon(page, shown, seenWithinMs)
   return isShown ? { act } : { act, lost: 'the scan is not to be seen' }
 }
 

@@ -52,6 +52,8 @@ const actsInView = 12
 const actsInWalk = 60
 const actsBetweenMoves = 10
 const remembered = 8
+/** A busy machine is no dead end. */
+const patienceMs = 60_000
 
 /**
  * Taps, types, presses and scans at random, by a seed, through every view and role, while pallets move on the floor. Returns what
@@ -119,7 +121,7 @@ class Explorer {
   }
 
   #listen(page: Page): void {
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(patienceMs)
     page.on('dialog', (dialog) => void dialog.accept().catch(() => {}))
     page.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return
@@ -211,11 +213,11 @@ const isConsole = (page: Page): Promise<boolean> => page.evaluate<boolean>("docu
 /** Says why nobody can go on from here; undefined when one can. */
 async function deadEnd(page: Page): Promise<string | undefined> {
   const filled = "(document.querySelector('main:not(.gate), .gate form')?.innerText ?? '').trim().length > 10"
-  const isFilled = await isSoon(page, filled, 15_000)
+  const isFilled = await isSoon(page, filled, patienceMs)
   if (!isFilled) return 'nothing is shown'
   const ways = page.locator('a[href]:not(.skip):visible, button:enabled:visible, summary:visible')
   for (const way of (await ways.all()).slice(0, 6)) {
-    const works = await way.click({ trial: true, timeout: 1500 }).then(
+    const works = await way.click({ trial: true, timeout: patienceMs / 6 }).then(
       () => true,
       () => false,
     )
