@@ -61,7 +61,7 @@ t.test('the trail leaves as a file that a spreadsheet shows and does not run', a
   t.equal(headers.get('content-disposition'), 'attachment; filename="audit.csv"')
   t.strictSame(text.split('\r\n'), [
     '\ufeffid,timestamp,operator,actor,instance,action,entity,entityId,changes,requestId,address,authMode',
-    `8,2026-03-02T08:00:00.000Z,"'=HYPERLINK(""http://evil.example"",""pay"")",olga,http://127.0.0.1:8480,removal.recorded,event,1,,scan-0001,,local`,
+    `8,2026-03-02T08:00:00.000Z,"'=HYPERLINK(""http://evil.example"",""pay"")",olga,http://127.0.0.1:8480,removal.recorded,event,1,,scan-0001,unknown,local`,
     '',
   ])
   const all = await gateway.ask('GET', `${auditPath}/export`, { by: people.sven })
