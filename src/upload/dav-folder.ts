@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import got from 'got'
+import got, { TimeoutError } from 'got'
 import { StorageAgents, type StorageInstance } from '../auth/index.ts'
 import { entriesIn } from './multistatus.ts'
 import { inUrl } from './paths.ts'
@@ -23,15 +23,29 @@ export type DavFolderAccess = {
 export const authorizationsOf = (username: string, password: string): string[] =>
   (['bearer', 'basic'] as const).map((scheme) => authorizationOf(scheme, { username, password }))
 
-const waitsMs = [0, 1000, 4000]
-const answerMs = 60_000
-
 /** What one answer may take. The server is another one's: it must neither keep this program waiting nor fill its memory. */
-const limits = {
-  file: { totalMs: 30 * 60_000, bytes: 256 * 1024 * 1024 },
-  /** Lists of tens of thousands of names. */
-  other: { totalMs: 120_000, bytes: 32 * 1024 * 1024 },
+export type DavFolderLimits = {
+  /** Without a byte for this long, a question is given up. */
+  readonly silenceMs: number
+  /** From a question to the end of its answer; for a file that is read into memory. */
+  readonly fileMs: number
+  /** The same for other answers, such as lists of tens of thousands of names. */
+  readonly otherMs: number
+  /** A copy of a large file may take `fileMs`, and beyond it as long as this many bytes a second would. */
+  readonly leastBytesPerSecond: number
+  /** Delay before each try. */
+  readonly waitsMs: readonly number[]
 }
+
+const usualLimits: DavFolderLimits = {
+  silenceMs: 60_000,
+  fileMs: 30 * 60_000,
+  otherMs: 120_000,
+  leastBytesPerSecond: 64 * 1024,
+  waitsMs: [0, 1000, 4000],
+}
+
+const mostBytes = { file: 256 * 1024 * 1024, other: 32 * 1024 * 1024 }
 
 class AnswerTooLarge extends Error {}
 
@@ -42,10 +56,12 @@ export class DavFolder {
   readonly name: string
   readonly #access: DavFolderAccess
   readonly #agents = new StorageAgents()
+  readonly #limits: DavFolderLimits
   #authorization: string | undefined
 
-  constructor(access: DavFolderAccess) {
+  constructor(access: DavFolderAccess, limits: Partial<DavFolderLimits> = {}) {
     this.#access = access
+    this.#limits = { ...usualLimits, ...limits }
     this.name = access.url
   }
 
@@ -71,20 +87,21 @@ export class DavFolder {
     const { statusCode, sizeBytes } = await this.#ask('HEAD', `/${inUrl(path)}`)
     if (statusCode !== 200) throw new Error(statusCode === 404 ? 'it is not there' : `HTTP ${statusCode}`)
     demand(sizeBytes)
+    const totalMs = this.#limits.fileMs + (sizeBytes / this.#limits.leastBytesPerSecond) * 1000
     try {
       const authorization = this.#authorization
       await pipeline(
         got.stream(`${this.#access.url}/${inUrl(path)}`, {
           ...this.#options(authorization ? { authorization } : {}),
           throwHttpErrors: true,
-          timeout: { response: answerMs, socket: answerMs },
+          timeout: this.#within(totalMs),
         }),
         (pieces) => ofSize(pieces, sizeBytes),
         createWriteStream(to, { flags: 'wx', mode: 0o600 }),
       )
     } catch (error) {
       await rm(to, { force: true })
-      throw error
+      throw this.#inWords(error as Error, totalMs)
     }
   }
 
@@ -98,7 +115,7 @@ export class DavFolder {
   /** Asks again after a moment when the server is busy. */
   async #ask(method: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
     let last: Answer | Error = new Error('not asked')
-    for (const waitMs of waitsMs) {
+    for (const waitMs of this.#limits.waitsMs) {
       if (waitMs > 0) await delay(waitMs)
       last = await this.#signedIn(method, path, headers).catch((error: Error) => error)
       if (last instanceof AnswerTooLarge) throw last
@@ -123,25 +140,42 @@ export class DavFolder {
   }
 
   async #send(method: string, path: string, headers: Record<string, string>): Promise<Answer> {
-    const limit = method === 'GET' ? limits.file : limits.other
+    const kind = method === 'GET' ? 'file' : 'other'
+    const totalMs = this.#limits[`${kind}Ms`]
     const tooLarge = new AbortController()
     const asking = got(`${this.#access.url}${path}`, {
       method: method as 'GET',
       ...this.#options(headers),
       responseType: 'buffer',
       throwHttpErrors: false,
-      timeout: { response: answerMs, socket: answerMs, request: limit.totalMs },
+      timeout: this.#within(totalMs),
       signal: tooLarge.signal,
     })
     void asking.on('downloadProgress', ({ transferred }) => {
-      if (transferred > limit.bytes) tooLarge.abort()
+      if (transferred > mostBytes[kind]) tooLarge.abort()
     })
     const answer = await asking.catch((error: Error) => {
-      if (!tooLarge.signal.aborted) throw error
-      throw new AnswerTooLarge(`${this.name} answers with more than ${limit.bytes} bytes`)
+      if (!tooLarge.signal.aborted) throw this.#inWords(error, totalMs)
+      throw new AnswerTooLarge(`${this.name} answers with more than ${mostBytes[kind]} bytes`)
     })
     const { statusCode, body } = answer
     return { statusCode, body: Buffer.from(body), sizeBytes: Number(answer.headers['content-length'] ?? 0) }
+  }
+
+  #within(totalMs: number) {
+    const { silenceMs } = this.#limits
+    return { response: silenceMs, socket: silenceMs, request: totalMs }
+  }
+
+  /** Says of a question that took too long which limit it met. */
+  #inWords(error: Error, totalMs: number): Error {
+    if (!(error instanceof TimeoutError)) return error
+    const seconds = (ms: number) => `${Math.round(ms) / 1000} s`
+    const words =
+      error.event === 'request'
+        ? `its answer did not end within ${seconds(totalMs)}`
+        : `nothing came from it for ${seconds(this.#limits.silenceMs)}`
+    return new Error(words, { cause: error })
   }
 
   #options(headers: Record<string, string>) {

@@ -17,10 +17,17 @@ export type DavRequest = {
   readonly urgent?: boolean
 }
 
-/** Without a byte in or out for this long, the connection is given up. */
-const silenceMs = 60_000
-/** Putting the parts of a large file together may take a server this long. */
-const longSilenceMs = 300_000
+/** How long a server may keep a request waiting. */
+export type DavLimits = {
+  /** Without a byte in or out for this long, the connection is given up. */
+  readonly silenceMs: number
+  /** The same for a MOVE: a server may take this long to put the parts of a large file together. */
+  readonly longSilenceMs: number
+  /** From the head of an answer to its end, also when a byte comes now and then. */
+  readonly answerMs: number
+}
+
+const usualLimits: DavLimits = { silenceMs: 60_000, longSilenceMs: 300_000, answerMs: 120_000 }
 const answerLimitBytes = 1024 * 1024
 
 type DavNeeds = {
@@ -29,6 +36,7 @@ type DavNeeds = {
   readonly version: string
   /** Ends what is under way. */
   readonly signal: AbortSignal
+  readonly limits?: Partial<DavLimits> | undefined
 }
 
 /** Sends WebDAV requests: each once, to the configured server alone, without following redirects. */
@@ -81,13 +89,16 @@ class Exchange {
   readonly #needs: DavNeeds
   readonly #ask: DavRequest
   #sentBytes = 0
+  readonly #limits: DavLimits
   #cancel = () => {}
+  #cancelAnswer = () => {}
   #giveUp: (why: string) => void = () => {}
   #fileError: FileError | undefined
 
   constructor(needs: DavNeeds, ask: DavRequest) {
     this.#needs = needs
     this.#ask = ask
+    this.#limits = { ...usualLimits, ...needs.limits }
   }
 
   get sentBytes(): number {
@@ -104,14 +115,16 @@ class Exchange {
     return new Promise((resolve, reject) => {
       const settle = (reply: Reply) => {
         this.#cancel()
+        this.#cancelAnswer()
         this.#needs.signal.removeEventListener('abort', abort)
         request.destroy()
         resolve(reply)
       }
       const failed = (why: string) => {
         if (this.#fileError) return reject(this.#fileError)
-        // A server that has answered may cut the connection before it has read everything.
-        settle(head ? answered(head, parts) : { kind: 'none', error: why, sentBytes: this.#sentBytes })
+        // A server that has answered may cut the connection before it has read everything. Half a list is no answer.
+        const answer = this.#ask.method === 'PROPFIND' ? undefined : head
+        settle(answer ? answered(answer, parts) : { kind: 'none', error: why, sentBytes: this.#sentBytes })
       }
       const abort = () => failed('the gateway is stopping')
       this.#giveUp = failed
@@ -119,6 +132,10 @@ class Exchange {
       this.#watch()
       request.once('response', (response: Head) => {
         head = { statusCode: response.statusCode, headers: response.headers }
+        const { answerMs } = this.#limits
+        this.#cancelAnswer = this.#needs.clock.after(answerMs, () =>
+          failed(`the answer did not end within ${answerMs / 1000} s`),
+        )
         this.#watch()
       })
       request.on('data', (part: Buffer) => {
@@ -151,7 +168,7 @@ class Exchange {
   }
 
   #watch(): void {
-    const ms = this.#ask.method === 'MOVE' ? longSilenceMs : silenceMs
+    const ms = this.#ask.method === 'MOVE' ? this.#limits.longSilenceMs : this.#limits.silenceMs
     this.#cancel()
     this.#cancel = this.#needs.clock.after(ms, () => this.#giveUp(`nothing for ${ms / 1000} s`))
   }

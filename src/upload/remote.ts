@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/index.ts'
-import { Dav } from './dav.ts'
+import { Dav, type DavLimits } from './dav.ts'
 import type { Probed } from './line.ts'
 import { type Account, probe } from './probe.ts'
 import { Throttle } from './throttle.ts'
@@ -21,11 +21,12 @@ export function remoteByHttp(needs: {
   readonly clock: Clock
   readonly version: string
   readonly maxBytesPerSecond: () => number | null
+  readonly limits?: Partial<DavLimits>
 }): Remote {
-  const { clock, version, maxBytesPerSecond } = needs
+  const { clock, version, maxBytesPerSecond, limits } = needs
   const stopping = new AbortController()
   const throttle = new Throttle({ clock, limit: maxBytesPerSecond })
-  const dav = new Dav({ clock, throttle, version, signal: stopping.signal })
+  const dav = new Dav({ clock, throttle, version, signal: stopping.signal, limits })
   return {
     probe: (account) => probe(dav, account),
     connect: (connection) => {

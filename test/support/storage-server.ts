@@ -8,7 +8,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { certificate } from './receiver.ts'
-import { DavFiles } from './storage-dav.ts'
+import { DavFiles, type DavResponse } from './storage-dav.ts'
 
 /** A user of the server, by its canonical name. */
 export type StorageUser = {
@@ -46,12 +46,15 @@ export type Misbehaviour =
 
 /**
  * `lost answer`: done, and the connection is cut instead of the answer. `cut`: the connection is cut, nothing is done.
- * `hang`: no answer.
+ * `hang`: no answer. `stall`: done, the head of the answer and the first half of its body, and no more. `drip`: the same, and
+ * then a blank now and then, without end.
  */
 export type Fate =
   | 'lost answer'
   | 'cut'
   | 'hang'
+  | 'stall'
+  | 'drip'
   | { readonly status: number; readonly headers?: Record<string, string> }
 
 export type StorageRequest = {
@@ -76,6 +79,7 @@ export type StorageServerOptions = {
 
 const lockOutMs = 30 * 60_000
 const failuresAllowed = 10
+const dripMs = 2
 
 /**
  * The company's file storage server on loopback, as design notes say that the real one answers: OCS verification of
@@ -210,6 +214,7 @@ export class StorageServer {
     const fate = this.fate?.(method, own)
     if (fate === undefined) return this.dav.answer(request, response)
     if (fate === 'lost answer') this.dav.answer(request, { writeHead: () => ({ end: () => {} }) })
+    if (fate === 'stall' || fate === 'drip') return this.dav.answer(request, halfOf(response, fate))
     if (typeof fate === 'object') return response.writeHead(fate.status, fate.headers).end()
     if (fate !== 'hang') response.socket?.destroy()
   }
@@ -287,6 +292,23 @@ function inMaintenance(path: string, response: ServerResponse): unknown {
     ? '<?xml version="1.0"?><d:error xmlns:d="DAV:"><s:message>System in maintenance mode.</s:message></d:error>'
     : '<!DOCTYPE html><p>maintenance</p>'
   response.writeHead(503, { ...headers, 'Content-Type': isDav ? 'application/xml' : 'text/html' }).end(body)
+}
+
+/** Sends the head of an answer and the first half of its body. */
+function halfOf(response: ServerResponse, then: 'stall' | 'drip'): DavResponse {
+  return {
+    writeHead: (status, headers = {}) => ({
+      end: (body = '') => {
+        const whole = Buffer.from(body)
+        response.writeHead(status, { ...headers, 'Content-Length': String(Math.max(whole.length, 1) * 1000) })
+        response.flushHeaders()
+        response.write(whole.subarray(0, whole.length / 2))
+        if (then === 'stall') return
+        const dripping = setInterval(() => response.write(' '), dripMs)
+        response.once('close', () => clearInterval(dripping))
+      },
+    }),
+  }
 }
 
 /** Never ends by itself: whoever listens has to stop. */
