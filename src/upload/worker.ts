@@ -2,20 +2,16 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StorageInstance } from '../auth/index.ts'
 import { readSecretFile, SecretFileError } from '../config/index.ts'
-import type { Tx, UnitOfWork } from '../database/index.ts'
-import { AppError } from '../errors/index.ts'
-import type { Clock, Logger } from '../platform/index.ts'
-import { alertOfParked, type UploadAlert } from './alerts.ts'
 import { queueBacklog, type Source } from './backlog.ts'
+import { isClosed, troubleMs, UploadEnding, type UploadEndingNeeds } from './ending.ts'
 import { type Line, nextOf, type Probed, paused, probed, unknownLine } from './line.ts'
 import { OpenClips, partEveryMs } from './open-clips.ts'
 import type { Account } from './probe.ts'
-import { releaseUploaded, type UploadQueue } from './queue.ts'
+import type { UploadQueue } from './queue.ts'
 import type { Remote, Server } from './remote.ts'
 import * as store from './store.ts'
-import type { UploadKind, UploadRow } from './tables.ts'
+import type { UploadRow } from './tables.ts'
 import type { Outcome } from './transfer.ts'
-import { fileDelayMs } from './verdict.ts'
 
 export type UploadTarget = {
   readonly instance: StorageInstance
@@ -24,26 +20,19 @@ export type UploadTarget = {
   readonly root: string
 }
 
-type UploadWorkerNeeds = {
-  readonly work: UnitOfWork
-  readonly clock: Clock
-  readonly log: Logger
+type UploadWorkerNeeds = UploadEndingNeeds & {
   readonly queue: UploadQueue
   readonly remote: Remote
   readonly dataDir: string
   /** Null while `storage.upload` is not set. */
   readonly target: () => UploadTarget | null
   readonly sources: readonly Source[]
-  readonly raise: (tx: Tx, alert: UploadAlert) => void
-  readonly onUploaded: (kind: UploadKind, bytes: number) => void
 }
 
 type UnderWay = { readonly isUrgent: boolean; readonly done: Promise<void> }
 
 /** One in order, and one for what is urgent: a slow file keeps no incident waiting. */
 const mostAtOnce = 2
-/** Delay before the next try after a failure of the gateway itself, such as a full disk. */
-const troubleMs = 5000
 const longestTimerMs = 3_600_000
 
 /**
@@ -55,6 +44,7 @@ export class UploadWorker {
   readonly #underWay = new Map<number, UnderWay>()
   #line: Line = unknownLine
   readonly #openClips: OpenClips
+  readonly #ending: UploadEnding
   #connected: Server | undefined
   #parts: Promise<void> | undefined
   #cancelParts = () => {}
@@ -67,6 +57,7 @@ export class UploadWorker {
     this.#needs = needs
     const { work, clock, log, dataDir } = needs
     this.#openClips = new OpenClips({ work, clock, log, folder: join(dataDir, 'clips') })
+    this.#ending = new UploadEnding(needs)
   }
 
   /** Puts back what was under way when the gateway ended, then works until `stop`. May be called once. */
@@ -252,8 +243,7 @@ export class UploadWorker {
       urgent: row.urgent === 1,
     })
     this.#noteLine(outcome)
-    await this.#record(row, outcome)
-    this.#tell(row, outcome)
+    await this.#ending.record(row, outcome, () => this.#running)
   }
 
   /** After a failure the server is asked before the next file. */
@@ -269,65 +259,6 @@ export class UploadWorker {
       case 'uploaded':
       case 'park':
         break
-    }
-  }
-
-  /** Tries until the result is stored: what is uploaded is not sent again because the disk was full. */
-  async #record(row: UploadRow, outcome: Outcome): Promise<void> {
-    for (;;) {
-      try {
-        await this.#needs.work.write((tx) => this.#write(tx, row, outcome))
-        return
-      } catch (error) {
-        if (!this.#running || isClosed(error)) throw error
-        this.#needs.log.error({ err: error, upload: row.id }, 'an upload could not be written down; trying again')
-        await new Promise<void>((resolve) => {
-          this.#needs.clock.after(troubleMs, resolve)
-        })
-      }
-    }
-  }
-
-  #write(tx: Tx, row: UploadRow, outcome: Outcome): void {
-    const nowMs = this.#needs.clock.now()
-    const attempts = row.attempts + 1
-    switch (outcome.kind) {
-      case 'uploaded':
-        store.finish(tx, row.id, { verified: outcome.verified, url: outcome.url, nowMs })
-        releaseUploaded(tx, row)
-        store.retryWhatFits(tx, row.size_bytes)
-        break
-      case 'pause':
-        store.postpone(tx, row.id, { attempts: row.attempts, atMs: 0, error: outcome.error })
-        break
-      case 'wait':
-      case 'unauthorized':
-        store.postpone(tx, row.id, { attempts, atMs: nowMs + fileDelayMs(attempts), error: outcome.error })
-        break
-      case 'park': {
-        const isFirst = store.countParkedFor(tx, outcome.why) === 0
-        store.park(tx, row.id, outcome.error, outcome.why)
-        const alert = alertOfParked(row, outcome, isFirst, nowMs)
-        if (alert) this.#needs.raise(tx, alert)
-      }
-    }
-  }
-
-  #tell(row: UploadRow, outcome: Outcome): void {
-    const { log, onUploaded } = this.#needs
-    const facts = { upload: row.id, kind: row.kind, ref: row.ref, bytes: row.size_bytes }
-    switch (outcome.kind) {
-      case 'uploaded':
-        onUploaded(row.kind, row.size_bytes)
-        log.debug({ ...facts, verified: outcome.verified }, 'a file was uploaded')
-        break
-      case 'park':
-        log.error({ ...facts, problem: outcome.error }, 'a file is parked: it is not tried again by itself')
-        break
-      case 'wait':
-      case 'pause':
-      case 'unauthorized':
-        log.warn({ ...facts, problem: outcome.error }, 'a file could not be uploaded; it is tried again')
     }
   }
 
@@ -347,9 +278,4 @@ function accountOf({ instance, username, passwordFile }: UploadTarget): Account 
     if (error instanceof SecretFileError) return { why: error.message }
     throw error
   }
-}
-
-/** The database is closed: the process ends. */
-function isClosed(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'NOT_READY'
 }

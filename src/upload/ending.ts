@@ -1,0 +1,101 @@
+import type { Tx, UnitOfWork } from '../database/index.ts'
+import { AppError } from '../errors/index.ts'
+import type { Clock, Logger } from '../platform/index.ts'
+import { alertOfParked, type UploadAlert } from './alerts.ts'
+import { releaseUploaded } from './queue.ts'
+import * as store from './store.ts'
+import type { UploadKind, UploadRow } from './tables.ts'
+import type { Outcome } from './transfer.ts'
+import { fileDelayMs } from './verdict.ts'
+
+export type UploadEndingNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Clock
+  readonly log: Logger
+  readonly raise: (tx: Tx, alert: UploadAlert) => void
+  readonly onUploaded: (kind: UploadKind, bytes: number) => void
+}
+
+/** Delay before the next try after a failure of the gateway itself, such as a full disk. */
+export const troubleMs = 5000
+
+/** What becomes of a file in the queue when an attempt has ended. */
+export class UploadEnding {
+  readonly #needs: UploadEndingNeeds
+
+  constructor(needs: UploadEndingNeeds) {
+    this.#needs = needs
+  }
+
+  /**
+   * Stores the result and says it. Tries until it is stored: what is uploaded is not sent again because the disk was full. Rejects
+   * when the gateway ends meanwhile.
+   */
+  async record(row: UploadRow, outcome: Outcome, isRunning: () => boolean): Promise<void> {
+    await this.#store(row, outcome, isRunning)
+    this.#tell(row, outcome)
+  }
+
+  async #store(row: UploadRow, outcome: Outcome, isRunning: () => boolean): Promise<void> {
+    for (;;) {
+      try {
+        await this.#needs.work.write((tx) => this.#write(tx, row, outcome))
+        return
+      } catch (error) {
+        if (!isRunning() || isClosed(error)) throw error
+        this.#needs.log.error({ err: error, upload: row.id }, 'an upload could not be written down; trying again')
+        await new Promise<void>((resolve) => {
+          this.#needs.clock.after(troubleMs, resolve)
+        })
+      }
+    }
+  }
+
+  #write(tx: Tx, row: UploadRow, outcome: Outcome): void {
+    const nowMs = this.#needs.clock.now()
+    const attempts = row.attempts + 1
+    switch (outcome.kind) {
+      case 'uploaded':
+        store.finish(tx, row.id, { verified: outcome.verified, url: outcome.url, nowMs })
+        releaseUploaded(tx, row)
+        store.retryWhatFits(tx, row.size_bytes)
+        break
+      case 'pause':
+        store.postpone(tx, row.id, { attempts: row.attempts, atMs: 0, error: outcome.error })
+        break
+      case 'wait':
+      case 'unauthorized':
+        store.postpone(tx, row.id, { attempts, atMs: nowMs + fileDelayMs(attempts), error: outcome.error })
+        break
+      case 'park': {
+        const isFirst = store.countParkedFor(tx, outcome.why) === 0
+        store.park(tx, row.id, outcome.error, outcome.why)
+        const alert = alertOfParked(row, outcome, isFirst, nowMs)
+        if (alert) this.#needs.raise(tx, alert)
+      }
+    }
+  }
+
+  #tell(row: UploadRow, outcome: Outcome): void {
+    const { log, onUploaded } = this.#needs
+    const facts = { upload: row.id, kind: row.kind, ref: row.ref, bytes: row.size_bytes }
+    switch (outcome.kind) {
+      case 'uploaded':
+        onUploaded(row.kind, row.size_bytes)
+        log.debug({ ...facts, verified: outcome.verified }, 'a file was uploaded')
+        break
+      case 'park':
+        log.error({ ...facts, problem: outcome.error }, 'a file is parked: it is not tried again by itself')
+        break
+      case 'wait':
+      case 'pause':
+      case 'unauthorized':
+        log.warn({ ...facts, problem: outcome.error }, 'a file could not be uploaded; it is tried again')
+    }
+  }
+}
+
+/** The database is closed: the process ends. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_READY'
+}
