@@ -5,8 +5,8 @@ import { follow } from './address.ts'
 import { Refused } from './ask.ts'
 import { isOutdated } from './asking.ts'
 import { Bar } from './bar.tsx'
-import { Said } from './said.tsx'
 import { texts } from './texts.ts'
+import { TroubleStrip } from './trouble-strip.tsx'
 import type { ViewName, ViewProps } from './views.ts'
 
 /** Does something at the gateway and says `said` when it is done. Answers whether it was done: else the form stays as it is. */
@@ -78,14 +78,7 @@ export const Frame = ({ here, siteId, caller, onLeft, name, back, status, troubl
   return (
     <>
       <Bar here={here} siteId={siteId} caller={caller} onLeft={onLeft} />
-      <div class="trouble" role="alert">
-        {trouble === '' ? null : <p>{texts.notAsked(trouble)}</p>}
-        {acts.problem === '' ? null : (
-          <p>
-            <Said words={acts.problem} />
-          </p>
-        )}
-      </div>
+      <TroubleStrip unasked={trouble} problem={acts.problem} />
       <main class="goods">
         <div class="goods-head">
           {back ? (

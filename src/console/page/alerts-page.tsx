@@ -43,6 +43,10 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
       throw error
     }
   }
+  const more = (of: Partial<Wanted>) => {
+    wanted.current = { ...now(), ...of }
+    asking.reload()
+  }
   return (
     <BoxFrame
       {...{ siteId, caller, onLeft, acts }}
@@ -72,17 +76,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
               <Open key={alert.id} alert={alert} timeZone={answer.timeZone} onAct={mayAct ? acts.act : undefined} />
             ))}
           </ul>
-          {answer.open.pagination.hasMore ? (
-            <button
-              type="button"
-              onClick={() => {
-                wanted.current = { ...now(), open: now().open + openSize }
-                asking.reload()
-              }}
-            >
-              {boxTexts.older}
-            </button>
-          ) : null}
+          <Older of={answer.open} onOlder={() => more({ open: now().open + openSize })} />
         </section>
       ) : null}
       {answer ? (
@@ -100,22 +94,21 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
               </li>
             ))}
           </ul>
-          {answer.past.pagination.hasMore ? (
-            <button
-              type="button"
-              onClick={() => {
-                wanted.current = { ...now(), past: now().past + pageSize }
-                asking.reload()
-              }}
-            >
-              {boxTexts.older}
-            </button>
-          ) : null}
+          <Older of={answer.past} onOlder={() => more({ past: now().past + pageSize })} />
         </section>
       ) : null}
     </BoxFrame>
   )
 }
+
+type OlderProps = { of: Page<Listed>; onOlder: () => void }
+
+const Older = ({ of, onOlder }: OlderProps) =>
+  of.pagination.hasMore ? (
+    <button type="button" onClick={onOlder}>
+      {boxTexts.older}
+    </button>
+  ) : null
 
 const acknowledge = (id: number) => askPatiently(`/api/alerts/${id}/acknowledge`, { method: 'POST' })
 

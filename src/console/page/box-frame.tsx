@@ -5,6 +5,7 @@ import { Bar } from './bar.tsx'
 import { boxTexts } from './box-texts.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
+import { TroubleStrip } from './trouble-strip.tsx'
 import type { ViewName, ViewProps } from './views.ts'
 
 /** The acts of a view about the box: what went wrong is told as the gateway said it. */
@@ -26,18 +27,7 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
 export const BoxFrame = ({ siteId, caller, onLeft, here, heading, said, stale, acts, children }: FrameProps) => (
   <>
     <Bar here={here} siteId={siteId} caller={caller} onLeft={onLeft} />
-    <div class="trouble" role="alert">
-      {stale === '' ? null : (
-        <p>
-          <Said words={texts.notAsked(stale)} />
-        </p>
-      )}
-      {acts.problem === '' ? null : (
-        <p>
-          <Said words={acts.problem} />
-        </p>
-      )}
-    </div>
+    <TroubleStrip unasked={stale} problem={acts.problem} />
     <main class="box-page">
       <h1 tabindex={-1} ref={acts.title}>
         {heading}

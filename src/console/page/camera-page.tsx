@@ -7,8 +7,8 @@ import { CameraDay } from './camera-day.tsx'
 import { cameraTexts as words } from './camera-texts.ts'
 import { type Act, type Around, CameraAlerts, CameraWall, Standing } from './camera-wall.tsx'
 import { LiveView } from './live-view.tsx'
-import { Said } from './said.tsx'
 import { texts } from './texts.ts'
+import { TroubleStrip } from './trouble-strip.tsx'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 
@@ -43,18 +43,7 @@ export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
   return (
     <>
       <Bar here="cameras" siteId={siteId} caller={caller} onLeft={onLeft} />
-      <div class="trouble" role="alert">
-        {asking.problem === '' ? null : (
-          <p>
-            <Said words={texts.notAsked(asking.problem)} />
-          </p>
-        )}
-        {problem === '' ? null : (
-          <p>
-            <Said words={problem} />
-          </p>
-        )}
-      </div>
+      <TroubleStrip unasked={asking.problem} problem={problem} />
       <main class="camera-page">
         <div class="camera-head">
           {id === undefined ? null : (

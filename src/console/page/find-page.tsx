@@ -11,6 +11,7 @@ import { ScanField } from './scan-field.tsx'
 import { decodedWords, printable } from './scan-place.ts'
 import { placeWords } from './story-words.ts'
 import { texts } from './texts.ts'
+import { TroubleStrip } from './trouble-strip.tsx'
 import { exactTime } from './words.ts'
 
 export type FindProps = {
@@ -86,13 +87,7 @@ export const View = ({ siteId, code, at, signed, mayHandOut, onLeft }: FindProps
           </>
         ) : null}
       </header>
-      <div class="trouble" role="alert">
-        {trouble === '' ? null : (
-          <p>
-            <Said words={trouble} />
-          </p>
-        )}
-      </div>
+      <TroubleStrip problem={trouble} />
       <main class="find-page">
         <h1 class="find-code">
           {code === undefined ? words.title : <span class="code">{titleOf(code, shown?.answer)}</span>}

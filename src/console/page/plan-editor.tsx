@@ -28,6 +28,7 @@ import { download, type Refusal, saveAll } from './plan-save.ts'
 import { planTexts as words } from './plan-texts.ts'
 import { ZoneForm } from './plan-zone.tsx'
 import { texts } from './texts.ts'
+import { TroubleStrip } from './trouble-strip.tsx'
 import type { ViewProps } from './views.ts'
 
 type Floor = {
@@ -72,9 +73,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   return (
     <>
       <Bar here="plan" siteId={siteId} caller={caller} onLeft={onLeft} />
-      <div class="trouble" role="alert">
-        {problem === '' ? null : <p>{texts.notAsked(problem)}</p>}
-      </div>
+      <TroubleStrip unasked={problem} />
       <main class="plan-page">
         <h1 tabindex={-1}>{words.title}</h1>
         {mayChange ? null : <p class="card">{words.forbidden}</p>}

@@ -10,6 +10,7 @@ import { proofWords } from './proof-words.ts'
 import { checkReceipt, type ReceiptVerdict } from './receipt-check.ts'
 import { receiptTexts as words } from './receipt-texts.ts'
 import { Said } from './said.tsx'
+import { TroubleStrip } from './trouble-strip.tsx'
 import { exactTime } from './words.ts'
 
 export type ReceiptProps = {
@@ -54,13 +55,7 @@ export const View = ({ unit, signed }: ReceiptProps) => {
         </p>
         <p class="site">{receipt?.unit.siteId ?? ''}</p>
       </header>
-      <div class="trouble" role="alert">
-        {trouble === '' ? null : (
-          <p>
-            <Said words={trouble} />
-          </p>
-        )}
-      </div>
+      <TroubleStrip problem={trouble} />
       <main class="find-page receipt">
         {signed === undefined ? (
           // Whoever has no link has a session, and came from a view of the console.

@@ -8,6 +8,7 @@ import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency } from './todo-list.ts'
 import { todoTexts } from './todo-texts.ts'
+import { TroubleStrip } from './trouble-strip.tsx'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 import { whenWords } from './words.ts'
@@ -40,18 +41,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   return (
     <>
       <Bar here="todo" siteId={siteId} caller={caller} onLeft={onLeft} />
-      <div class="trouble" role="alert">
-        {asking.problem === '' ? null : (
-          <p>
-            <Said words={texts.notAsked(asking.problem)} />
-          </p>
-        )}
-        {problem === '' ? null : (
-          <p>
-            <Said words={problem} />
-          </p>
-        )}
-      </div>
+      <TroubleStrip unasked={asking.problem} problem={problem} />
       <main class="find-page todo">
         <h1 tabindex={-1} ref={title}>
           {todoTexts.title}

@@ -1,0 +1,22 @@
+import { Said } from './said.tsx'
+import { texts } from './texts.ts'
+
+type Props = {
+  /** Why the gateway could not be asked; empty while it can. */
+  readonly unasked?: string
+  /** What else went wrong, in words; empty while nothing did. */
+  readonly problem?: string
+}
+
+/** The strip below the bar. It is on the page from the start, because screen readers announce only what comes into it. */
+export const TroubleStrip = ({ unasked = '', problem = '' }: Props) => (
+  <div class="trouble" role="alert">
+    {[unasked === '' ? '' : texts.notAsked(unasked), problem]
+      .filter((words) => words !== '')
+      .map((words) => (
+        <p key={words}>
+          <Said words={words} />
+        </p>
+      ))}
+  </div>
+)
