@@ -100,8 +100,10 @@ t.test('the keyboard alone draws a mask, and a lost connection takes nothing awa
   const field = page.getByLabel('Corner 1, % from the left')
   t.equal(await field.inputValue(), '30')
   t.equal(await page.getByLabel('Corner 1, % from the top').inputValue(), '34')
+  const isLost = page.waitForEvent('requestfailed', (request) => request.postData()?.includes('0.05') ?? false)
   await field.fill('5')
   await field.press('Enter')
+  await isLost
   t.match(await page.locator('.tune-keep pre').innerText(), /\{ x: 0\.05, y: 0\.34 \}/)
   await page.unroute('**/what-if')
   await page.getByRole('button', { name: 'Ask again' }).click()

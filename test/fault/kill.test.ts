@@ -9,7 +9,7 @@ t.test(
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-soak-'))
     t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-    const yard = { events: 6000, kills: 3, scanners: 24, slots: 40, seed: 7, patienceMs: 60_000 }
+    const yard = { events: 6000, kills: 3, scanners: 24, slots: 40, seed: 7, patienceMs: 200_000 }
     const report = await soak({ folder, ...yard })
     t.equal(report.kills, 3, 'killed with kill -9 while they post')
     t.ok(report.retries > 0, 'scanners were cut off in the middle of it')
