@@ -11,7 +11,7 @@ import { EvidenceStates, identifyLog, Log, Openings, People } from '../../src/lo
 import { Photos } from '../../src/photos/index.ts'
 import { type Clock, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { photoUse } from '../../src/units/index.ts'
-import { WarehouseService, WarehouseSight } from '../../src/warehouse/index.ts'
+import { AssetService, SingleWrites, WarehouseService, WarehouseSight } from '../../src/warehouse/index.ts'
 import { isAnyoneOwed } from '../../src/webhooks/index.ts'
 
 export const siteId = 'bench'
@@ -35,6 +35,7 @@ export const origin: RequestOrigin = {
 export type Rooms = {
   readonly work: UnitOfWork
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly photos: Photos
   readonly ledger: LedgerService
   readonly floor: FloorService
@@ -69,15 +70,9 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
   })
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, inspect, isOwed: isAnyoneOwed })
   const warehouseId = () => 1
-  const warehouse = new WarehouseService({
-    work,
-    clock,
-    audit,
-    idempotency,
-    warehouseId,
-    sight,
-    isAssetSeen: assetIsSeen,
-  })
+  const writes = new SingleWrites({ work, idempotency })
+  const warehouse = new WarehouseService({ work, clock, audit, writes, warehouseId, sight })
+  const assets = new AssetService({ work, clock, audit, writes, sight, isSeen: assetIsSeen })
   const unlimited = { room: { demand: () => {} }, rate: { take: () => {} } }
   const photos = new Photos({
     ...unlimited,
@@ -99,6 +94,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     people,
     head,
     warehouse,
+    assets,
     photos,
     outbox,
     audit,
@@ -109,11 +105,11 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     onRecorded: () => {},
   })
   const ledger = new LedgerService({
-    ...{ work, recorder, warehouse, idempotency, dataDir },
+    ...{ work, recorder, warehouse, assets, idempotency, dataDir },
     evidenceStates: new EvidenceStates({ policy: () => ({ names: [], quorum: 1 }) }),
   })
-  const floor = new FloorService({ work, warehouse, idempotency })
-  return { work, warehouse, photos, ledger, floor, log, people, head, outbox, audit, makeId }
+  const floor = new FloorService({ work, warehouse, assets, idempotency })
+  return { work, warehouse, assets, photos, ledger, floor, log, people, head, outbox, audit, makeId }
 }
 
 /** The rooms over the database of a data folder; `close` lets a daemon take it over. */

@@ -38,7 +38,7 @@ export function palletOf(n: number): string {
  * registered pallets (numbers from 0).
  */
 export async function furnish(
-  { warehouse, floor }: Rooms,
+  { warehouse, assets, floor }: Rooms,
   slots: number,
   pallets: number,
   warehouses = 1,
@@ -65,7 +65,7 @@ export async function furnish(
     ),
   )
   await inGroups(pallets, (n) =>
-    warehouse.createAsset({ asset_id: palletOf(n), type: 'pallet', weight_kg: 400, dimensions: undefined }, ask),
+    assets.create({ asset_id: palletOf(n), type: 'pallet', weight_kg: 400, dimensions: undefined }, ask),
   )
 }
 

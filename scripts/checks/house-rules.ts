@@ -55,7 +55,7 @@ const rules: readonly Rule[] = [
     // Lines of one list are compared with each other alone.
     except: /^src\/(warehouse|imports)\//,
     forbidden: /(?<![.\w])readBarcode\([^()]*\)\.key\b|\bkey\b[^=]*= readBarcode\(/,
-    why: 'the ledger may know a thing by an older key; ask WarehouseService.readBarcode(tx, raw)',
+    why: 'the ledger may know a thing by an older key; ask AssetService.readBarcode(tx, raw)',
   },
   {
     name: 'people are compared by identity',

@@ -72,7 +72,7 @@ import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type StreamHub, streamRoutes } from '../stream/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type UploadService, uploadRoutes } from '../upload/index.ts'
-import { type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
+import { type AssetService, type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
 import { descriptionRoutes } from './description.ts'
 import type { Takeover } from './takeover.ts'
 
@@ -105,6 +105,7 @@ export type ApiParts = {
   readonly devices: DeviceService
   readonly signedUrls: SignedUrls
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly floor: FloorService
   readonly scanner: Scanner
   readonly discrepancies: Discrepancies
@@ -176,7 +177,7 @@ export function buildApi(parts: ApiParts): Api {
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.vkeys() })
   deviceRoutes(root, parts)
-  warehouseRoutes(root, parts.warehouse)
+  warehouseRoutes(root, parts.warehouse, parts.assets)
   floorRoutes(root, parts.floor)
   scanRoutes(root, parts.scanner)
   discrepancyRoutes(root, parts.discrepancies)

@@ -12,7 +12,7 @@ import { clearUploads, Photos, photosFolder } from '../photos/index.ts'
 import { ScaleService } from '../scales/index.ts'
 import { photoUse, UnitService } from '../units/index.ts'
 import { photoUpload, type UploadQueue } from '../upload/index.ts'
-import { WarehouseService, WarehouseSight } from '../warehouse/index.ts'
+import { AssetService, SingleWrites, WarehouseService, WarehouseSight } from '../warehouse/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
@@ -37,10 +37,13 @@ export function composeLedger(
 
   const sight = new WarehouseSight({ work, narrowed: () => live.config.warehouses, names })
   const idempotency = new Idempotency({ clock, visibleTo: (tx, caller) => sight.visibleTo(tx, caller) })
-  const warehouse = new WarehouseService({
-    ...{ work, clock, audit, idempotency, warehouseId, sight, isAssetSeen: assetIsSeen },
+  const writes = new SingleWrites({ work, idempotency })
+  const warehouse = new WarehouseService({ work, clock, audit, writes, warehouseId, sight })
+  const assets = new AssetService({ work, clock, audit, writes, sight, isSeen: assetIsSeen })
+  storage.atOnce((tx) => {
+    assets.readAnew(tx)
+    warehouse.readAnew(tx)
   })
-  storage.atOnce((tx) => warehouse.readAnew(tx))
   clearUploads(photosFolder(dataDir))
   const photos = new Photos({
     ...{ work, clock, people, audit, idempotency, room, dataDir },
@@ -51,13 +54,25 @@ export function composeLedger(
     onKept: (tx, photo) => uploadQueue.enqueue(tx, photoUpload(tx, live.config.site.id, photo)),
   })
   const recorder = new Recorder({
-    ...{ clock, log: storage.logRoom, openings, people, head: storage.head, warehouse, photos, outbox, audit, makeId },
+    ...{
+      clock,
+      log: storage.logRoom,
+      openings,
+      people,
+      head: storage.head,
+      warehouse,
+      assets,
+      photos,
+      outbox,
+      audit,
+      makeId,
+    },
     clockIsTrusted: (nowMs) => storage.clockSync.isTrusted(nowMs),
     settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
     ...{ names, onRecorded },
   })
   const ledger = new LedgerService({
-    ...{ work, recorder, warehouse, idempotency, dataDir },
+    ...{ work, recorder, warehouse, assets, idempotency, dataDir },
     evidenceStates: storage.evidenceStates,
   })
   const units = new UnitService({
@@ -79,26 +94,31 @@ export function composeLedger(
   })
   const printWorker = new PrintWorker({ work, clock, log, settings: labelSettings })
   return {
-    ...{ idempotency, warehouse, photos, recorder, ledger, units, printWorker },
-    scales: new ScaleService({ work, people, recorder, warehouse, units, outbox, audit, idempotency, makeId }),
-    acts: new Acts({ work, recorder, warehouse, idempotency }),
-    corrections: new Corrections({ work, recorder, warehouse, idempotency, audit }),
-    imports: new ImportService({ work, warehouse, ledger, audit, people, clock, room, dataDir, warehouseId }),
+    ...{ idempotency, warehouse, assets, photos, recorder, ledger, units, printWorker },
+    scales: new ScaleService({ work, people, recorder, warehouse, assets, units, outbox, audit, idempotency, makeId }),
+    acts: new Acts({ work, recorder, warehouse, assets, idempotency }),
+    corrections: new Corrections({ work, recorder, warehouse, assets, idempotency, audit }),
+    imports: new ImportService({ work, warehouse, assets, ledger, audit, people, clock, room, dataDir, warehouseId }),
     counts: new CountsService({
-      ...{ work, warehouse, recorder, openings, people, audit, idempotency, random, warehouseId },
+      ...{ work, warehouse, assets, recorder, openings, people, audit, idempotency, random, warehouseId },
     }),
     devices: new DeviceService({
       ...{ work, clock, random, audit, idempotency, warehouse, site: callers.site, isAccount: callers.isAccount },
       badgeKey: storage.derivedKey('gatehouse badges'),
       names: callers.deviceNames,
     }),
-    floor: new FloorService({ work, warehouse, idempotency }),
-    scanner: new Scanner({ work, warehouse, resolvers: [(tx, { code }, caller) => units.matches(tx, code, caller)] }),
-    discrepancies: new Discrepancies({ work, warehouse }),
-    assetList: new AssetList({ work, warehouse }),
-    exchange: new ExchangeService({ work, warehouse, clock, siteUrl }),
+    floor: new FloorService({ work, warehouse, assets, idempotency }),
+    scanner: new Scanner({
+      work,
+      warehouse,
+      assets,
+      resolvers: [(tx, { code }, caller) => units.matches(tx, code, caller)],
+    }),
+    discrepancies: new Discrepancies({ work, warehouse, assets }),
+    assetList: new AssetList({ work, warehouse, assets }),
+    exchange: new ExchangeService({ work, warehouse, assets, clock, siteUrl }),
     labels: new LabelService({
-      ...{ work, clock, warehouse, people, audit, idempotency, settings: labelSettings },
+      ...{ work, clock, warehouse, assets, people, audit, idempotency, settings: labelSettings },
       onQueued: () => printWorker.wake(),
     }),
   }

@@ -156,11 +156,11 @@ function receiptsOf(live: { config: Config }, log: Logger, parts: Lower): Receip
 }
 
 function governanceOf(live: { config: Config }, { clock }: Outside, parts: Lower) {
-  const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room } = parts
+  const { work, openings, people, outbox, audit, idempotency, makeId, warehouse, assets, photos, room } = parts
   const { jobs, configured: cameras, detections, units, scales, recorder, siteUrl, uploadQueue } = parts
   const { dataDir } = live.config
   return createGovernance({
-    ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, photos, room, dataDir },
+    ...{ work, clock, openings, people, outbox, audit, idempotency, makeId, warehouse, assets, photos, room, dataDir },
     ...{ cameras, detections, evidenceStates: parts.evidenceStates },
     signHead: () => parts.checkpoints.make(),
     nowMs: () => recorder.nowMs(),

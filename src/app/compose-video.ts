@@ -39,7 +39,7 @@ export function composeVideo(
   outside: Outside,
   storage: ComposedStorage,
   callers: ComposedCallers,
-  { warehouse, recorder: ledger }: ComposedLedger,
+  { warehouse, assets, recorder: ledger }: ComposedLedger,
   uploadQueue: UploadQueue,
 ) {
   const { config } = live
@@ -104,7 +104,7 @@ export function composeVideo(
   for (const ear of [cameras, liveViews, snapshots, scores]) camerasThread.listen(ear)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const gapsIn = gaps.gapsIn.bind(gaps)
-  const traces = new Traces({ work, warehouse, cameras: configured, detections, gapsIn })
+  const traces = new Traces({ work, warehouse, assets, cameras: configured, detections, gapsIn })
   return {
     camerasThread,
     configured,

@@ -4,7 +4,13 @@ import type { Caller, RequestOrigin } from '../http/index.ts'
 import { callerMark, headOf, newestTimestampMs, type Recorder, requestHash } from '../ledger/index.ts'
 import { mayBeSame, type People } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { barcodeWarningText, labelOf, readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import {
+  type AssetService,
+  barcodeWarningText,
+  labelOf,
+  readBarcode,
+  type WarehouseService,
+} from '../warehouse/index.ts'
 import type { Pallet } from './comparison.ts'
 import { scanSha256 } from './scan-statement.ts'
 import { decidingScan, foundIn } from './scanned.ts'
@@ -16,7 +22,7 @@ const scanWarningText = {
   SAME_COUNTER: 'the slot is counted again by the person who counted it before',
 } as const satisfies Record<ScanWarning, string>
 
-type ScansNeeds = { warehouse: WarehouseService; recorder: Recorder; people: People }
+type ScansNeeds = { warehouse: WarehouseService; assets: AssetService; recorder: Recorder; people: People }
 
 /** Stores scans of counts as they were made. */
 export class Scans {
@@ -43,7 +49,7 @@ export class Scans {
   append(tx: Tx, countId: number, asked: NewCountScan, deviceTimeMs: number | undefined, by: RequestOrigin) {
     const slot = this.#needs.warehouse.slotReference(tx, { id: asked.slot_id, code: asked.slot_code }, by.caller)
     demandSlot(tx, countId, slot)
-    const found = palletsOf(tx, asked.barcodes ?? [], this.#needs.warehouse)
+    const found = palletsOf(tx, asked.barcodes ?? [], this.#needs.assets)
     const sight = this.#needs.warehouse.sightOf(by.caller)
     const keys = ['', ...found.map(({ key }) => key)]
     const newestMs = Math.max(...keys.map((key) => newestTimestampMs(tx, slot.id, key, sight)))
@@ -109,10 +115,10 @@ function isOfSame(tx: ReadTx, one: store.Scan, other: store.Scan): boolean {
 }
 
 /** Returns each pallet once, in the order of the scans. */
-function palletsOf(tx: ReadTx, barcodes: readonly string[], warehouse: WarehouseService): Pallet[] {
+function palletsOf(tx: ReadTx, barcodes: readonly string[], assets: AssetService): Pallet[] {
   const found = new Map<string, Pallet>()
   for (const barcode of barcodes) {
-    const { key } = warehouse.readBarcode(tx, barcode)
+    const { key } = assets.readBarcode(tx, barcode)
     if (!found.has(key)) found.set(key, { barcode, key })
   }
   return [...found.values()]

@@ -5,7 +5,7 @@ import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { assetLocation, type Recorder } from '../ledger/index.ts'
 import type { Openings, People } from '../log/index.ts'
 import { isoTime, type RandomBytes } from '../platform/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { approve } from './approval.ts'
 import { compare, expectedIn, has } from './comparison.ts'
 import { decidingScan, type SeenSlot, seenSlots } from './scanned.ts'
@@ -23,6 +23,7 @@ type Told<T> = { success: true } & T
 type CountsServiceNeeds = {
   readonly work: UnitOfWork
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly recorder: Recorder
   readonly openings: Openings
   readonly people: People

@@ -11,7 +11,7 @@ import {
   toPlacementEvent,
 } from '../ledger/index.ts'
 import { type Clock, isoTime, zoneOffset } from '../platform/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { byteOrderMark, csvHead, csvLines } from './csv.ts'
 import { epcisContext, epcisId, objectEvent } from './epcis.ts'
 
@@ -30,6 +30,7 @@ type Page = { readonly tx: ReadTx; readonly rows: readonly OpenedRow[]; readonly
 type ExchangeServiceNeeds = {
   readonly work: Pick<UnitOfWork, 'read' | 'readInSlices'>
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly clock: Pick<Clock, 'now'>
   readonly siteUrl: () => string
 }
@@ -81,7 +82,7 @@ export class ExchangeService {
       assetKeys:
         asset_barcode === undefined
           ? undefined
-          : this.#needs.work.read((tx) => this.#needs.warehouse.assetKeys(tx, asset_barcode)),
+          : this.#needs.work.read((tx) => this.#needs.assets.keysOf(tx, asset_barcode)),
       eventType: query.event_type,
       fromMs: query.fromMs,
       toMs: query.toMs,

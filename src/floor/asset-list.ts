@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { assetIsSeen, assetLocation, settle, type When } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { Asset, AssetFilter, WarehouseService } from '../warehouse/index.ts'
+import type { Asset, AssetFilter, AssetService, WarehouseService } from '../warehouse/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
 
 /** Assets in one slice: a few milliseconds with their places, also among a million events. */
@@ -26,7 +26,7 @@ export type Place = {
   readonly warehouseId?: number | undefined
 }
 
-type AssetListNeeds = { work: UnitOfWork; warehouse: WarehouseService }
+type AssetListNeeds = { work: UnitOfWork; warehouse: WarehouseService; assets: AssetService }
 
 /** Lists assets with their places, for a recall. Computed on one state of the ledger. */
 export class AssetList {
@@ -41,7 +41,7 @@ export class AssetList {
     const { now, past, ids } = this.#needs.work.read((tx) => ({
       now: settle(tx),
       past: query.past && settle(tx, query.past),
-      ids: this.#needs.warehouse.assetsInRange(tx, query),
+      ids: this.#needs.assets.idsInRange(tx, query),
     }))
     const sight = this.#needs.warehouse.sightOf(caller)
     const settled = { ...query, past }
@@ -53,13 +53,13 @@ export class AssetList {
         .filter((asset) => isThere(query.past ? asset.locationThen : asset.location, query.place, slotId))
     for (let from = 0; ids && from < ids.length; from += sliceAssets) {
       const slice = ids.slice(from, from + sliceAssets)
-      yield this.#needs.work.read((tx) => listed(tx, this.#needs.warehouse.assetsById(tx, slice)))
+      yield this.#needs.work.read((tx) => listed(tx, this.#needs.assets.byId(tx, slice)))
       await nextTurn()
     }
     for (let afterId: number | undefined = ids ? undefined : 0; afterId !== undefined; ) {
       const behind: number = afterId
       const { slice, lastId: next } = this.#needs.work.read((tx) => {
-        const found = this.#needs.warehouse.assets(tx, query, behind, sliceAssets)
+        const found = this.#needs.assets.list(tx, query, behind, sliceAssets)
         return { slice: listed(tx, found), lastId: found.length < sliceAssets ? undefined : found.at(-1)?.id }
       })
       yield slice

@@ -16,7 +16,14 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { assetKeysBehind, type Sight, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
+import {
+  type AssetService,
+  assetKeysBehind,
+  type Sight,
+  type Slot,
+  type WarehouseService,
+  wholeSight,
+} from '../warehouse/index.ts'
 import {
   type AroundSlot,
   type Contradiction,
@@ -45,7 +52,7 @@ const misfitKinds = {
   OVERHEIGHT: 'overheight',
 } as const
 
-type DiscrepanciesNeeds = { work: UnitOfWork; warehouse: WarehouseService }
+type DiscrepanciesNeeds = { work: UnitOfWork; warehouse: WarehouseService; assets: AssetService }
 
 /** Finds contradictions in the ledger, anew at every read. */
 export class Discrepancies {
@@ -125,7 +132,7 @@ export class Discrepancies {
   }
 
   #misplaced(tx: ReadTx, slot: Slot, placed: MoveFact, weighed: number | null): Contradiction[] {
-    const asset = this.#needs.warehouse.findAsset(tx, placed.asset_key)
+    const asset = this.#needs.assets.find(tx, placed.asset_key)
     const { constraints } = slot
     const weightKg = weighed ?? asset?.weight_kg
     const found = misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })

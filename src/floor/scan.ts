@@ -2,7 +2,14 @@ import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
 import { assetLocation, explain, slotState } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { type Barcode, gtin14, type Slot, symbologyOf, type WarehouseService } from '../warehouse/index.ts'
+import {
+  type AssetService,
+  type Barcode,
+  gtin14,
+  type Slot,
+  symbologyOf,
+  type WarehouseService,
+} from '../warehouse/index.ts'
 import type { ReadCode, ScanMatch } from './scan-schema.ts'
 
 /** A scanned code. */
@@ -15,7 +22,12 @@ export type ScanResolver = (
   caller: Caller,
 ) => ScanMatch | readonly ScanMatch[] | undefined
 
-type ScannerNeeds = { work: UnitOfWork; warehouse: WarehouseService; resolvers: readonly ScanResolver[] }
+type ScannerNeeds = {
+  work: UnitOfWork
+  warehouse: WarehouseService
+  assets: AssetService
+  resolvers: readonly ScanResolver[]
+}
 
 /** Finds what a code is: a slot, an asset, or a thing of another room. */
 export class Scanner {
@@ -32,7 +44,7 @@ export class Scanner {
     const ways: readonly ScanResolver[] = [this.#slot, this.#asset, ...this.#needs.resolvers]
     return this.#needs.work.read((tx) => {
       const matches = ways.flatMap((way) => way(tx, scanned, caller) ?? [])
-      const barcode = readCode(this.#needs.warehouse.readBarcode(tx, code), symbologyOf(code) ?? null)
+      const barcode = readCode(this.#needs.assets.readBarcode(tx, code), symbologyOf(code) ?? null)
       return { code, kind: matches[0]?.kind ?? 'unknown', barcode, matches }
     })
   }
@@ -44,8 +56,8 @@ export class Scanner {
   }
 
   readonly #asset: ScanResolver = (tx, { code }, caller) => {
-    const { key } = this.#needs.warehouse.readBarcode(tx, code)
-    const asset = this.#needs.warehouse.visibleAsset(tx, key, caller)
+    const { key } = this.#needs.assets.readBarcode(tx, code)
+    const asset = this.#needs.assets.visible(tx, key, caller)
     if (!asset) return undefined
     const { slotId, since, decidedInSlot } = assetLocation(tx, key, this.#needs.warehouse.sightOf(caller))
     const slot = decidedInSlot === null ? undefined : this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)

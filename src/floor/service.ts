@@ -16,7 +16,7 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
+import type { AssetService, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
 
@@ -27,7 +27,12 @@ export const pageSlots = 500
 /** Slots in one slice of a count: about 2 ms. */
 const sliceUses = 1000
 
-type FloorServiceNeeds = { work: UnitOfWork; warehouse: WarehouseService; idempotency: Idempotency }
+type FloorServiceNeeds = {
+  work: UnitOfWork
+  warehouse: WarehouseService
+  assets: AssetService
+  idempotency: Idempotency
+}
 
 /** Answers what is where: master data joined with what the ledger says, on one snapshot. */
 export class FloorService {
@@ -167,9 +172,9 @@ export class FloorService {
    */
   location(barcode: string, caller: Caller, when: When) {
     return this.#needs.work.read((tx) => {
-      const { key } = this.#needs.warehouse.readBarcode(tx, barcode)
+      const { key } = this.#needs.assets.readBarcode(tx, barcode)
       const sight = this.#needs.warehouse.sightOf(caller)
-      const asset = this.#needs.warehouse.visibleAsset(tx, key, caller)
+      const asset = this.#needs.assets.visible(tx, key, caller)
       if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
       const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
       const slot = decidedInSlot === null ? undefined : this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)

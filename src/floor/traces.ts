@@ -17,7 +17,7 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { nameOf } from './discrepancies.ts'
 import { filmsOfEvent, footageOf, footageWindowSeconds, type Watching } from './footage.ts'
 import type { endings, Stay, StoryStep } from './trace-schema.ts'
@@ -25,7 +25,11 @@ import type { endings, Stay, StoryStep } from './trace-schema.ts'
 export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
 type Page<T> = { data: T[]; hasMore: boolean; total: number | null; nextCursor: string | null }
 
-type TracesNeeds = Watching & { readonly work: UnitOfWork; readonly warehouse: WarehouseService }
+type TracesNeeds = Watching & {
+  readonly work: UnitOfWork
+  readonly warehouse: WarehouseService
+  readonly assets: AssetService
+}
 
 /** Lists what happened to a slot or an asset, stay by stay, with the proof. */
 export class Traces {
@@ -86,9 +90,9 @@ export class Traces {
   }
 
   #known(tx: ReadTx, barcode: string, caller: Caller, when: When): string {
-    const { key } = this.#needs.warehouse.readBarcode(tx, barcode)
+    const { key } = this.#needs.assets.readBarcode(tx, barcode)
     const sight = this.#needs.warehouse.sightOf(caller)
-    const asset = this.#needs.warehouse.visibleAsset(tx, key, caller)
+    const asset = this.#needs.assets.visible(tx, key, caller)
     if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
     return key
   }

@@ -6,7 +6,7 @@ import type { AuditOrigin, AuditTrail, Idempotency, Outbox } from '../journal/in
 import type { Checkpoint, EvidenceStates, Log, Openings, People } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import type { Clock } from '../platform/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { AccountWatch, type ConfigAccount } from './accounts.ts'
 import { AuditReader } from './audit.ts'
 import type { ComposedReport, ReportSpec } from './compliance.ts'
@@ -42,6 +42,7 @@ export type GovernanceOptions = {
   readonly idempotency: Idempotency
   readonly makeId: () => string
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly cameras: ConfiguredCameras
   readonly detections: Detections
   readonly photos: Photos
@@ -76,10 +77,10 @@ export type Governance = {
 
 /** Builds the room. */
 export function createGovernance(options: GovernanceOptions): Governance {
-  const { warehouse, cameras, detections, photos, elsewhere, transportUnit } = options
-  const sight = new Sight({ warehouse, cameras, photos, ...(elsewhere && { elsewhere }) })
+  const { warehouse, assets, cameras, detections, photos, elsewhere, transportUnit } = options
+  const sight = new Sight({ warehouse, assets, cameras, photos, ...(elsewhere && { elsewhere }) })
   const siteUrl = () => options.site().siteUrl
-  const references = new References({ warehouse, cameras, detections, photos, siteUrl, transportUnit })
+  const references = new References({ warehouse, assets, cameras, detections, photos, siteUrl, transportUnit })
   const audit = new AuditReader({ ...options, sight })
   const incidents = new Incidents({ ...options, warehouseId: () => options.site().warehouseId, references, sight })
   const reports = new Reports({ ...options, siteUrl, sight })

@@ -6,7 +6,7 @@ import { findEvent } from '../ledger/index.ts'
 import { clipToCome, findMedia } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import { redactedFilesOf } from '../privacy/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 
 /** What an incident can refer to, by the API's names. */
 export const referenceTypes = [
@@ -43,6 +43,7 @@ export type FindElsewhere = (
 
 export type ReferencesOptions = {
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly cameras: ConfiguredCameras
   readonly detections: Detections
   readonly photos: Photos
@@ -140,8 +141,8 @@ export class References {
   }
 
   #asset(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const { warehouse } = this.#needs
-    const asset = warehouse.visibleAsset(tx, warehouse.readBarcode(tx, id).key, caller)
+    const { assets } = this.#needs
+    const asset = assets.visible(tx, assets.readBarcode(tx, id).key, caller)
     return asset && { type: 'asset', id: asset.asset_id, warehouseId: undefined, media: [] }
   }
 

@@ -7,7 +7,13 @@ import type { AuditEntity } from '../journal/index.ts'
 import { findJobRow } from '../labels/index.ts'
 import { warehouseOfEvent } from '../ledger/index.ts'
 import type { Photos } from '../photos/index.ts'
-import { assetKeyOf, type WarehouseService, warehouseOfSlotId, warehouseOfZone } from '../warehouse/index.ts'
+import {
+  type AssetService,
+  assetKeyOf,
+  type WarehouseService,
+  warehouseOfSlotId,
+  warehouseOfZone,
+} from '../warehouse/index.ts'
 import { warehouseOfIncident } from './incident-store.ts'
 import { findReport } from './report-store.ts'
 
@@ -44,6 +50,7 @@ export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
 
 export type SightOptions = {
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly cameras: ConfiguredCameras
   readonly photos: Pick<Photos, 'isVisible'>
   /** Finds transport units and scale readings, where there are any. */
@@ -61,7 +68,7 @@ export class Sight {
   readonly #cameras: ConfiguredCameras
   readonly #rules: Readonly<Record<AuditEntity, Rule>>
 
-  constructor({ warehouse, cameras, photos, elsewhere = {} }: SightOptions) {
+  constructor({ warehouse, assets, cameras, photos, elsewhere = {} }: SightOptions) {
     this.#warehouse = warehouse
     this.#cameras = cameras
     const inWarehouse =
@@ -86,10 +93,10 @@ export class Sight {
       detection_event: (tx, id, caller) => this.mayKnowCamera(caller, cameraOf(tx, id)),
       transport_unit: elsewhere.transport_unit ? inWarehouse(elsewhere.transport_unit) : everybody,
       scale_reading: elsewhere.scale_reading ? inWarehouse(elsewhere.scale_reading) : everybody,
-      asset: (tx, id, caller) => assetMayBeKnown(tx, id, caller, warehouse),
+      asset: (tx, id, caller) => assetMayBeKnown(tx, id, caller, assets),
       photo: (tx, id, caller) => photos.isVisible(tx, id, caller),
       upload: (_tx, _id, caller) => caller.permissions.has('storage:read'),
-      print_job: (tx, id, caller) => jobMayBeKnown(tx, id, caller, warehouse),
+      print_job: (tx, id, caller) => jobMayBeKnown(tx, id, caller, warehouse, assets),
       opening_list: (tx, id, caller) => !listIsHidden(tx, id, warehouse.sightOf(caller)),
       count: numbered(warehouseOfCount),
       webhook: everybody,
@@ -117,17 +124,23 @@ export class Sight {
   }
 }
 
-function assetMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
+function assetMayBeKnown(tx: ReadTx, id: string, caller: Caller, assets: AssetService): boolean {
   const key = assetKeyOf(tx, numericPath(id) ?? 0)
-  return key === undefined || warehouse.visibleAsset(tx, key, caller) !== undefined
+  return key === undefined || assets.visible(tx, key, caller) !== undefined
 }
 
 /** Says whether a caller may know of a print job: by the slot's warehouse, or by the pallet. */
-function jobMayBeKnown(tx: ReadTx, id: string, caller: Caller, warehouse: WarehouseService): boolean {
+function jobMayBeKnown(
+  tx: ReadTx,
+  id: string,
+  caller: Caller,
+  warehouse: WarehouseService,
+  assets: AssetService,
+): boolean {
   const job = findJobRow(tx, numericPath(id) ?? 0)
   if (!job) return true
   if (job.warehouse_id !== null) return warehouse.isVisible(caller, job.warehouse_id)
-  return job.entity !== 'asset' || assetMayBeKnown(tx, String(job.entity_id), caller, warehouse)
+  return job.entity !== 'asset' || assetMayBeKnown(tx, String(job.entity_id), caller, assets)
 }
 
 function cameraOf(tx: ReadTx, id: string): number | undefined {

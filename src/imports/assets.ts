@@ -1,6 +1,6 @@
 import type { Tx } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import { AssetChange, NewAsset, readBarcode, type WarehouseService } from '../warehouse/index.ts'
+import { AssetChange, type AssetService, NewAsset, readBarcode } from '../warehouse/index.ts'
 import { readNumber } from './cells.ts'
 import { Cells, type Form, partsOf, type RowOutcome } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
@@ -20,7 +20,7 @@ export const assetColumns = {
 } as const
 
 /** The form of a list of assets, by barcode in any spelling: unregistered ones are registered, others are changed. */
-export function assetsForm(warehouse: WarehouseService, sheet: Sheet): Form {
+export function assetsForm(assets: AssetService, sheet: Sheet): Form {
   const keyOf = ({ cells }: Row) => {
     const barcode = cells.get('asset_id')
     return barcode === undefined ? undefined : readBarcode(barcode).key
@@ -29,17 +29,17 @@ export function assetsForm(warehouse: WarehouseService, sheet: Sheet): Form {
   function store(tx: Tx, row: Row, by: RequestOrigin): RowOutcome {
     const cells = new Cells(row, sheet)
     const barcode = row.cells.get('asset_id')
-    const known = barcode === undefined ? undefined : warehouse.findAsset(tx, warehouse.readBarcode(tx, barcode).key)
+    const known = barcode === undefined ? undefined : assets.find(tx, assets.readBarcode(tx, barcode).key)
     const told = {
       ...Object.fromEntries(texts.map((name) => [name, cells.code(name)])),
       ...Object.fromEntries(numbers.map((name) => [name, cells.read(name, readNumber)])),
       dimensions: partsOf(Object.fromEntries(sides.map((side) => [side, cells.read(side, readNumber)]))),
     }
     if (!known || known.provisional) {
-      warehouse.registerAsset(tx, cells.as(NewAsset, told), by)
+      assets.register(tx, cells.as(NewAsset, told), by)
       return { what: 'created' }
     }
-    const { version } = warehouse.amendAsset(tx, known, cells.as(AssetChange, told), by)
+    const { version } = assets.amend(tx, known, cells.as(AssetChange, told), by)
     return { what: version === known.version ? 'unchanged' : 'updated' }
   }
 

@@ -8,13 +8,21 @@ import {
   NewPlacementEvent,
   occupantOf,
 } from '../ledger/index.ts'
-import { matchedName, readBarcode, type Slot, type WarehouseService, wholeSight } from '../warehouse/index.ts'
+import {
+  type AssetService,
+  matchedName,
+  readBarcode,
+  type Slot,
+  type WarehouseService,
+  wholeSight,
+} from '../warehouse/index.ts'
 import { readNumber } from './cells.ts'
 import { Cells, type Form, type RowOutcome } from './form.ts'
 import type { Row, Sheet } from './sheet.ts'
 
 type Options = {
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly ledger: LedgerService
   readonly sheet: Sheet
   /** SHA-256 of the list, hex. */
@@ -37,7 +45,7 @@ export const openingColumns = {
  * The form of a list of opening stock: a PLACED for each line, with the list as its evidence. It adds only what was not
  * scanned yet: a pallet that the ledger has elsewhere, and a slot with another scanned pallet, are refused.
  */
-export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
+export function openingForm({ warehouse, assets, ledger, sheet, list }: Options): Form {
   const linesOfSlot = new Map<string, number>()
   for (const { line, cells } of sheet.rows) {
     const label = matchedName(cells.get('slot_id') ?? '')
@@ -61,7 +69,7 @@ export function openingForm({ warehouse, ledger, sheet, list }: Options): Form {
       client_event_id: `opening:${list}:${row.line}`,
     })
     const slot = warehouse.slotReference(tx, { code: request.slot_code }, by.caller)
-    const { key } = warehouse.readBarcode(tx, request.asset_barcode)
+    const { key } = assets.readBarcode(tx, request.asset_barcode)
     if (standsThere(tx, slot, key, by)) return { what: 'unchanged' }
     refuseOccupied(tx, slot)
     const grounds = { kind: 'opening' as const, list, line: row.line }

@@ -5,7 +5,7 @@ import type { AuditTrail } from '../journal/index.ts'
 import { type LedgerService, uncountedOpenings } from '../ledger/index.ts'
 import { type People, sha256 } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
-import type { Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
 import { assetColumns, assetsForm } from './assets.ts'
 import type { Form, RowOutcome } from './form.ts'
 import { Grid } from './grid.ts'
@@ -74,6 +74,7 @@ class Undone extends Error {}
 type ImportServiceNeeds = {
   readonly work: UnitOfWork
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly ledger: LedgerService
   readonly audit: AuditTrail
   readonly people: People
@@ -213,19 +214,20 @@ export class ImportService {
   }
 
   #formOf({ kind, createZones }: ImportOptions, sheet: Sheet, list: string, slots: SlotSettings): Form {
+    const { warehouse, assets, ledger } = this.#needs
     switch (kind) {
       case 'slots':
         return slotsForm({
           ...slots,
-          warehouse: this.#needs.warehouse,
+          warehouse,
           warehouseId: slots.warehouseId ?? this.#needs.warehouseId(),
           sheet,
           createZones,
         })
       case 'assets':
-        return assetsForm(this.#needs.warehouse, sheet)
+        return assetsForm(assets, sheet)
       case 'opening-stock':
-        return openingForm({ warehouse: this.#needs.warehouse, ledger: this.#needs.ledger, sheet, list })
+        return openingForm({ ...{ warehouse, assets, ledger }, sheet, list })
     }
   }
 

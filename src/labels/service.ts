@@ -4,7 +4,7 @@ import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { People } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { assetContent, slotContent } from './content.ts'
 import { type LabelContent, type Layout, layOut } from './layout.ts'
 import { type NewSsccs, type Printer, type PrintJob, type PrintOrder, readSize } from './schema.ts'
@@ -34,6 +34,7 @@ type LabelServiceNeeds = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now'>
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly people: People
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -61,7 +62,7 @@ export class LabelService {
 
   /** As `slotLabel`. */
   assetLabel(barcode: string, caller: Caller, form: LabelForm): Label {
-    return this.#draw(assetContent(this.#needs.warehouse.asset(barcode, caller)), form)
+    return this.#draw(assetContent(this.#needs.assets.asset(barcode, caller)), form)
   }
 
   /** Puts a label into a printer's queue. Throws NOT_CONFIGURED, REFERENCE_NOT_FOUND, VALIDATION_ERROR. */
@@ -136,7 +137,7 @@ export class LabelService {
         const data = this.#freeNumbers(tx, count).map((sscc) => {
           const asset_id = `00${sscc}`
           const goods = { ...(gtin && { gtin }), ...(lot && { lot }), ...(bestBefore && { bestBefore }) }
-          this.#needs.warehouse.registerAsset(tx, { asset_id, type, ...goods }, by)
+          this.#needs.assets.register(tx, { asset_id, type, ...goods }, by)
           return { sscc, asset_id }
         })
         const location = `/api/whms/assets/${data[0]?.asset_id}`
@@ -157,7 +158,7 @@ export class LabelService {
       if (first + count - free.length > seriesSize(series))
         throw new AppError('NOT_CONFIGURED', 'All numbers of this prefix have been given; set another extension digit')
       const numbers = ssccsFrom(series, first, count - free.length)
-      free.push(...numbers.filter((number) => !this.#needs.warehouse.findAsset(tx, `00${number}`)))
+      free.push(...numbers.filter((number) => !this.#needs.assets.find(tx, `00${number}`)))
     }
     return free
   }
@@ -200,7 +201,7 @@ export class LabelService {
   }
 
   #assetJob(tx: ReadTx, barcode: string, caller: Caller) {
-    const asset = this.#needs.warehouse.visibleAsset(tx, this.#needs.warehouse.readBarcode(tx, barcode).key, caller)
+    const asset = this.#needs.assets.visible(tx, this.#needs.assets.readBarcode(tx, barcode).key, caller)
     if (!asset) {
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such asset', {
         fields: [{ path: 'asset_barcode', message: 'neither registered nor ever seen' }],
@@ -248,7 +249,7 @@ export class LabelService {
     if (job.warehouse_id !== null) return this.#needs.warehouse.isVisible(caller, job.warehouse_id)
     return (
       job.entity !== 'asset' ||
-      this.#needs.warehouse.visibleAsset(tx, this.#needs.warehouse.readBarcode(tx, job.label).key, caller) !== undefined
+      this.#needs.assets.visible(tx, this.#needs.assets.readBarcode(tx, job.label).key, caller) !== undefined
     )
   }
 }

@@ -3,7 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import { type Evidence, type EvidenceStates, type Provable, recordedOnly } from '../log/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
 import { provableEvent } from './provable.ts'
 import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
@@ -29,6 +29,7 @@ type LedgerServiceNeeds = {
   readonly work: UnitOfWork
   readonly recorder: Recorder
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly idempotency: Idempotency
   readonly dataDir: string
   readonly evidenceStates: EvidenceStates
@@ -110,7 +111,7 @@ export class LedgerService {
     }
     const about = this.#needs.work.read((tx) => ({
       slotId: this.#slotOf(tx, query),
-      assetKeys: asset_barcode === undefined ? undefined : this.#needs.warehouse.assetKeys(tx, asset_barcode),
+      assetKeys: asset_barcode === undefined ? undefined : this.#needs.assets.keysOf(tx, asset_barcode),
     }))
     const slots = { zoneId, warehouseId, hiddenWarehouses: this.#needs.warehouse.hiddenFrom(caller) }
     const { rows, hasMore, total } = await pageOfHistory(this.#needs.work, { ...filter, ...about }, slots, page, signal)

@@ -5,7 +5,7 @@ import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import type { Recorder, TimedAsk } from '../ledger/index.ts'
 import type { People } from '../log/index.ts'
 import type { UnitService } from '../units/index.ts'
-import type { WarehouseService } from '../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { readingRecorded } from './events.ts'
 import { type NewScaleReading, readingsPath, type ScaleReading } from './schema.ts'
 import * as store from './store.ts'
@@ -25,6 +25,7 @@ type ScaleServiceNeeds = {
   readonly people: People
   readonly recorder: Pick<Recorder, 'nowMs' | 'timeOf'>
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly units: Pick<UnitService, 'warehouseOf' | 'weighed'>
   readonly outbox: Outbox
   readonly audit: AuditTrail
@@ -82,7 +83,7 @@ export class ScaleService {
       assetKey:
         asset_barcode === undefined
           ? undefined
-          : this.#needs.work.read((tx) => this.#needs.warehouse.readBarcode(tx, asset_barcode).key),
+          : this.#needs.work.read((tx) => this.#needs.assets.readBarcode(tx, asset_barcode).key),
     })
     const page = { limit, offset, before: before && [before.timestampMs, before.id] }
     const { keys, ...found } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
@@ -113,7 +114,7 @@ export class ScaleService {
       time_quality: when.timeQuality,
       slot_id: slot?.id ?? null,
       asset_barcode: asset_barcode ?? null,
-      asset_key: asset_barcode === undefined ? null : this.#needs.warehouse.readBarcode(tx, asset_barcode).key,
+      asset_key: asset_barcode === undefined ? null : this.#needs.assets.readBarcode(tx, asset_barcode).key,
       transport_unit_id: transportUnitId ?? null,
       warehouse_id: warehouseId ?? null,
       actor_commitment: this.#needs.people.inRow(tx, actor, { subject: 'scale_reading', row: id, field: 'actor' }),

@@ -1,3 +1,4 @@
+export { AssetService, type AssetSight } from './asset-service.ts'
 export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter } from './asset-store.ts'
 export {
   type Barcode,
@@ -28,8 +29,9 @@ export {
   zoneShape,
   zoneTypes,
 } from './schema.ts'
-export { type AssetSight, WarehouseService } from './service.ts'
+export { WarehouseService } from './service.ts'
 export { type Sight, sampleSight, seenOnly, WarehouseSight, wholeSight } from './sight.ts'
+export { SingleWrites } from './single-writes.ts'
 export {
   labelOf,
   type Slot,

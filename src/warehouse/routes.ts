@@ -15,6 +15,7 @@ import {
   sendResource,
   versionOf,
 } from '../http/index.ts'
+import type { AssetService } from './asset-service.ts'
 import {
   AssetChange,
   AssetResource,
@@ -139,7 +140,7 @@ const changeAsset = operation({
   errors: ['VERSION_MISMATCH'],
 })
 
-export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
+export function warehouseRoutes(api: Api, warehouse: WarehouseService, assets: AssetService): void {
   api.openapi(listWarehouses, (c) =>
     c.json(pageOfAll(warehouse.warehouses(c.get('caller')), c.req.valid('query')), 200),
   )
@@ -157,11 +158,11 @@ export function warehouseRoutes(api: Api, warehouse: WarehouseService): void {
     const ask = askOf(c)
     return send(c, await warehouse.changeZone(id, c.req.valid('json'), versionOf(c), ask), 200)
   })
-  api.openapi(createAsset, async (c) => send(c, await warehouse.createAsset(c.req.valid('json'), askOf(c)), 201))
-  api.openapi(getAsset, (c) => sendResource(c, warehouse.asset(c.req.valid('param').barcode, c.get('caller'))))
+  api.openapi(createAsset, async (c) => send(c, await assets.create(c.req.valid('json'), askOf(c)), 201))
+  api.openapi(getAsset, (c) => sendResource(c, assets.asset(c.req.valid('param').barcode, c.get('caller'))))
   api.openapi(changeAsset, async (c) => {
     const { barcode } = c.req.valid('param')
     const ask = askOf(c)
-    return send(c, await warehouse.changeAsset(barcode, c.req.valid('json'), versionOf(c), ask), 200)
+    return send(c, await assets.change(barcode, c.req.valid('json'), versionOf(c), ask), 200)
   })
 }

@@ -1,61 +1,22 @@
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Ask, Caller, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
-import type { AuditTrail, Idempotency } from '../journal/index.ts'
+import type { Ask, Caller, RequestOrigin } from '../http/index.ts'
+import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { ledgerBarcode, settleKeys } from './asset-keys.ts'
-import * as assetStore from './asset-store.ts'
-import * as assets from './assets.ts'
-import { type Barcode, explainBarcode, readBarcode } from './barcode.ts'
+import { demandVersion, namedFields } from './change.ts'
 import { matchedName } from './matched-text.ts'
-import type {
-  AssetChange,
-  NewAsset,
-  NewSlot,
-  NewWarehouse,
-  NewZone,
-  SlotChange,
-  WarehouseChange,
-  ZoneChange,
-} from './schema.ts'
+import type { NewSlot, NewWarehouse, NewZone, SlotChange, WarehouseChange, ZoneChange } from './schema.ts'
 import type { Sight, WarehouseSight } from './sight.ts'
+import type { SingleWrites } from './single-writes.ts'
 import { readSlotCode } from './slot-code.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
 
-/** Whether an asset may be told to whoever has this sight; the ledger knows. */
-export type AssetSight = (
-  tx: ReadTx,
-  asset: { readonly key: string; readonly provisional: boolean },
-  sight: Sight,
-) => boolean
-
 const under =
   (path: string) =>
   ({ id }: { id: number }) =>
     `${path}/${id}`
-const assetPath = ({ asset_id }: assetStore.Asset) => `/api/whms/assets/${encodeURIComponent(asset_id)}`
-
-/** Throws VERSION_MISMATCH. `version`: the one that If-Match demands. */
-function demandVersion(what: string, row: { version: number }, version: number | undefined): void {
-  if (version === undefined || version === row.version) return
-  throw new AppError('VERSION_MISMATCH', `The ${what} has version ${row.version} by now`)
-}
-
-/** Returns the given fields of a change, for the audit trail. */
-const namedFields = (change: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-
-type WarnedAsset = assetStore.Asset & { warnings: ReturnType<typeof explainBarcode> }
-
-/** Returns an asset with the warnings of its barcode as written. */
-function withWarnings(asset: assetStore.Asset, written = asset.asset_id): WarnedAsset {
-  return { ...asset, warnings: explainBarcode(readBarcode(written)) }
-}
-
-const shown = <T extends object>(row: T) => ({ success: true as const, ...row })
-
 /** Throws ALREADY_EXISTS when another zone of the warehouse has the name. */
 function refuseTaken(tx: ReadTx, warehouseId: number, name: string, ownId?: number): void {
   const holder = store.findZoneByName(tx, warehouseId, name)
@@ -69,14 +30,13 @@ type WarehouseServiceNeeds = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now'>
   readonly audit: AuditTrail
-  readonly idempotency: Idempotency
+  readonly writes: SingleWrites
   /** The site's warehouse, for a body that names none. */
   readonly warehouseId: () => number
   readonly sight: WarehouseSight
-  readonly isAssetSeen: AssetSight
 }
 
-/** Master data: warehouses, zones, slots and assets. It does not know which asset is in which slot. */
+/** Master data of places: warehouses, zones and slots. It does not know what is in a slot. */
 export class WarehouseService {
   readonly #needs: WarehouseServiceNeeds
   #planChanged: (warehouseId: number) => void = () => {}
@@ -109,7 +69,9 @@ export class WarehouseService {
   }
 
   createWarehouse(warehouse: NewWarehouse, { by, claim }: Ask) {
-    return this.#create(claim, under('/api/whms/warehouses'), (tx) => this.#insertWarehouse(tx, warehouse, by))
+    return this.#needs.writes.create(claim, under('/api/whms/warehouses'), (tx) =>
+      this.#insertWarehouse(tx, warehouse, by),
+    )
   }
 
   /** Returns the warehouse of this name; makes it when there is none, so a repeat does not make a second one. */
@@ -152,7 +114,7 @@ export class WarehouseService {
 
   /** As `changeSlot`. */
   changeWarehouse(id: number | undefined, change: WarehouseChange, version: number | undefined, { by, claim }: Ask) {
-    return this.#change(claim, (tx) => {
+    return this.#needs.writes.change(claim, (tx) => {
       const old = this.warehouse(tx, id, by.caller)
       demandVersion('warehouse', old, version)
       if (store.changeWarehouse(tx, old, change, this.#needs.clock.now()).length === 0) return old
@@ -168,7 +130,7 @@ export class WarehouseService {
   }
 
   createZone(zone: NewZone, { by, claim }: Ask) {
-    return this.#create(claim, under('/api/whms/zones'), (tx) => this.addZone(tx, zone, by))
+    return this.#needs.writes.create(claim, under('/api/whms/zones'), (tx) => this.addZone(tx, zone, by))
   }
 
   /** Adds a zone inside a transaction. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
@@ -190,7 +152,7 @@ export class WarehouseService {
 
   /** As `changeSlot`. Slots with the old name get the new one, and slots that waited for the new name join. */
   changeZone(id: number | undefined, change: ZoneChange, version: number | undefined, { by, claim }: Ask) {
-    return this.#change(claim, (tx) => {
+    return this.#needs.writes.change(claim, (tx) => {
       const old = this.zone(tx, id, by.caller)
       demandVersion('zone', old, version)
       if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
@@ -318,73 +280,6 @@ export class WarehouseService {
     return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
   }
 
-  createAsset(asset: NewAsset, { by, claim }: Ask) {
-    return this.#create(claim, assetPath, (tx) => withWarnings(this.registerAsset(tx, asset, by), asset.asset_id))
-  }
-
-  /** Registers an asset inside a transaction; a provisional one becomes registered. Throws ALREADY_EXISTS. */
-  registerAsset(tx: Tx, asset: NewAsset, by: RequestOrigin): assetStore.Asset {
-    const made = assets.register(tx, asset, this.#needs.clock.now())
-    this.#needs.audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
-    return made
-  }
-
-  /** Returns the asset of a barcode in any spelling. Throws NOT_FOUND, also when only hidden warehouses have seen it. */
-  asset(barcode: string, caller: Caller): WarnedAsset {
-    const asset = this.#needs.work.read((tx) => this.visibleAsset(tx, this.readBarcode(tx, barcode).key, caller))
-    if (!asset) throw AppError.notFound('Asset')
-    return withWarnings(asset)
-  }
-
-  /** As `changeSlot`. Sending the type of a provisional asset registers it. */
-  changeAsset(
-    barcode: string,
-    change: AssetChange,
-    version: number | undefined,
-    { by, claim }: Ask,
-  ): Promise<Reply<{ success: true } & WarnedAsset>> {
-    return this.#needs.work.write((tx) =>
-      this.#needs.idempotency.once(tx, claim, () => {
-        const old = assets.assetOf(tx, barcode)
-        demandVersion('asset', old, version)
-        return { status: 200, body: shown(withWarnings(this.amendAsset(tx, old, change, by))) }
-      }),
-    )
-  }
-
-  /** As `changeAsset`, inside a transaction. `old`: the asset as it is there. */
-  amendAsset(
-    tx: Tx,
-    old: assetStore.Asset,
-    { asset_id, ...changes }: AssetChange,
-    by: RequestOrigin,
-  ): assetStore.Asset {
-    if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
-      throw AppError.field('asset_id', 'can not be changed')
-    if (!assets.change(tx, old, changes, this.#needs.clock.now())) return old
-    this.#needs.audit.write(tx, by, {
-      action: 'asset.updated',
-      entity: 'asset',
-      entityId: old.id,
-      changes: namedFields(changes),
-    })
-    return assets.assetOf(tx, old.asset_id)
-  }
-
-  /**
-   * Reads a barcode. The key is the one in the ledger: an asset that the ledger knew before barcodes were read as they are now
-   * keeps its older key.
-   */
-  readBarcode(tx: ReadTx, raw: string): Barcode {
-    return ledgerBarcode(tx, raw)
-  }
-
-  /** Returns all keys of a barcode in the ledger: first the one in use, then older ones of the same asset. */
-  assetKeys(tx: ReadTx, raw: string): string[] {
-    const { key } = ledgerBarcode(tx, raw)
-    return [key, ...assetStore.sameAs(tx, key)]
-  }
-
   /**
    * Returns the slot that a scan names, for any caller: by its label as scanned, without the symbology in front, or by its
    * address at a gateway. Undefined when it names none.
@@ -400,64 +295,9 @@ export class WarehouseService {
     return store.findSlotByCode(tx, label)
   }
 
-  /** @param key as `readBarcode` gives it, or as an event has it */
-  findAsset(tx: ReadTx, key: string): assetStore.Asset | undefined {
-    return assetStore.findAssetByKey(tx, key)
-  }
-
-  /** As `findAsset`; also undefined when only warehouses that are hidden from the caller have seen it. */
-  visibleAsset(tx: ReadTx, key: string, caller: Caller): assetStore.Asset | undefined {
-    const asset = this.findAsset(tx, key)
-    return asset && this.#needs.isAssetSeen(tx, { ...asset, key }, this.sightOf(caller)) ? asset : undefined
-  }
-
-  /** Stores a barcode first seen in an event, or what this spelling of a known one adds. */
-  noteAsset(tx: Tx, barcode: string, code: Barcode, known: assetStore.Asset | undefined): void {
-    if (known) assets.learn(tx, known, code, this.#needs.clock.now())
-    else assets.note(tx, barcode, code.key, this.#needs.clock.now())
-  }
-
-  /** Reads again what an older gateway has stored: keys, labels, names. Call once, before anything else. */
+  /** Reads labels and names again that an older gateway has stored. Call once, before anything else. */
   readAnew(tx: Tx): void {
-    settleKeys(tx)
     store.keepMatchedTexts(tx)
-    while (assets.readLabels(tx, this.#needs.clock.now())) {}
-  }
-
-  /** Returns the next `limit` assets of a filter after `afterId`, each with its key in events. */
-  assets(tx: ReadTx, filter: assetStore.AssetFilter, afterId: number, limit: number) {
-    return assetStore.listAssets(tx, filter, afterId, limit)
-  }
-
-  /** Returns the ids of all assets of a filter that is only a range; undefined for other filters, see `assets`. */
-  assetsInRange(tx: ReadTx, filter: assetStore.AssetFilter): number[] | undefined {
-    return assetStore.idsInRange(tx, filter)
-  }
-
-  assetsById(tx: ReadTx, ids: readonly number[]) {
-    return assetStore.assetsById(tx, ids)
-  }
-
-  #create<T extends { id: number }>(
-    claim: IdempotencyClaim | undefined,
-    pathOf: (made: T) => string,
-    make: (tx: Tx) => T,
-  ): Promise<Reply<{ success: true } & T>> {
-    return this.#needs.work.write((tx) =>
-      this.#needs.idempotency.once(tx, claim, () => {
-        const made = make(tx)
-        return { status: 201, body: shown(made), location: pathOf(made) }
-      }),
-    )
-  }
-
-  #change<T extends object>(
-    claim: IdempotencyClaim | undefined,
-    change: (tx: Tx) => T,
-  ): Promise<Reply<{ success: true } & T>> {
-    return this.#needs.work.write((tx) =>
-      this.#needs.idempotency.once(tx, claim, () => ({ status: 200, body: shown(change(tx)) })),
-    )
   }
 
   #slotAt(tx: ReadTx, path: string, byLabel: boolean): store.Slot | undefined {

@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Caller, demand, type Reply } from '../../http/index.ts'
 import type { Idempotency } from '../../journal/index.ts'
-import type { Slot, WarehouseService } from '../../warehouse/index.ts'
+import type { AssetService, Slot, WarehouseService } from '../../warehouse/index.ts'
 import { assetLocation } from '../derive/state.ts'
 import type { AppendedEvent, NewPlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
@@ -15,6 +15,7 @@ type ActsNeeds = {
   readonly work: UnitOfWork
   readonly recorder: Recorder
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly idempotency: Idempotency
 }
 
@@ -95,7 +96,7 @@ export class Acts {
       return under('from_', () => this.#needs.warehouse.slotReference(tx, { id, code }, caller))
     const claim = { timestampMs: timestamp, deviceTimeMs: asked.deviceTimeMs }
     const when = timestamp === undefined ? {} : { atMs: this.#needs.recorder.timeOf(claim, 0).timestampMs }
-    const { key } = this.#needs.warehouse.readBarcode(tx, asset_barcode)
+    const { key } = this.#needs.assets.readBarcode(tx, asset_barcode)
     const { slotId } = assetLocation(tx, key, this.#needs.warehouse.sightOf(caller), when)
     return slotId === null ? undefined : this.#needs.warehouse.visibleSlot(tx, slotId, caller)
   }

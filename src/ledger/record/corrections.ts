@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
 import type { Reply, RequestOrigin } from '../../http/index.ts'
 import type { AuditTrail, Idempotency } from '../../journal/index.ts'
-import type { WarehouseService } from '../../warehouse/index.ts'
+import type { AssetService, WarehouseService } from '../../warehouse/index.ts'
 import { isReusedBy } from '../derive/photo-reuse.ts'
 import { correctionsOf } from '../derive/walk.ts'
 import type { NewPlacementEvent, RecordedEvent } from '../schema.ts'
@@ -34,6 +34,7 @@ type CorrectionsNeeds = {
   readonly work: UnitOfWork
   readonly recorder: Recorder
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly idempotency: Idempotency
   readonly audit: AuditTrail
 }
@@ -100,7 +101,7 @@ export class Corrections {
     const names = id !== undefined || code !== undefined
     const slotId = names ? this.#needs.warehouse.slotReference(tx, { id, code }, by.caller).id : wrong.slot_id
     const assetBarcode = request.asset_barcode ?? wrong.asset_barcode
-    const assetKey = this.#needs.warehouse.readBarcode(tx, assetBarcode).key
+    const assetKey = this.#needs.assets.readBarcode(tx, assetBarcode).key
     if (slotId === wrong.slot_id && assetKey === wrong.asset_key)
       throw AppError.field(names ? 'slot_id' : 'asset_barcode', 'is what was booked')
     return { slotId, assetBarcode, assetKey }

@@ -18,7 +18,7 @@ import {
 import type { Photos } from '../../photos/index.ts'
 import { takenAtMs } from '../../photos/index.ts'
 import type { Clock } from '../../platform/index.ts'
-import type { Asset, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
+import type { Asset, AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
 import { otherProof } from '../derive/photo-reuse.ts'
 import { assetIsSeen, newestTimestampMs, type Placement, slotState } from '../derive/state.ts'
 import { placementRecorded } from '../events.ts'
@@ -106,6 +106,7 @@ type RecorderNeeds = {
   readonly people: People
   readonly head: LedgerHead
   readonly warehouse: WarehouseService
+  readonly assets: AssetService
   readonly photos: Photos
   readonly outbox: Outbox
   readonly audit: AuditTrail
@@ -150,12 +151,12 @@ export class Recorder {
   append(tx: Tx, request: NewPlacementEvent, { by, deviceTimeMs }: EventOrigin, within: Within = {}): RecordedEvent {
     const nowMs = this.nowMs()
     const slot = this.#needs.warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
-    const code = this.#needs.warehouse.readBarcode(tx, request.asset_barcode)
+    const code = this.#needs.assets.readBarcode(tx, request.asset_barcode)
     this.#refuseUnknownCorrection(tx, request, by.caller)
     const sight = this.#needs.warehouse.sightOf(by.caller)
     const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
-    const known = this.#needs.warehouse.findAsset(tx, code.key)
+    const known = this.#needs.assets.find(tx, code.key)
     // What only hidden warehouses have seen is judged like a barcode that nobody has seen.
     const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
     const actor = this.#needs.people.ofCaller(tx, by.caller)
@@ -185,7 +186,7 @@ export class Recorder {
     ]
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
     if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
-    this.#needs.warehouse.noteAsset(tx, request.asset_barcode, code, known)
+    this.#needs.assets.note(tx, request.asset_barcode, code, known)
     const row: UnsealedRow = {
       id: this.#needs.head.nextId,
       event_id: this.#needs.makeId(),
@@ -389,7 +390,7 @@ export class Recorder {
     const isSlot =
       scan?.slot === undefined ? undefined : this.#needs.warehouse.slotScanned(tx, scan.slot)?.id === slot.id
     const isAsset =
-      scan?.asset === undefined ? undefined : this.#needs.warehouse.readBarcode(tx, scan.asset).key === code.key
+      scan?.asset === undefined ? undefined : this.#needs.assets.readBarcode(tx, scan.asset).key === code.key
     if (isSlot === false || isAsset === false) return 'mismatched'
     return isSlot && isAsset ? 'matched' : null
   }

@@ -1,0 +1,11 @@
+import { AppError } from '../errors/index.ts'
+
+/** Throws VERSION_MISMATCH. `version`: the one that If-Match demands. */
+export function demandVersion(what: string, row: { version: number }, version: number | undefined): void {
+  if (version === undefined || version === row.version) return
+  throw new AppError('VERSION_MISMATCH', `The ${what} has version ${row.version} by now`)
+}
+
+/** Returns the given fields of a change, for the audit trail. */
+export const namedFields = (change: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
