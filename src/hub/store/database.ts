@@ -129,9 +129,10 @@ function asRefusal(error: unknown): unknown {
   })
 }
 
+/** No class of SQLSTATE begins with E, but EPIPE does: what the system says of a connection that the server has just closed. */
 function sqlStateOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown }
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  return typeof code === 'string' && /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /** The driver has no codes for a connection that ended, only words. */
