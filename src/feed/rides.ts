@@ -34,6 +34,8 @@ export type NamedLog = { readonly number: number; readonly logId: string; readon
  */
 export class Rides {
   #assets: number | undefined = 0
+  /** Id of the newest asset that was sent: those behind it are new, and go at once. */
+  #newestAsset = 0
   #slots: number | undefined = 0
   #againAtMs = 0
   #erasures = { sent: 0, known: -1 }
@@ -43,6 +45,7 @@ export class Rides {
   /** Everything again. */
   begin(): void {
     this.#assets = 0
+    this.#newestAsset = 0
     this.#slots = 0
     this.#erasures = { sent: 0, known: -1 }
     this.#named.clear()
@@ -55,7 +58,7 @@ export class Rides {
       this.#slots = 0
       this.#erasures = { sent: 0, known: -1 }
     }
-    const assets = this.#assets === undefined ? [] : assetsAfter(tx, this.#assets, mostRows)
+    const assets = assetsAfter(tx, this.#assets ?? this.#newestAsset, mostRows)
     const slots = this.#slots === undefined ? [] : slotsFrom(tx, this.#slots, mostRows)
     const erasures = this.#erased(tx)
     return {
@@ -75,9 +78,10 @@ export class Rides {
   /** The head office has stored them. */
   taken({ assets, slots, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
     const isOver = this.#assets === undefined && this.#slots === undefined
-    this.#assets = assets
+    if (assets !== undefined) this.#newestAsset = Math.max(this.#newestAsset, assets)
+    if (this.#assets !== undefined) this.#assets = assets
     this.#slots = slots
-    if (!isOver && assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
+    if (!isOver && this.#assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
     this.#erasures = erasures
     if (answer.openings === 'names' && answer.named !== undefined) this.#named.set(log.number, answer.named)
     else this.#named.delete(log.number)
@@ -92,7 +96,8 @@ export class Rides {
   hasMore(tx: ReadTx, log: NamedLog, givesNames: boolean): boolean {
     const named = this.#named.get(log.number)
     const isBehind = givesNames && named !== undefined && named < log.end
-    return this.#assets !== undefined || this.#slots !== undefined || isBehind || this.#hasErased(tx)
+    const isNew = this.#assets !== undefined || assetsAfter(tx, this.#newestAsset, 1).length > 0
+    return isNew || this.#slots !== undefined || isBehind || this.#hasErased(tx)
   }
 
   /** Whether somebody was erased whom the head office does not know of. */

@@ -254,14 +254,19 @@ t.test('slots come along with their zones, and an outbound unit says that a pall
   ])
 })
 
-t.test('what is printed on pallets comes along, and what changes comes the next day', async (t) => {
+t.test('what is printed on a new pallet comes along at once, and what changes comes the next day', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })
   const gateway = await joined(t, hub)
   const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
   t.equal((await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })).status, 201)
   await place(gateway, 'P-1')
+  await pass(gateway)
+  const rows = () => hub.rows('SELECT asset_key, gtin, lot FROM asset')
+  t.match(await rows(), [{ asset_key: 'P-1', lot: 'L-7' }], 'with its first event')
+  const change = { by: people.ada, body: { lot: 'L-8' } }
+  t.equal((await gateway.ask('PUT', '/api/whms/assets/P-1', change)).status, 200)
   await pass(gateway, 24 * 60 * 60 * 1000 + 1000)
-  t.match(await hub.rows('SELECT asset_key, gtin, lot FROM asset'), [{ asset_key: 'P-1', lot: 'L-7' }])
+  t.match(await rows(), [{ asset_key: 'P-1', lot: 'L-8' }])
 })
 
 t.test('a gateway that was restored behind the head office says so by name', async (t) => {
