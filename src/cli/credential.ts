@@ -15,15 +15,25 @@ export function credentialCommand(): Command {
     .action(credential)
 }
 
-async function credential(options: { username: string; role: Role; config?: string; json?: boolean }): Promise<void> {
+export type CredentialOptions = { readonly username: string; readonly role: Role; readonly json?: boolean }
+
+function credential(options: CredentialOptions & { config?: string }): Promise<void> {
+  return printCredential(options, () => loadConfig(usualConfig(options.config)).config.site.url)
+}
+
+/**
+ * Prints a new secret with the entry for auth.users that holds its hash. `instance` reads the address that the account belongs to.
+ * Throws ExitError for a user name that no config takes.
+ */
+export async function printCredential(options: CredentialOptions, instance: () => string): Promise<void> {
   const checked = usernameKind().safeParse(options.username)
   if (!checked.success)
     throw new ExitError(EXIT_USAGE, `this is no user name that the config takes: ${JSON.stringify(options.username)}`)
-  const { config } = loadConfig(usualConfig(options.config))
+  const url = instance()
   const secret = randomSecret(systemRandom)
   const secretHash = await hashSecret(secret, systemRandom)
   const { username, role } = options
-  const made = { username, role, secret, secretHash, instance: config.site.url }
+  const made = { username, role, secret, secretHash, instance: url }
   process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
 }
 

@@ -1,5 +1,5 @@
-import { Command } from 'commander'
-import { type HubConfig, loadHubConfig } from '../config/index.ts'
+import { Command, Option } from 'commander'
+import { type HubConfig, loadHubConfig, roleNames } from '../config/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
 import {
   authorityOf,
@@ -12,6 +12,7 @@ import {
 } from '../hub/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { createLogger, isJournal, serviceManager, systemClock, systemRandom } from '../platform/index.ts'
+import { type CredentialOptions, printCredential } from './credential.ts'
 import { joinHub } from './hub-join.ts'
 
 export function hubCommand(): Command {
@@ -35,6 +36,16 @@ export function hubCommand(): Command {
     .requiredOption('--config <file>', 'config file of the head office')
     .option('--json', 'for programs')
     .action(enrol)
+  hub
+    .command('credential')
+    .description('make a secret for an account of the head office: shown once, with the entry for its auth.users')
+    .requiredOption('--username <name>', 'user name')
+    .addOption(new Option('--role <role>', 'what the account may do').choices(roleNames).makeOptionMandatory())
+    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--json', 'for programs')
+    .action((options: CredentialOptions & { config: string }) =>
+      printCredential(options, () => loadHubConfig(options.config).config.site.url),
+    )
   hub
     .command('join')
     .description(

@@ -1,7 +1,7 @@
 export { absenceRoutes } from './absence/routes.ts'
 export { Absence } from './absence/untouched.ts'
 export { readStatement, verifyStatement } from './absence/verify-statement.ts'
-export type { ProofBundle } from './bundle/bundle.ts'
+export { makeBundle, type ProofBundle, tlogProof } from './bundle/bundle.ts'
 export { packProof, type ReadProof, readProofs } from './bundle/package.ts'
 export { type Proof, Proofs, type ProvableKind } from './bundle/proofs.ts'
 export { proofRoutes } from './bundle/routes.ts'

@@ -66,7 +66,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   pageRoutes(api, { sessions, window, site: { siteId, instance } })
   const sitesOf = (username: string, permission: Permission) => reachOf(config, username, permission)
   askRoutes(api, {
-    asks: new AskService({ db, clock, openings: config.hub.openings }),
+    asks: new AskService({ db, clock, openings: config.hub.openings, vkey: witness.vkey }),
     authenticator,
     sessions,
     window,

@@ -1,13 +1,15 @@
 import t from 'tap'
 import { reachOf } from '../../src/hub/ask/reach.ts'
 import { readBarcode } from '../../src/warehouse/index.ts'
-import { testLog } from '../support/evidence/forge.ts'
+import { verifyBundle } from '../support/evidence/bundle.ts'
+import { checkpointText, testLog } from '../support/evidence/forge.ts'
 import { cheapHash } from '../support/gateway.ts'
-import { askAs, continuation, forkOf, headOffice, type Move, placements } from '../support/head-office.ts'
+import { askAs, continuation, forkOf, headOffice, type Move, placements, story } from '../support/head-office.ts'
 import { feedOf, feedPathOf } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
+const wide = '0190a5c4-3c00-7000-8000-000000000099'
 
 t.test('a barcode is found on any site, with its trail from site to site', async (t) => {
   const hub = await headOffice(t, postgres)
@@ -267,4 +269,49 @@ t.test('what a restore lost is shown as evidence, and counts for nothing else', 
   )
   const alerts = (await askAs(hub, '/api/hub/alerts')).body.data.map(({ type }: { type: string }) => type)
   t.same(new Set(alerts), new Set(['log.leaves-behind-fork', 'log.branch-lost']))
+})
+
+t.test(
+  'a leaf comes with its proof under the newest checkpoint, and with the confirmation of the head office',
+  async (t) => {
+    const hub = await headOffice(t, postgres)
+    const log = testLog({ siteId: 'dc-9', logId: wide, size: 700 })
+    const token = await hub.enrol(log)
+    for (const [from, end] of [
+      [0, 300],
+      [300, 700],
+    ] as const) {
+      t.equal((await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end) })).status, 200)
+    }
+    for (const seq of [1, 256, 257, 513, 700]) {
+      const { status, body } = await askAs(hub, `/api/hub/logs/${wide}/entries/${seq}`, 'sven')
+      t.equal(status, 200)
+      t.equal(body.leaf, log.leaves[seq - 1]?.toString('base64'), `leaf ${seq}, byte for byte`)
+      const [head = '', note = ''] = body.tlogProof.split(/\n\n(.*)/s)
+      const path = log.tree.path(seq - 1).map((hash) => hash.toString('base64'))
+      t.same(head.split('\n'), ['c2sp.org/tlog-proof@v1', `index ${seq - 1}`, ...path])
+      t.match(note, checkpointText(log.origin, 700, log.tree.root(700)))
+      t.match(note, '\u2014 hub.example/w1 ')
+      t.same(body.keys, [...log.signers.map(({ vkey }) => vkey), hub.witness.vkey])
+      t.ok(verifyBundle(body, { keys: [log.signers[0].vkey] }).ok, 'a reader who knows only the formats takes it')
+    }
+  },
+)
+
+t.test('a leaf is shown to those who may read evidence of its site, and what is not there is not found', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const { logId } = story['dc-7'] as (typeof story)[string]
+  const at = async (place: string, username: string) => (await askAs(hub, `/api/hub/logs/${place}`, username)).status
+  t.equal(await at(`${logId}/entries/1`, 'nele'), 200, 'a supervisor of this site')
+  t.equal(await at(`${logId}/entries/1`, 'dora'), 403, 'a viewer reads no evidence')
+  const { logId: other } = story['dc-8'] as (typeof story)[string]
+  t.equal(await at(`${other}/entries/1`, 'nele'), 404, 'of another site')
+  for (const place of [
+    `${logId}/entries/8`,
+    `${logId}/entries/0`,
+    `${logId}/entries/x`,
+    `${wide}/entries/1`,
+    'x/entries/1',
+  ])
+    t.equal(await at(place, 'sven'), 404, place)
 })

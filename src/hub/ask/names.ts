@@ -1,11 +1,10 @@
-import { unpackBundle } from '../feed/bundle.ts'
+import { bundleWidth, unpackBundle } from '../feed/bundle.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import type { Move } from './store.ts'
 
 /** Most moves of a trail that names are looked up for, the newest ones. Each may lie in a bundle of its own. */
 const mostNamed = 50
-const bundleWidth = 256
 
 const bundlesNamed = hubStatement(
   'bundles-of-moves',

@@ -44,7 +44,7 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
   const { asks } = parts
   const sitesOf = (c: Context<AppEnv>, permission: Permission = 'whms:read'): Sites =>
     parts.sitesOf(c.get('caller').username, permission)
-  for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts', 'alerts/*'])
+  for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts', 'alerts/*', 'logs/*'])
     api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
   api.get('/api/hub/search', async (c) => {
@@ -72,6 +72,19 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
   api.get('/api/hub/alerts', async (c) => {
     read(c, Nothing)
     return c.json({ success: true, data: await asks.alerts(sitesOf(c)) })
+  })
+  api.get('/api/hub/logs/:logId/entries/:seq', async (c) => {
+    read(c, Nothing)
+    const seq = Number(c.req.param('seq'))
+    const place = { logId: c.req.param('logId'), seq }
+    const allowed = sitesOf(c, 'evidence:read')
+    if (allowed?.length === 0) throw new AppError('PERMISSION_DENIED', 'This needs the permission evidence:read')
+    if (!logId.test(place.logId) || !Number.isSafeInteger(seq) || seq < 1) throw AppError.notFound('Leaf')
+    const bundle = await asks.entry(place, allowed)
+    return c.body(`${JSON.stringify(bundle, undefined, 2)}\n`, 200, {
+      'Content-Type': 'application/json',
+      'Content-Disposition': `attachment; filename="leaf-${seq}.proof.json"`,
+    })
   })
   api.post('/api/hub/alerts/:logId/:id/close', async (c) => {
     const asked = { logId: c.req.param('logId'), id: c.req.param('id') }

@@ -4,6 +4,7 @@ import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { differing, usualSections } from './drift.ts'
+import { entryOf } from './entry.ts'
 import { operatorsOf } from './names.ts'
 import {
   alertsOf,
@@ -31,6 +32,8 @@ import { newestBySite, onTheWay, whereabouts } from './whereabouts.ts'
 type AskNeeds = {
   readonly db: HubDatabase
   readonly clock: Pick<Clock, 'now'>
+  /** Verifier key of the head office as a witness. */
+  readonly vkey: string
   /** never: no name is looked for, which takes a bundle a move. */
   readonly openings: 'never' | 'names'
 }
@@ -41,11 +44,13 @@ export class AskService {
   readonly #clock: Pick<Clock, 'now'>
 
   readonly #openings: AskNeeds['openings']
+  readonly #vkey: string
 
-  constructor({ db, clock, openings }: AskNeeds) {
+  constructor({ db, clock, openings, vkey }: AskNeeds) {
     this.#db = db
     this.#clock = clock
     this.#openings = openings
+    this.#vkey = vkey
   }
 
   /**
@@ -82,6 +87,11 @@ export class AskService {
       trail: trail.filter(({ isBehind }) => !isBehind).map(namedMove),
       behindFork: trail.filter(({ isBehind }) => isBehind).map(namedMove),
     }
+  }
+
+  /** Returns a leaf with its proof. Throws NOT_FOUND for one that is not stored, or of a site that the caller may not see. */
+  entry(place: { readonly logId: string; readonly seq: number }, sites: Sites) {
+    return entryOf(this.#db, place, sites, this.#vkey)
   }
 
   /**

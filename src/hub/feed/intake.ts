@@ -1,5 +1,5 @@
 import { AppError } from '../../errors/index.ts'
-import { isContinuation, MerkleFrontier, sha256 } from '../../log/index.ts'
+import { isContinuation, leafHash, MerkleFrontier, rootInPlace, sha256 } from '../../log/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { bundleWidth, packBundle, unpackBundle } from './bundle.ts'
 import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
@@ -178,10 +178,18 @@ function bundlesWith(
 ): PackedBundle[] {
   if (added.length === 0) return []
   const begun = Math.floor(size / bundleWidth)
-  const all = [...stored.slice((begun - first) * bundleWidth), ...added.map(({ bytes }) => bytes)]
+  const known = stored.slice((begun - first) * bundleWidth).map((bytes) => ({ bytes, hash: undefined }))
+  const all = [...known, ...added]
   const count = Math.ceil(all.length / bundleWidth)
   return Array.from({ length: count }, (_, i) => {
     const leaves = all.slice(i * bundleWidth, (i + 1) * bundleWidth)
-    return { n: begun + i, width: leaves.length, packed: packBundle(leaves) }
+    const packed = packBundle(leaves.map(({ bytes }) => bytes))
+    return { n: begun + i, width: leaves.length, packed, root: rootOfFull(leaves) }
   })
+}
+
+/** The root over the leaves of a full bundle, for proofs; null for another one. */
+function rootOfFull(leaves: readonly { readonly bytes: Buffer; readonly hash: Buffer | undefined }[]): Buffer | null {
+  if (leaves.length < bundleWidth) return null
+  return rootInPlace(Buffer.concat(leaves.map(({ bytes, hash }) => hash ?? leafHash(bytes))), bundleWidth)
 }

@@ -73,9 +73,9 @@ const bundles = hubStatement(
 )
 const newBundles = hubStatement(
   'put-bundles',
-  `INSERT INTO entry_bundle (log_id, n, width, packed) SELECT h.log_id, x.n, x.width, x.packed
-   ${fromHead('$2::bigint[], $3::smallint[], $4::bytea[]')} (n, width, packed) WHERE h.log_id = $1
-   ON CONFLICT (log_id, n) DO UPDATE SET width = excluded.width, packed = excluded.packed
+  `INSERT INTO entry_bundle (log_id, n, width, packed, root) SELECT h.log_id, x.n, x.width, x.packed, x.root
+   ${fromHead('$2::bigint[], $3::smallint[], $4::bytea[], $5::bytea[]')} (n, width, packed, root) WHERE h.log_id = $1
+   ON CONFLICT (log_id, n) DO UPDATE SET width = excluded.width, packed = excluded.packed, root = excluded.root
    WHERE entry_bundle.width < excluded.width`,
 )
 const newPlacements = hubStatement(
@@ -229,12 +229,20 @@ export async function bundlesBetween(tx: HubTx, logId: string, first: number, la
   return rows.map(({ n, packed }) => ({ n: Number(n), packed }))
 }
 
-export type PackedBundle = { readonly n: number; readonly width: number; readonly packed: Buffer }
+/** `root`: of the subtree over its leaves, when it is full. */
+export type PackedBundle = {
+  readonly n: number
+  readonly width: number
+  readonly packed: Buffer
+  readonly root: Buffer | null
+}
 
 /** Stores new bundles and those that have grown. */
 export async function putBundles(tx: HubTx, logId: string, all: readonly PackedBundle[]): Promise<void> {
   if (all.length === 0) return
-  await tx.rows(newBundles, [logId, column(all, 'n'), column(all, 'width'), column(all, 'packed')])
+  await tx.rows(newBundles, [
+    ...[logId, column(all, 'n'), column(all, 'width'), column(all, 'packed'), column(all, 'root')],
+  ])
 }
 
 /** Stores events, and moves what is true now forward to the newest of them. */

@@ -25,7 +25,7 @@ const newTables = [
   `CREATE TABLE checkpoint (log_id uuid NOT NULL, size bigint NOT NULL, root bytea NOT NULL, note text NOT NULL,
     cosignature text, seen_at timestamptz NOT NULL, PRIMARY KEY (log_id, size))`,
   `CREATE TABLE entry_bundle (log_id uuid NOT NULL, n bigint NOT NULL,
-    width smallint NOT NULL CHECK (width BETWEEN 1 AND 256), packed bytea NOT NULL, PRIMARY KEY (log_id, n))`,
+    width smallint NOT NULL CHECK (width BETWEEN 1 AND 256), packed bytea NOT NULL, root bytea, PRIMARY KEY (log_id, n))`,
   // It is compressed already.
   `ALTER TABLE entry_bundle ALTER COLUMN packed SET STORAGE EXTERNAL`,
   `CREATE TABLE placement (log_id uuid NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL,

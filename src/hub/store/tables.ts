@@ -66,7 +66,7 @@ export const tables = {
     seen_at: 'timestamptz',
   },
   /** Leaves n·256 + 1 to n·256 + `width`: zstd of the entry bundle of c2sp.org/tlog-tiles. */
-  entry_bundle: { log_id: 'uuid', n: 'bigint', width: 'smallint', packed: 'bytea' },
+  entry_bundle: { log_id: 'uuid', n: 'bigint', width: 'smallint', packed: 'bytea', root: 'bytea' },
   placement: {
     log_id: 'uuid',
     seq: 'bigint',
