@@ -1,9 +1,9 @@
 import type { UnitOfWork } from '../../database/index.ts'
 import { addTimestamp, type Checkpoint, lastTimestampBy } from '../../log/index.ts'
 import { type Clock, type Logger, type RandomBytes, readFileIfThere } from '../../platform/index.ts'
+import { Rounds } from '../rounds.ts'
 import type { Checkpoints } from '../transparency/checkpoints.ts'
 import type { EvidenceClient } from '../witnesses/client.ts'
-import { retryDelayMs } from '../witnesses/waiting.ts'
 import { stampRequest, verifyStampReply } from './token.ts'
 
 /** A time stamp authority of the config: `caFile` has the certificates to which its tokens must lead. */
@@ -26,124 +26,76 @@ export type TimeStampsNeeds = {
 const leastWaitMs = 3_600_000
 const nonceBytes = 8
 
-type Round = {
-  failures: number
-  failingSinceMs: number | undefined
-  trouble: string | undefined
-  cancel: (() => void) | undefined
-}
-
 /**
  * Has the newest checkpoint stamped by each authority of the config, at most once an hour. A token is verified before it is stored.
  * Nothing waits for an authority; what was missed while the line was down is covered by the next stamp.
  */
 export class TimeStamps {
   readonly #needs: TimeStampsNeeds
-  readonly #rounds = new Map<string, Round>()
-  readonly #asking = new Map<string, Promise<void>>()
-  #isStarted = false
+  readonly #rounds: Rounds<Authority, string>
 
   constructor(needs: TimeStampsNeeds) {
     this.#needs = needs
-    needs.checkpoints.onCheckpoint(() => this.#wake())
+    const { clock, random, authorities, checkpoints } = needs
+    const nameOf = ({ url }: Authority) => url
+    const ask = (one: Authority) =>
+      this.#look(one).catch((err: unknown) => {
+        needs.log.error({ err, url: one.url }, 'a time stamp authority could not be asked; the next checkpoint asks it')
+      })
+    this.#rounds = new Rounds({ clock, random, nameOf, outsiders: authorities, ask })
+    checkpoints.onCheckpoint(() => this.#rounds.wake())
   }
 
   start(): void {
-    this.#isStarted = true
-    this.#wake()
+    this.#rounds.start()
   }
 
   /** Ends requests under way. */
   async stop(): Promise<void> {
-    this.#isStarted = false
-    for (const round of this.#rounds.values()) round.cancel?.()
+    this.#rounds.halt()
     this.#needs.client.stop()
     await this.settled()
   }
 
   /** Asks at once where a failure waits: a corrected address or file is tried now. */
   onReload(): void {
-    const urls = this.#needs.authorities().map(({ url }) => url)
-    for (const [url, round] of this.#rounds) {
-      round.cancel?.()
-      round.cancel = undefined
-      if (!urls.includes(url)) this.#rounds.delete(url)
-    }
-    this.#wake()
+    this.#rounds.onReload()
   }
 
   /** Resolves when no request is under way. */
-  async settled(): Promise<void> {
-    while (this.#asking.size > 0) await Promise.all(this.#asking.values())
+  settled(): Promise<void> {
+    return this.#rounds.settled()
   }
 
   /** Returns how the configured authorities are doing. */
   seen(): AuthoritySeen[] {
-    const nowMs = this.#needs.clock.monotonic()
-    return this.#needs.authorities().map(({ url }) => {
-      const { trouble, failingSinceMs } = this.#rounds.get(url) ?? {}
-      return { url, trouble, forMs: failingSinceMs === undefined ? 0 : nowMs - failingSinceMs }
-    })
-  }
-
-  #wake(): void {
-    if (!this.#isStarted) return
-    for (const authority of this.#needs.authorities()) {
-      const round = this.#roundOf(authority.url)
-      if (!round.cancel && !this.#asking.has(authority.url)) this.#look(authority, round)
-    }
-  }
-
-  #roundOf(url: string): Round {
-    const known = this.#rounds.get(url)
-    if (known) return known
-    const made: Round = { failures: 0, failingSinceMs: undefined, trouble: undefined, cancel: undefined }
-    this.#rounds.set(url, made)
-    return made
+    return this.#needs.authorities().map((one) => ({ url: one.url, ...this.#rounds.seen(one) }))
   }
 
   /** Asks now, or at the end of the hour since the last stamp; not at all while nothing new is signed. */
-  #look(authority: Authority, round: Round): void {
+  async #look(authority: Authority): Promise<void> {
     const newest = this.#needs.checkpoints.newest()
     if (!newest || newest.size === 0) return
     const last = this.#needs.work.read((tx) => lastTimestampBy(tx, newest.log_id, authority.url))
     if (last && last.size >= newest.size) return
     const agoMs = last ? this.#needs.clock.now() - last.received_at_ms : leastWaitMs
     // A clock that was set back must not put the next stamp off for years.
-    if (agoMs >= 0 && agoMs < leastWaitMs) {
-      this.#later(authority, round, leastWaitMs - agoMs)
-      return
-    }
-    const asking = this.#ask(authority, round, newest).finally(() => this.#asking.delete(authority.url))
-    this.#asking.set(authority.url, asking)
+    if (agoMs >= 0 && agoMs < leastWaitMs) this.#rounds.later(authority, leastWaitMs - agoMs)
+    else await this.#ask(authority, newest)
   }
 
-  #later({ url }: Authority, round: Round, delayMs: number): void {
-    round.cancel = this.#needs.clock.after(delayMs, () => {
-      round.cancel = undefined
-      const now = this.#needs.authorities().find((one) => one.url === url)
-      if (now && this.#isStarted && !this.#asking.has(url)) this.#look(now, round)
-    })
-  }
-
-  async #ask(authority: Authority, round: Round, newest: Checkpoint): Promise<void> {
+  async #ask(authority: Authority, newest: Checkpoint): Promise<void> {
+    const { url } = authority
     const why = await this.#stamp(authority, newest).catch((err: unknown) => {
-      this.#needs.log.error({ err, url: authority.url }, 'a time stamp could not be stored; it is asked for again')
+      this.#needs.log.error({ err, url }, 'a time stamp could not be stored; it is asked for again')
       return 'it could not be stored'
     })
-    if (!this.#isStarted) return
-    const { clock, log, random, onAsked } = this.#needs
+    if (!this.#rounds.isStarted) return
+    const { log, onAsked } = this.#needs
     onAsked(why === undefined ? 'stamped' : 'failed')
     if (why === undefined) {
-      if (round.trouble) log.info({ url: authority.url }, 'a time stamp authority is well again')
-      Object.assign(round, { failures: 0, failingSinceMs: undefined, trouble: undefined })
-      return
-    }
-    if (round.trouble !== why) log.warn({ url: authority.url }, `no time stamp: ${why}`)
-    round.failures += 1
-    round.failingSinceMs ??= clock.monotonic()
-    round.trouble = why
-    this.#later(authority, round, retryDelayMs(round.failures, random))
+      if (this.#rounds.well(authority)) log.info({ url }, 'a time stamp authority is well again')
+    } else if (this.#rounds.unwell(authority, why) !== why) log.warn({ url }, `no time stamp: ${why}`)
   }
 
   /** Returns why there is no token; undefined when it is stored. */

@@ -9,12 +9,12 @@ import {
   nodesOf,
 } from '../../log/index.ts'
 import type { Clock, Logger, RandomBytes } from '../../platform/index.ts'
+import { Rounds } from '../rounds.ts'
 import type { Checkpoints } from '../transparency/checkpoints.ts'
 import { type NoteKey, readVkey } from '../transparency/note.ts'
 import { formatAddCheckpoint } from './add-checkpoint.ts'
 import type { Address, EvidenceClient } from './client.ts'
 import { type Finding, judgeReply, type Verdict } from './verdict.ts'
-import { retryDelayMs } from './waiting.ts'
 
 /** A witness of the config. */
 export type WitnessAsked = Address & { readonly name: string; readonly vkey: string }
@@ -40,15 +40,7 @@ export type WitnessSeen = {
   readonly forMs: number
 }
 
-/** Of one witness. What it has cosigned is in the database; this is lost at a stop. */
-type Round = {
-  /** Monotonic, of the first failure in a row. */
-  failingSinceMs: number | undefined
-  failures: number
-  trouble: { readonly finding: Finding; readonly words: string } | undefined
-  isAsking: boolean
-  cancel: (() => void) | undefined
-}
+type Trouble = WitnessSeen['trouble'] & {}
 
 /** Questions in one round: the first, one from the size that the witness names, and one for a witness that moved meanwhile. */
 const questionsInARound = 3
@@ -59,90 +51,55 @@ const questionsInARound = 3
  */
 export class Witnesses {
   readonly #needs: WitnessesNeeds
-  readonly #rounds = new Map<string, Round>()
-  readonly #asking = new Set<Promise<void>>()
-  #isStarted = false
+  readonly #rounds: Rounds<WitnessAsked, Trouble>
 
   constructor(needs: WitnessesNeeds) {
     this.#needs = needs
-    needs.checkpoints.onCheckpoint(() => this.#wake())
+    const { clock, random, witnesses, checkpoints } = needs
+    const nameOf = ({ name }: WitnessAsked) => name
+    this.#rounds = new Rounds({ clock, random, nameOf, outsiders: witnesses, ask: (one) => this.#ask(one) })
+    checkpoints.onCheckpoint(() => this.#rounds.wake())
   }
 
   start(): void {
-    this.#isStarted = true
-    this.#wake()
+    this.#rounds.start()
   }
 
   /** Ends questions under way; a cosignature that has arrived is stored. */
   async stop(): Promise<void> {
-    this.#isStarted = false
-    for (const round of this.#rounds.values()) round.cancel?.()
+    this.#rounds.halt()
     this.#needs.client.stop()
-    await Promise.all(this.#asking)
+    await this.settled()
   }
 
   /** Asks at once, whatever waits: a corrected address or key is tried now. */
   onReload(): void {
-    const names = this.#needs.witnesses().map(({ name }) => name)
-    for (const [name, round] of this.#rounds) {
-      round.cancel?.()
-      round.cancel = undefined
-      if (!names.includes(name)) this.#rounds.delete(name)
-    }
-    this.#wake()
+    this.#rounds.onReload()
   }
 
   /** Resolves when no question is under way. */
-  async settled(): Promise<void> {
-    while (this.#asking.size > 0) await Promise.all(this.#asking)
+  settled(): Promise<void> {
+    return this.#rounds.settled()
   }
 
   /** Returns how the configured witnesses are doing. */
   seen(): WitnessSeen[] {
-    const nowMs = this.#needs.clock.monotonic()
-    return this.#needs.witnesses().map(({ name }) => {
-      const round = this.#rounds.get(name)
-      const forMs = round?.failingSinceMs === undefined ? 0 : nowMs - round.failingSinceMs
-      return { name, trouble: round?.trouble, forMs }
-    })
-  }
-
-  #wake(): void {
-    if (!this.#isStarted) return
-    for (const witness of this.#needs.witnesses()) {
-      const round = this.#roundOf(witness.name)
-      if (!round.isAsking && !round.cancel) this.#askAside(witness, round)
-    }
-  }
-
-  #askAside(witness: WitnessAsked, round: Round): void {
-    const asking = this.#ask(witness, round).finally(() => this.#asking.delete(asking))
-    this.#asking.add(asking)
-  }
-
-  #roundOf(name: string): Round {
-    const known = this.#rounds.get(name)
-    if (known) return known
-    const made = { failingSinceMs: undefined, failures: 0, trouble: undefined, isAsking: false, cancel: undefined }
-    this.#rounds.set(name, made)
-    return made
+    return this.#needs.witnesses().map((one) => ({ name: one.name, ...this.#rounds.seen(one) }))
   }
 
   /** Asks until the witness has the newest checkpoint, or has to be asked later. Never rejects. */
-  async #ask(witness: WitnessAsked, round: Round): Promise<void> {
-    round.isAsking = true
+  async #ask(witness: WitnessAsked): Promise<void> {
+    const rounds = this.#rounds
     try {
-      for (let due = this.#due(witness); due && this.#isStarted; due = this.#due(witness)) {
+      for (let due = this.#due(witness); due && rounds.isStarted; due = this.#due(witness)) {
         const verdict = await this.#cosign(witness, due)
-        if (verdict.kind !== 'trouble') this.#well(witness, round)
-        else if (this.#isStarted) return this.#unwell(witness, round, verdict)
+        if (verdict.kind !== 'trouble') this.#well(witness)
+        else if (rounds.isStarted) return this.#unwell(witness, verdict)
       }
     } catch (err) {
       // The disk takes no writes: the witness keeps what it has cosigned and answers the same question again.
       this.#needs.log.error({ err, witness: witness.name }, 'a cosignature could not be stored; it is asked for again')
-      this.#later(witness, round)
-    } finally {
-      round.isAsking = false
+      rounds.again(witness)
     }
   }
 
@@ -193,27 +150,14 @@ export class Witnesses {
     })
   }
 
-  #well({ name }: WitnessAsked, round: Round): void {
-    if (round.trouble) this.#needs.log.info({ witness: name }, 'a witness cosigns again')
-    Object.assign(round, { failures: 0, failingSinceMs: undefined, trouble: undefined })
+  #well(witness: WitnessAsked): void {
+    if (this.#rounds.well(witness)) this.#needs.log.info({ witness: witness.name }, 'a witness cosigns again')
   }
 
-  #unwell(witness: WitnessAsked, round: Round, { finding, words }: Extract<Verdict, { kind: 'trouble' }>): void {
-    const { log, clock } = this.#needs
-    if (round.trouble?.finding !== finding) log.warn({ witness: witness.name, finding }, `the witness: ${words}`)
-    round.failingSinceMs ??= clock.monotonic()
-    round.trouble = { finding, words }
-    this.#later(witness, round)
-  }
-
-  #later(witness: WitnessAsked, round: Round): void {
-    const { clock, random } = this.#needs
-    round.failures += 1
-    if (!this.#isStarted) return
-    round.cancel = clock.after(retryDelayMs(round.failures, random), () => {
-      round.cancel = undefined
-      const now = this.#needs.witnesses().find(({ name }) => name === witness.name)
-      if (now && this.#isStarted && !round.isAsking) this.#askAside(now, round)
-    })
+  #unwell(witness: WitnessAsked, { finding, words }: Trouble): void {
+    const before = this.#rounds.unwell(witness, { finding, words })
+    if (before?.finding !== finding) {
+      this.#needs.log.warn({ witness: witness.name, finding }, `the witness: ${words}`)
+    }
   }
 }

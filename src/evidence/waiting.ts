@@ -1,4 +1,4 @@
-import type { RandomBytes } from '../../platform/index.ts'
+import type { RandomBytes } from '../platform/index.ts'
 
 const firstMs = 30_000
 const longestMs = 3_600_000
