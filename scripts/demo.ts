@@ -1,8 +1,9 @@
 /**
- * A gateway to look at, or one story played from start to end:
+ * A gateway to look at, or a story played from start to end:
  *
  *   scripts/demo                 a gateway with a busy small warehouse on http://127.0.0.1:8480, until Ctrl-C
  *   scripts/demo --once          one story on free ports, step by step; exit code 0 when every step went as it must
+ *   scripts/demo --disaster      a box burns under load, and a new one comes back from its segments; the same exit codes
  *
  *   --port N         another port than 8480
  *   --command PATH   another gatehouse command than scripts/gatehouse, such as the single binary
@@ -10,6 +11,7 @@
  */
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { playDisaster } from './demo-parts/disaster.ts'
 import { DemoRefused, defaultPort, show } from './demo-parts/showing.ts'
 import { StepFailed, tableOf } from './demo-parts/steps.ts'
 import { playStory } from './demo-parts/story.ts'
@@ -19,7 +21,15 @@ const print = (line: string) => console.log(line)
 
 class Misused extends Error {}
 
-type Chosen = { readonly once: boolean; readonly port: number; readonly command: string; readonly bare: boolean }
+const stories = { once: playStory, disaster: playDisaster } as const
+
+/** `story`: null for a gateway to look at. */
+type Chosen = {
+  readonly story: keyof typeof stories | null
+  readonly port: number
+  readonly command: string
+  readonly bare: boolean
+}
 
 /** Fires at Ctrl-C, SIGTERM, a closed terminal, and when nobody reads what is printed. */
 function stopSignal(): AbortSignal {
@@ -30,12 +40,14 @@ function stopSignal(): AbortSignal {
 }
 
 function choose(): Chosen {
-  const { once = false, bare = false, command, port } = parse()
-  if (once && port !== undefined) throw new Misused('--once takes free ports by itself')
+  const { once = false, disaster = false, bare = false, command, port } = parse()
+  if (once && disaster) throw new Misused('--once and --disaster are two stories; name one')
+  const story = once ? 'once' : disaster ? 'disaster' : null
+  if (story && port !== undefined) throw new Misused(`--${story} takes free ports by itself`)
   const number = Number(port ?? defaultPort)
   if (!Number.isInteger(number) || number < 1 || number > 65_535) throw new Misused(`${port} is not a port`)
   return {
-    once,
+    story,
     bare,
     port: number,
     command: command === undefined ? join(root, 'scripts/gatehouse') : resolve(command),
@@ -45,6 +57,7 @@ function choose(): Chosen {
 function parse() {
   const options = {
     once: { type: 'boolean' },
+    disaster: { type: 'boolean' },
     bare: { type: 'boolean' },
     command: { type: 'string' },
     port: { type: 'string' },
@@ -56,8 +69,8 @@ function parse() {
   }
 }
 
-async function tellStory(chosen: Chosen, signal: AbortSignal): Promise<void> {
-  const played = await playStory({ ...chosen, print, signal })
+async function tellStory(story: keyof typeof stories, chosen: Chosen, signal: AbortSignal): Promise<void> {
+  const played = await stories[story]({ ...chosen, print, signal })
   print(`\n${tableOf(played)}\n\nall ${played.length} steps went as they must`)
 }
 
@@ -77,7 +90,8 @@ async function main(): Promise<number> {
   const signal = stopSignal()
   try {
     const chosen = choose()
-    await (chosen.once ? tellStory(chosen, signal) : show({ ...chosen, root, print, signal }))
+    const { story } = chosen
+    await (story ? tellStory(story, chosen, signal) : show({ ...chosen, root, print, signal }))
     return 0
   } catch (error) {
     return explain(error)

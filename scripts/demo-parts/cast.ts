@@ -20,22 +20,31 @@ export async function prepare<Name extends string>(
   receivers: readonly Inbox[],
   cameras: Cameras | undefined,
 ): Promise<Record<Name, Account>> {
+  const { accounts, known } = await enrol(gateway, people, receivers)
+  gateway.configure({ ...known, ...(cameras && { cameras: cameras.config }) })
+  return accounts
+}
+
+/** Makes the accounts. @returns the account of each user name, and the part of the config that knows people and receivers */
+export async function enrol<Name extends string>(
+  gateway: Gateway,
+  people: Readonly<Record<Name, Role>>,
+  receivers: readonly Inbox[],
+): Promise<{ accounts: Record<Name, Account>; known: Record<string, unknown> }> {
   // Without users first: `gatehouse credential` takes the site's address from the config.
   gateway.configure()
   const entries = Object.entries(people) as [Name, Role][]
   const made = await Promise.all(
     entries.map(async ([name, role]) => [name, await gateway.credential(name, role)] as const),
   )
-  const accounts = Object.fromEntries(made) as Record<Name, Account>
   const caFile = join(gateway.folder, 'receivers.pem')
   writeFileSync(caFile, receivers.map(({ receiver }) => `${receiver.caPem}\n`).join(''))
-  gateway.configure({
+  const known = {
     auth: { users: made.map(([username, { role, secretHash }]) => ({ username, role, secretHash })) },
     webhooks: { allowNetworks: ['127.0.0.0/8'], caFile },
-    ...(cameras && { cameras: cameras.config }),
     rateLimit: { users: Object.fromEntries(entries.map(([name]) => [name, scannerPerMinute])) },
-  })
-  return accounts
+  }
+  return { accounts: Object.fromEntries(made) as Record<Name, Account>, known }
 }
 
 /** A client of that gateway for each account. */

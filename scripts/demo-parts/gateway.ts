@@ -24,6 +24,8 @@ export type Verification = {
   readonly size: number
   readonly root: string
   readonly events: number
+  /** Every log of the box, the growing one last. */
+  readonly logs: readonly { readonly logId: string; readonly size: number; readonly root: string }[]
   readonly mismatches: readonly { readonly where: string; readonly what: string }[]
 }
 

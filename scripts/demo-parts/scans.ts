@@ -1,4 +1,5 @@
 import type { Answer, Client } from './client.ts'
+import { same } from './expect.ts'
 import type { DemoSlot } from './warehouse.ts'
 
 export const eventsPath = '/api/whms/events'
@@ -47,6 +48,14 @@ export function record(by: Client, { key, body }: Scan): Promise<Answer> {
 export async function uploadPhoto(by: Client, photo: Buffer): Promise<{ url: string; sha256: string }> {
   const headers = { 'Content-Type': 'image/png' }
   return (await by.expect(201, 'POST', photosPath, { bytes: photo, headers })).body
+}
+
+/** Throws unless the event is there as the answer to its POST said. @param answered the body of that answer */
+export async function isAsAnswered(by: Client, answered: Answer['body']): Promise<void> {
+  // The log may have been signed over the event since.
+  const { effect: _, slot: __, evidence: ___, ...event } = answered
+  const { evidence: ____, ...now } = await by.get(`${eventsPath}/${event.id}`)
+  same(`event ${event.id}`, now, event)
 }
 
 /** How many events the ledger holds. */

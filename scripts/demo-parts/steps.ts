@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { within } from './bounds.ts'
 
 /** One step of a story that went as it should. */
@@ -42,6 +45,40 @@ export class Steps {
     } catch (error) {
       throw new StepFailed(step, error)
     }
+  }
+}
+
+/** Ends something that a story has started. */
+export type Ending = () => unknown
+
+/** Where a story is played. */
+export type Stage = {
+  readonly steps: Steps
+  readonly folder: string
+  readonly atEnd: (ending: Ending) => void
+}
+
+/**
+ * Plays a story in a temporary folder, and ends all that it started. Throws StepFailed with the step that went wrong; only then
+ * the folder stays.
+ */
+export async function playIn(
+  options: { readonly print: (line: string) => void; readonly signal?: AbortSignal | undefined },
+  story: (stage: Stage) => Promise<void>,
+): Promise<PlayedStep[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'))
+  const steps = new Steps(options)
+  const endings: Ending[] = []
+  let keep = false
+  try {
+    await story({ steps, folder, atEnd: (ending) => endings.push(ending) })
+    return steps.played
+  } catch (error) {
+    keep = !options.signal?.aborted
+    throw error instanceof StepFailed ? new StepFailed(error.step, error.cause, keep ? folder : undefined) : error
+  } finally {
+    for (const end of endings.toReversed()) await end()
+    if (!keep) rmSync(folder, { recursive: true, force: true })
   }
 }
 

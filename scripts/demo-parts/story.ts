@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   arrives,
   cannotBeRewritten,
@@ -32,7 +29,7 @@ import { type Inbox, openInbox } from './inbox.ts'
 import { freePort } from './ports.ts'
 import { powerCut } from './power-cut.ts'
 import { judgement, placement, record } from './scans.ts'
-import { type PlayedStep, StepFailed, Steps } from './steps.ts'
+import { type Ending, type PlayedStep, playIn, type Stage, type Steps } from './steps.ts'
 import { furnish } from './warehouse.ts'
 
 export type StoryOptions = GatewayCommand & {
@@ -65,35 +62,12 @@ export const titles = {
   flip: 'one flipped byte in a copy of the ledger is found, at its leaf',
 } as const
 
-type Ending = () => unknown
-
-/**
- * Plays the whole story against a gatehouse command, on free ports and in a temporary folder, and ends all that it
- * started. Throws StepFailed with the step that went wrong; only then the folder stays.
- */
-export async function playStory(options: StoryOptions): Promise<PlayedStep[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'))
-  const steps = new Steps(options)
-  const endings: Ending[] = []
-  let keep = false
-  try {
-    await play(steps, options, folder, (ending) => endings.push(ending))
-    return steps.played
-  } catch (error) {
-    keep = !options.signal?.aborted
-    throw error instanceof StepFailed ? new StepFailed(error.step, error.cause, keep ? folder : undefined) : error
-  } finally {
-    for (const end of endings.toReversed()) await end()
-    if (!keep) rmSync(folder, { recursive: true, force: true })
-  }
+/** Plays the whole story against a gatehouse command, on free ports. Throws StepFailed with the step that went wrong. */
+export function playStory(options: StoryOptions): Promise<PlayedStep[]> {
+  return playIn(options, (stage) => play(stage, options))
 }
 
-async function play(
-  steps: Steps,
-  options: StoryOptions,
-  folder: string,
-  atEnd: (ending: Ending) => void,
-): Promise<void> {
+async function play({ steps, folder, atEnd }: Stage, options: StoryOptions): Promise<void> {
   const { gateway, admin, scanner, supervisor, inbox, stranger, cameras } = await steps.play(titles.start, () =>
     open(options, folder, atEnd),
   )

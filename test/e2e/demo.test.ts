@@ -1,81 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { freePort, portIsFree } from '../../scripts/demo-parts/ports.ts'
 import { defaultPort } from '../../scripts/demo-parts/showing.ts'
 import { StepFailed } from '../../scripts/demo-parts/steps.ts'
 import { playStory, titles } from '../../scripts/demo-parts/story.ts'
+import { altered, demo, gatehouse, leavesNothing, processesWith, root, temporary } from './demo-runs.ts'
 
 t.setTimeout(600_000)
-
-const root = resolve(import.meta.dirname, '../..')
-const gatehouse = join(root, 'scripts/gatehouse')
-
-type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
-
-type Running = {
-  readonly child: ChildProcess
-  readonly ended: Promise<Ended>
-  /** Resolves once that text has been printed, or with the end. */
-  said(text: string): Promise<unknown>
-}
-
-/** A folder for everything temporary that a demo makes. */
-function temporary(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'demo-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** scripts/demo as a person starts it: nothing of the test runner is handed on. */
-function demo(t: Test, args: readonly string[], folder = temporary(t)): Running {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: folder }
-  const child = spawn(join(root, 'scripts/demo'), args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  const heard = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].on('data', (part: Buffer) => {
-      heard[name] += part.toString('utf8')
-    })
-  }
-  const ended = new Promise<Ended>((done) => child.once('close', (code) => done({ code, ...heard })))
-  const said = (text: string) => {
-    const heardIt = new Promise<void>((done) => {
-      const look = () => heard.stdout.includes(text) && done()
-      child.stdout.on('data', look)
-      look()
-    })
-    return Promise.race([heardIt, ended])
-  }
-  return { child, ended, said }
-}
-
-/** Processes whose command line holds that text. */
-function processesWith(text: string): string[] {
-  return globSync('/proc/[0-9]*/cmdline').flatMap((file) => {
-    try {
-      const line = readFileSync(file, 'utf8').replaceAll('\0', ' ')
-      return line.includes(text) ? [line] : []
-    } catch {
-      return []
-    }
-  })
-}
-
-function leavesNothing(t: Test, folder: string): void {
-  t.strictSame(readdirSync(folder), [], 'no file is left behind')
-  t.strictSame(processesWith(folder), [], 'no process is left behind')
-}
-
-/** A gatehouse command that does `instead` first. */
-function altered(t: Test, instead: string): string {
-  const file = join(temporary(t), 'gatehouse')
-  writeFileSync(file, `#!/bin/sh\n${instead}\nexec '${gatehouse}' "$@"\n`, { mode: 0o755 })
-  return file
-}
 
 t.test('the story of the demo goes as it must from the first start to the last proof', async (t) => {
   const folder = temporary(t)
@@ -184,7 +117,7 @@ t.test('a running demo shows how to sign in, prints notifications, and stops whe
 })
 
 t.test('a demo that is asked for nonsense explains itself', async (t) => {
-  for (const args of [['--once', '--port', '9000'], ['--port', 'x'], ['--nonsense']]) {
+  for (const args of [['--once', '--port', '9000'], ['--once', '--disaster'], ['--port', 'x'], ['--nonsense']]) {
     const { code, stderr } = await demo(t, args).ended
     t.equal(code, 2)
     t.match(stderr, /^demo: .+\n$/)
