@@ -12,7 +12,7 @@ export function controlActions(gateway: Gateway, dataDir: string, clock: Clock):
   return {
     dataDir,
     verify: async () => {
-      const verification = await gateway.jobs.verify(dataDir, outsidersOf(gateway.live.config.evidence))
+      const verification = await gateway.jobs.verify(dataDir, { known: outsidersOf(gateway.live.config.evidence) })
       noteVerification(dataDir, verification, clock.now())
       return verification
     },

@@ -24,7 +24,8 @@ async function answer(request: JobRequest): Promise<JobAnswer> {
 function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResult> {
   switch (request.job) {
     case 'verify':
-      return verifyWithOutsiders(dataDir, request.told, {
+      return verifyWithOutsiders(dataDir, request.told.known, {
+        mayLackFiles: request.told.mayLackFiles ?? false,
         onProgress: (share) => parentPort?.postMessage({ id: request.id, share }),
       })
     case 'report':

@@ -19,7 +19,7 @@ import type { RecordedMotion, Replayed, ReplaySpec } from '../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
 type JobKinds = {
-  verify: { readonly told: KnownOutsiders; readonly result: FullVerification }
+  verify: { readonly told: VerifyAsked; readonly result: FullVerification }
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
   scores: { readonly told: ReplaySpec; readonly result: Replayed }
   whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
@@ -29,6 +29,8 @@ type JobKinds = {
   rehearse: { readonly told: RehearsalOrder; readonly result: Rehearsed }
 }
 type JobKind = keyof JobKinds
+/** `mayLackFiles`: see `verifyLedger`. */
+export type VerifyAsked = { readonly known: KnownOutsiders; readonly mayLackFiles?: boolean }
 export type WhatIfSpec = { readonly spec: ReplaySpec; readonly recorded: readonly RecordedMotion[] }
 export type JobResult = JobKinds[JobKind]['result']
 
@@ -68,7 +70,7 @@ export class Jobs {
   }
 
   /** Recomputes the ledger in `dataDir`; see `verifyWithOutsiders`. Rejects with INTERNAL_ERROR when it cannot be read at all. */
-  async verify(dataDir: string, known: KnownOutsiders): Promise<FullVerification> {
+  async verify(dataDir: string, asked: VerifyAsked): Promise<FullVerification> {
     const startedMs = this.#clock.monotonic()
     let saidMs = startedMs
     const onShare = (share: number) => {
@@ -80,7 +82,7 @@ export class Jobs {
     }
     onShare(0)
     try {
-      const result = await this.#run(dataDir, { job: 'verify', told: known }, onShare)
+      const result = await this.#run(dataDir, { job: 'verify', told: asked }, onShare)
       const seconds = Math.round((this.#clock.monotonic() - startedMs) / 1000)
       const { ok, size } = result
       if (seconds * 1000 >= slowMs) this.#log.info({ ok, leaves: size, seconds }, 'the ledger was verified')

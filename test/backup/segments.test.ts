@@ -75,6 +75,8 @@ t.test('a new box has every row of the old one from its segments alone', async (
   }
   t.equal(verifyLedger(join(box, 'state'), { mayLackFiles: true }).ok, true)
   const again = await opened(t, box)
+  const { size, note } = await again.checkpoints.make()
+  t.ok(size > 0 && note.includes(restored.fork?.logId ?? 'no fork'), 'the new log is signed before the photos are back')
   t.same(await asks(again, '/api/whms/slots'), stock)
   t.same(await asks(again, '/api/whms/events'), events)
   await place(again, 4)
