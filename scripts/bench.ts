@@ -2,8 +2,8 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, history, detection, scores, console
- *                      (where Chromium is installed), binary; or wall, ten minutes:
+ *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, history, detection, scores, binary;
+ *                      or console, where Chromium is installed and little else runs; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
  *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
@@ -90,8 +90,8 @@ const parts = {
 
 type Part = keyof typeof parts
 
-/** Without what takes ten minutes, or gigabytes. */
-const usual = Object.keys(parts).filter((name) => name !== 'wall' && name !== 'proofs')
+/** Without what takes ten minutes, or gigabytes, or a machine to itself. */
+const usual = Object.keys(parts).filter((name) => !['wall', 'proofs', 'console'].includes(name))
 
 type TimedAsk = {
   readonly parts: readonly Part[]
