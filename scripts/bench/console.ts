@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { systemClock } from '../../src/platform/index.ts'
 import { launchBrowser } from '../../test/support/browser.ts'
 import { waitUntil } from '../../test/support/waiting.ts'
@@ -188,15 +188,18 @@ async function measureEvents(browser: Browser, { gateway, slots, photoUrl }: Hal
 /** What open floor pages cost the gateway besides the events themselves. */
 async function measureScreens(browser: Browser, hall: Hall): Promise<Figure> {
   const alone = await underEvents(hall, eventsSeen)
-  const context = await signedInContext(browser, hall.gateway.url)
+  // Each is a device of its own: pages of one browser share six connections to a gateway, and each keeps one for the stream.
+  const contexts: BrowserContext[] = []
   for (let n = 0; n < screens; n += 1) {
+    const context = await signedInContext(browser, hall.gateway.url)
+    contexts.push(context)
     const page = await context.newPage()
     await page.goto(`${hall.gateway.url}/`)
     await isUseful(page)
   }
   await pause(5000)
   const watched = await underEvents(hall, 10 * eventsSeen)
-  await context.close()
+  for (const context of contexts) await context.close()
   return {
     id: 'console-screens',
     what: `Processor time of the gateway for ${screens} open screens at ${eventsASecond} events a second`,
