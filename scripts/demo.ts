@@ -5,13 +5,19 @@
  *   scripts/demo --once          one story on free ports, step by step; exit code 0 when every step went as it must
  *   scripts/demo --disaster      a box burns under load, and a new one comes back from its segments; the same exit codes
  *
+ *   scripts/demo --hub           a head office with three sites on free ports: the story is played, then it stays until Ctrl-C
+ *   scripts/demo --hub --once    the story alone
+ *
  *   --port N         another port than 8480
+ *   --postgres DIR   with --hub: the folder of initdb and postgres, when they are not where Debian puts them
  *   --command PATH   another gatehouse command than scripts/gatehouse, such as the single binary
  *   --bare           run it with an empty environment
  */
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { playDisaster } from './demo-parts/disaster.ts'
+import { stay } from './demo-parts/hub/showing.ts'
+import { NoPostgres, playHubStory } from './demo-parts/hub/story.ts'
 import { DemoRefused, defaultPort, show } from './demo-parts/showing.ts'
 import { StepFailed, tableOf } from './demo-parts/steps.ts'
 import { playStory } from './demo-parts/story.ts'
@@ -23,9 +29,11 @@ class Misused extends Error {}
 
 const stories = { once: playStory, disaster: playDisaster } as const
 
-/** `story`: null for a gateway to look at. */
+/** `story`: null for a gateway to look at. `stays`: the head office goes on after its story. */
 type Chosen = {
-  readonly story: keyof typeof stories | null
+  readonly story: keyof typeof stories | 'hub' | null
+  readonly stays: boolean
+  readonly postgres: string | undefined
   readonly port: number
   readonly command: string
   readonly bare: boolean
@@ -40,15 +48,17 @@ function stopSignal(): AbortSignal {
 }
 
 function choose(): Chosen {
-  const { once = false, disaster = false, bare = false, command, port } = parse()
-  if (once && disaster) throw new Misused('--once and --disaster are two stories; name one')
-  const story = once ? 'once' : disaster ? 'disaster' : null
+  const { once = false, disaster = false, hub = false, bare = false, command, port, postgres } = parse()
+  if (disaster && (once || hub))
+    throw new Misused(`--${once ? 'once' : 'hub'} and --disaster are two stories; name one`)
+  const story = hub ? 'hub' : disaster ? 'disaster' : once ? 'once' : null
   if (story && port !== undefined) throw new Misused(`--${story} takes free ports by itself`)
+  if (postgres !== undefined && !hub) throw new Misused('--postgres goes with --hub')
   const number = Number(port ?? defaultPort)
   if (!Number.isInteger(number) || number < 1 || number > 65_535) throw new Misused(`${port} is not a port`)
   return {
-    story,
-    bare,
+    ...{ story, bare, postgres },
+    stays: hub && !once,
     port: number,
     command: command === undefined ? join(root, 'scripts/gatehouse') : resolve(command),
   }
@@ -60,7 +70,9 @@ function parse() {
     disaster: { type: 'boolean' },
     bare: { type: 'boolean' },
     command: { type: 'string' },
+    hub: { type: 'boolean' },
     port: { type: 'string' },
+    postgres: { type: 'string' },
   } as const
   try {
     return parseArgs({ options }).values
@@ -69,9 +81,15 @@ function parse() {
   }
 }
 
-async function tellStory(story: keyof typeof stories, chosen: Chosen, signal: AbortSignal): Promise<void> {
-  const played = await stories[story]({ ...chosen, print, signal })
-  print(`\n${tableOf(played)}\n\nall ${played.length} steps went as they must`)
+async function run(chosen: Chosen, signal: AbortSignal): Promise<void> {
+  const { story, stays } = chosen
+  const options = { ...chosen, root, print, signal }
+  if (story === null) return show(options)
+  const after = async (scene: Parameters<typeof stay>[0]) => {
+    if (stays) await stay(scene, print, signal)
+  }
+  const played = story === 'hub' ? await playHubStory({ ...options, after }) : await stories[story](options)
+  if (!stays) print(`\n${tableOf(played)}\n\nall ${played.length} steps went as they must`)
 }
 
 /** @returns the exit code, after the reason has been told */
@@ -81,17 +99,15 @@ function explain(error: unknown): number {
     if (error.folder) console.error(`        what it wrote was left in ${error.folder}`)
     return 1
   }
-  if (!(error instanceof Misused || error instanceof DemoRefused)) throw error
+  if (!(error instanceof Misused || error instanceof DemoRefused || error instanceof NoPostgres)) throw error
   console.error(`demo: ${error.message}`)
-  return error instanceof Misused ? 2 : 1
+  return error instanceof DemoRefused ? 1 : 2
 }
 
 async function main(): Promise<number> {
   const signal = stopSignal()
   try {
-    const chosen = choose()
-    const { story } = chosen
-    await (story ? tellStory(story, chosen, signal) : show({ ...chosen, root, print, signal }))
+    await run(choose(), signal)
     return 0
   } catch (error) {
     return explain(error)

@@ -12,16 +12,17 @@ export type Role = Account['role']
 
 /**
  * Everything that must be there before the gateway may start: accounts, made by its own command as an admin makes them,
- * and the config that holds their hashes. @returns the account of each user name
+ * and the config that holds their hashes. @param more of the config. @returns the account of each user name
  */
 export async function prepare<Name extends string>(
   gateway: Gateway,
   people: Readonly<Record<Name, Role>>,
   receivers: readonly Inbox[],
   cameras: Cameras | undefined,
+  more: Record<string, unknown> = {},
 ): Promise<Record<Name, Account>> {
   const { accounts, known } = await enrol(gateway, people, receivers)
-  gateway.configure({ ...known, ...(cameras && { cameras: cameras.config }) })
+  gateway.configure({ ...known, ...(cameras && { cameras: cameras.config }), ...more })
   return accounts
 }
 

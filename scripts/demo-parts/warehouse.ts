@@ -24,11 +24,22 @@ export type Floor = {
   readonly zones: readonly string[]
 }
 
+export type Hall = {
+  readonly name: string
+  /** Serial numbers of its pallets begin behind this one. */
+  readonly serialsBehind?: number
+  /** What is printed on the i-th pallet besides its number. */
+  readonly goods?: (i: number) => object
+}
+
 /** Creates all of it through the API, as an admin would. */
-export async function furnish(admin: Client): Promise<Floor> {
+export async function furnish(
+  admin: Client,
+  { name, serialsBehind = 0, goods = () => ({}) }: Hall = { name: 'Demo hall' },
+): Promise<Floor> {
   const location = { lat: 52.52, lng: 13.405 }
   const warehouse = await admin.create('/api/whms/warehouses', {
-    name: 'Demo hall',
+    name,
     timezone: 'Europe/Berlin',
     location,
   })
@@ -37,8 +48,10 @@ export async function furnish(admin: Client): Promise<Floor> {
     await admin.create('/api/whms/zones', { ...zone, warehouseId: warehouse.id })
     slots.push(...(await addSlots(admin, zone, index)))
   }
-  const pallets = Array.from({ length: palletCount }, (_, i) => palletBarcode(i + 1))
-  for (const [i, asset_id] of pallets.entries()) await admin.create('/api/whms/assets', { asset_id, ...measures(i) })
+  const pallets = Array.from({ length: palletCount }, (_, i) => palletBarcode(serialsBehind + i + 1))
+  for (const [i, asset_id] of pallets.entries()) {
+    await admin.create('/api/whms/assets', { asset_id, ...measures(i), ...goods(i) })
+  }
   return { warehouseId: warehouse.id, slots, pallets, zones: zones.map(({ name }) => name) }
 }
 

@@ -21,6 +21,7 @@ import {
 } from '../log/index.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
+import { firstRetryMs, intervalMs, retryAfterMs } from './retry.ts'
 import { Rides } from './rides.ts'
 import { type FeedFinding, type FeedVerdict, judgeFeed } from './verdict.ts'
 import { type FeedAnswer, feedPath, mostLeaves } from './wire.ts'
@@ -71,8 +72,6 @@ export type FeedSeen = {
   readonly forMs: number
 }
 
-/** The least time between two feeds with new leaves: each makes a checkpoint. */
-const intervalMs = 1000
 /** A feed without leaves: the head office sees that the gateway lives, and how it is. */
 const lifeSignMs = 300_000
 const statusEveryMs = 60_000
@@ -80,13 +79,6 @@ const fewestLeaves = 16
 /** How long a batch waits for notifications, at most. */
 const politenessMs = 5000
 const politeStepMs = 100
-const waits = {
-  /** Nobody has to do anything: a line or a database that is away. */
-  soon: { firstMs: 2000, longestMs: 300_000 },
-  /** Somebody has to do something. */
-  later: { firstMs: 60_000, longestMs: 3_600_000 },
-} as const
-const passing: readonly FeedFinding[] = ['unreachable', 'unavailable']
 
 /** A log of this box, from which leaves are sent. */
 type Line = { readonly number: number; readonly logId: string; readonly isGrowing: boolean; place: number | undefined }
@@ -420,12 +412,9 @@ export class Feeder {
     this.#failingSinceMs ??= clock.monotonic()
     this.#failures += 1
     if (finding === 'unreachable') this.#mostLeaves = Math.max(fewestLeaves, Math.floor(this.#mostLeaves / 2))
-    const { firstMs, longestMs } = passing.includes(finding) ? waits.soon : waits.later
-    const wholeMs = Math.min(firstMs * 2 ** Math.min(this.#failures - 1, 20), longestMs)
-    // Less up to half of it by chance, so that not all gateways come at once when it is back.
-    const share = (random(1)[0] ?? 0) / 510
+    const waitMs = retryAfterMs(finding, this.#failures, (random(1)[0] ?? 0) / 255)
     this.#isBackingOff = true
-    this.#after(Math.max(wholeMs * (1 - share), retryAfterSeconds * 1000))
+    this.#after(Math.max(waitMs, retryAfterSeconds * 1000))
   }
 
   /** Something on this box: no checkpoint can be made, or the token cannot be read. */
@@ -436,7 +425,7 @@ export class Feeder {
     const words = `this gateway cannot send: ${err instanceof Error ? err.message : String(err)}`
     if (isExpected) {
       this.#isBackingOff = true
-      this.#after(waits.soon.firstMs)
+      this.#after(firstRetryMs)
     } else this.#unwell({ kind: 'trouble', finding: 'refused', words, retryAfterSeconds: undefined })
   }
 }

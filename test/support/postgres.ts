@@ -21,14 +21,23 @@ export type TestPostgres = {
   start(): Promise<void>
 }
 
+export type PostgresOptions = {
+  /** Folder of its programs; default: where Debian puts them. */
+  readonly bin?: string | undefined
+  /** As it is when installed: what is committed is on the disk. */
+  readonly isDurable?: boolean
+}
+
 const superuser = 'super'
 
 /**
- * Starts a server that lives as long as the test. Each test file has one of its own. Without fsync, so that it is fast: a killed
+ * Starts a server that lives as long as the test. Each test file has one of its own. Without fsync by default, so that it is fast: a killed
  * server still has what it wrote, because the system keeps it.
  */
-export async function startPostgres(t: { teardown(work: () => unknown): void }): Promise<TestPostgres> {
-  const bin = postgresBin()
+export async function startPostgres(
+  t: { teardown(work: () => unknown): void },
+  { bin = postgresBin(), isDurable = false }: PostgresOptions = {},
+): Promise<TestPostgres> {
   if (!bin) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
   // Not under TMPDIR, which may be closed to the server's user, and whose path may be too long for a socket.
   const folder = mkdtempSync('/tmp/gatehouse-pg-')
@@ -39,11 +48,10 @@ export async function startPostgres(t: { teardown(work: () => unknown): void }):
   execFileSync(join(bin, 'initdb'), makes, { ...who, cwd: folder, stdio: 'pipe' })
   let child: ChildProcess | undefined
   const settings = [
-    'listen_addresses=',
-    'fsync=off',
-    'full_page_writes=off',
-    'shared_buffers=32MB',
-    'max_connections=60',
+    ...['listen_addresses=', 'max_connections=60'],
+    ...(isDurable
+      ? ['shared_buffers=256MB', 'max_wal_size=1GB']
+      : ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB']),
   ]
   const args = ['-D', data, '-k', folder, ...settings.flatMap((setting) => ['-c', setting])]
   const end = async (signal: 'SIGINT' | 'SIGKILL') => {
@@ -52,9 +60,21 @@ export async function startPostgres(t: { teardown(work: () => unknown): void }):
     child.kill(signal)
     await ended
   }
+  const launch = () => {
+    const server = spawn(join(bin, 'postgres'), args, { ...who, cwd: folder, stdio: 'ignore' })
+    const last = () => server.kill('SIGKILL')
+    process.once('exit', last)
+    server.once('exit', () => process.off('exit', last))
+    child = server
+  }
   const start = async () => {
-    child = spawn(join(bin, 'postgres'), args, { ...who, cwd: folder, stdio: 'ignore' })
-    await waitUntil('PostgreSQL answers', () => answers(folder), { withinMs: 30_000, everyMs: 50 })
+    launch()
+    const isUp = () => {
+      // It ends at once while a process of the server that was killed is still there.
+      if (child?.exitCode !== null) launch()
+      return answers(folder)
+    }
+    await waitUntil('PostgreSQL answers', isUp, { withinMs: 30_000, everyMs: 50 })
   }
   t.teardown(async () => {
     await end('SIGINT')

@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../../../test/support/postgres.ts'
+import { postgresBin } from '../../bench/postgres.ts'
+import type { GatewayCommand } from '../gateway.ts'
+import { freePort } from '../ports.ts'
+import { type PlayedStep, StepFailed, Steps } from '../steps.ts'
+import {
+  arrives,
+  confirms,
+  goesOn,
+  isCaught,
+  isPutBack,
+  joins,
+  recalls,
+  receives,
+  type Scene,
+  ships,
+  survives,
+} from './acts.ts'
+import { Office } from './office.ts'
+import { openSite, recalledPallet, type Site, type SiteId, siteIds } from './sites.ts'
+
+/** A reason not to begin, told to the user as it stands. */
+export class NoPostgres extends Error {
+  override readonly name = 'NoPostgres'
+
+  constructor(folder: string | undefined) {
+    const where = folder === undefined ? 'it is not installed' : `${folder} has no initdb and postgres`
+    super(`this demo needs PostgreSQL 15 or later, and ${where}. On Debian: apt-get install postgresql`)
+  }
+}
+
+export type HubStoryOptions = GatewayCommand & {
+  /** Folder of initdb and postgres; undefined: where Debian puts them. */
+  readonly postgres?: string | undefined
+  readonly print: (line: string) => void
+  /** Ends the story in the middle, without leaving anything behind. */
+  readonly signal?: AbortSignal | undefined
+  /** Runs after the story, before everything is ended. */
+  readonly after?: (scene: Scene) => Promise<void>
+}
+
+/** The steps, by the names under which they are played. */
+export const hubTitles = {
+  postgres: 'a PostgreSQL of its own starts',
+  office: 'the head office makes its tables and is up, over HTTPS',
+  sites: 'three gateways start, each with a hall and pallets',
+  join: 'each gateway joins by a code that is good once',
+  receive: 'pallets are received at all three sites',
+  recall: 'a recall by GTIN and lot lists those of the lot, at every site, and no others',
+  ship: 'a pallet of the lot leaves Hamburg: it is in transit, with its truck',
+  arrive: 'it arrives in Bremen: one way over both sites',
+  recallAgain: 'the recall finds it where it is now',
+  confirm: 'what a site signed is confirmed by the head office',
+  crash: 'after kill -9 of the head office nothing is lost, and nothing is there twice',
+  putBack: 'the database of Kassel is put back by hand: its gateway says that it is behind',
+  fork: 'Kassel goes on with another history: it is caught by name',
+  accept: 'Kassel accepts the fork and goes on with a new log',
+} as const
+
+/**
+ * Plays the story of the head office: a PostgreSQL, a head office and three gateways on free ports, in temporary folders, all of
+ * which are ended. Throws NoPostgres, and StepFailed with the step that went wrong; only then the folder stays.
+ */
+export async function playHubStory(options: HubStoryOptions): Promise<PlayedStep[]> {
+  const bin = options.postgres ?? postgresBin()
+  if (bin === undefined || !hasPrograms(bin)) throw new NoPostgres(options.postgres)
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'))
+  const steps = new Steps(options)
+  const endings: (() => unknown)[] = []
+  let keep = false
+  try {
+    const scene = await play(steps, options, { bin, folder, atEnd: (ending) => endings.push(ending) })
+    await options.after?.(scene)
+    return steps.played
+  } catch (error) {
+    keep = !options.signal?.aborted
+    throw error instanceof StepFailed ? new StepFailed(error.step, error.cause, keep ? folder : undefined) : error
+  } finally {
+    for (const end of endings.toReversed()) await end()
+    if (!keep) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Stage = {
+  readonly bin: string
+  readonly folder: string
+  readonly atEnd: (ending: () => unknown) => void
+}
+
+async function play(steps: Steps, options: HubStoryOptions, stage: Stage): Promise<Scene> {
+  const scene = await open(steps, options, stage)
+  const { hamburg, bremen, kassel } = scene.sites
+  await steps.play(hubTitles.join, () => joins(scene))
+  await steps.play(hubTitles.receive, () => receives(scene))
+  const ofLot = (site: Site, n: number) => [site.siteId, recalledPallet(site, n)] as const
+  const first = [hamburg, bremen, kassel].flatMap((site) => [ofLot(site, 0), ofLot(site, 1)])
+  await steps.play(hubTitles.recall, () => recalls(scene, first))
+  await steps.play(hubTitles.ship, () => ships(scene))
+  await steps.play(hubTitles.arrive, () => arrives(scene))
+  const moved = ['bremen', recalledPallet(hamburg, 0)] as const
+  await steps.play(hubTitles.recallAgain, () => recalls(scene, [...first.slice(1), moved]))
+  await steps.play(hubTitles.confirm, () => confirms(scene))
+  await steps.play(hubTitles.crash, () => survives(scene))
+  await steps.play(hubTitles.putBack, () => isPutBack(scene))
+  await steps.play(hubTitles.fork, () => isCaught(scene))
+  await steps.play(hubTitles.accept, () => goesOn(scene))
+  return scene
+}
+
+async function open(steps: Steps, options: HubStoryOptions, { bin, folder, atEnd }: Stage): Promise<Scene> {
+  const { postgres } = await steps.play(hubTitles.postgres, async () => {
+    const started = await startPostgres({ teardown: atEnd }, { bin })
+    const [row] = await started.ask('postgres', 'SHOW server_version')
+    return { postgres: started, detail: `version ${row?.['server_version']}, reached by a socket alone` }
+  })
+  const { office, account } = await steps.play(hubTitles.office, async () => {
+    const one = new Office({ ...options, folder, port: await freePort() })
+    atEnd(() => one.close())
+    const made = await one.prepare(postgres)
+    await one.start()
+    return { office: one, account: made.account, detail: one.url }
+  })
+  const { sites } = await steps.play(hubTitles.sites, async () => {
+    const opened = await Promise.all(siteIds.map((siteId) => openSite({ ...options, folder, atEnd }, siteId)))
+    const bySite = Object.fromEntries(opened.map((site) => [site.siteId, site])) as Record<SiteId, Site>
+    return { sites: bySite, detail: opened.map(({ siteId, gateway }) => `${siteId} ${gateway.url}`).join(', ') }
+  })
+  return { office, account, sites }
+}
+
+function hasPrograms(bin: string): boolean {
+  return ['initdb', 'postgres'].every((program) => existsSync(join(bin, program)))
+}
