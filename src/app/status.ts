@@ -10,6 +10,7 @@ import { type Checkpoint, type Log, lastCosignature, lastTimestampBy } from '../
 import { type ClockReport, isoTime } from '../platform/index.ts'
 import type { Wellness } from '../upload/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
+import { offerNow } from './offer.ts'
 import type { ConfigNow } from './reload-book.ts'
 import { lastVerification } from './verification-note.ts'
 
@@ -127,15 +128,17 @@ function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }:
 
 /**
  * The feed to the head office; null without one. `acknowledged`: leaves of the log that it has, null before its first answer; `lag`:
- * leaves that it has not; `names`: whether names of people go there.
+ * leaves that it has not; `names`: whether names of people go there; `offer`: a newer version that it offers.
  */
-function hubOf({ feed, logRoom }: StatusNeeds) {
+function hubOf({ feed, logRoom, live, version, nowMs }: StatusNeeds) {
   const seen = feed()
   if (!seen) return null
-  const { url, size, fedAtMs, names, trouble, forMs } = seen
+  const { url, size, fedAtMs, names, offer, trouble, forMs } = seen
+  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
   return {
     ...{ url, acknowledged: size, acknowledgedAt: timeOf(fedAtMs) },
     names,
+    offer: offerNow(offer, live.config.updates, { running: version, atMs: nowMs(), timezone }),
     lag: size === null ? null : Math.max(0, logRoom.size - size),
     trouble: trouble ? { ...trouble, forSeconds: Math.round(forMs / 1000) } : null,
   }

@@ -14,6 +14,7 @@ import { buildInfo } from '../platform/bundle.ts'
 import { createLogger, isJournal, serviceManager, systemClock, systemRandom } from '../platform/index.ts'
 import { type CredentialOptions, printCredential } from './credential.ts'
 import { joinHub } from './hub-join.ts'
+import { hubOfferCommand } from './hub-offer.ts'
 
 export function hubCommand(): Command {
   const hub = new Command('hub').description('the head office: gathers the logs of many gateways in PostgreSQL')
@@ -57,6 +58,7 @@ export function hubCommand(): Command {
     .requiredOption('--config <file>', 'config file of this gateway')
     .option('--json', 'for programs')
     .action(join)
+  hub.addCommand(hubOfferCommand())
   return hub
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
+import { statusThroughDaemon } from '../app/index.ts'
 import { stepBack } from '../backup/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { databaseFile, newestSchema } from '../database/index.ts'
@@ -16,6 +17,7 @@ import {
   statesForm,
 } from '../upgrade/index.ts'
 import { becomeOwnerOf } from './alone.ts'
+import { reach } from './reach.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
 const dayMs = 86_400_000
@@ -37,6 +39,14 @@ export function upgradeCommand(): Command {
     .option('--json', 'for programs')
     .action(rehearse)
   upgrade
+    .command('offered')
+    .description(
+      'print the version that the head office offers, when updates.offers is take and updates.window is now: exit 0; else exit 1 and say why',
+    )
+    .option('--config <file>', `config of the gateway; ${usualConfigText}`)
+    .option('--json', 'for programs: {version, isTakenNow, why}, or null without an offer')
+    .action(offered)
+  upgrade
     .command('states')
     .description('print what this version derives from a copy of the ledger, one answer a line; for the next version')
     .argument('<folder>', 'folder with the copy, which is only read')
@@ -44,6 +54,16 @@ export function upgradeCommand(): Command {
     .option('--most <n>', 'at so many events at the most, the newest ones', '20000')
     .action(states)
   return upgrade
+}
+
+/** Asks the daemon: only it hears what the head office offers. */
+async function offered({ config, json }: { config?: string; json?: boolean }): Promise<void> {
+  const { checked, runtimeDir } = await reach(usualConfig(config))
+  if (runtimeDir === undefined) throw new ExitError(1, `no gatehouse runs on ${checked.config?.dataDir ?? 'this box'}`)
+  const offer = (await statusThroughDaemon(runtimeDir)).hub?.offer ?? null
+  if (json) process.stdout.write(`${JSON.stringify(offer)}\n`)
+  if (!offer?.isTakenNow) throw new ExitError(1, json ? '' : (offer?.why ?? 'the head office offers no newer version'))
+  if (!json) process.stdout.write(`${offer.version}\n`)
 }
 
 type RehearseOptions = {

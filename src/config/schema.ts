@@ -13,7 +13,7 @@ import {
   uploadIsKnown,
   witnessIsNamed,
 } from './cross-checks.ts'
-import { file, folder, network, origin, size, text, url } from './kinds.ts'
+import { file, folder, network, oneOf, origin, recordingHours, size, text, url } from './kinds.ts'
 import { auth, listener, metricsListener, rateLimit, site, storage } from './sections/access.ts'
 import { camera, objectDetection, privacy, unheard } from './sections/cameras.ts'
 import { backupFile, backupSegments } from './sections/copies.ts'
@@ -143,8 +143,17 @@ const everything = z.strictObject({
         'Layout of the pages for the floor: automatic, or the version whose layout they keep.',
         { ...unheard, example: '1.0' },
       ),
+      offers: key(
+        oneOf(['ignore', 'show', 'take']).prefault('show'),
+        'Versions that the head office offers. show: "gatehouse status" names them. take: "gatehouse upgrade offered" also lets a timer install them.',
+      ),
+      window: key(
+        filledList(recordingHours(), 50, 'a list of 1 to 50 times of the week').prefault(['Mo-Su 02:00-05:00']),
+        'When an offered version may be taken, by the clock of the box.',
+        { example: ['Sa 20:00-24:00'] },
+      ),
     }),
-    'What an update may change.',
+    'What an update may change, and when.',
     live,
   ),
   video: key(

@@ -38,6 +38,7 @@ function linesOf(status: GatewayStatus, nowMs: number): Line[] {
     checkpointLine(status, nowMs),
     ...witnessLines(status, nowMs),
     hubLine(status, nowMs),
+    offerLine(status),
     ...cameraLines(status, nowMs),
     webhookLine(status),
     uploadLine(status, nowMs),
@@ -101,6 +102,12 @@ function hubLine({ hub }: GatewayStatus, nowMs: number): Line | undefined {
     `${url} ${has}${rest}${people}${why(trouble?.words ?? null)}`,
     trouble === null || isPassing,
   )
+}
+
+function offerLine({ hub }: GatewayStatus): Line | undefined {
+  // Absent from a daemon of before.
+  const offer = hub?.offer
+  return offer ? line('offer', `the head office offers version ${offer.version}; ${offer.why}`) : undefined
 }
 
 const isAway = (finding: string) => finding === 'unreachable' || finding === 'unavailable'

@@ -67,6 +67,8 @@ export type FeedSeen = {
   readonly fedAtMs: number | null
   /** What was agreed on names of people; null before the first answer. */
   readonly names: 'sent' | 'kept here' | 'not taken there' | null
+  /** The version of gatehouse that the head office offers; null: none. */
+  readonly offer: string | null
   readonly trouble: { readonly finding: FeedFinding; readonly words: string } | undefined
   /** How long it has not been well, in milliseconds. */
   readonly forMs: number
@@ -97,6 +99,7 @@ export class Feeder {
   readonly #rides = new Rides()
   /** What the head office says that it takes; undefined before its first answer. */
   #takes: FeedAnswer['openings'] | undefined
+  #offer: string | null = null
   #trouble: FeedSeen['trouble']
   #failingSinceMs: number | undefined
   #failures = 0
@@ -155,6 +158,7 @@ export class Feeder {
       size: this.#lines.find(({ isGrowing }) => isGrowing)?.place ?? null,
       fedAtMs: this.#fedAtMs,
       names: this.#namesAgreed(settings),
+      offer: this.#offer,
       trouble: this.#trouble,
       forMs: this.#failingSinceMs === undefined ? 0 : nowMs - this.#failingSinceMs,
     }
@@ -388,12 +392,13 @@ export class Feeder {
     return this.#needs.work.read(knownLogs).at(-1)?.parent !== null
   }
 
-  #heard({ openings }: FeedAnswer, settings: FeedSettings): void {
+  #heard({ openings, offer }: FeedAnswer, settings: FeedSettings): void {
     if (openings !== this.#takes && openings === 'never' && settings.openings === 'names') {
       const words = 'the head office takes no names: its hub.openings is never, so none are sent'
       this.#needs.log.warn({ hub: settings.url }, words)
     }
     this.#takes = openings
+    this.#offer = offer?.version ?? null
   }
 
   #isDone(line: Line, target: Checkpoint, { openings }: FeedSettings): boolean {

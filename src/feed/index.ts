@@ -10,5 +10,6 @@ export {
   Fleet,
   feedPath,
   largestFeedBytes,
+  releaseVersion,
   Status,
 } from './wire.ts'

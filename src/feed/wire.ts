@@ -15,6 +15,9 @@ const mostRows = 4096
 /** As many hashes as a consistency proof over 2^63 leaves can have. */
 const mostHashes = 126
 
+/** As packages are numbered. */
+export const releaseVersion = z.string().regex(/^\d{1,5}\.\d{1,5}\.\d{1,5}[0-9A-Za-z.+~-]{0,40}$/)
+
 const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const base64 = z.base64()
 const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
@@ -129,7 +132,7 @@ export type FeedBody = z.infer<typeof FeedBody>
 /**
  * The answer to a feed that was taken in. `size`: leaves that the head office has stored. `cosignature`: its signature line under the
  * checkpoint; null when it has not seen enough to confirm it. `witnessed`: size of the largest checkpoint that it has confirmed. `named`:
- * leaves whose names it has; absent while it takes none.
+ * leaves whose names it has; absent while it takes none. `offer`: a version of gatehouse that the gateway is offered.
  */
 export const FeedAnswer = z.object({
   size,
@@ -137,6 +140,7 @@ export const FeedAnswer = z.object({
   witnessed: size,
   openings: z.enum(['never', 'names']),
   named: size.optional(),
+  offer: z.object({ version: releaseVersion }).optional().catch(undefined),
 })
 export type FeedAnswer = z.infer<typeof FeedAnswer>
 

@@ -12,6 +12,7 @@ import { AskService } from './ask/service.ts'
 import { authorityOf } from './authority.ts'
 import { EnrolService } from './enrol/service.ts'
 import { FeedService } from './feed/service.ts'
+import { OfferService } from './offers/service.ts'
 import { HubFigures } from './operations/figures.ts'
 import { HubMetrics } from './operations/metrics.ts'
 import { operationRoutes } from './operations/routes.ts'
@@ -40,8 +41,10 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   await demandSchema(connection)
   const db = new HubDatabase({ connection, log })
   const witness = new HubWitness({ db, clock, log, ...witnessKeyOf(config) })
+  const offers = new OfferService({ db, clock })
   const feeds = new FeedService({
     ...{ db, clock, log, openings: config.hub.openings },
+    offerFor: (siteId) => offers.versionFor(siteId),
     cosign: (text, nowMs) => witness.cosign(text, nowMs),
   })
   const enrolments = new EnrolService({ db, clock, random, log, vkey: witness.vkey })

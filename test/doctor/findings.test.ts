@@ -192,7 +192,7 @@ t.test('the ledger, its signatures and its backups grow old, and are told when t
 t.test('the head office is well while it acknowledges; else the doctor says whose turn it is', async (t) => {
   t.same(hubFindings({ hub: null }, nowMs), [])
   const acknowledged = { acknowledged: 9, acknowledgedAt: daysAgo(1), lag: 0 }
-  const hub = { url: 'https://hub.example', ...acknowledged, names: null, trouble: null }
+  const hub = { url: 'https://hub.example', ...acknowledged, names: null, offer: null, trouble: null }
   t.match(hubFindings({ hub }, nowMs), [{ verdict: 'good', what: /has 9 leaves, acknowledged 1 day ago/ }])
   t.match(hubFindings({ hub: { ...hub, lag: 5000 } }, nowMs), [
     { verdict: 'note', what: /5,?000 leaves are on the way/ },

@@ -8,8 +8,10 @@ import { isWell, paintFor, statusWords } from '../../src/doctor/index.ts'
 import { acceptFork } from '../../src/evidence/index.ts'
 import type { Fleet } from '../../src/feed/wire.ts'
 import { HttpListener } from '../../src/http/index.ts'
+import { OfferService } from '../../src/hub/offers/service.ts'
+import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
 import { keepErasedName } from '../../src/log/index.ts'
-import { systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
+import { silentLogger, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
@@ -253,6 +255,26 @@ t.test('slots come along with their zones, and an outbound unit says that a pall
     { slot: 'A-02', zone: /./, isOccupied: false, since: null },
   ])
 })
+
+t.test(
+  'a version that the head office offers shows in the status of the gateway, unless its config ignores it',
+  async (t) => {
+    const hub = await testHub(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    const db = new HubDatabase({ connection: connectionOf(hub.config.hub.database, 'app'), log: silentLogger() })
+    t.teardown(() => db.close())
+    await new OfferService({ db, clock: hub.clock }).begin('99.1.0', 'ada')
+    hub.clock.advance(11_000)
+    await pass(gateway, 300_000)
+    const status = () => gateway.status(fromFile, true)
+    t.match((await status()).hub, { offer: { version: '99.1.0', isTakenNow: false, why: /updates\.offers is show/ } })
+    t.match(statusWords(await status(), gateway.clock.now(), plain), /the head office offers version 99\.1\.0/)
+    t.ok(isWell(await status()), 'an offer is no trouble')
+    const { config } = gateway.live
+    gateway.live.config = { ...config, updates: { ...config.updates, offers: 'ignore' } }
+    t.equal((await status()).hub?.offer, null)
+  },
+)
 
 t.test('what is printed on a new pallet comes along at once, and what changes comes the next day', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })

@@ -42,6 +42,8 @@ export type FeedServiceNeeds = {
   /** Returns the signature line of the head office under the text of a checkpoint. */
   readonly cosign: (text: string, nowMs: number) => string
   readonly openings: 'never' | 'names'
+  /** The version that a site is offered; undefined: none. */
+  readonly offerFor: (siteId: string) => Promise<string | undefined>
 }
 
 /** Takes the logs of gateways in: one transaction a feed, acknowledged after it is on disk. */
@@ -73,12 +75,19 @@ export class FeedService {
     demandSignature(sent.checkpoint, keysOf(log))
     demandSite(sent, log.site_id)
     try {
-      return await this.#takeIn(log, sent)
+      return await this.#withOffer(log.site_id, await this.#takeIn(log, sent))
     } catch (error) {
       // The log takes no more feeds, but the people in it can still be erased.
       if (isForked(error)) await this.#eraseBefore(logId, sent.erasures, [logId])
       throw error
     }
+  }
+
+  /** What is stored is acknowledged, whether the offer can be read or not. */
+  async #withOffer(siteId: string, fed: Fed): Promise<Fed> {
+    if (fed.kind !== 'fed') return fed
+    const version = await this.#needs.offerFor(siteId).catch(() => undefined)
+    return version === undefined ? fed : { ...fed, answer: { ...fed.answer, offer: { version } } }
   }
 
   async #takeIn(log: FedLog, sent: SentFeed): Promise<Fed> {

@@ -17,6 +17,8 @@ const newTables = [
     revoked_at timestamptz)`,
   `CREATE TABLE page_session (token_hash bytea PRIMARY KEY, username text NOT NULL, account_mark bytea NOT NULL,
     made_at timestamptz NOT NULL, expires_at timestamptz NOT NULL, ended_at timestamptz)`,
+  `CREATE TABLE upgrade_offer (version text NOT NULL, stage smallint NOT NULL CHECK (stage BETWEEN 1 AND 3), sites text[],
+    offered_at timestamptz NOT NULL, offered_by text NOT NULL, ended_at timestamptz, PRIMARY KEY (version, stage))`,
   `CREATE TABLE log_head (log_id uuid PRIMARY KEY, size bigint NOT NULL DEFAULT 0, frontier bytea NOT NULL DEFAULT '',
     witnessed_size bigint NOT NULL DEFAULT 0, witnessed_root bytea, witnessed_note text,
     state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'forked', 'retired')), vkeys text[],

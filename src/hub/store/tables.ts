@@ -37,6 +37,15 @@ export const tables = {
     expires_at: 'timestamptz',
     ended_at: 'timestamptz',
   },
+  /** Stages in which a version is offered to gateways. `sites`: those that the stage added; null: all the rest. Null in `ended_at`: open. */
+  upgrade_offer: {
+    version: 'text',
+    stage: 'smallint',
+    sites: 'text[]',
+    offered_at: 'timestamptz',
+    offered_by: 'text',
+    ended_at: 'timestamptz',
+  },
   /**
    * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: what was cosigned last. `vkeys`: the
    * keys that the newest log-key leaf names; null while those of the enrolment sign. `named_to`: leaves whose names have come.
@@ -181,7 +190,14 @@ export const tables = {
 export type TableName = keyof typeof tables
 
 /** Tables that belong to no log. On Citus each worker has a whole copy of them. */
-export const referenceTables: readonly TableName[] = ['site', 'log', 'enrolment', 'gateway_token', 'page_session']
+export const referenceTables: readonly TableName[] = [
+  'site',
+  'log',
+  'enrolment',
+  'gateway_token',
+  'page_session',
+  'upgrade_offer',
+]
 
 /** Tables of which each row belongs to a log. On Citus all rows of a log are on one worker. */
 export const logTables: readonly TableName[] = [
@@ -198,6 +214,7 @@ export const rightsOfApp: Record<TableName, readonly Right[]> = {
   enrolment: ['SELECT', 'INSERT', 'UPDATE'],
   gateway_token: ['SELECT', 'INSERT', 'UPDATE'],
   page_session: ['SELECT', 'INSERT', 'UPDATE'],
+  upgrade_offer: ['SELECT', 'INSERT', 'UPDATE'],
   log_head: ['SELECT', 'INSERT', 'UPDATE'],
   checkpoint: ['SELECT', 'INSERT'],
   // A bundle that is not full grows with its log.

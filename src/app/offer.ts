@@ -1,0 +1,34 @@
+import { isWithin } from '../cameras/index.ts'
+import { type Config, parseRecordingHours } from '../config/index.ts'
+
+/** A version that the head office offers. `isTakenNow`: the config of this box lets it be installed now; `why` says it in words. */
+export type OfferNow = { readonly version: string; readonly isTakenNow: boolean; readonly why: string }
+
+type Now = { readonly running: string; readonly atMs: number; readonly timezone: string }
+
+/**
+ * Decides what this box does with an offered version. Its own config alone decides; a version that is not newer than the running one is
+ * no offer. Pure.
+ */
+export function offerNow(
+  offered: string | null,
+  { offers, window }: Config['updates'],
+  { running, atMs, timezone }: Now,
+): OfferNow | null {
+  if (offered === null || offers === 'ignore' || !isNewer(offered, running)) return null
+  if (offers === 'show')
+    return { version: offered, isTakenNow: false, why: 'updates.offers is show: a person installs it' }
+  const hours = window.map(parseRecordingHours).filter((one) => one !== undefined)
+  const isTakenNow = isWithin(hours, timezone, atMs)
+  const times = `updates.window (${window.join(', ')})`
+  return { version: offered, isTakenNow, why: isTakenNow ? `it is within ${times}` : `it is outside ${times}` }
+}
+
+/** Whether a version has a higher number; what follows the three numbers does not count. */
+function isNewer(one: string, other: string): boolean {
+  const [a, b] = [numbersOf(one), numbersOf(other)]
+  const at = a.findIndex((number, i) => number !== b[i])
+  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0)
+}
+
+const numbersOf = (version: string): number[] => version.split('.', 3).map((part) => Number.parseInt(part, 10) || 0)

@@ -1,0 +1,122 @@
+import { AppError } from '../../errors/index.ts'
+import { Status } from '../../feed/index.ts'
+import { type Clock, isoTime } from '../../platform/index.ts'
+import { logsOf } from '../ask/store.ts'
+import type { HubDatabase } from '../store/database.ts'
+import { chosenFor, lastStage, obstacles, type SiteNow } from './stages.ts'
+import { endStages, type OfferStage, putStage, stagesOf } from './store.ts'
+
+/** A gateway sends a sign of life every five minutes. */
+const heardWithinMs = 15 * 60_000
+/** How old the offer may be that a feed is told of. */
+const freshForMs = 10_000
+
+/** The open offer. `sites`: those that have it; null: all. `waitsFor`: why the next stage may not begin yet. */
+export type Offer = {
+  readonly version: string
+  readonly stage: number
+  readonly sites: readonly string[] | null
+  readonly since: string
+  readonly by: string
+  readonly waitsFor: readonly string[]
+}
+
+/**
+ * Offers a version to gateways: to one, then to five more, then to the rest. Each stage is begun by a person. What a gateway does with
+ * the offer is its own admin's decision.
+ */
+export class OfferService {
+  readonly #db: HubDatabase
+  readonly #clock: Pick<Clock, 'now'>
+  #known: { readonly stages: Promise<readonly OfferStage[]>; readonly atMs: number } | undefined
+
+  constructor({ db, clock }: { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Returns the version that a site is offered; undefined: none. */
+  async versionFor(siteId: string): Promise<string | undefined> {
+    const nowMs = this.#clock.now()
+    const isFresh = this.#known && nowMs >= this.#known.atMs && nowMs - this.#known.atMs < freshForMs
+    const stages = isFresh && this.#known ? this.#known.stages : stagesOf(this.#db)
+    this.#known = isFresh && this.#known ? this.#known : { stages, atMs: nowMs }
+    try {
+      return (await stages).find(({ sites }) => sites === null || sites.includes(siteId))?.version
+    } catch (error) {
+      this.#known = undefined
+      throw error
+    }
+  }
+
+  /** Returns the open offer; undefined when there is none. */
+  async open(): Promise<Offer | undefined> {
+    const stages = await stagesOf(this.#db)
+    const last = stages.at(-1)
+    if (!last) return undefined
+    const sites = offeredBy(stages)
+    return {
+      ...{
+        version: last.version,
+        stage: last.stage,
+        sites,
+        by: last.offered_by,
+        since: isoTime(last.offered_at.getTime()),
+      },
+      waitsFor: sites === null ? [] : obstacles(last.version, sites, await this.#sites()),
+    }
+  }
+
+  /** Offers a version to the first site, which may be named. Another offer ends. Throws VALIDATION_ERROR for a site that is not known. */
+  async begin(version: string, by: string, first?: string): Promise<void> {
+    const all = (await this.#sites()).map(({ siteId }) => siteId)
+    if (all.length === 0) throw AppError.field('version', 'no gateway has joined this head office')
+    if (first !== undefined && !all.includes(first)) throw AppError.field('first', `no gateway is of the site ${first}`)
+    const sites = first === undefined ? chosenFor(version, 1, all, []) : [first]
+    await this.#db.transaction(async (tx) => {
+      await endStages(tx, this.#clock.now())
+      await putStage(tx, { version, stage: 1, sites: sites ?? null, offered_by: by }, this.#clock.now())
+    })
+  }
+
+  /**
+   * Begins the next stage. Throws INVALID_TRANSITION while a site that has the offer does not run the version well, unless `anyway`; and when there
+   * is no offer, or no next stage.
+   */
+  async next(by: string, anyway: boolean): Promise<void> {
+    const stages = await stagesOf(this.#db)
+    const last = stages.at(-1)
+    const offered = offeredBy(stages)
+    if (!last || offered === null || last.stage >= lastStage) {
+      throw new AppError('INVALID_TRANSITION', last ? 'Every site has the offer' : 'There is no offer')
+    }
+    const now = await this.#sites()
+    const waits = obstacles(last.version, offered, now)
+    if (waits.length > 0 && !anyway) {
+      throw new AppError('INVALID_TRANSITION', `Not every site runs ${last.version} well: ${waits.join('; ')}`)
+    }
+    const stage = last.stage + 1
+    const all = now.map(({ siteId }) => siteId)
+    const sites = chosenFor(last.version, stage, all, offered) ?? null
+    await putStage(this.#db, { version: last.version, stage, sites, offered_by: by }, this.#clock.now())
+  }
+
+  /** Takes the offer back. What a gateway has installed stays. */
+  async end(): Promise<void> {
+    await endStages(this.#db, this.#clock.now())
+  }
+
+  async #sites(): Promise<SiteNow[]> {
+    const nowMs = this.#clock.now()
+    const logs = (await logsOf(this.#db, null)).filter(({ superseded_by }) => superseded_by === null)
+    return logs.map(({ site_id: siteId, status, fed_at }) => {
+      const { version, health } = Status.parse(status)
+      return { siteId, version, health, isHeard: fed_at !== null && nowMs - fed_at.getTime() <= heardWithinMs }
+    })
+  }
+}
+
+/** The sites that have the offer after these stages; null: all. */
+function offeredBy(stages: readonly OfferStage[]): readonly string[] | null {
+  return stages.some(({ sites }) => sites === null) ? null : stages.flatMap(({ sites }) => sites ?? [])
+}
