@@ -4,11 +4,19 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { compose, describeApi } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
+import { describeHub } from '../hub/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { silentLogger, systemClock, systemRandom } from '../platform/index.ts'
 
 export function openapiCommand(): Command {
-  return new Command('openapi').description('print the OpenAPI description').action(openapi)
+  return new Command('openapi')
+    .description('print the OpenAPI description')
+    .option('--hub', 'of the head office, instead of a gateway')
+    .action((options: { hub?: boolean }) => (options.hub ? openapiOfHub() : openapi()))
+}
+
+async function openapiOfHub(): Promise<void> {
+  process.stdout.write(`${JSON.stringify(await describeHub(buildInfo().version), null, 2)}\n`)
 }
 
 /**

@@ -7,6 +7,7 @@ export {
   enrolPath,
   FeedAnswer,
   FeedBody,
+  FeedGap,
   Fleet,
   feedPath,
   largestFeedBytes,

@@ -1,0 +1,108 @@
+import { z } from '@hono/zod-openapi'
+import { Fleet } from '../../feed/index.ts'
+
+/** What the head office answers people, for its description. A test holds real answers against it. */
+
+const time = z.iso.datetime().openapi({ description: 'ISO 8601 in UTC' })
+const siteId = z.string()
+const slot = { slot: z.string().openapi({ description: 'its label' }), slot_id: z.int() }
+const listOf = <S extends z.ZodType>(row: S) => z.strictObject({ success: z.literal(true), data: z.array(row) })
+
+const Move = z
+  .strictObject({
+    ...{ siteId, ...slot, timestamp: time, seq: z.int() },
+    event_type: z.enum(['PLACED', 'REMOVED']),
+    operator: z
+      .string()
+      .optional()
+      .openapi({ description: 'only where names are sent, for who may read the audit trail' }),
+  })
+  .openapi('Move')
+
+const Found = z
+  .strictObject({
+    ...{ siteId, slot: z.string().nullable(), slot_id: z.int().nullable(), since: time, isVerified: z.boolean() },
+    state: z.enum(['here', 'left', 'in_transit', 'two_places']),
+  })
+  .openapi('Found')
+
+const UnitOnTheWay = z
+  .strictObject({
+    ...{ siteId, unitId: z.string(), reference: z.string().nullable(), direction: z.string().nullable() },
+    ...{ status: z.string(), stage: z.string(), since: time },
+  })
+  .openapi('UnitOnTheWay')
+
+export const SearchAnswer = z
+  .strictObject({
+    success: z.literal(true),
+    unit: UnitOnTheWay.nullable().openapi({ description: 'the transport unit that it is on its way with' }),
+    data: z.array(Found).openapi({ description: 'each site that knows it, the newest move first' }),
+    trail: z.array(Move).openapi({ description: 'its moves over all sites, the oldest first' }),
+    behindFork: z.array(Move).openapi({ description: 'moves that a restore lost; they count for nothing else' }),
+  })
+  .openapi('SearchAnswer')
+
+export const RecallAnswer = listOf(
+  z.strictObject({ siteId, asset_barcode: z.string(), slot: z.string(), since: time }).openapi('RecalledAsset'),
+)
+
+const sections = z.array(z.string())
+const Trouble = z.strictObject({ component: z.string(), kind: z.string(), message: z.string(), since: time })
+
+export const SitesAnswer = listOf(
+  z
+    .strictObject({
+      ...{ siteId, name: z.string(), timezone: z.string(), logId: z.uuid(), size: z.int() },
+      ...{ state: z.enum(['live', 'forked', 'retired']), logs: z.int(), version: z.string().nullable() },
+      health: z.enum(['healthy', 'degraded', 'unhealthy']).nullable(),
+      troubles: z.array(Trouble).openapi({ description: 'what the gateway says is wrong with it' }),
+      fleet: Fleet.nullable().openapi({ description: 'how the gateway is, in figures' }),
+      ...{ fedAt: time.nullable(), lagSeconds: z.number().nullable(), openAlerts: z.int() },
+      config: z.strictObject({ differsIn: sections, changedAt: time.nullable(), changed: sections }),
+    })
+    .openapi('Site'),
+)
+
+export const FloorAnswer = listOf(
+  z
+    .strictObject({
+      ...{ ...slot, zone: z.string().nullable(), warehouse: z.string().nullable(), isOccupied: z.boolean() },
+      ...{ assetBarcode: z.string().nullable(), since: time.nullable() },
+      ...{ isVerified: z.boolean().optional(), isDisputed: z.boolean().optional() },
+    })
+    .openapi('Slot'),
+)
+
+export const AlertsAnswer = listOf(
+  z
+    .strictObject({
+      ...{ siteId, logId: z.uuid(), id: z.string(), type: z.string(), severity: z.string(), openedAt: time },
+      ...{ closedAt: time.nullable(), closedBy: z.string().nullable(), detail: z.record(z.string(), z.unknown()) },
+    })
+    .openapi('Alert'),
+)
+
+const Check = z.strictObject({
+  status: z.enum(['healthy', 'degraded', 'unhealthy']),
+  responseTime: z.number().optional(),
+  reason: z.string().optional(),
+})
+
+export const HealthAnswer = z
+  .strictObject({
+    ...{ status: Check.shape.status, timestamp: time, uptime: z.number(), version: z.string() },
+    checks: z.record(z.string(), Check),
+  })
+  .openapi('Health')
+
+const Person = z.strictObject({
+  ...{ username: z.string(), instance: z.string(), role: z.string(), permissions: z.array(z.string()) },
+})
+
+export const SessionAnswer = z
+  .strictObject({
+    ...{ success: z.literal(true), siteId, instance: z.string(), storageInstances: z.array(z.string()) },
+    ...{ caller: Person.nullable(), csrfToken: z.string().nullable() },
+  })
+  .openapi('Session')

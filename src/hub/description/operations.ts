@@ -1,0 +1,169 @@
+import { z } from '@hono/zod-openapi'
+import { NewSession } from '../../console/index.ts'
+import { Bundle } from '../../evidence/index.ts'
+import {
+  authorityPath,
+  EnrolAnswer,
+  EnrolBody,
+  enrolPath,
+  FeedAnswer,
+  FeedBody,
+  FeedGap,
+  feedPath,
+} from '../../feed/index.ts'
+import { operation } from '../../http/index.ts'
+import {
+  AlertsAnswer,
+  FloorAnswer,
+  HealthAnswer,
+  RecallAnswer,
+  SearchAnswer,
+  SessionAnswer,
+  SitesAnswer,
+} from './answers.ts'
+
+/** The routes of the head office, for its description. Paths with `{…}` as OpenAPI writes them. */
+
+const csvToo = ['application/json', 'text/csv']
+const format = z.enum(['json', 'csv']).default('json')
+const logId = z.uuid()
+const text = z.string()
+
+// These two overlook what they can't read, which OpenAPI has no word for.
+const fed = FeedBody.extend({
+  status: z
+    .looseObject({})
+    .optional()
+    .openapi({ description: 'what `gatehouse status --json` says; unknown parts are left out' }),
+})
+const taken = FeedAnswer.extend({
+  offer: z.object({ version: text }).optional().openapi({ description: 'a version that this site may take' }),
+})
+
+const asked = { tag: 'Asking', method: 'get', access: 'whms:read' } as const
+
+const asking = [
+  operation({
+    ...asked,
+    ...{ id: 'search', path: '/api/hub/search', summary: 'Where a barcode or SSCC stands on any site, and its moves' },
+    input: { query: z.object({ code: z.string().min(1).max(256) }) },
+    success: { 200: { description: 'What is known of it', schema: SearchAnswer } },
+  }),
+  operation({
+    ...asked,
+    ...{ id: 'recall', path: '/api/hub/recall', summary: 'Every pallet of an item and lot that stands anywhere' },
+    input: { query: z.object({ gtin: z.string().max(14), lot: z.string().min(1).max(64).optional(), format }) },
+    success: { 200: { description: 'The pallets', schema: RecallAnswer, mediaType: csvToo } },
+  }),
+  operation({
+    ...asked,
+    ...{ id: 'listSites', path: '/api/hub/sites', summary: 'Sites with lag, health, version, alerts and drift' },
+    input: { query: z.object({ format }) },
+    success: { 200: { description: 'The sites', schema: SitesAnswer, mediaType: csvToo } },
+  }),
+  operation({
+    ...asked,
+    ...{ id: 'getFloor', path: '/api/hub/sites/{siteId}/slots', summary: 'The floor of a site, now or at a time' },
+    input: {
+      params: z.object({ siteId: text }),
+      query: z.object({ at: z.iso.datetime({ offset: true }).optional() }),
+    },
+    success: { 200: { description: 'Its slots', schema: FloorAnswer } },
+  }),
+  operation({
+    ...asked,
+    ...{ id: 'listAlerts', path: '/api/hub/alerts', summary: 'The newest 500 alerts, closed ones too' },
+    input: {},
+    success: { 200: { description: 'The alerts', schema: AlertsAnswer } },
+  }),
+  operation({
+    ...{ tag: 'Asking', method: 'get', access: 'evidence:read', id: 'getEntry' },
+    ...{ path: '/api/hub/logs/{logId}/entries/{seq}', summary: 'A leaf of a log with its proof' },
+    description: '`seq` counts from 1, as the leaf itself does. `gatehouse ledger verify FILE` checks the answer.',
+    input: { params: z.object({ logId, seq: z.coerce.number().int().min(1) }) },
+    success: { 200: { description: 'A gatehouse-proof/1', schema: Bundle } },
+  }),
+  operation({
+    ...{ tag: 'Asking', method: 'post', access: 'alerts:manage', id: 'closeAlert' },
+    ...{ path: '/api/hub/alerts/{logId}/{id}/close', summary: 'Close an alert that was looked at' },
+    input: { params: z.object({ logId, id: text }) },
+    success: { 204: { description: 'It is closed' } },
+  }),
+]
+
+const gateways = [
+  operation({
+    ...{ tag: 'Gateways', method: 'get', access: 'public', id: 'getAuthority', path: authorityPath },
+    summary: 'The certificate authority whose fingerprint is in a code',
+    input: {},
+    success: { 200: { description: 'PEM', schema: text, mediaType: 'application/x-pem-file' } },
+  }),
+  operation({
+    ...{ tag: 'Gateways', method: 'post', access: 'public', id: 'enrol', path: enrolPath },
+    summary: 'Turn a code into a token',
+    input: { body: EnrolBody },
+    success: { 201: { description: 'What the gateway signs in with', schema: EnrolAnswer } },
+    errors: ['ENROLMENT_REFUSED', 'LOG_TAKEN'],
+  }),
+  {
+    ...operation({
+      ...{ tag: 'Gateways', method: 'post', access: 'public', id: 'feed', path: feedPath('{logId}') },
+      summary: 'Take leaves of a log in, under a checkpoint',
+      description: 'With Content-Encoding: gzip. Answered after the commit; the same again changes nothing.',
+      input: { params: z.object({ logId }), body: fed },
+      success: { 200: { description: 'What is stored now', schema: taken } },
+      instead: { 409: FeedGap },
+      errors: ['INVALID_CREDENTIALS', 'NOT_SIGNED', 'LOG_FORKED'],
+    }),
+    security: [{ gateway: [] }],
+  },
+  operation({
+    ...{ tag: 'Gateways', method: 'post', access: 'public', id: 'addCheckpoint', path: '/witness/add-checkpoint' },
+    summary: 'Confirm a checkpoint, as c2sp.org/tlog-witness',
+    input: { bytes: ['text/plain'] },
+    success: { 200: { description: 'Signature lines', schema: text, mediaType: 'text/plain' } },
+  }),
+  operation({
+    ...{ tag: 'Gateways', method: 'get', access: 'public', id: 'listWitnessedLogs', path: '/witness/logs' },
+    summary: 'The logs that are confirmed, and the key of the head office',
+    input: {},
+    success: { 200: { description: 'Keys, one a line', schema: text, mediaType: 'text/plain' } },
+  }),
+]
+
+const besides = [
+  operation({
+    ...{ tag: 'Health', method: 'get', access: 'public', id: 'getHealth', path: '/api/health' },
+    summary: 'How the head office is',
+    input: {},
+    success: { 200: { description: 'Healthy or degraded', schema: HealthAnswer } },
+    instead: { 503: HealthAnswer },
+  }),
+  operation({
+    ...{ tag: 'Health', method: 'get', access: 'metrics:read', id: 'getMetrics', path: '/api/metrics' },
+    summary: 'Figures for Prometheus, for accounts that see every site',
+    input: {},
+    success: { 200: { description: 'Metrics', schema: text, mediaType: 'text/plain' } },
+  }),
+  operation({
+    ...{ tag: 'Session', method: 'get', access: 'public', id: 'getSession', path: '/api/session' },
+    summary: 'Who is signed in in this browser',
+    input: {},
+    success: { 200: { description: 'The session', schema: SessionAnswer } },
+  }),
+  operation({
+    ...{ tag: 'Session', method: 'post', access: 'public', id: 'beginSession', path: '/api/session' },
+    summary: 'Sign in in a browser',
+    input: { body: NewSession },
+    success: { 201: { description: 'The session', schema: SessionAnswer, location: true } },
+    errors: ['INVALID_CREDENTIALS', 'SIGN_IN_TRIES_SPENT'],
+  }),
+  operation({
+    ...{ tag: 'Session', method: 'delete', access: 'public', id: 'endSession', path: '/api/session' },
+    summary: 'Sign out',
+    input: {},
+    success: { 204: { description: 'It has ended' } },
+  }),
+]
+
+export const hubOperations = [...asking, ...gateways, ...besides]
