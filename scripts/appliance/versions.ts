@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { root } from '../build/inputs.ts'
 import { holds, run } from './trial.ts'
@@ -50,7 +50,9 @@ export function scriptFor(binary: string, serve: string): void {
 export async function buildSickVersion(to: string, version: string): Promise<string> {
   const left = new Set(['node_modules', 'dist', '.git', '.cache', 'test'])
   cpSync(root, to, { recursive: true, filter: (path) => !left.has(relative(root, path)) })
-  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'))
+  // Not by a symbolic link: the build takes what lies outside of its tree for foreign. Hard links need the same file system.
+  const packages = [join(root, 'node_modules'), join(to, 'node_modules')]
+  await run('cp', ['-al', ...packages]).catch(() => run('cp', ['-a', ...packages]))
   change(join(to, 'package.json'), /"version": "[^"]+"/, `"version": "${version}"`)
   change(
     join(to, 'src/health/checks.ts'),
