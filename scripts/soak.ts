@@ -11,7 +11,8 @@
  * more often than once in a thousand, a camera has two connections, or comes back later than 3 s after its port answers.
  *   --cameras N        16
  *   --minutes N        10
- * Both:
+ * `npm run soak -- simulate …`: the same as `npm run simulate -- …`, which has its own page.
+ * All:
  *   --folder PATH      where its temporary folder is made (default: var)
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -24,6 +25,12 @@ import { soak } from './soak/run.ts'
 const slots = 2000
 const backWithinMs = 3000
 const say = (line: string) => process.stderr.write(`soak: ${line}\n`)
+
+if (process.argv[2] === 'simulate') {
+  process.argv.splice(2, 1)
+  // It has other options, and ends this process.
+  await import('./simulate.ts')
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
