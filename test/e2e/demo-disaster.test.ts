@@ -2,7 +2,7 @@ import t from 'tap'
 import { disasterTitles } from '../../scripts/demo-parts/disaster.ts'
 import { demo, leavesNothing, temporary } from './demo-runs.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(480_000)
 
 t.test('a box burns under load, and the story of its return goes as it must to the last proof', async (t) => {
   const folder = temporary(t)

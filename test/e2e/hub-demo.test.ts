@@ -3,7 +3,7 @@ import t from 'tap'
 import { hubTitles } from '../../scripts/demo-parts/hub/story.ts'
 import { demo, leavesNothing, root, temporary } from './demo-runs.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(480_000)
 
 t.test('the story of the head office goes as it must: a transfer, a recall, a fork that is caught', async (t) => {
   const folder = temporary(t)
