@@ -2,8 +2,8 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, history, detection, scores, binary;
- *                      or console, where Chromium is installed and little else runs; or wall, ten minutes:
+ *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, camera-times, history, detection,
+ *                      scores, binary; or console, where Chromium is installed and little else runs; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
  *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
@@ -25,6 +25,7 @@ import { measureBackup } from './bench/backup.ts'
 import { measureBesidePostgres } from './bench/beside-postgres.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureBlocks } from './bench/blocks.ts'
+import { measureCameraTimes } from './bench/camera-times.ts'
 import { measureCameras } from './bench/cameras.ts'
 import { measureCommit } from './bench/commit.ts'
 import { measureConsole } from './bench/console.ts'
@@ -77,6 +78,7 @@ const parts = {
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   hub: (workshop) => measureHub(workshop),
   cameras: (workshop) => measureCameras(workshop),
+  'camera-times': (workshop) => measureCameraTimes(workshop),
   history: (workshop) => measureHistory(workshop),
   detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),
   scores: (workshop) => measureScores(workshop),
