@@ -219,9 +219,9 @@ async function describe(
   { closedBy, peakScore }: Ending,
 ): Promise<ClipClosed> {
   const path = clipPath(tools, facts.detectionId)
-  const { width, height, codec, ...shown } = await probe(tools.ffmpeg, path)
+  const reading = [probe(tools.ffmpeg, path), stored(path, `${facts.detectionId}.mp4`)] as const
+  const [{ width, height, codec, ...shown }, file] = await Promise.all(reading)
   const original = bounds.codec !== 'mjpeg' || codec === 'mjpeg'
-  const file = await stored(path, `${facts.detectionId}.mp4`)
   const startedAt = Math.round(bounds.startedAt + shown.firstMs)
   const endedAt = Math.round(bounds.startedAt + shown.lastMs)
   const preRollMs = Math.min(Math.max(facts.motionAt - startedAt, 0), endedAt - startedAt)

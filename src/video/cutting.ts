@@ -108,7 +108,8 @@ export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
 /** Writes one picture of a clip as PNG in its own size. Rejects with CuttingError when there is none at this moment. */
 export async function takePicture(ffmpeg: string, clip: string, atMs: number, file: string): Promise<void> {
   const where = ['-ss', seconds(Math.max(atMs, 0)), '-i', clip]
-  const what = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe']
+  // The cheapest level: the noise of a camera hardly compresses, and the clip waits for its picture.
+  const what = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'png', '-compression_level', '1', '-f', 'image2pipe']
   await make(file, async (part) => {
     await run(ffmpeg, ['-y', '-loglevel', 'error', '-threads', '1', ...where, ...what, part])
     if ((await stat(part)).size === 0) throw new CuttingError('no picture at this moment')

@@ -44,7 +44,7 @@ const mostWaitingBytes = 4 * 1024 * 1024
 export class Mpeg1 {
   readonly #needs: Mpeg1Needs
   readonly #muxer: Mpeg1Muxer
-  readonly #splitter = new UnitSplitter()
+  readonly #splitter = new UnitSplitter({ timesAreKnown: true })
   readonly #unsubscribe: () => void
   #fed = false
   #skipping = false

@@ -156,7 +156,8 @@ export class Stream {
 
   #step(event: ConnectionEvent): void {
     const { clock, random } = this.#needs
-    const chance = random(4).readUInt32BE() / 2 ** 32
+    // Of all events, only an end needs chance; there are many pictures in a second.
+    const chance = event.kind === 'ended' ? random(4).readUInt32BE() / 2 ** 32 : 0
     const { connection, commands } = step(this.#connection, event, clock.monotonic(), chance)
     this.#connection = connection
     if (event.kind === 'picture' && connection.phase.kind === 'live') this.#pictureMs = connection.phase.lastPictureMs

@@ -9,6 +9,8 @@ const uncertainMs = 1
 /** At most this many times are corrected; a stream without any times passes unchanged. */
 const mostUncertain = 50
 
+const nothing: Buffer = Buffer.alloc(0)
+
 export type Codec = 'h264' | 'hevc' | 'mjpeg' | 'other'
 
 /** One picture with all packets up to the next one. */
@@ -27,12 +29,15 @@ export type Unit = {
  * apart, so that what is cut out later can begin with them.
  */
 export class UnitSplitter {
-  #rest: Buffer = Buffer.alloc(0)
-  #packets: Buffer[] = []
+  #rest = nothing
+  /** Of the open unit. */
+  #parts: Buffer[] = []
   #open: Omit<Unit, 'bytes'> | undefined
   #lastPts: number | undefined
   #pat: Buffer | undefined
   #pmt: Buffer | undefined
+  /** Both, once they were asked for. */
+  #tables: Buffer | undefined
   #pmtPid = -1
   #videoPid = -1
   #codec: Codec = 'other'
@@ -46,36 +51,65 @@ export class UnitSplitter {
 
   /** Returns the newest program tables; a file that begins with them and a key unit can be played. */
   get tables(): Buffer {
-    return this.#pat && this.#pmt ? Buffer.concat([this.#pat, this.#pmt]) : Buffer.alloc(0)
+    if (this.#pat && this.#pmt) this.#tables ??= Buffer.concat([this.#pat, this.#pmt])
+    return this.#tables ?? nothing
   }
 
   get codec(): Codec {
     return this.#codec
   }
 
-  /** Returns the units that `bytes` completes: each is complete when the next one begins. */
+  /**
+   * Returns the units that `bytes` completes: each is complete when the next one begins. Units are views of `bytes`, which
+   * must not be written over.
+   */
   push(bytes: Buffer, arrivedMs: number): Unit[] {
     const all = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes
     const units: Unit[] = []
+    /** Where the bytes of the open unit begin. */
+    let from = 0
     let at = 0
     while (at + packetBytes <= all.length) {
       if (all[at] !== syncByte) {
+        this.#keep(all, from, at)
         at += 1
+        from = at
         continue
       }
-      const unit = this.#packet(all.subarray(at, at + packetBytes), arrivedMs)
-      if (unit) units.push(...this.#certain(unit))
+      // Most packets go on with a picture, and nothing has to be known of them.
+      if (((all[at + 1] ?? 0) & 0x40) !== 0) {
+        const next = this.#starting(all.subarray(at, at + packetBytes), arrivedMs)
+        if (next) {
+          this.#keep(all, from, at)
+          const unit = this.#close()
+          if (unit) units.push(...this.#certain(unit))
+          this.#open = next
+          from = at
+        }
+      }
       at += packetBytes
     }
-    this.#rest = Buffer.from(all.subarray(at))
+    this.#keep(all, from, at)
+    this.#rest = at < all.length ? Buffer.from(all.subarray(at)) : nothing
     return units
   }
 
   /** Returns the last picture, as far as it arrived, when nothing follows. */
   flush(): Unit[] {
-    const last = this.#open && { ...this.#open, bytes: Buffer.concat(this.#packets) }
-    this.#open = undefined
+    const last = this.#close()
     return [...(this.#uncertain ?? []), ...(last ? [last] : [])]
+  }
+
+  #keep(all: Buffer, from: number, to: number): void {
+    if (this.#open && to > from) this.#parts.push(all.subarray(from, to))
+  }
+
+  #close(): Unit | undefined {
+    const [first, ...more] = this.#parts
+    const unit = this.#open && first && { ...this.#open, bytes: more.length > 0 ? Buffer.concat(this.#parts) : first }
+    this.#open = undefined
+    this.#parts = []
+    return unit
   }
 
   /**
@@ -96,36 +130,23 @@ export class UnitSplitter {
     return stepMs > 0 ? certain : [unit]
   }
 
-  #packet(packet: Buffer, arrivedMs: number): Unit | undefined {
+  /** Reads a packet that begins something; returns the picture that it begins, if it does. */
+  #starting(packet: Buffer, arrivedMs: number): Omit<Unit, 'bytes'> | undefined {
     const pid = pidOf(packet)
-    const starts = (packet.readUInt8(1) & 0x40) !== 0
-    if (pid === 0 && starts) this.#readPat(packet)
-    else if (pid === this.#pmtPid && starts) this.#readPmt(packet)
-    if (pid !== this.#videoPid || !starts) {
-      if (this.#open) this.#packets.push(packet)
-      return undefined
-    }
-    return this.#picture(packet, arrivedMs)
-  }
-
-  #picture(packet: Buffer, arrivedMs: number): Unit | undefined {
-    const pts = presentationTime(packet)
-    if (pts === undefined) {
-      if (this.#open) this.#packets.push(packet)
-      return undefined
-    }
-    const unit = this.#open && { ...this.#open, bytes: Buffer.concat(this.#packets) }
+    if (pid === 0) this.#readPat(packet)
+    else if (pid === this.#pmtPid) this.#readPmt(packet)
+    const pts = pid === this.#videoPid ? presentationTime(packet) : undefined
+    if (pts === undefined) return undefined
     if (this.#codec === 'other' && beginsJpeg(packet)) this.#codec = 'mjpeg'
     this.#lastPts = unwrapped(pts, this.#lastPts)
-    this.#open = { ptsMs: this.#lastPts / ticksPerMs, key: isRandomAccess(packet), arrivedMs }
-    this.#packets = [packet]
-    return unit
+    return { ptsMs: this.#lastPts / ticksPerMs, key: isRandomAccess(packet), arrivedMs }
   }
 
   #readPat(packet: Buffer): void {
     const section = packet.subarray(payloadAt(packet) + 1)
     if (section.length < 12) return
     this.#pat = Buffer.from(packet)
+    this.#tables = undefined
     this.#pmtPid = section.readUInt16BE(10) & 0x1fff
   }
 
@@ -135,6 +156,7 @@ export class UnitSplitter {
     const stream = 12 + (section.readUInt16BE(10) & 0x0fff)
     if (section.length < stream + 3) return
     this.#pmt = Buffer.from(packet)
+    this.#tables = undefined
     const codec = codecOf(section.readUInt8(stream))
     // Motion JPEG is recognized by its pictures; the repeated table must not overwrite that.
     if (codec !== 'other' || this.#codec !== 'mjpeg') this.#codec = codec
