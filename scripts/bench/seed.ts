@@ -47,7 +47,13 @@ export async function furnish(
   for (let n = 1; n <= warehouses; n += 1)
     await warehouse.createWarehouse({ name: `Hall ${n}`, timezone: 'Europe/Berlin', location: undefined }, ask)
   for (let n = 0; n < zones; n += 1) {
-    const zone = { name: `Z${n}`, zone_type: 'storage' as const, warehouseId: 1 + (n % warehouses), color: undefined }
+    const zone = {
+      name: `Z${n}`,
+      zone_type: 'storage' as const,
+      warehouseId: 1 + (n % warehouses),
+      color: undefined,
+      floor_plan_polygon: undefined,
+    }
     await warehouse.createZone(zone, ask)
   }
   await inGroups(slots, (n) =>

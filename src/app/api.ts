@@ -72,7 +72,14 @@ import { type ScaleService, scaleRoutes } from '../scales/index.ts'
 import { type StreamHub, streamRoutes } from '../stream/index.ts'
 import { type UnitService, unitRoutes } from '../units/index.ts'
 import { type UploadService, uploadRoutes } from '../upload/index.ts'
-import { type AssetService, type WarehouseService, warehouseRoutes } from '../warehouse/index.ts'
+import {
+  type AssetService,
+  isPlanImagePath,
+  type PlanImages,
+  planImageRoutes,
+  type WarehouseService,
+  warehouseRoutes,
+} from '../warehouse/index.ts'
 import { descriptionRoutes } from './description.ts'
 import type { Takeover } from './takeover.ts'
 
@@ -106,6 +113,7 @@ export type ApiParts = {
   readonly signedUrls: SignedUrls
   readonly warehouse: WarehouseService
   readonly assets: AssetService
+  readonly planImages: PlanImages
   readonly floor: FloorService
   readonly scanner: Scanner
   readonly discrepancies: Discrepancies
@@ -171,13 +179,14 @@ export function buildApi(parts: ApiParts): Api {
   root.use(
     '/api/*',
     jsonBodies(
-      (path) => path === photosPath || path === slotListPath,
+      (path) => path === photosPath || path === slotListPath || isPlanImagePath(path),
       (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
     ),
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.vkeys() })
   deviceRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse, parts.assets)
+  planImageRoutes(root, parts.planImages)
   floorRoutes(root, parts.floor)
   scanRoutes(root, parts.scanner)
   discrepancyRoutes(root, parts.discrepancies)

@@ -8,11 +8,11 @@ import { ImportService } from '../imports/index.ts'
 import { Idempotency } from '../journal/index.ts'
 import { LabelService, PrintWorker } from '../labels/index.ts'
 import { Acts, assetIsSeen, Corrections, LedgerService, type OnRecorded, Recorder } from '../ledger/index.ts'
-import { clearUploads, Photos, photosFolder } from '../photos/index.ts'
+import { clearUploads, Photos, photosFolder, readPictureBytes } from '../photos/index.ts'
 import { ScaleService } from '../scales/index.ts'
 import { photoUse, UnitService } from '../units/index.ts'
 import { photoUpload, type UploadQueue } from '../upload/index.ts'
-import { AssetService, SingleWrites, WarehouseService, WarehouseSight } from '../warehouse/index.ts'
+import { AssetService, PlanImages, SingleWrites, WarehouseService, WarehouseSight } from '../warehouse/index.ts'
 import type { ComposedCallers } from './compose-callers.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
@@ -39,6 +39,7 @@ export function composeLedger(
   const idempotency = new Idempotency({ clock, visibleTo: (tx, caller) => sight.visibleTo(tx, caller) })
   const writes = new SingleWrites({ work, idempotency })
   const warehouse = new WarehouseService({ work, clock, audit, writes, warehouseId, sight })
+  const planImages = new PlanImages({ work, clock, audit, writes, warehouse, readPicture: readPictureBytes })
   const assets = new AssetService({ work, clock, audit, writes, sight, isSeen: assetIsSeen })
   storage.atOnce((tx) => {
     assets.readAnew(tx)
@@ -94,7 +95,7 @@ export function composeLedger(
   })
   const printWorker = new PrintWorker({ work, clock, log, settings: labelSettings })
   return {
-    ...{ idempotency, warehouse, assets, photos, recorder, ledger, units, printWorker },
+    ...{ idempotency, warehouse, planImages, assets, photos, recorder, ledger, units, printWorker },
     scales: new ScaleService({ work, people, recorder, warehouse, assets, units, outbox, audit, idempotency, makeId }),
     acts: new Acts({ work, recorder, warehouse, assets, idempotency }),
     corrections: new Corrections({ work, recorder, warehouse, assets, idempotency, audit }),

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { resource, rowId, time, timeOut } from '../http/index.ts'
 import { slotStateShape } from '../ledger/index.ts'
-import { slotShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
+import { slotShape, warehouseShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
 
 /** Query of every derived read: as it was at `at`, as known at `known_at`. */
 export const whenQuery = {
@@ -42,13 +42,7 @@ export type Utilization = z.infer<typeof Utilization>
 export const UtilizationResource = resource(utilizationShape)
 
 export const WarehouseDetail = resource({
-  id: rowId(),
-  name: z.string(),
-  location: z.object({ lat: z.number(), lng: z.number() }).nullable(),
-  timezone: z.string(),
-  version: z.int(),
-  createdAt: timeOut(),
-  updatedAt: timeOut(),
+  ...warehouseShape,
   zones: z.array(
     z.object({
       id: rowId(),

@@ -1,5 +1,5 @@
 export { type Api, always, newApi, newRoot } from './app.ts'
-export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBodyInTime, readPackedBody } from './body.ts'
+export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBody, readBodyInTime, readPackedBody } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, identityOf } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'

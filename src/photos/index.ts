@@ -1,5 +1,5 @@
 export { takenAtMs } from './photo-time.ts'
-export { extensionOf } from './picture.ts'
+export { extensionOf, readPictureBytes } from './picture.ts'
 export { photoRoutes } from './routes.ts'
 export { Photos, photoFile, photoPath, photosFolder, photosPath } from './service.ts'
 export { forgetBringer, type UseOf } from './store.ts'

@@ -71,6 +71,10 @@ export function readPicture(
   return form.isWhole(bytes) ? { mediaType, size: form.sizeOf(bytes) } : { damaged: mediaType }
 }
 
+/** As `readPicture`, of bytes in memory. */
+export const readPictureBytes = (bytes: Buffer) =>
+  readPicture({ length: bytes.length, at: (offset, count) => bytes.subarray(offset, offset + count) })
+
 /** The EXIF block of a whole picture, as far as it is looked at; undefined where there is none. */
 export function exifOf(bytes: Bytes, mediaType: string): Buffer | undefined {
   return forms.find((form) => form.mediaType === mediaType)?.exifOf(bytes)

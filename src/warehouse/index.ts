@@ -12,6 +12,8 @@ export { checkDigit, hasCheckDigit } from './check-digit.ts'
 export { elementText, GS } from './element-strings.ts'
 export { gtin14 } from './goods.ts'
 export { matchedName } from './matched-text.ts'
+export { isPlanImagePath, planImageRoutes } from './plan-image-routes.ts'
+export { type PictureReader, PlanImages } from './plan-images.ts'
 export { warehouseRoutes } from './routes.ts'
 export {
   AssetChange,
@@ -26,6 +28,7 @@ export {
   SlotChange,
   slotShape,
   sscc,
+  warehouseShape,
   zoneShape,
   zoneTypes,
 } from './schema.ts'

@@ -10,6 +10,27 @@ export const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as
 
 const ZoneType = z.enum(zoneTypes)
 const AssetType = z.enum(assetTypes)
+const Point = z.object({ x: z.number(), y: z.number() })
+const mostPoints = 256
+function refuseFault(points: z.infer<typeof Point>[], context: z.RefinementCtx): void {
+  // Refused already; comparing thousands of edges would block the event loop.
+  if (points.length > mostPoints) return
+  const message = polygonFault(points)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
+}
+const Polygon = z.array(Point).overwrite(withoutClosing).min(3).max(mostPoints).superRefine(refuseFault)
+/** Of a zone, which need not have one. */
+const Outline = z
+  .array(Point)
+  .overwrite(withoutClosing)
+  .max(mostPoints)
+  .superRefine((points, context) => {
+    if (points.length === 1 || points.length === 2)
+      context.addIssue({ code: 'custom', message: 'expected at least 3 items, or none for no outline' })
+    else if (points.length > 0) refuseFault(points, context)
+  })
+  .openapi({ description: 'the outline on the plan; an empty list removes it' })
+
 const isTimezone = (name: string) => {
   if (/^[+-]/.test(name)) return false
   try {
@@ -27,6 +48,32 @@ export const Location = z
   .object({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
   .openapi('Location')
 
+const imagePlace = {
+  x: z.number().min(-1e6).max(1e6).openapi({ description: 'left edge before turning, in the units of the plan' }),
+  y: z.number().min(-1e6).max(1e6).openapi({ description: 'upper edge before turning' }),
+  width: z.number().min(0.1).max(1e6).openapi({ description: 'in the units of the plan; the height follows' }),
+  rotation: z.number().min(0).lt(360).openapi({ description: 'degrees clockwise around its middle' }),
+  opacity: z.number().min(0.05).max(1),
+}
+const imagePlaceChange = {
+  x: optional(imagePlace.x),
+  y: optional(imagePlace.y),
+  width: optional(imagePlace.width),
+  rotation: optional(imagePlace.rotation),
+  opacity: optional(imagePlace.opacity),
+}
+const PlanImagePlace = z.object(imagePlace)
+export const FloorPlanImage = z
+  .object({
+    sha256: z.string().openapi({ description: 'names the file at /api/whms/warehouses/ID/floor-plan-image/SHA256' }),
+    mediaType: z.string(),
+    sizeBytes: z.int(),
+    widthPx: z.number(),
+    heightPx: z.number(),
+    place: PlanImagePlace,
+  })
+  .openapi('FloorPlanImage', { description: 'A picture of the hall that the plan shows below the slots' })
+
 export const NewWarehouse = z
   .object({
     name: text(200),
@@ -35,11 +82,12 @@ export const NewWarehouse = z
   })
   .openapi('NewWarehouse')
 
-const warehouseShape = {
+export const warehouseShape = {
   id: rowId(),
   name: z.string(),
   location: Location.nullable(),
   timezone: z.string(),
+  floorPlanImage: FloorPlanImage.nullable(),
   version: z.int(),
   createdAt: timeOut(),
   updatedAt: timeOut(),
@@ -53,6 +101,7 @@ export const NewZone = z
     zone_type: ZoneType,
     warehouseId: rowId(),
     color: optional(color()),
+    floor_plan_polygon: optional(Outline),
   })
   .openapi('NewZone')
 
@@ -61,6 +110,9 @@ export const WarehouseChange = z
     name: optional(text(200)),
     timezone: optional(timezone()),
     location: optional(Location),
+    floorPlanImage: optional(closedObject(imagePlaceChange)).openapi({
+      description: 'moves, scales, turns or fades the picture of the hall',
+    }),
   })
   .openapi('WarehouseChange')
 
@@ -69,6 +121,7 @@ export const ZoneChange = z
     name: optional(label(200)).openapi({ description: 'its slots get the new name too' }),
     zone_type: optional(ZoneType),
     color: optional(color()),
+    floor_plan_polygon: optional(Outline),
     warehouseId: optional(rowId()).openapi({ description: 'must be the present value; it cannot change' }),
   })
   .openapi('ZoneChange')
@@ -78,25 +131,14 @@ export const zoneShape = {
   name: z.string(),
   zone_type: ZoneType,
   color: z.string(),
+  floor_plan_polygon: z.array(Point).nullable().openapi({
+    description: 'the outline as it was drawn; null: none was, and the zone is where its slots are',
+  }),
   warehouseId: rowId(),
   version: z.int(),
   createdAt: timeOut(),
   updatedAt: timeOut(),
 }
-
-const Point = z.object({ x: z.number(), y: z.number() })
-const mostPoints = 256
-const Polygon = z
-  .array(Point)
-  .overwrite(withoutClosing)
-  .min(3)
-  .max(mostPoints)
-  .superRefine((points, context) => {
-    // Refused already; comparing thousands of edges would block the event loop.
-    if (points.length > mostPoints) return
-    const message = polygonFault(points)
-    if (message !== undefined) context.addIssue({ code: 'custom', message })
-  })
 
 const Constraints = closedObject({
   max_weight: optional(z.number().min(0).max(1_000_000)).openapi({ description: 'kg' }),
@@ -240,6 +282,7 @@ export const AssetResource = resource({
     .openapi({ description: 'what is wrong with the barcode as written' }),
 })
 
+export type PlanImagePlace = z.infer<typeof PlanImagePlace>
 export type NewWarehouse = z.output<typeof NewWarehouse>
 export type NewZone = z.output<typeof NewZone>
 export type NewSlot = z.output<typeof NewSlot>

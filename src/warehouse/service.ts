@@ -53,6 +53,11 @@ export class WarehouseService {
     this.#planChanged = listener
   }
 
+  /** Tells that listener. */
+  tellPlanChange(warehouseId: number): void {
+    this.#planChanged(warehouseId)
+  }
+
   /** Whether the caller may see a warehouse with everything in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     return this.#needs.sight.isVisible(caller, warehouseId)
@@ -117,6 +122,8 @@ export class WarehouseService {
     return this.#needs.writes.change(claim, (tx) => {
       const old = this.warehouse(tx, id, by.caller)
       demandVersion('warehouse', old, version)
+      if (change.floorPlanImage && !old.floorPlanImage)
+        throw AppError.field('floorPlanImage', 'this warehouse has no picture of its hall: store one first')
       if (store.changeWarehouse(tx, old, change, this.#needs.clock.now()).length === 0) return old
       this.#needs.audit.write(tx, by, {
         action: 'warehouse.updated',
@@ -168,7 +175,9 @@ export class WarehouseService {
             adoptedSlots: store.adoptSlots(tx, zone, nowMs),
           }
         : {}
-      const changes = { ...namedFields(change), ...slots }
+      const { floor_plan_polygon: outline, ...others } = change
+      const drawn = outline && (outline.length === 0 ? 'removed' : 'changed')
+      const changes = { ...namedFields({ ...others, polygon: drawn }), ...slots }
       this.#needs.audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
       this.#planChanged(zone.warehouseId)
       return zone

@@ -13,6 +13,8 @@ import {
 } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { matchedName } from './matched-text.ts'
+import { findPlanImage, keepPlanImage } from './plan-image-store.ts'
+import type { Point } from './polygon.ts'
 import type { AssetType, NewSlot, NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
 import { sql, tables } from './tables.ts'
 
@@ -28,9 +30,16 @@ export type Warehouse = ReturnType<typeof warehouseOf>
 export type Zone = ReturnType<typeof zoneOf>
 export type Slot = ReturnType<typeof slotOf>
 
-function warehouseOf(row: Row<'warehouse'>) {
+function warehouseOf(tx: ReadTx, row: Row<'warehouse'>) {
   const location = row.lat === null || row.lng === null ? null : { lat: row.lat, lng: row.lng }
-  return { id: row.id, name: row.name, location, timezone: row.timezone, ...times(row) }
+  return {
+    id: row.id,
+    name: row.name,
+    location,
+    timezone: row.timezone,
+    floorPlanImage: findPlanImage(tx, row.id) ?? null,
+    ...times(row),
+  }
 }
 
 function zoneOf(row: Row<'zone'>) {
@@ -39,6 +48,7 @@ function zoneOf(row: Row<'zone'>) {
     name: row.name,
     zone_type: row.zone_type as ZoneType,
     color: row.color,
+    floor_plan_polygon: row.floor_plan_polygon === null ? null : (JSON.parse(row.floor_plan_polygon) as Point[]),
     warehouseId: row.warehouse_id,
     ...times(row),
   }
@@ -78,7 +88,17 @@ const warehouseById = built(byId, ({ id }) => sql.selectFrom('warehouse').select
 const allWarehouses = built({}, () => sql.selectFrom('warehouse').selectAll().orderBy('id'))
 
 const newZone = built(
-  pick(tables.zone, 'warehouse_id', 'name', 'name_key', 'zone_type', 'color', 'created_at_ms', 'updated_at_ms'),
+  pick(
+    tables.zone,
+    'warehouse_id',
+    'name',
+    'name_key',
+    'zone_type',
+    'color',
+    'floor_plan_polygon',
+    'created_at_ms',
+    'updated_at_ms',
+  ),
   (row) => sql.insertInto('zone').values(row),
 )
 const zoneById = built(byId, ({ id }) => sql.selectFrom('zone').selectAll().where('id', '=', id))
@@ -117,6 +137,7 @@ const slotsWithoutKey = built({}, () => sql.selectFrom('slot').select(['id', 'sl
 const newLabelKey = built({ id: integer, label_key: text }, ({ id, label_key }) =>
   sql.updateTable('slot').set({ label_key }).where('id', '=', id),
 )
+const newVersion = change('UPDATE warehouse SET version = version + 1, updated_at_ms = ? WHERE id = ?')
 const newZoneLabel = change('UPDATE slot SET zone = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
 const newZoneOfSlot = change('UPDATE slot SET zone_id = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
 const labelLike = built({ label_key: text }, ({ label_key }) =>
@@ -149,11 +170,11 @@ export function insertWarehouse(tx: Tx, warehouse: NewWarehouse, nowMs: number):
 
 export function findWarehouse(tx: ReadTx, id: number): Warehouse | undefined {
   const row = tx.get(warehouseById, { id })
-  return row && warehouseOf(row)
+  return row && warehouseOf(tx, row)
 }
 
 export function listWarehouses(tx: ReadTx): Warehouse[] {
-  return tx.all(allWarehouses).map(warehouseOf)
+  return tx.all(allWarehouses).map((row) => warehouseOf(tx, row))
 }
 
 export function warehouseIds(tx: ReadTx): number[] {
@@ -170,16 +191,41 @@ export function changeWarehouse(tx: Tx, old: Warehouse, change: WarehouseChange,
     ...(timezone !== undefined && timezone !== old.timezone && { timezone }),
     ...(location && (location.lat !== old.location?.lat || location.lng !== old.location.lng) && location),
   }
-  return changeRow(tx, 'warehouse', old.id, columns, nowMs)
+  const isMoved = movePlanImage(tx, old, change.floorPlanImage)
+  const changed = changeRow(tx, 'warehouse', old.id, columns, nowMs)
+  if (!isMoved) return changed
+  if (changed.length === 0) bumpWarehouse(tx, old.id, nowMs)
+  return [...changed, 'floorPlanImage']
+}
+
+/** Gives the picture of a warehouse another place. Returns whether that changes anything. */
+function movePlanImage(tx: Tx, { id, floorPlanImage }: Warehouse, change: WarehouseChange['floorPlanImage']): boolean {
+  if (!change || !floorPlanImage) return false
+  const place = { ...floorPlanImage.place, ...withoutAbsent(change) }
+  if (JSON.stringify(place) === JSON.stringify(floorPlanImage.place)) return false
+  keepPlanImage(tx, id, { ...floorPlanImage, place })
+  return true
+}
+
+const withoutAbsent = <T extends object>(of: T) =>
+  Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]: Exclude<T[Name], undefined>
+  }
+
+/** Notes that something of the warehouse has changed. */
+export function bumpWarehouse(tx: Tx, id: number, nowMs: number): void {
+  tx.run(newVersion, [nowMs, id])
 }
 
 /** @returns the columns that the change gives another value */
 export function changeZone(tx: Tx, old: Zone, change: ZoneChange, nowMs: number): string[] {
-  const { name, zone_type, color } = change
+  const { name, zone_type, color, floor_plan_polygon: outline } = change
+  const drawn = outline && outlineText(outline)
   const columns = {
     ...(name !== undefined && name !== old.name && { name, name_key: matchedName(name) }),
     ...(zone_type !== undefined && zone_type !== old.zone_type && { zone_type }),
     ...(color !== undefined && color !== old.color && { color }),
+    ...(drawn !== undefined && drawn !== outlineText(old.floor_plan_polygon ?? []) && { floor_plan_polygon: drawn }),
   }
   return changeRow(tx, 'zone', old.id, columns, nowMs)
 }
@@ -197,6 +243,9 @@ function changeRow(tx: Tx, table: 'warehouse' | 'zone', id: number, columns: obj
   return names
 }
 
+/** As it is stored; null: there is none. */
+const outlineText = (points: readonly Point[]): string | null => (points.length === 0 ? null : JSON.stringify(points))
+
 /** The slots of a zone that bear its old name bear the new one. */
 export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {
   const labelled = tx.all(slotsOfZone, { zone_id: zone.id })
@@ -212,6 +261,7 @@ export function insertZone(tx: Tx, zone: NewZone & { color: string }, nowMs: num
     name_key: matchedName(zone.name),
     zone_type: zone.zone_type,
     color: zone.color,
+    floor_plan_polygon: outlineText(zone.floor_plan_polygon ?? []),
     ...stamp(nowMs),
   }
   return tx.run(newZone, row).lastId

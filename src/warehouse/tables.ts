@@ -1,4 +1,4 @@
-import { builderOver, defaulted, integer, maybe, real, text } from '../database/index.ts'
+import { blob, builderOver, defaulted, integer, maybe, real, text } from '../database/index.ts'
 
 export const tables = {
   warehouse: {
@@ -21,6 +21,24 @@ export const tables = {
     version: defaulted(integer),
     created_at_ms: integer,
     updated_at_ms: integer,
+    floor_plan_polygon: maybe(text),
+  },
+  plan_image: {
+    warehouse_id: integer,
+    sha256: text,
+    media_type: text,
+    size_bytes: integer,
+    width_px: real,
+    height_px: real,
+    x: real,
+    y: real,
+    width: real,
+    rotation: real,
+    opacity: real,
+  },
+  plan_image_file: {
+    warehouse_id: integer,
+    bytes: blob,
   },
   slot: {
     id: defaulted(integer),

@@ -25,6 +25,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^GET \/api\/whms\/transport-units\/\{id\}\/receipt-link$/, floor],
   [/^(GET \/api\/whms\/|GET \/api\/iot\/scale-readings|GET \/api\/openapi|GET \/api\/webhooks\/event-types)/, everyone],
   [/^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)\b/, admins],
+  [/^DELETE \/api\/whms\/warehouses\b/, admins],
   [/^POST \/api\/whms\/transport-units\/\{id\}\/cancel$/, leads],
   [/^POST \/api\/whms\/(events|moves|evidence|transport-units|labels|sscc|counts)\b/, floor],
   [/^POST \/api\/iot\/scale-readings$/, floor],

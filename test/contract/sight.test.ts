@@ -33,6 +33,7 @@ const unknown: Hidden = {
 /** What the parameter of a path refers to, by the path up to it; more than one where it takes several forms. */
 const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/whms\/warehouses\/$/, ['warehouse']],
+  [/^\/api\/whms\/warehouses\/.*\/floor-plan-image\/$/, ['word']],
   [/^\/api\/whms\/zones\/$/, ['zone']],
   [/^\/api\/whms\/slots\/$/, ['slot', 'slotLabel']],
   [/^\/api\/whms\/assets\/$/, ['barcode']],
@@ -223,7 +224,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
 
 /** For admins alone, who see every hall: nobody else gets past the door, whatever they ask for. */
 const ofAdmins =
-  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^POST \/api\/whms\/slots\/import$/
+  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/import$/
 
 /** What differs between any two answers, whatever they are about. */
 const changing = new Set(

@@ -141,7 +141,13 @@ class Day {
     })
     await this.#put('/api/whms/warehouses/1', { name: 'North hall 1' })
     await this.#post('/api/whms/zones', { name: 'A', zone_type: 'storage', color: '#2b6cb0', warehouseId: 1 })
-    await this.#put('/api/whms/zones/1', { color: '#2c7a7b' })
+    const outline = [
+      { x: -1, y: -1 },
+      { x: 5, y: -1 },
+      { x: 5, y: 4 },
+      { x: -1, y: 4 },
+    ]
+    await this.#put('/api/whms/zones/1', { color: '#2c7a7b', floor_plan_polygon: outline })
     for (const slot_id of ['A-01-01', 'A-01-02', 'A-01-03'])
       await this.#post('/api/whms/slots', {
         slot_id,
@@ -149,6 +155,11 @@ class Day {
         floor_plan_polygon: polygon,
         constraints: { max_weight: 1200, allowed_types: ['pallet'] },
       })
+    const image = '/api/whms/warehouses/1/floor-plan-image'
+    const { body: hall } = await this.#ask('PUT', image, { bytes: tinyPng })
+    await this.#put('/api/whms/warehouses/1', { floorPlanImage: { rotation: 90 } })
+    await this.#get(`${image}/${hall.floorPlanImage.sha256}`)
+    await this.#ask('DELETE', image)
     await this.#put('/api/whms/slots/A-01-03', { constraints: { max_weight: 1500 } })
     await this.#post('/api/whms/assets', {
       asset_id: 'P-4711',

@@ -50,6 +50,8 @@ export const inventory: Readonly<Record<string, Kept>> = {
   opening: grows('rowid'),
   person_link: changes(`subject || '/' || row / 512`),
   warehouse: changes(whole),
+  plan_image: changes('warehouse_id'),
+  plan_image_file: changes('warehouse_id'),
   zone: changes(whole),
   slot: changes(by('id')),
   asset: changes(by('id')),

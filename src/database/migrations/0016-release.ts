@@ -9,6 +9,7 @@ import { evidenceStatements } from './0016/evidence.ts'
 import { healthStatements } from './0016/health.ts'
 import { logKeysStatements } from './0016/log-keys.ts'
 import { peopleStatements } from './0016/people.ts'
+import { planStatements } from './0016/plan.ts'
 import { privacyStatements } from './0016/privacy.ts'
 import { repliesStatements } from './0016/replies.ts'
 import { retentionStatements } from './0016/retention.ts'
@@ -40,5 +41,6 @@ export const release: Migration = {
     ...transparencyStatements,
     ...witnessesStatements,
     ...logKeysStatements,
+    ...planStatements,
   ],
 }
