@@ -15,22 +15,21 @@ export { compact } from './compact.ts'
 export { copyDatabase, sizeOfDatabase } from './copy.ts'
 export { DiskRoom } from './disk-room.ts'
 export { isSqliteFault, translateSqlite } from './faults.ts'
+export { type FileProblem, fileProblems } from './file-check.ts'
 export { type Inventory, inventoryOf, textsOf } from './inventory.ts'
 export type { Migration } from './migrate.ts'
 export {
   databaseFile,
   type FileSchema,
   lockDataDir,
-  newestSchema,
   openAsItIs,
   openReader,
   openWriter,
   openWriterAt,
-  type SchemaDifferences,
-  schemaDifferences,
   schemaOfFile,
 } from './open.ts'
 export { type Condition, keysOfPage, type Listing, listings } from './page-in-slices.ts'
+export { newestSchema, type SchemaDifferences, schemaDifferences } from './schema-check.ts'
 export { builderOver, type Query } from './sql.ts'
 export { type Bindable, built, change, changes, type Statement, statement, statements } from './statement.ts'
 export {

@@ -6,6 +6,7 @@ import { linkBelow } from '../platform/index.ts'
 import { translateSqlite } from './faults.ts'
 import { type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
+import { schemaDifferences } from './schema-check.ts'
 import { keepStartRoom, useStartRoom } from './start-room.ts'
 
 /** 'GtHs': marks our file among SQLite databases. */
@@ -75,9 +76,6 @@ export function lockDataDir(dataDir: string): { release: () => void } {
   const lock = takeLock(join(dataDir, 'gatehouse.lock'))
   return { release: () => lock.close() }
 }
-
-/** The version of the schema that this program writes. */
-export const newestSchema = ours.at(-1)?.version ?? 0
 
 /** Opens a read-only connection. The file must be one that openWriter made. Throws ExitError. */
 export function openReader(file: string): Database {
@@ -179,46 +177,6 @@ function refuseNewer(db: Database, migrations: readonly Migration[]): void {
 
 function oldestReaderOf(db: Database): number {
   return db.prepare('SELECT max(oldest_reader) FROM schema_migration').pluck().get() as number
-}
-
-export type SchemaDifferences = {
-  /** Tables, triggers, views and indexes that are missing or changed. */
-  readonly lost: readonly string[]
-  /** Triggers, views and indexes that are not ours: they could drop rows or replace a table's answer. */
-  readonly strange: readonly string[]
-}
-
-/**
- * Compares the file's schema, word for word, with that of a fresh database of the same version. In a newer version,
- * additions are not reported as strange. Foreign tables are harmless and ignored.
- */
-export function schemaDifferences(db: Database, migrations: readonly Migration[] = ours): SchemaDifferences {
-  const version = db.pragma('user_version', { simple: true }) as number
-  const isNewer = version > (migrations.at(-1)?.version ?? 0)
-  const fresh = new BetterSqlite3(':memory:')
-  try {
-    const known = migrations.filter((m) => m.version <= version)
-    migrate(fresh, known, 0)
-    const found = schemaOf(db)
-    const expected = schemaOf(fresh)
-    const names = (schema: typeof found, those: (key: string) => boolean) =>
-      [...schema].filter(([key]) => those(key)).map(([, { name }]) => name)
-    const lost = names(expected, (key) => found.get(key)?.sql !== expected.get(key)?.sql)
-    const strange = isNewer ? [] : names(found, (key) => !key.startsWith('table ') && !expected.has(key))
-    return { lost, strange }
-  } finally {
-    fresh.close()
-  }
-}
-
-/** Returns the CREATE statements by type and name; SQLite's own tables and the indexes of constraints have none. */
-function schemaOf(db: Database): Map<string, { name: string; sql: string }> {
-  const rows = db
-    .prepare(
-      `SELECT type, name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'`,
-    )
-    .all() as { type: string; name: string; sql: string }[]
-  return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, { name, sql }]))
 }
 
 function fileBytes(db: Database): number {

@@ -2,7 +2,8 @@ import { cpSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { migrations } from '../../src/database/migrations/index.ts'
+import { migrations, newestSchemaHash } from '../../src/database/migrations/index.ts'
+import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { people, siteUrl, testGateway } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -13,6 +14,10 @@ t.test('the first schema and the newest have their frozen databases', async (t) 
   const frozen = readdirSync(fixtures).filter((name) => /^v\d+$/.test(name))
   t.ok(frozen.includes('v1'))
   t.ok(frozen.includes(`v${migrations.at(-1)?.version}`), `a new schema is frozen when it is done: ${frozen}`)
+})
+
+t.test('the hash by which an unchanged schema is known is that of a fresh database', async (t) => {
+  t.equal(newestSchemaHash, hashOfSchema(freshSchema()))
 })
 
 t.test('the ledger of the first schema is opened, and says what it has always said', async (t) => {

@@ -8,6 +8,7 @@ import type { Outside } from '../../src/app/outside.ts'
 import { loadConfig, type Role } from '../../src/config/index.ts'
 import type { Heat } from '../../src/health/index.ts'
 import { type Logger, type RandomBytes, silentLogger, systemRandom } from '../../src/platform/index.ts'
+import { putNewDatabase } from './new-database.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export const siteUrl = 'http://127.0.0.1:8480'
@@ -123,7 +124,9 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     ...(options.timeServices && { timeServices: options.timeServices }),
     ...(!options.onlyWhenOwed && { isOwed: () => true }),
   }
-  const gateway = await compose(loadConfig(file).config, outside, false)
+  const loaded = loadConfig(file).config
+  putNewDatabase(loaded.dataDir)
+  const gateway = await compose(loaded, outside, false)
   return {
     ...gateway,
     clock,

@@ -33,3 +33,9 @@ export const migrations: readonly Migration[] = [
   devices,
   release,
 ]
+
+/**
+ * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
+ * each start. A test says what it must be.
+ */
+export const newestSchemaHash = 'f42cff2dc24dbe28764c5f02cc6d6de07b67f4cfe4038d71d4f134383eee2a3d'
