@@ -14,3 +14,13 @@ export class Findings {
     else this.truncated = true
   }
 }
+
+/** Puts lists of mismatches behind one another, each mismatch once, as long as a list may be. */
+export function joinFindings(...lists: { mismatches: readonly Mismatch[]; truncated?: boolean }[]): Findings {
+  const all = new Findings()
+  for (const { mismatches, truncated = false } of lists) {
+    for (const { where, what } of mismatches) all.add(where, what)
+    if (truncated) all.truncated = true
+  }
+  return all
+}

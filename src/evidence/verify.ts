@@ -2,13 +2,11 @@ import { hash } from 'node:crypto'
 import {
   databaseFile,
   executor,
-  integer,
+  fileProblems,
   openReader,
   type ReadTx,
   type SchemaDifferences,
   schemaDifferences,
-  statement,
-  text,
 } from '../database/index.ts'
 import { type DigestSpan, digestSpan, endOfTrail } from '../journal/index.ts'
 import {
@@ -84,6 +82,8 @@ export type VerifyOptions = {
   readonly onProgress?: OnProgress
   /** Files that are not there are counted as `lacking` instead of reported. */
   readonly mayLackFiles?: boolean
+  /** Whether somebody else compares indexes with tables and follows references (`fileProblems`). */
+  readonly isFileCheckedElsewhere?: boolean
 }
 
 const batch = 2000
@@ -98,7 +98,10 @@ const treeHash = (content: string | Buffer) =>
  * not kept. It cannot see a tail that was cut off together with its rows: for that, size and root must be known from
  * outside the box. Throws ExitError when the file cannot be opened.
  */
-export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false }: VerifyOptions = {}): Verification {
+export function verifyLedger(
+  dataDir: string,
+  { onProgress, mayLackFiles = false, isFileCheckedElsewhere = false }: VerifyOptions = {},
+): Verification {
   const db = openReader(databaseFile(dataDir))
   try {
     const tx = executor(db)
@@ -106,7 +109,8 @@ export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false
     const progress = new Progress(onProgress)
     const head = new HeadCheck(tx, dataDir, findings)
     const keys = keysForCheck(dataDir, head.wasSigned, findings)
-    checkFile(tx, findings, schemaDifferences(db))
+    checkSchema(findings, schemaDifferences(db))
+    for (const { where, what } of isFileCheckedElsewhere ? [] : fileProblems(tx)) findings.add(where, what)
     const known = knownLogs(tx)
     if (known.length === 0) findings.add('log', 'has no identity')
     checkParents(findings, known)
@@ -156,23 +160,10 @@ export function verifyLedger(dataDir: string, { onProgress, mayLackFiles = false
   }
 }
 
-function checkFile(tx: ReadTx, findings: Findings, { lost, strange }: SchemaDifferences): void {
+function checkSchema(findings: Findings, { lost, strange }: SchemaDifferences): void {
   for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
   for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
-  // quick_check does not compare indexes with their tables, and a row that an index hides is never read.
-  for (const { integrity_check: problem } of tx.all(integrity)) {
-    if (problem !== 'ok') findings.add('file', problem)
-  }
-  for (const row of tx.all(strangers)) {
-    findings.add(`${row.table} ${row.rowid}`, 'refers to a row that is not there')
-  }
 }
-
-const integrity = statement({ columns: { integrity_check: text }, sql: 'PRAGMA integrity_check(10)' })
-const strangers = statement({
-  columns: { table: text, rowid: integer, parent: text, fkid: integer },
-  sql: 'PRAGMA foreign_key_check',
-})
 
 type PerKind = Record<StatedKind['kind'], number>
 

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import { verifyLedger } from '../../src/evidence/index.ts'
+import { verifyLedger, verifyWithOutsiders } from '../../src/evidence/index.ts'
 import { sha256 } from '../../src/log/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
@@ -169,10 +169,26 @@ const hide = (statement: string) => (db: BetterSqlite3.Database) => {
   db.pragma('writable_schema = OFF')
 }
 
+const alter = (dataDir: string, steps: readonly ((db: BetterSqlite3.Database) => unknown)[]) => {
+  for (const step of steps) {
+    const db = new BetterSqlite3(databaseFile(dataDir))
+    step(db)
+    db.close()
+  }
+}
+
+/** Leaves an event out of an index without changing its row. */
+const hiddenRow: readonly ((db: BetterSqlite3.Database) => unknown)[] = [
+  hide(`UPDATE sqlite_master SET sql = replace(sql, '''REMOVED'')', '''REMOVED'') AND id <> 3')
+            WHERE name = 'placement_event_occupancy'`),
+  (db) => db.exec('REINDEX placement_event_occupancy'),
+  hide(`UPDATE sqlite_master SET sql = replace(sql, ' AND id <> 3', '') WHERE name = 'placement_event_occupancy'`),
+]
+
 /** What is altered around the ledger, and what the check says of it. */
 const alterationsAround: {
   what: string
-  forge: ((db: BetterSqlite3.Database) => void)[]
+  forge: readonly ((db: BetterSqlite3.Database) => void)[]
   where: RegExp
   says: RegExp
 }[] = [
@@ -190,12 +206,7 @@ const alterationsAround: {
   },
   {
     what: 'a row that an index hides',
-    forge: [
-      hide(`UPDATE sqlite_master SET sql = replace(sql, '''REMOVED'')', '''REMOVED'') AND id <> 3')
-            WHERE name = 'placement_event_occupancy'`),
-      (db) => db.exec('REINDEX placement_event_occupancy'),
-      hide(`UPDATE sqlite_master SET sql = replace(sql, ' AND id <> 3', '') WHERE name = 'placement_event_occupancy'`),
-    ],
+    forge: hiddenRow,
     where: /^file$/,
     says: /missing from index placement_event_occupancy/,
   },
@@ -222,11 +233,7 @@ const alterationsAround: {
 for (const { what, forge, where, says } of alterationsAround)
   t.test(`what is altered around the ledger is found too: ${what}`, async (t) => {
     const { dataDir } = await filled(t)
-    for (const step of forge) {
-      const db = new BetterSqlite3(databaseFile(dataDir))
-      step(db)
-      db.close()
-    }
+    alter(dataDir, forge)
     const { ok, mismatches } = verifyLedger(dataDir)
     t.notOk(ok)
     t.ok(
@@ -234,6 +241,20 @@ for (const { what, forge, where, says } of alterationsAround)
       JSON.stringify(mismatches),
     )
   })
+
+t.test('the file of a large ledger, which a second thread checks, is checked as that of a small one', async (t) => {
+  const { dataDir } = await filled(t)
+  const grow = (db: BetterSqlite3.Database) =>
+    db.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(20000000)); DROP TABLE padding')
+  alter(dataDir, [grow])
+  t.ok(statSync(databaseFile(dataDir)).size > 16 * 1024 * 1024)
+  const nobody = { witnesses: [], authorities: [] }
+  t.match(await verifyWithOutsiders(dataDir, nobody), { ok: true, events: 6, mismatches: [], truncated: false })
+  alter(dataDir, hiddenRow)
+  const { ok, mismatches } = await verifyWithOutsiders(dataDir, nobody)
+  t.notOk(ok)
+  t.match(mismatches, [{ where: 'file', what: /missing from index placement_event_occupancy/ }])
+})
 
 t.test('a missing guard, a missing photo and one with other bytes are told', async (t) => {
   const gateway = await filled(t)
