@@ -41,9 +41,37 @@ export type Constraints = {
   readonly allowed_types?: readonly string[]
 }
 
-export type Zone = { readonly id: number; readonly name: string; readonly color: string; readonly warehouseId: number }
+export type Zone = {
+  readonly id: number
+  readonly name: string
+  readonly color: string
+  readonly warehouseId: number
+  /** As somebody drew it; null: it is where its slots are. */
+  readonly floor_plan_polygon: readonly Point[] | null
+}
 
-export type Warehouse = { readonly id: number; readonly name: string; readonly timezone: string }
+/** Where the picture of a hall lies on its plan; `rotation` in degrees clockwise around its middle. */
+export type ImagePlace = {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly rotation: number
+  readonly opacity: number
+}
+
+export type PlanImage = {
+  readonly sha256: string
+  readonly widthPx: number
+  readonly heightPx: number
+  readonly place: ImagePlace
+}
+
+export type Warehouse = {
+  readonly id: number
+  readonly name: string
+  readonly timezone: string
+  readonly floorPlanImage: PlanImage | null
+}
 
 export type PlacementEvent = {
   readonly id: number

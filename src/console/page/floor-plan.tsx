@@ -5,6 +5,7 @@ import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
 import { PlanControl } from './plan-control.ts'
 import { type Box, boxAround, type Direction, hullOf, median, middleOf, neighbour } from './plan-geometry.ts'
+import { imageAddress, imageStyle } from './plan-image.ts'
 import { type Ground, type Place, PlanTiles } from './plan-tiles.ts'
 import { type Hall, isNearest, isWhole, onScreen, reachPx, type Size, type View } from './plan-view.ts'
 import { fallbackColor, OddMark, StatusMark, safeColor } from './slot-marks.tsx'
@@ -136,18 +137,22 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
     lastZones.get(outlines.current) !== zones ||
     hasMoved(places, outlines.current.hall)
   if (isOld) {
-    outlines.current = { key, hall: hallOf(places), grounds: groundsOf(slots, zones) }
+    const grounds = groundsOf(slots, zones, warehouse?.id)
+    outlines.current = { key, hall: hallOf(places, grounds), grounds }
     lastZones.set(outlines.current, zones)
   }
   const { hall, grounds } = outlines.current as { hall: Hall; grounds: readonly Ground[] }
   const current = places.find(({ slot }) => slot.id === (at ?? chosen)) ?? places[0]
-  const newest = useRef({ hall, current })
-  newest.current = { hall, current }
+  const image = warehouse?.floorPlanImage
+  const picture = useRef<HTMLImageElement>(null)
+  const newest = useRef({ hall, current, image })
+  newest.current = { hall, current, image }
 
   const draw = (view: View, size: Size) => {
     const of = newest.current
     tiles.current?.draw(view, size)
     if (!of) return
+    if (picture.current && of.image) Object.assign(picture.current.style, imageStyle(of.image, of.image.place, view))
     if (cursor.current && of.current) lay(cursor.current, onScreen(of.current.box, view))
     const now = { isWhole: isWhole(view, of.hall, size), isNearest: isNearest(view, of.hall, size) }
     onDrawn((was) => (was.isWhole === now.isWhole && was.isNearest === now.isNearest ? was : now))
@@ -165,7 +170,7 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
   }, [])
   useLayoutEffect(() => tiles.current?.show({ hall, places, grounds }), [hall, places, grounds])
   useLayoutEffect(() => control.current?.show(hall), [hall])
-  useLayoutEffect(() => control.current?.redraw(), [current?.slot.id, hall])
+  useLayoutEffect(() => control.current?.redraw(), [current?.slot.id, hall, image])
   useLayoutEffect(() => {
     const place = places.find(({ slot }) => slot.id === chosen)
     if (!place) return
@@ -229,6 +234,9 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
       onClick={click}
       onKeyDown={press}
     >
+      {warehouse && image ? (
+        <img ref={picture} class="plan-image" alt="" draggable={false} src={imageAddress(warehouse.id, image)} />
+      ) : null}
       <canvas ref={canvas} class="plan-drawing" />
       <button
         type="button"
@@ -284,8 +292,9 @@ const hasMoved = (places: readonly Place[], { box: hall }: Hall): boolean =>
       box.y + box.height > hall.y + hall.height + 1e-9,
   )
 
-function hallOf(places: readonly Place[]): Hall {
-  const box = boxAround(places.flatMap(({ slot }) => slot.floor_plan_polygon))
+function hallOf(places: readonly Place[], grounds: readonly Ground[]): Hall {
+  const drawn = grounds.flatMap(({ isDrawn, points }) => (isDrawn ? points : []))
+  const box = boxAround([...places.flatMap(({ slot }) => slot.floor_plan_polygon), ...drawn])
   const sides = places.map((place) => Math.min(place.box.width, place.box.height))
   return { box, unit: median(sides) || Math.max(box.width, box.height) / 10 || 1 }
 }
@@ -310,20 +319,25 @@ function nearestPlace(places: readonly Place[], at: Point | undefined): Place | 
   )
 }
 
-function groundsOf(slots: readonly Slot[], zones: readonly Zone[]): Ground[] {
-  const groups = new Map<number | string, Slot[]>()
+/** Zones as they are drawn, else around their slots. */
+function groundsOf(slots: readonly Slot[], zones: readonly Zone[], warehouseId: number | undefined): Ground[] {
+  const byZone = new Map<number | string, Slot[]>()
   for (const slot of slots) {
     const key = slot.zoneId ?? slot.zone
-    const group = groups.get(key)
+    const group = byZone.get(key)
     if (group) group.push(slot)
-    else groups.set(key, [slot])
+    else byZone.set(key, [slot])
   }
-  return [...groups].map(([key, group]) => {
+  // A zone that is drawn is shown without slots as well.
+  for (const zone of zones)
+    if (zone.floor_plan_polygon && zone.warehouseId === warehouseId && !byZone.has(zone.id)) byZone.set(zone.id, [])
+  return [...byZone].map(([key, group]) => {
     const zone = zones.find((one) => one.id === key)
-    const points = group.flatMap((slot) => slot.floor_plan_polygon)
+    const drawn = zone?.floor_plan_polygon ?? undefined
+    const points = drawn ?? group.flatMap((slot) => slot.floor_plan_polygon)
     const name = zone?.name ?? group[0]?.zone ?? ''
     const color = zone ? safeColor(zone.color) : fallbackColor
-    return { key, name, color, points: hullOf(points), box: boxAround(points) }
+    return { key, name, color, points: drawn ?? hullOf(points), box: boxAround(points), isDrawn: drawn !== undefined }
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Point, Slot, Zone } from './answers.ts'
+import type { ImagePlace, Point, Slot, Zone } from './answers.ts'
 import { type Box, boxAround } from './plan-geometry.ts'
 import { rounded } from './polygon-edit.ts'
 
@@ -6,19 +6,34 @@ export type PlanZone = Zone & { readonly zone_type: string; readonly version: nu
 
 export type PlanSlot = Slot & { readonly version: number }
 
-/** What is changed and not saved yet, by slot. */
+/** What is changed and not saved yet: of slots, then of zones, then of the picture of the hall. */
 export type Draft = {
   readonly places: ReadonlyMap<number, readonly Point[]>
   readonly retired: ReadonlyMap<number, boolean>
+  /** Zones that slots are put into. */
+  readonly zones: ReadonlyMap<number, number>
+  /** Outlines of zones; an empty one is removed. */
+  readonly outlines: ReadonlyMap<number, readonly Point[]>
+  readonly image: ImagePlace | undefined
 }
 
 /** What one slot is asked to become. */
 export type Change = {
   readonly slot: PlanSlot
-  readonly body: { readonly floor_plan_polygon?: readonly Point[]; readonly retired?: boolean }
+  readonly body: {
+    readonly floor_plan_polygon?: readonly Point[]
+    readonly retired?: boolean
+    readonly zoneId?: number
+  }
 }
 
-export const unchanged: Draft = { places: new Map(), retired: new Map() }
+export const unchanged: Draft = {
+  places: new Map(),
+  retired: new Map(),
+  zones: new Map(),
+  outlines: new Map(),
+  image: undefined,
+}
 
 /** A side shorter than this is no place for a pallet, in metres. */
 export const leastSide = 0.1
@@ -72,9 +87,11 @@ export function changesOf(draft: Draft, slots: readonly PlanSlot[]): Change[] {
   return slots.flatMap((slot) => {
     const points = draft.places.get(slot.id)
     const isOut = draft.retired.get(slot.id)
+    const zoneId = draft.zones.get(slot.id)
     const body = {
       ...(points && !isSamePlace(points, slot.floor_plan_polygon) && { floor_plan_polygon: points }),
       ...(isOut !== undefined && isOut !== (slot.retiredAt !== null) && { retired: isOut }),
+      ...(zoneId !== undefined && zoneId !== slot.zoneId && { zoneId }),
     }
     return Object.keys(body).length === 0 ? [] : [{ slot, body }]
   })
@@ -87,5 +104,5 @@ const isSamePlace = (a: readonly Point[], b: readonly Point[]): boolean =>
 /** Returns the draft without the slots that were saved. Pure. */
 export function withoutSaved(draft: Draft, saved: ReadonlySet<number>): Draft {
   const rest = <T>(map: ReadonlyMap<number, T>) => new Map([...map].filter(([id]) => !saved.has(id)))
-  return { places: rest(draft.places), retired: rest(draft.retired) }
+  return { ...draft, places: rest(draft.places), retired: rest(draft.retired), zones: rest(draft.zones) }
 }

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
-import type { Point, Warehouse, Zone } from './answers.ts'
-import { Icon } from './icons.tsx'
-import { arrowSteps, Corners } from './plan-corners.tsx'
-import { type Draft, leastSide, type PlanSlot, placeOf } from './plan-draft.ts'
+import type { ImagePlace, Point, Warehouse } from './answers.ts'
+import { arrowSteps } from './plan-corners.tsx'
+import { type Draft, leastSide, type PlanSlot, type PlanZone, placeOf } from './plan-draft.ts'
+import { Frame, ZoomButtons } from './plan-frame.tsx'
 import { type Box, boxAround } from './plan-geometry.ts'
 import type { NewPlace } from './plan-grid.ts'
-import { planMakeTexts } from './plan-make-texts.ts'
+import { imageAddress, imageStyle } from './plan-image.ts'
 import { drawSlots } from './plan-paint.ts'
 import { planTexts as words } from './plan-texts.ts'
 import {
@@ -14,6 +14,7 @@ import {
   moved,
   onScreen,
   type View as PlanView,
+  reachPx,
   type Size,
   wholeHall,
   zoomed,
@@ -23,25 +24,31 @@ import { rounded } from './polygon-edit.ts'
 const planHeightPx = 520
 /** Room around the hall, so that what is dragged outward stays in the picture. */
 const roomShare = 0.06
-const handlePx = 24
-const zoomStep = 1.6
 /** What moves less than this is a tap. */
 const slopPx = 6
 
+/** What is drawn over the plan needs to know where it is on the screen. */
+export type Screen = { readonly view: PlanView; readonly pointAt: (event: PointerEvent) => Point }
+
+/** A tap that hit nothing of its own: where, what a finger reaches there in metres, and the slot. */
+export type Tap = { readonly at: Point; readonly reach: number; readonly slot: PlanSlot | undefined }
+
 type DrawingProps = {
   warehouse: Warehouse
-  zones: readonly Zone[]
+  zones: readonly PlanZone[]
   slots: readonly PlanSlot[]
   proposed: readonly NewPlace[]
   draft: Draft
-  /** What is chosen; undefined in a hall without slots. */
+  /** What else has to be in the picture. */
+  around: readonly Point[]
+  /** Where the picture of the hall lies now, also while it is dragged. */
+  imagePlace: ImagePlace | undefined
+  /** What a frame can move; undefined when there is nothing of that kind. */
   box: Box | undefined
   name: string
-  /** The chosen slot, whose corners can be moved. */
-  corners: readonly Point[] | undefined
   onBox: (box: Box) => void
-  onCorners: (points: readonly Point[]) => void
-  onChoose: (slot: PlanSlot) => void
+  over: (screen: Screen) => unknown
+  onTap: (tap: Tap) => void
 }
 
 type Drag =
@@ -50,7 +57,7 @@ type Drag =
 
 /** The plan with a frame around what is chosen: dragged, resized by its corner, panned and zoomed. */
 export const Drawing = (props: DrawingProps) => {
-  const { warehouse, zones, slots, proposed, draft, box, name, corners, onBox, onCorners, onChoose } = props
+  const { warehouse, zones, slots, proposed, draft, around, imagePlace, box, name, onBox, over, onTap } = props
   const canvas = useRef<HTMLCanvasElement>(null)
   const overlay = useRef<SVGSVGElement>(null)
   const [width, setWidth] = useState(800)
@@ -59,7 +66,7 @@ export const Drawing = (props: DrawingProps) => {
   const drag = useRef<Drag | null>(null)
   const size: Size = { width, height: planHeightPx }
   // The picture stays where it is while something is dragged, and fits again afterwards.
-  const hall = useMemo(() => hallAround(slots, draft, proposed), [slots, draft, proposed])
+  const hall = useMemo(() => hallAround(slots, draft, proposed, around), [slots, draft, proposed, around])
   const view: PlanView = near ?? wholeHall(hall, size)
   const zoom = (factor: number, at: Point = { x: width / 2, y: planHeightPx / 2 }) => {
     const next = zoomed(view, at, factor, hall, size)
@@ -88,7 +95,7 @@ export const Drawing = (props: DrawingProps) => {
     const dark = matchMedia('(prefers-color-scheme: dark)')
     dark.addEventListener('change', paint)
     return () => dark.removeEventListener('change', paint)
-  }, [slots, zones, draft, width, proposed, near])
+  }, [slots, zones, draft, width, proposed, near, hall])
   const pixelAt = (event: PointerEvent): Point => {
     const { left, top } = (overlay.current as SVGSVGElement).getBoundingClientRect()
     return { x: event.clientX - left, y: event.clientY - top }
@@ -137,7 +144,7 @@ export const Drawing = (props: DrawingProps) => {
     setDragged(undefined)
     if (now?.kind === 'pan') {
       const by = movedBy(event, now.from)
-      if (now.hit && Math.hypot(by.x, by.y) < slopPx) onChoose(now.hit)
+      if (Math.hypot(by.x, by.y) < slopPx) onTap({ at: pointAt(event), reach: reachPx / 2 / view.scale, slot: now.hit })
       return
     }
     if (box && next && (next.x !== box.x || next.y !== box.y || next.width !== box.width || next.height !== box.height))
@@ -155,6 +162,15 @@ export const Drawing = (props: DrawingProps) => {
     <>
       <ZoomButtons isWhole={near === undefined} onZoom={zoom} onWhole={() => setNear(undefined)} />
       <div class="edit-drawing">
+        {warehouse.floorPlanImage && imagePlace ? (
+          <img
+            class="plan-image"
+            alt=""
+            draggable={false}
+            src={imageAddress(warehouse.id, warehouse.floorPlanImage)}
+            style={imageStyle(warehouse.floorPlanImage, imagePlace, view)}
+          />
+        ) : null}
         <canvas ref={canvas} />
         {/* biome-ignore lint/a11y/useSemanticElements: a drawing has no fieldset. */}
         <svg
@@ -170,82 +186,21 @@ export const Drawing = (props: DrawingProps) => {
           }}
         >
           {shown ? <Frame name={name} shown={shown} onPress={press} /> : null}
-          {corners && !dragged ? (
-            <Corners name={name} points={corners} view={view} pointAt={pointAt} onPoints={onCorners} />
-          ) : null}
+          {dragged ? null : over({ view, pointAt })}
         </svg>
       </div>
     </>
   )
 }
 
-type FrameProps = {
-  readonly name: string
-  readonly shown: Box
-  readonly onPress: (event: KeyboardEvent, kind: 'move' | 'size') => void
-}
-
-const Frame = ({ name, shown, onPress }: FrameProps) => (
-  <>
-    {/* biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons of HTML. */}
-    <rect
-      class="frame"
-      role="button"
-      tabindex={0}
-      aria-label={words.frame(name)}
-      data-kind="move"
-      x={shown.x}
-      y={shown.y}
-      width={Math.max(shown.width, 1)}
-      height={Math.max(shown.height, 1)}
-      onKeyDown={(event: KeyboardEvent) => onPress(event, 'move')}
-    />
-    {/* biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons of HTML. */}
-    <rect
-      class="corner"
-      role="button"
-      tabindex={0}
-      aria-label={words.corner(name)}
-      data-kind="size"
-      x={shown.x + shown.width}
-      y={shown.y + shown.height}
-      width={handlePx}
-      height={handlePx}
-      rx={5}
-      onKeyDown={(event: KeyboardEvent) => onPress(event, 'size')}
-    />
-  </>
-)
-
-type ZoomProps = {
-  readonly isWhole: boolean
-  readonly onZoom: (factor: number) => void
-  readonly onWhole: () => void
-}
-
-const ZoomButtons = ({ isWhole: isAll, onZoom, onWhole }: ZoomProps) => (
-  // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields of a form, and this is none.
-  <div class="zoom" role="group" aria-label={planMakeTexts.zoom}>
-    <button
-      type="button"
-      class="square"
-      aria-label={planMakeTexts.zoomOut}
-      aria-disabled={isAll ? 'true' : 'false'}
-      onClick={() => onZoom(1 / zoomStep)}
-    >
-      <Icon name="farther" />
-    </button>
-    <button type="button" aria-disabled={isAll ? 'true' : 'false'} onClick={onWhole}>
-      <Icon name="whole" /> {planMakeTexts.whole}
-    </button>
-    <button type="button" class="square" aria-label={planMakeTexts.zoomIn} onClick={() => onZoom(zoomStep)}>
-      <Icon name="closer" />
-    </button>
-  </div>
-)
-
-function hallAround(slots: readonly PlanSlot[], draft: Draft, proposed: readonly NewPlace[]): Hall {
+function hallAround(
+  slots: readonly PlanSlot[],
+  draft: Draft,
+  proposed: readonly NewPlace[],
+  more: readonly Point[],
+): Hall {
   const around = boxAround([
+    ...more,
     ...slots.flatMap((slot) => placeOf(slot, draft)),
     ...proposed.flatMap(({ points }) => points),
   ])

@@ -1,10 +1,11 @@
-import { useCallback, useEffect, useState } from 'hono/jsx/dom'
+import type { Child } from 'hono/jsx/dom'
+import { useCallback, useEffect, useMemo, useState } from 'hono/jsx/dom'
 import { keepsUnsaved } from './address.ts'
-import type { List, Warehouse } from './answers.ts'
+import type { ImagePlace, List, Point } from './answers.ts'
 import { Refused } from './ask.ts'
 import { askPatiently } from './asking.ts'
 import { Bar } from './bar.tsx'
-import { csvOf } from './plan-csv.ts'
+import { Corners } from './plan-corners.tsx'
 import {
   boxOf,
   changesOf,
@@ -17,39 +18,41 @@ import {
   withoutSaved,
   withPlace,
 } from './plan-draft.ts'
-import { Drawing } from './plan-drawing.tsx'
+import { Drawing, type Screen, type Tap } from './plan-drawing.tsx'
 import { BoxFields, PartChoice, SlotState, WarehouseChoice } from './plan-fields.tsx'
 import type { Box } from './plan-geometry.ts'
 import type { NewPlace } from './plan-grid.ts'
-import { GridForm } from './plan-grid-form.tsx'
-import { ListForm } from './plan-list.tsx'
+import { imageCorners } from './plan-image.ts'
+import { ImageFrame } from './plan-image-frame.tsx'
+import { ImageFields, ImageTools } from './plan-image-tools.tsx'
 import { planMakeTexts } from './plan-make-texts.ts'
-import { download, type Refusal, saveAll } from './plan-save.ts'
+import { Makers } from './plan-makers.tsx'
+import { attracted, DrawnOutline, OutlineFields, OutlineTools } from './plan-outlines.tsx'
+import { asked, type Refusal, saveAll } from './plan-save.ts'
+import { SaveBar } from './plan-save-bar.tsx'
+import { planShapeTexts } from './plan-shape-texts.ts'
+import { isInside, outlineOf, type PlanWarehouse, shapeChanges, withOutline, withoutShapes } from './plan-shapes.ts'
 import { planTexts as words } from './plan-texts.ts'
-import { ZoneForm } from './plan-zone.tsx'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import type { ViewProps } from './views.ts'
 
 type Floor = {
-  readonly warehouses: readonly Warehouse[]
+  readonly warehouses: readonly PlanWarehouse[]
   readonly zones: readonly PlanZone[]
   readonly slots: readonly PlanSlot[]
 }
 
-/** Between what is on the plan and new aisles, in metres. */
-const aisleGap = 2.4
-
 async function load(): Promise<Floor> {
   const [warehouses, zones, slots] = await Promise.all([
-    askPatiently<List<Warehouse>>('/api/whms/warehouses'),
+    askPatiently<List<PlanWarehouse>>('/api/whms/warehouses'),
     askPatiently<List<PlanZone>>('/api/whms/zones'),
     askPatiently<List<PlanSlot>>('/api/whms/slots'),
   ])
   return { warehouses: warehouses.data, zones: zones.data, slots: slots.data }
 }
 
-/** The plan editor at `/plan`: moves and resizes zones and slots, retires and restores slots. */
+/** The plan editor at `/plan`: zones and slots, outlines of zones, and the picture of the hall below them. */
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const [floor, setFloor] = useState<Floor | undefined>(undefined)
   const [problem, setProblem] = useState('')
@@ -90,8 +93,12 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
             onWarehouse={setChosen}
             onStored={(stored) => {
               // Shown as the gateway answered, also when the whole plan cannot be read anew.
-              const slots = floor.slots.map((slot) => stored.get(slot.id) ?? slot)
-              setFloor({ ...floor, slots })
+              const now = <T,>(key: string, one: T) => (stored.get(key) as T | undefined) ?? one
+              setFloor({
+                slots: floor.slots.map((slot) => now(`slot ${slot.id}`, slot)),
+                zones: floor.zones.map((zone) => now(`zone ${zone.id}`, zone)),
+                warehouses: floor.warehouses.map((one) => (one.id === warehouse.id ? now('image', one) : one)),
+              })
             }}
             onSaved={read}
           />
@@ -102,23 +109,32 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
 }
 
 type EditorProps = Floor & {
-  warehouse: Warehouse
+  warehouse: PlanWarehouse
   taken: ReadonlySet<string>
   onWarehouse: (id: number) => void
-  onStored: (stored: ReadonlyMap<number, PlanSlot>) => void
+  onStored: (stored: ReadonlyMap<string, unknown>) => void
   onSaved: () => Promise<void>
 }
 
-const Editor = ({ warehouse, warehouses, zones, slots, taken, onWarehouse, onStored, onSaved }: EditorProps) => {
+const modes = ['slots', 'outlines', 'image'] as const
+type Mode = (typeof modes)[number]
+
+const Editor = (props: EditorProps) => {
+  const { warehouse, warehouses, zones, slots, taken, onWarehouse, onStored, onSaved } = props
   const [drafts, setDrafts] = useState<readonly Draft[]>([unchanged])
+  const [mode, setMode] = useState<Mode>('slots')
   const [chosenZone, setZone] = useState('')
+  const [outlined, setOutlined] = useState(0)
+  const [sketch, setSketch] = useState<readonly Point[] | undefined>(undefined)
+  const [live, setLive] = useState<ImagePlace | undefined>(undefined)
   const [proposed, setProposed] = useState<readonly NewPlace[]>([])
   const [slotId, setSlot] = useState<number | undefined>(undefined)
   const [told, setTold] = useState('')
   const [refusals, setRefusals] = useState<readonly Refusal[]>([])
   const [isSaving, setSaving] = useState(false)
   const draft = drafts.at(-1) ?? unchanged
-  const changes = changesOf(draft, slots)
+  const ofSlots = changesOf(draft, slots)
+  const changes = [...ofSlots.map(asked), ...shapeChanges(draft, zones, warehouse)]
   const names = [...new Set(slots.map(({ zone }) => zone))].toSorted()
   // A zone that was renamed, or whose last slot went elsewhere, is no choice any more.
   const zoneName = names.includes(chosenZone) ? chosenZone : (slots[0]?.zone ?? '')
@@ -126,13 +142,17 @@ const Editor = ({ warehouse, warehouses, zones, slots, taken, onWarehouse, onSto
   const slot = inZone.find(({ id }) => id === slotId)
   const selection = slot ? [slot] : inZone
   const name = slot ? slot.slot_id : zoneName
-  const choose = (zone: string) => {
-    setZone(zone)
+  const zone = zones.find(({ id }) => id === outlined) ?? zones[0]
+  const image = warehouse.floorPlanImage
+  const place = image ? (draft.image ?? image.place) : undefined
+  const choose = (next: string) => {
+    setZone(next)
     setSlot(undefined)
   }
   // What changes while it is being saved would be lost.
   const put = (next: Draft) => !isSaving && setDrafts((before) => [...before, next])
-  const fit = (box: Box) => put(fitted(draft, selection, box))
+  const putOutline = (points: readonly Point[]) => zone && put(withOutline(draft, zone, points))
+  const putImage = (next: ImagePlace) => put({ ...draft, image: next })
 
   const propose = useCallback((places: readonly NewPlace[]) => setProposed(places), [])
   const isUnsaved = changes.length > 0
@@ -149,98 +169,141 @@ const Editor = ({ warehouse, warehouses, zones, slots, taken, onWarehouse, onSto
     onStored(stored)
     // Reading anew would show the sign-in to who was signed out, and lose what is not saved.
     if (!isStopped) await onSaved()
-    setDrafts([withoutSaved(draft, new Set(stored.keys()))])
+    const keys = new Set(stored.keys())
+    const ids = ofSlots.map(({ slot: { id } }) => id).filter((id) => keys.has(`slot ${id}`))
+    setDrafts([withoutShapes(withoutSaved(draft, new Set(ids)), keys)])
     setRefusals(refused)
-    setTold(words.saved(stored.size))
+    setTold(ids.length === keys.size ? words.saved(keys.size) : words.savedMixed(keys.size))
     setSaving(false)
   }
+  const tap = ({ at, reach, slot: hit }: Tap) => {
+    if (mode === 'slots' && hit) choose(hit.zone)
+    if (mode !== 'outlines' || isSaving) return
+    if (!sketch) {
+      const under = zones.find((one) => isInside(outlineOf(one, draft), at))
+      setOutlined(under?.id ?? hit?.zoneId ?? zone?.id ?? 0)
+      return
+    }
+    const [first] = sketch
+    if (first && sketch.length >= 3 && Math.hypot(first.x - at.x, first.y - at.y) <= reach) {
+      putOutline(sketch)
+      setSketch(undefined)
+    } else setSketch([...sketch, attracted(at, reach / 2, slots, draft)])
+  }
+  const over = (screen: Screen) => {
+    if (mode === 'image')
+      return image && place ? (
+        <ImageFrame image={image} place={live ?? place} screen={screen} onLive={setLive} onPlace={putImage} />
+      ) : null
+    if (mode === 'outlines')
+      return zone ? (
+        <DrawnOutline {...{ zone, sketch, screen }} points={outlineOf(zone, draft)} onPoints={putOutline} />
+      ) : null
+    return slot ? (
+      <Corners
+        name={name}
+        points={placeOf(slot, draft)}
+        {...screen}
+        onPoints={(points) => put(withPlace(draft, slot, points))}
+      />
+    ) : null
+  }
+  // While it is dragged the plan keeps its size.
+  const around = useMemo(
+    () => [
+      ...zones.flatMap((one) => outlineOf(one, draft)),
+      ...(mode === 'image' && image && place ? imageCorners(image, place) : []),
+    ],
+    [zones, draft, mode, image],
+  )
   const box = slots.length === 0 ? undefined : boxOf(selection, draft)
-  const everything = boxOf(slots, draft)
-  const below = slots.length === 0 ? 0 : Math.ceil((everything.y + everything.height + aisleGap) * 10) / 10
+  const isEmpty = !box && proposed.length === 0 && around.length === 0 && mode === 'slots'
   return (
     <section class="card plan-editor" aria-label={words.plan(warehouse.name)}>
       <div class="plan-choices">
         <WarehouseChoice {...{ warehouse, warehouses }} onWarehouse={otherWarehouse} />
-        {box ? <PartChoice {...{ names, zoneName, inZone, slotId }} onZone={choose} onSlot={setSlot} /> : null}
       </div>
-      {box ? (
-        <p class="muted">{words.help}</p>
-      ) : (
-        <p>
-          {words.empty} {words.emptyNext}
-        </p>
-      )}
-      {slot ? <p class="muted">{planMakeTexts.cornerHelp}</p> : null}
-      {box || proposed.length > 0 ? (
-        <Drawing
-          {...{ warehouse, zones, slots, proposed, draft, box, name }}
-          corners={slot && placeOf(slot, draft)}
-          onBox={fit}
-          onCorners={(points) => slot && put(withPlace(draft, slot, points))}
-          onChoose={({ zone }) => choose(zone)}
+      <ModeChoice
+        mode={mode}
+        onMode={(next) => {
+          setMode(next)
+          setSketch(undefined)
+        }}
+      />
+      {mode === 'slots' ? (
+        <SlotHelp hasSlots={box !== undefined} hasCorners={slot !== undefined}>
+          <PartChoice {...{ names, zoneName, inZone, slotId }} onZone={choose} onSlot={setSlot} />
+        </SlotHelp>
+      ) : null}
+      {mode === 'outlines' ? (
+        <OutlineTools
+          {...{ zones, zone, slots, draft, sketch }}
+          hall={boxOf(slots, draft)}
+          isLocked={isSaving}
+          onZone={setOutlined}
+          onSketch={setSketch}
+          onDraft={put}
         />
       ) : null}
-      {box ? <BoxFields key={name} box={box} isLocked={isSaving} onBox={fit} /> : null}
-      {slot ? <SlotState slot={slot} draft={draft} onDraft={put} /> : null}
-      <div class="plan-acts">
-        <button
-          type="button"
-          class="strong"
-          aria-disabled={changes.length === 0 || isSaving ? 'true' : 'false'}
-          onClick={save}
-        >
-          {words.save(changes.length)}
-        </button>
-        <button
-          type="button"
-          aria-disabled={drafts.length < 2 || isSaving ? 'true' : 'false'}
-          onClick={() => !isSaving && setDrafts((before) => (before.length < 2 ? before : before.slice(0, -1)))}
-        >
-          {words.undo}
-        </button>
-        <button
-          type="button"
-          aria-disabled={changes.length === 0 || isSaving ? 'true' : 'false'}
-          onClick={() => !isSaving && put(unchanged)}
-        >
-          {words.discard}
-        </button>
-        <button type="button" onClick={() => download(`${warehouse.name} slots.csv`, csvOf(slots, zones))}>
-          {words.csv}
-        </button>
-      </div>
-      <p role="status">
-        {told} {isSaving ? '' : changes.length === 0 ? words.nothing : words.pending(changes.length)}
-      </p>
-      <div role="alert">
-        {refusals.length === 0 ? null : (
-          <>
-            <p class="problem">{words.refused(refusals.length)}</p>
-            <ul>
-              {refusals.map(({ label, why }) => (
-                <li key={label}>
-                  <strong>{label}</strong>: {why}
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </div>
-      <p class="muted">
-        {words.eachAlone} {words.csvHelp}
-      </p>
-      <details open={slots.length === 0}>
-        <summary>{planMakeTexts.grid}</summary>
-        <GridForm {...{ zones, below, taken }} warehouseId={warehouse.id} onProposed={propose} onStored={onSaved} />
-      </details>
-      <details>
-        <summary>{planMakeTexts.list}</summary>
-        <ListForm warehouseId={warehouse.id} isUnsaved={isUnsaved} onStored={onSaved} />
-      </details>
-      <details>
-        <summary>{planMakeTexts.zones}</summary>
-        <ZoneForm zones={zones} warehouseId={warehouse.id} isLocked={isSaving} onStored={onSaved} />
-      </details>
+      {mode === 'image' ? <ImageTools warehouse={warehouse} isLocked={isSaving} onStored={onSaved} /> : null}
+      {isEmpty ? null : (
+        <Drawing
+          {...{ warehouse, zones, slots, proposed, draft, around, name, over }}
+          imagePlace={live ?? place}
+          box={mode === 'slots' ? box : undefined}
+          onBox={(to: Box) => put(fitted(draft, selection, to))}
+          onTap={tap}
+        />
+      )}
+      {mode === 'image' && place ? <ImageFields place={place} isLocked={isSaving} onPlace={putImage} /> : null}
+      {mode === 'outlines' && zone && outlineOf(zone, draft).length > 0 ? (
+        <OutlineFields zone={zone} points={outlineOf(zone, draft)} isLocked={isSaving} onPoints={putOutline} />
+      ) : null}
+      {mode === 'slots' && box ? (
+        <BoxFields key={name} box={box} isLocked={isSaving} onBox={(to: Box) => put(fitted(draft, selection, to))} />
+      ) : null}
+      {mode === 'slots' && slot ? <SlotState slot={slot} draft={draft} onDraft={put} /> : null}
+      <SaveBar
+        {...{ warehouse, zones, slots, told, refusals, isSaving }}
+        slotChanges={ofSlots.length}
+        changes={changes.length}
+        mayUndo={drafts.length > 1}
+        onSave={save}
+        onUndo={() => setDrafts((before) => (before.length < 2 ? before : before.slice(0, -1)))}
+        onDiscard={() => put(unchanged)}
+      />
+      <Makers
+        {...{ zones, slots, draft, taken, isUnsaved, isSaving }}
+        warehouseId={warehouse.id}
+        onProposed={propose}
+        onSaved={onSaved}
+      />
     </section>
   )
 }
+
+const ModeChoice = ({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void }) => (
+  <fieldset class="plan-modes">
+    <legend>{planShapeTexts.mode}</legend>
+    {modes.map((one) => (
+      <label key={one}>
+        <input type="radio" name="plan-mode" value={one} checked={one === mode} onChange={() => onMode(one)} />
+        {planShapeTexts.modes[one]}
+      </label>
+    ))}
+  </fieldset>
+)
+
+const SlotHelp = (props: { hasSlots: boolean; hasCorners: boolean; children: Child }) => (
+  <>
+    {props.hasSlots ? <div class="plan-choices">{props.children}</div> : null}
+    {props.hasSlots ? (
+      <p class="muted">{words.help}</p>
+    ) : (
+      <p>
+        {words.empty} {words.emptyNext}
+      </p>
+    )}
+    {props.hasCorners ? <p class="muted">{planMakeTexts.cornerHelp}</p> : null}
+  </>
+)

@@ -1,7 +1,8 @@
-import type { Zone } from './answers.ts'
-import { type Draft, isRetired, type PlanSlot, placeOf } from './plan-draft.ts'
+import type { Point } from './answers.ts'
+import { type Draft, isRetired, type PlanSlot, type PlanZone, placeOf } from './plan-draft.ts'
 import { boxAround } from './plan-geometry.ts'
 import type { NewPlace } from './plan-grid.ts'
+import { outlineOf } from './plan-shapes.ts'
 import { onScreen, type View as PlanView, type Size } from './plan-view.ts'
 import { fallbackColor, safeColor } from './slot-marks.tsx'
 
@@ -9,13 +10,13 @@ type Picture = {
   /** Slots that are not stored yet. */
   readonly proposed: readonly NewPlace[]
   readonly slots: readonly PlanSlot[]
-  readonly zones: readonly Zone[]
+  readonly zones: readonly PlanZone[]
   readonly draft: Draft
   readonly view: PlanView
   readonly size: Size
 }
 
-/** Draws slots and what is proposed beside them. */
+/** Draws outlines of zones, slots, and what is proposed beside them. */
 export function drawSlots(canvas: HTMLCanvasElement, { slots, zones, draft, view, size, proposed }: Picture): void {
   const scale = devicePixelRatio
   canvas.width = Math.round(size.width * scale)
@@ -25,16 +26,32 @@ export function drawSlots(canvas: HTMLCanvasElement, { slots, zones, draft, view
   to.scale(scale, scale)
   const style = getComputedStyle(canvas)
   const colors = new Map(zones.map(({ name, color }) => [name, safeColor(color)]))
+  const zoneColors = new Map(zones.map(({ id, color }) => [id, safeColor(color)]))
   to.font = `12px ${style.fontFamily}`
   to.textAlign = 'center'
   to.textBaseline = 'middle'
-  for (const slot of slots) {
-    const points = placeOf(slot, draft)
+  const trace = (points: readonly Point[]) => {
     to.beginPath()
     for (const { x, y } of points) to.lineTo(view.x + x * view.scale, view.y + y * view.scale)
     to.closePath()
+  }
+  for (const zone of zones) {
+    const points = outlineOf(zone, draft)
+    if (points.length === 0) continue
+    trace(points)
+    to.fillStyle = to.strokeStyle = safeColor(zone.color)
+    to.globalAlpha = 0.13
+    to.fill()
+    to.globalAlpha = 1
+    to.lineWidth = 2
+    to.stroke()
+    to.lineWidth = 1
+  }
+  for (const slot of slots) {
+    const points = placeOf(slot, draft)
+    trace(points)
     to.globalAlpha = isRetired(slot, draft) ? 0.15 : 0.45
-    to.fillStyle = colors.get(slot.zone) ?? fallbackColor
+    to.fillStyle = zoneColors.get(draft.zones.get(slot.id) ?? 0) ?? colors.get(slot.zone) ?? fallbackColor
     to.fill()
     to.globalAlpha = 1
     to.strokeStyle = style.getPropertyValue(draft.places.has(slot.id) ? '--text' : '--muted')
@@ -48,9 +65,7 @@ export function drawSlots(canvas: HTMLCanvasElement, { slots, zones, draft, view
   to.setLineDash([4, 3])
   to.strokeStyle = style.getPropertyValue('--accent')
   for (const { points } of proposed) {
-    to.beginPath()
-    for (const { x, y } of points) to.lineTo(view.x + x * view.scale, view.y + y * view.scale)
-    to.closePath()
+    trace(points)
     to.stroke()
   }
 }

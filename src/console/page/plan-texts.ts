@@ -28,6 +28,11 @@ const english = {
   retiredNow: 'Out of use.',
   undo: 'Undo',
   discard: 'Discard all',
+  saveMixed: (n: number) => (n === 1 ? 'Save 1 change' : `Save ${number(n)} changes`),
+  pendingMixed: (n: number) => (n === 1 ? '1 change is not saved.' : `${number(n)} changes are not saved.`),
+  savedMixed: (n: number) => (n === 1 ? '1 change is saved.' : `${number(n)} changes are saved.`),
+  refusedMixed: (n: number) =>
+    n === 1 ? '1 change was refused. It is still here:' : `${number(n)} changes were refused. They are still here:`,
   save: (n: number) => (n === 0 ? 'Save' : n === 1 ? 'Save 1 slot' : `Save ${number(n)} slots`),
   nothing: 'Nothing is changed.',
   pending: (n: number) =>
@@ -41,7 +46,7 @@ const english = {
       : `${number(n)} slots were refused. Their changes are still here:`,
   changedElsewhere: 'somebody else changed it meanwhile; it is shown anew, look and save again',
   leave: 'What is changed and not saved is lost. Go on?',
-  eachAlone: 'Each slot is stored by itself, with an entry in the audit trail.',
+  eachAlone: 'Each change is stored by itself, with an entry in the audit trail.',
   csv: 'Download as CSV',
   csvHelp: 'The list of this warehouse as it is stored, for “gatehouse import slots”.',
 }
@@ -72,6 +77,14 @@ const german: typeof english = {
   retiredNow: 'Außer Betrieb.',
   undo: 'Rückgängig',
   discard: 'Alles verwerfen',
+  saveMixed: (n) => (n === 1 ? '1 Änderung speichern' : `${number(n)} Änderungen speichern`),
+  pendingMixed: (n) =>
+    n === 1 ? '1 Änderung ist nicht gespeichert.' : `${number(n)} Änderungen sind nicht gespeichert.`,
+  savedMixed: (n) => (n === 1 ? '1 Änderung ist gespeichert.' : `${number(n)} Änderungen sind gespeichert.`),
+  refusedMixed: (n) =>
+    n === 1
+      ? '1 Änderung wurde abgelehnt. Sie ist noch da:'
+      : `${number(n)} Änderungen wurden abgelehnt. Sie sind noch da:`,
   save: (n) => (n === 0 ? 'Speichern' : n === 1 ? '1 Stellplatz speichern' : `${number(n)} Stellplätze speichern`),
   nothing: 'Es ist nichts geändert.',
   pending: (n) =>
@@ -88,7 +101,7 @@ const german: typeof english = {
   changedElsewhere:
     'jemand anderes hat ihn inzwischen geändert; er wird neu gezeigt, bitte ansehen und noch einmal speichern',
   leave: 'Was geändert und nicht gespeichert ist, geht verloren. Trotzdem weiter?',
-  eachAlone: 'Jeder Stellplatz wird für sich gespeichert, mit einem Eintrag im Prüfpfad.',
+  eachAlone: 'Jede Änderung wird für sich gespeichert, mit einem Eintrag im Prüfpfad.',
   csv: 'Als CSV herunterladen',
   csvHelp: 'Die Liste dieses Lagers, wie sie gespeichert ist, für „gatehouse import slots“.',
 }

@@ -22,6 +22,8 @@ export type Ground = {
   readonly color: string
   readonly points: readonly Point[]
   readonly box: Box
+  /** Its outline is one that somebody drew. */
+  readonly isDrawn: boolean
 }
 
 export type Scene = { readonly hall: Hall; readonly places: readonly Place[]; readonly grounds: readonly Ground[] }
@@ -265,8 +267,7 @@ function paintTile(context: CanvasRenderingContext2D, scene: Scene, tile: Tile, 
   context.lineJoin = 'round'
   context.lineCap = 'round'
   const painting: Painting = { context, colors, px, unitPx: scene.hall.unit * scale }
-  for (const { points, color, box } of scene.grounds)
-    if (touches(box, seen)) paintGround(painting, points, color, scene.hall)
+  for (const ground of scene.grounds) if (touches(ground.box, seen)) paintGround(painting, ground, scene.hall)
   const places = scene.places.filter(({ box }) => touches(box, seen))
   for (const group of groupsOf(places)) paintGroup(painting, group)
   if (painting.unitPx >= markPx) for (const place of places) paintMark(painting, place)
@@ -292,14 +293,15 @@ function groupsOf(places: readonly Place[]): Iterable<readonly Place[]> {
 const touches = (a: Box, b: Box): boolean =>
   a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height
 
-function paintGround({ context }: Painting, points: readonly Point[], color: string, { unit }: Hall): void {
+function paintGround({ context, px }: Painting, { points, color, isDrawn }: Ground, { unit }: Hall): void {
   context.beginPath()
   outline(context, points)
   context.globalAlpha = 0.13
   context.fillStyle = color
   context.strokeStyle = color
-  context.lineWidth = unit * 0.14
   context.fill()
+  context.lineWidth = isDrawn ? 2 * px : unit * 0.14
+  if (isDrawn) context.globalAlpha = 0.8
   context.stroke()
   context.globalAlpha = 1
 }

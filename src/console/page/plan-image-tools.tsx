@@ -1,0 +1,122 @@
+import { useState } from 'hono/jsx/dom'
+import type { ImagePlace } from './answers.ts'
+import { ask } from './ask.ts'
+import { SureButton } from './box-frame.tsx'
+import { whyOf } from './plan-import.ts'
+import { planShapeTexts as words } from './plan-shape-texts.ts'
+import { type PlanWarehouse, tidyPlace } from './plan-shapes.ts'
+import { Said } from './said.tsx'
+
+/** What the gateway takes. */
+const mostBytes = 8 * 1024 * 1024
+
+type Props = {
+  readonly warehouse: PlanWarehouse
+  readonly isLocked: boolean
+  /** The picture is another one now, or gone: what was not saved about the one before is pointless. */
+  readonly onStored: () => Promise<void>
+}
+
+/** Puts a picture of the hall below the plan, and removes it. */
+export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
+  const [told, setTold] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const path = `/api/whms/warehouses/${warehouse.id}/floor-plan-image`
+  const act = async (done: string, work: () => Promise<unknown>) => {
+    if (isBusy || isLocked) return
+    setBusy(true)
+    setProblem('')
+    try {
+      await work()
+      await onStored()
+      setTold(done)
+    } catch (error) {
+      setTold('')
+      setProblem(words.failed(whyOf(error as Error)))
+    }
+    setBusy(false)
+  }
+  const upload = (event: Event) => {
+    const field = event.target as HTMLInputElement
+    const [file] = field.files ?? []
+    field.value = ''
+    if (!file) return
+    if (file.size > mostBytes) {
+      setProblem(words.tooLarge)
+      return
+    }
+    setTold(words.uploading)
+    // The gateway looks at the bytes, whatever the file is called.
+    void act(words.stored, () => ask(path, { method: 'PUT', bytes: file, ifMatch: warehouse.version }))
+  }
+  const remove = () => void act(words.removed, () => ask(path, { method: 'DELETE', ifMatch: warehouse.version }))
+  return (
+    <>
+      <p class="muted">{words.pictureHelp}</p>
+      <div class="plan-choices">
+        <label>
+          <span>{words.picture}</span>
+          <input
+            type="file"
+            accept="image/png,image/jpeg,image/svg+xml"
+            disabled={isBusy || isLocked}
+            onChange={upload}
+          />
+        </label>
+        {warehouse.floorPlanImage ? (
+          <SureButton words={words.removePicture} sure={words.removeSure} isBusy={isBusy || isLocked} onSure={remove} />
+        ) : null}
+      </div>
+      {warehouse.floorPlanImage ? null : <p>{words.noPicture}</p>}
+      <p role="status">{told}</p>
+      <p role="alert" class="problem">
+        <Said words={problem} />
+      </p>
+    </>
+  )
+}
+
+type FieldsProps = {
+  readonly place: ImagePlace
+  readonly isLocked: boolean
+  readonly onPlace: (place: ImagePlace) => void
+}
+
+/** Where the picture lies, as numbers. What is typed counts when the field is left, or by Enter. */
+export const ImageFields = ({ place, isLocked, onPlace }: FieldsProps) => {
+  // Opacity is shown in percent.
+  const unit = (side: keyof ImagePlace) => (side === 'opacity' ? 100 : 1)
+  const shown = (of: ImagePlace, side: keyof ImagePlace) => Number((of[side] * unit(side)).toFixed(3))
+  const take = (side: keyof ImagePlace, input: HTMLInputElement) => {
+    const value = input.valueAsNumber / unit(side)
+    const next = tidyPlace({ ...place, [side]: Number.isFinite(value) ? value : place[side] })
+    input.value = String(shown(next, side))
+    if (next[side] !== tidyPlace(place)[side]) onPlace(next)
+  }
+  const field = (side: keyof ImagePlace, label: string, step: number) => (
+    <label>
+      <span>{label}</span>
+      <input
+        type="number"
+        step={step}
+        readonly={isLocked}
+        value={shown(tidyPlace(place), side)}
+        onBlur={(event: Event) => take(side, event.currentTarget as HTMLInputElement)}
+        onKeyDown={(event: KeyboardEvent) => {
+          if (event.key === 'Enter') take(side, event.currentTarget as HTMLInputElement)
+        }}
+      />
+    </label>
+  )
+  return (
+    <fieldset class="plan-fields">
+      <legend>{words.fields}</legend>
+      {field('x', words.x, 0.001)}
+      {field('y', words.y, 0.001)}
+      {field('width', words.width, 0.001)}
+      {field('rotation', words.rotation, 0.1)}
+      {field('opacity', words.opacity, 1)}
+    </fieldset>
+  )
+}

@@ -1,0 +1,44 @@
+import { boxOf, type Draft, type PlanSlot, type PlanZone } from './plan-draft.ts'
+import type { NewPlace } from './plan-grid.ts'
+import { GridForm } from './plan-grid-form.tsx'
+import { ListForm } from './plan-list.tsx'
+import { planMakeTexts } from './plan-make-texts.ts'
+import { ZoneForm } from './plan-zone.tsx'
+
+/** Between what is on the plan and new aisles, in metres. */
+const aisleGap = 2.4
+
+type Props = {
+  readonly warehouseId: number
+  readonly zones: readonly PlanZone[]
+  readonly slots: readonly PlanSlot[]
+  readonly draft: Draft
+  readonly taken: ReadonlySet<string>
+  readonly isUnsaved: boolean
+  readonly isSaving: boolean
+  readonly onProposed: (places: readonly NewPlace[]) => void
+  readonly onSaved: () => Promise<void>
+}
+
+/** What makes new slots and zones, each behind its title. */
+export const Makers = (props: Props) => {
+  const { warehouseId, zones, slots, draft, taken, isUnsaved, isSaving, onProposed, onSaved } = props
+  const everything = boxOf(slots, draft)
+  const below = slots.length === 0 ? 0 : Math.ceil((everything.y + everything.height + aisleGap) * 10) / 10
+  return (
+    <>
+      <details open={slots.length === 0}>
+        <summary>{planMakeTexts.grid}</summary>
+        <GridForm {...{ zones, below, taken, warehouseId, onProposed }} onStored={onSaved} />
+      </details>
+      <details>
+        <summary>{planMakeTexts.list}</summary>
+        <ListForm {...{ warehouseId, isUnsaved }} onStored={onSaved} />
+      </details>
+      <details>
+        <summary>{planMakeTexts.zones}</summary>
+        <ZoneForm {...{ zones, warehouseId }} isLocked={isSaving} onStored={onSaved} />
+      </details>
+    </>
+  )
+}

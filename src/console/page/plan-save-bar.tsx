@@ -1,0 +1,71 @@
+import type { Warehouse } from './answers.ts'
+import { csvOf } from './plan-csv.ts'
+import type { PlanSlot, PlanZone } from './plan-draft.ts'
+import { download, type Refusal } from './plan-save.ts'
+import { planTexts as words } from './plan-texts.ts'
+
+type Props = {
+  readonly warehouse: Warehouse
+  readonly zones: readonly PlanZone[]
+  readonly slots: readonly PlanSlot[]
+  /** How many changes there are, and how many of them are of slots. */
+  readonly changes: number
+  readonly slotChanges: number
+  readonly mayUndo: boolean
+  readonly isSaving: boolean
+  readonly told: string
+  readonly refusals: readonly Refusal[]
+  readonly onSave: () => void
+  readonly onUndo: () => void
+  readonly onDiscard: () => void
+}
+
+/** Saves, takes back or discards what is changed, and says what became of it. */
+export const SaveBar = (props: Props) => {
+  const { warehouse, zones, slots, changes, slotChanges, mayUndo, isSaving, told, refusals } = props
+  const areSlots = changes === slotChanges
+  const off = (is: boolean) => (is || isSaving ? 'true' : 'false')
+  const pending = areSlots ? words.pending(changes) : words.pendingMixed(changes)
+  return (
+    <>
+      <div class="plan-acts">
+        <button type="button" class="strong" aria-disabled={off(changes === 0)} onClick={props.onSave}>
+          {areSlots ? words.save(changes) : words.saveMixed(changes)}
+        </button>
+        <button type="button" aria-disabled={off(!mayUndo)} onClick={() => !isSaving && props.onUndo()}>
+          {words.undo}
+        </button>
+        <button
+          type="button"
+          aria-disabled={off(changes === 0)}
+          onClick={() => !isSaving && changes > 0 && props.onDiscard()}
+        >
+          {words.discard}
+        </button>
+        <button type="button" onClick={() => download(`${warehouse.name} slots.csv`, csvOf(slots, zones))}>
+          {words.csv}
+        </button>
+      </div>
+      <p role="status">
+        {told} {isSaving ? '' : changes === 0 ? words.nothing : pending}
+      </p>
+      <div role="alert">
+        {refusals.length === 0 ? null : (
+          <>
+            <p class="problem">{areSlots ? words.refused(refusals.length) : words.refusedMixed(refusals.length)}</p>
+            <ul>
+              {refusals.map(({ label, why }) => (
+                <li key={label}>
+                  <strong>{label}</strong>: {why}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+      <p class="muted">
+        {words.eachAlone} {words.csvHelp}
+      </p>
+    </>
+  )
+}
