@@ -21,9 +21,18 @@ import {
   scoreRoutes,
 } from '../cameras/index.ts'
 import { type ClockBook, clockRoutes } from '../clock/index.ts'
-import { consoleRoutes, type DetectionModels, sessionPath, trustRoutes } from '../console/index.ts'
+import { consoleRoutes, type DetectionModels, missingPage, sessionPath, trustRoutes } from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
-import { type DeviceService, deviceRoutes, enrolPath, type SignedUrls } from '../devices/index.ts'
+import {
+  collectPath,
+  type DeviceService,
+  deviceRoutes,
+  enrolPath,
+  type Pairings,
+  pairingRoutes,
+  pairingsPath,
+  type SignedUrls,
+} from '../devices/index.ts'
 import {
   type Absence,
   absenceRoutes,
@@ -110,6 +119,7 @@ export type ApiParts = {
   readonly lastDay: Pick<LastDay, 'columns'>
   readonly uptimeSeconds: () => number
   readonly devices: DeviceService
+  readonly pairings: Pairings
   readonly signedUrls: SignedUrls
   readonly warehouse: WarehouseService
   readonly assets: AssetService
@@ -155,7 +165,7 @@ export type ApiParts = {
   readonly authority: () => BoxAuthority | undefined
 }
 
-const publicPaths = new Set(['/api/health', '/api/ping', enrolPath])
+const publicPaths = new Set(['/api/health', '/api/ping', enrolPath, pairingsPath, collectPath])
 
 /** A sign-in has no caller yet; a sign-out has one. */
 const isPublic = (path: string, method: string) =>
@@ -171,6 +181,7 @@ export function buildApi(parts: ApiParts): Api {
     isOverTls: parts.isOverTls,
     isOurHost: parts.isOurHost,
     servesPlainHttp: parts.servesPlainHttp,
+    missingPage: (c) => missingPage(c, parts.admission),
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
   root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
@@ -184,6 +195,7 @@ export function buildApi(parts: ApiParts): Api {
     ),
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.vkeys() })
+  pairingRoutes(root, parts.pairings)
   deviceRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse, parts.assets)
   planImageRoutes(root, parts.planImages)

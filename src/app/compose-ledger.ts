@@ -1,7 +1,7 @@
 import { ByteRate } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
 import { CountsService } from '../counts/index.ts'
-import { DeviceService } from '../devices/index.ts'
+import { DeviceService, Pairings } from '../devices/index.ts'
 import { ExchangeService } from '../exchange/index.ts'
 import { AssetList, Discrepancies, FloorService, Scanner } from '../floor/index.ts'
 import { ImportService } from '../imports/index.ts'
@@ -76,6 +76,11 @@ export function composeLedger(
     ...{ work, recorder, warehouse, assets, idempotency, dataDir },
     evidenceStates: storage.evidenceStates,
   })
+  const devices = new DeviceService({
+    ...{ work, clock, random, audit, idempotency, warehouse, site: callers.site, isAccount: callers.isAccount },
+    badgeKey: storage.derivedKey('gatehouse badges'),
+    names: callers.deviceNames,
+  })
   const units = new UnitService({
     ...{
       work,
@@ -103,11 +108,8 @@ export function composeLedger(
     counts: new CountsService({
       ...{ work, warehouse, assets, recorder, openings, people, audit, idempotency, random, warehouseId },
     }),
-    devices: new DeviceService({
-      ...{ work, clock, random, audit, idempotency, warehouse, site: callers.site, isAccount: callers.isAccount },
-      badgeKey: storage.derivedKey('gatehouse badges'),
-      names: callers.deviceNames,
-    }),
+    devices,
+    pairings: new Pairings({ clock, random, siteUrl, makeDevice: (device, ask) => devices.create(device, ask) }),
     floor: new FloorService({ work, warehouse, assets, idempotency }),
     scanner: new Scanner({
       work,

@@ -1,6 +1,6 @@
 export { consoleFiles } from './files.ts'
 export { DetectionModels, modelFaults } from './object-detection.ts'
-export { consoleRoutes, sessionPath } from './routes.ts'
+export { consoleRoutes, missingPage, sessionPath } from './routes.ts'
 export { NewSession } from './schema.ts'
 export { sendPublic } from './sending.ts'
 export { trustRoutes } from './trust-routes.ts'

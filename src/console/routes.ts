@@ -162,8 +162,29 @@ const viewPaths = [
   ...['/', '/find', '/find/:code', '/todo', '/verify', '/cameras', '/cameras/:id', '/receipt/:unit'],
   ...['/units', '/units/:id', '/incidents', '/incidents/:id', '/reports', '/reports/:id', '/plan'],
   ...['/alerts', '/system', '/devices', '/webhooks', '/webhooks/:id', '/uploads', '/audit'],
-  ...['/counts', '/counts/:id', '/labels', '/wall'],
+  ...['/counts', '/counts/:id', '/labels', '/wall', '/sign-in', '/pair/:code'],
 ]
+
+/**
+ * The page for an address where nothing is, with status 404: for browsers that show pages. Undefined for everything else, and
+ * below /api. Rejects with RATE_LIMITED.
+ */
+export function missingPage(c: Context<AppEnv>, admission: Admission): Promise<Response> | undefined {
+  const { method, path } = c.req
+  if ((method !== 'GET' && method !== 'HEAD') || /^\/(api|assets)(\/|$)/.test(path)) return undefined
+  if (!/(^|,)\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(c.req.header('accept') ?? '')) return undefined
+  return sendMissing(c, admission)
+}
+
+async function sendMissing(c: Context<AppEnv>, admission: Admission): Promise<Response> {
+  admission.anybody('console', c.get('address'))
+  const file = (await consoleFiles()).get('index.html')
+  if (!file) throw AppError.notFound('File')
+  c.status(404)
+  const answer = sendPublic(c, file, 'own-workers')
+  answer.headers.set('Vary', 'Accept, Accept-Encoding')
+  return answer
+}
 
 function addPage(api: Api, admission: Admission): void {
   const serve = async (c: Context<AppEnv>, name: string, trustedTypes?: string) => {

@@ -1,4 +1,6 @@
 export { DeviceNames } from './device-names.ts'
+export { collectPath, pairingRoutes, pairingsPath } from './pairing-routes.ts'
+export { Pairings } from './pairings.ts'
 export { deviceRoutes, enrolPath } from './routes.ts'
 export { DeviceService } from './service.ts'
 export { SignedUrls } from './signed-urls.ts'

@@ -71,6 +71,36 @@ export type Enrolment = z.infer<typeof Enrolment>
 
 export const EnrolmentCode = z.object({ code: text(128) }).openapi('EnrolmentCode')
 
+export const NewPairingResource = resource({
+  code: z.string().openapi({ description: 'what the screen shows for people' }),
+  token: z.string().openapi({ description: 'for the screen alone; shown once' }),
+  url: z.string().openapi({ description: 'text of the QR code: the page that confirms' }),
+  qr: z.string().openapi({ description: 'SVG' }),
+  expiresAt: timeOut(),
+}).openapi('NewPairing')
+export type NewPairing = z.infer<typeof NewPairingResource>
+
+const openPairing = {
+  code: z.string(),
+  address: z.string().openapi({ description: 'from which the screen asked' }),
+  expiresAt: timeOut(),
+  confirmed: z.boolean(),
+}
+export const OpenPairingResource = resource(openPairing).openapi('Pairing')
+export type OpenPairing = z.infer<z.ZodObject<typeof openPairing>>
+
+export const PairingConfirmation = z
+  .object({
+    name: name().openapi({ description: 'the user name of the screen' }),
+    warehouseIds: optional(z.array(rowId()).min(1).max(64)).openapi({
+      description: 'the only warehouses that it sees',
+    }),
+  })
+  .openapi('PairingConfirmation')
+export const PairingToken = z.object({ token: text(128) }).openapi('PairingToken')
+export const CollectedPairingResource = resource({ enrolmentCode: z.string().nullable() }).openapi('CollectedPairing')
+export type CollectedPairing = z.infer<typeof CollectedPairingResource>
+
 const credentialShape = {
   username: z.string().openapi({ description: 'X-Storage-Username' }),
   instance: z.string().openapi({ description: 'X-Storage-Instance' }),

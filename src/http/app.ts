@@ -31,6 +31,8 @@ export type RootOptions = {
   readonly isOurHost?: (host: string) => boolean
   /** Whether other machines are served without TLS too: then a browser must not be told to use nothing else. */
   readonly servesPlainHttp?: () => boolean
+  /** A page for people, at an address where nothing is; undefined: this request gets the envelope. */
+  readonly missingPage?: (c: Context<AppEnv>) => Promise<Response> | undefined
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
 }
 
@@ -84,9 +86,16 @@ export function newRoot(options: RootOptions): Api {
     })
   })
   // Answered, not thrown: what is thrown here would pass the middleware above by.
-  root.notFound((c) => {
+  root.notFound(async (c) => {
     const methods = methodsAt(root, c.req.path)
-    if (methods.length === 0) return answerRefusal(c, new AppError('NOT_FOUND', 'There is nothing at this path'))
+    if (methods.length === 0) {
+      const missing = new AppError('NOT_FOUND', 'There is nothing at this path')
+      try {
+        return (await options.missingPage?.(c)) ?? answerRefusal(c, missing)
+      } catch (error) {
+        return answerRefusal(c, asAppError(error))
+      }
+    }
     c.header('Allow', methods.join(', '))
     return answerRefusal(c, notAllowed(c.req.method, methods))
   })

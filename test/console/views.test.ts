@@ -40,11 +40,46 @@ t.test('the menu opens over every view, closes with Escape, and a person signs o
   }
 })
 
+t.test('an address that is none says so, in words, with a field for codes and a way home', inBrowser, async (t) => {
+  const { url, gateway } = await place(t)
+  const html = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
+  const get = (path: string, Accept: string, method = 'GET') => gateway.ask(method, path, { headers: { Accept } })
+  for (const path of ['/nowhere', '/units/1/2', '/index.php']) {
+    const page = await get(path, html)
+    t.equal(page.status, 404, path)
+    t.match(page.headers.get('content-type'), /^text\/html/)
+    t.match(page.headers.get('content-security-policy'), /default-src 'none'/)
+    t.match(page.text, /<div id="app"/)
+    for (const other of ['*/*', 'application/json', 'text/html;q=0, */*'])
+      t.match(await get(path, other), { status: 404, body: { error: { code: 'NOT_FOUND' } } }, `${path} ${other}`)
+  }
+  t.match(await get('/nowhere', html, 'POST'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  t.match(await get('/api/nowhere', html), { body: { success: false } })
+  t.match(await get('/assets/nowhere.js', html), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  const { page } = await open(t, browser, `${url}nowhere/at/all`, { locale: 'de-DE' })
+  await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor()
+  t.same(await violations(page), [])
+  await page.getByRole('link', { name: 'Zur Anmeldung' }).click()
+  await signIn(page, 'ada')
+  await page.locator('#floor').waitFor()
+  await page.goto(`${url}nowhere/at/all`)
+  await page.getByText('/nowhere/at/all').waitFor()
+  t.same(await violations(page), [])
+  await page.locator('#scan').fill('P-1')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${url}find/P-1`)
+  await page.goBack()
+  await page.getByRole('link', { name: 'Zur Halle' }).click()
+  await page.locator('#floor').waitFor()
+})
+
 t.test('an address belongs to one view, and a person is shown what there is a use for', (t) => {
   t.equal(viewAt('/'), 'floor')
   t.equal(viewAt('/cameras/7'), 'cameras')
   t.equal(viewAt('/camerass'), undefined)
   t.equal(viewAt('/nowhere'), undefined)
+  t.equal(viewAt('/cameras/7/8'), undefined)
+  t.equal(viewAt('/audit/7'), undefined)
   const picker = { username: 'pia', role: 'viewer', permissions: ['whms:read'] }
   t.notOk(viewsFor(picker).includes('verify'))
   t.ok(viewsFor({ ...picker, permissions: ['whms:read', 'events:verify'] }).includes('verify'))

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open, type Place, place, record } from '../support/browser.ts'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { pictureOf } from '../support/screens.ts'
 
@@ -56,7 +56,8 @@ t.test(
     await page.getByText('1 of 2').waitFor()
     await page.getByRole('heading', { name: 'The disk is in trouble' }).waitFor()
     t.equal(await page.locator('a, button, input, select, form, summary, [tabindex]').count(), 0, 'nothing to press')
-    t.same(changes, ['POST /api/devices/enrol', 'POST /api/devices/enrol', 'POST /api/session'])
+    const others = changes.filter((change) => !change.startsWith('POST /api/devices/pairings'))
+    t.same(others, ['POST /api/devices/enrol', 'POST /api/devices/enrol', 'POST /api/session'])
     const { caller } = await (await page.context().request.get(`${url}api/session`)).json()
     t.match(caller, { username: 'wall-1', role: 'viewer' }, "the admin's session does not stay in the hall")
     for (const viewport of [lying, upright]) {
@@ -108,6 +109,37 @@ t.test(
     await page.getByText('This screen was revoked').waitFor()
     await enrol(page, code)
     await page.getByText('The code is wrong, used or too old.').waitFor()
+  },
+)
+
+t.test(
+  'a wall screen is enrolled by a phone that scans its code, and revoked like any device',
+  inBrowser,
+  async (t) => {
+    const { gateway, url, page } = await screen(t)
+    await page.getByRole('img', { name: 'QR code that enrols this screen' }).waitFor()
+    const code = (await page.locator('.wall-code').innerText()).replace('-', '')
+    const { page: phone } = await open(t, browser, `${url}pair/${code}`, { viewport: { width: 360, height: 740 } })
+    await signIn(phone, 'sven')
+    await phone.getByText(`A screen shows the code ${code.slice(0, 4)}-${code.slice(4)}.`).waitFor()
+    t.same(await violations(phone), [])
+    t.equal(await phone.evaluate('document.documentElement.scrollWidth'), 360, 'not sideways')
+    await phone.getByLabel('Name of the screen').fill('wall-1')
+    await phone.getByRole('button', { name: 'Enrol this screen' }).click()
+    await phone.getByText('name is somebody’s already').waitFor()
+    t.equal(await phone.getByLabel('Name of the screen').inputValue(), 'wall-1', 'what was typed stays')
+    await phone.getByLabel('Name of the screen').fill('wall-dock')
+    await phone.getByRole('button', { name: 'Enrol this screen' }).click()
+    await phone.getByText('wall-dock is enrolled.').waitFor()
+    await page.getByText('All is well').waitFor()
+    await page.reload()
+    await page.getByText('All is well').waitFor()
+    await phone.reload()
+    await phone.getByText('This code is used').waitFor()
+    await phone.goto(`${url}pair/BBBBBBBB`)
+    await phone.getByText('No screen shows this code any more.').waitFor()
+    const devices = (await gateway.ask('GET', '/api/devices', { by: people.ada })).body.data
+    t.match(devices, [{ name: 'wall-1' }, { name: 'wall-dock', kind: 'kiosk', role: 'viewer', status: 'enrolled' }])
   },
 )
 

@@ -16,7 +16,11 @@ const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
 
 /** Who may do what, operation by operation; the first line that fits decides. */
 const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
-  [/^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out))$/, everyone],
+  [
+    /^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out|pairings|pairings\/collect))$/,
+    everyone,
+  ],
+  [/^\w+ \/api\/devices\/pairings\/\{code\}/, leads],
   [/^GET \/api\/metrics(\/day)?$/, adminsAndAuditor],
   [/^\w+ \/api\/(devices|operators)\b/, admins],
   [/^GET \/api\/whms\/evidence\/opening-lists/, leadsAndAuditor],

@@ -216,6 +216,11 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/whms/evidence/photos': 'apart',
   'POST /api/governance/reports': 'apart',
   'POST /api/devices/enrol': 'apart',
+  'POST /api/devices/pairings': 'apart',
+  'POST /api/devices/pairings/collect': 'apart',
+  'POST /api/devices/pairings/{code}/confirm': [
+    ({ warehouse }) => ({ path: { code: 'NONE' }, body: { name: 'screen', warehouseIds: [Number(warehouse)] } }),
+  ],
   'POST /api/devices/sign-in': 'apart',
   'POST /api/devices/sign-out': 'apart',
   'POST /api/session': 'apart',

@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 import { groupOf, type ViewGroup, type ViewName, views, viewsFor } from './views.ts'
 
 /** Lists the views that the caller has a use for: those of daily work in the bar, the others in a menu. */
-export const Views = ({ here, caller }: { here: ViewName; caller: SignedIn }) => {
+export const Views = ({ here, caller }: { here: ViewName | undefined; caller: SignedIn }) => {
   const shown = viewsFor(caller)
   return (
     <nav class="views" aria-label={texts.views.nav}>
@@ -26,7 +26,15 @@ export const Views = ({ here, caller }: { here: ViewName; caller: SignedIn }) =>
 const groups: readonly Exclude<ViewGroup, 'work'>[] = ['goods', 'proof', 'box']
 
 /** The other views by group, and the language. It closes with Escape, with a tap beside it, and when something in it is opened. */
-const Menu = ({ here, shown, caller }: { here: ViewName; shown: readonly ViewName[]; caller: SignedIn }) => {
+const Menu = ({
+  here,
+  shown,
+  caller,
+}: {
+  here: ViewName | undefined
+  shown: readonly ViewName[]
+  caller: SignedIn
+}) => {
   const menu = useRef<HTMLDetailsElement>(null)
   const close = () => menu.current?.removeAttribute('open')
   return (
@@ -43,7 +51,7 @@ const Menu = ({ here, shown, caller }: { here: ViewName; shown: readonly ViewNam
         if (event.relatedTarget instanceof Node && !menu.current?.contains(event.relatedTarget)) close()
       }}
     >
-      <summary aria-current={groupOf(here) === 'work' ? undefined : 'true'}>{texts.views.more}</summary>
+      <summary aria-current={!here || groupOf(here) === 'work' ? undefined : 'true'}>{texts.views.more}</summary>
       <div class="views-sheet">
         <p class="views-who">
           <strong>{caller.username}</strong> <span class="muted">{caller.role}</span>
@@ -67,7 +75,7 @@ const Menu = ({ here, shown, caller }: { here: ViewName; shown: readonly ViewNam
   )
 }
 
-type LinkProps = { name: ViewName; here: ViewName; onOpen?: () => void }
+type LinkProps = { name: ViewName; here: ViewName | undefined; onOpen?: () => void }
 
 const ViewLink = ({ name, here, onOpen }: LinkProps) => (
   <a
@@ -82,7 +90,8 @@ const ViewLink = ({ name, here, onOpen }: LinkProps) => (
   </a>
 )
 
-type BarProps = { here: ViewName; siteId: string; caller: SignedIn; onLeft: (why: string) => void }
+/** `here`: undefined on a page that is no view. */
+type BarProps = { here: ViewName | undefined; siteId: string; caller: SignedIn; onLeft: (why: string) => void }
 
 /** The head of a view: where one is, where one can go, the field for codes, and who is signed in. */
 export const Bar = ({ here, siteId, caller, onLeft }: BarProps) => (

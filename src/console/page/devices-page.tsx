@@ -6,6 +6,7 @@ import { badgeCode, barsOf } from './badge-bars.ts'
 import { BoxFrame, Field, SureButton, useBoxActs } from './box-frame.tsx'
 import { devicesTexts as words } from './devices-texts.ts'
 import { Icon } from './icons.tsx'
+import { Qr } from './qr-code.tsx'
 import { takeScans } from './scan-field.tsx'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
@@ -150,19 +151,6 @@ const EnrolCard = ({ made, timeZone, onDone }: EnrolProps) => {
         </button>
       </p>
     </section>
-  )
-}
-
-/** Draws the path of a code that the gateway made: its markup as text must not become markup here. */
-const Qr = ({ svg, label }: { svg: string; label: string }) => {
-  const [, box = '0 0 1 1'] = /viewBox="([\d .]+)"/.exec(svg) ?? []
-  const paths = [...svg.matchAll(/ d="([^"]+)"/g)].map(([, path = '']) => path)
-  return (
-    <svg class="qr" viewBox={box} role="img" aria-label={label}>
-      {paths.map((path) => (
-        <path key={path} d={path} fill-rule="evenodd" />
-      ))}
-    </svg>
   )
 }
 

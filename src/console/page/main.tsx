@@ -9,7 +9,17 @@ import { Said } from './said.tsx'
 import { startScanning } from './scan-field.tsx'
 import { SignIn } from './sign-in.tsx'
 import { texts } from './texts.ts'
-import { findFile, keepFile, knownFile, type Load, receiptFile, viewFiles, wallFile } from './view-files.ts'
+import {
+  findFile,
+  keepFile,
+  knownFile,
+  type Load,
+  missingFile,
+  pairFile,
+  receiptFile,
+  viewFiles,
+  wallFile,
+} from './view-files.ts'
 import { viewAt } from './views.ts'
 
 const retryMs = 2000
@@ -57,6 +67,12 @@ const App = () => {
   }
   const signed = asked.get('signed') ?? undefined
   if (!session.caller && isFind && signed !== undefined) return <Loaded file={findFile} props={{ ...find, signed }} />
+  const [, paired] = /^\/pair\/([^/]+)$/.exec(pathname) ?? []
+  const at = pathname === '/sign-in' ? 'floor' : viewAt(pathname)
+  if (!isFind && !at && paired === undefined)
+    return (
+      <Loaded file={missingFile} props={{ siteId: session.siteId, caller: session.caller, pathname, onLeft: leave }} />
+    )
   if (!session.caller) {
     return (
       <SignIn
@@ -71,7 +87,8 @@ const App = () => {
   }
   if (isFind) return <Loaded file={findFile} props={{ ...find, signed: undefined }} />
   const view = { siteId: session.siteId, caller: session.caller, onLeft: leave }
-  const file = viewFiles[viewAt(pathname) ?? 'floor']
+  if (paired !== undefined) return <Loaded file={pairFile} props={{ ...view, code: decoded(paired) ?? '' }} />
+  const file = viewFiles[at ?? 'floor']
   if (file) return <Loaded file={file} props={{ ...view, pathname, asked }} />
   return <Console {...view} slot={numberOf(asked.get('slot'))} at={timeOf(asked.get('at'))} />
 }

@@ -13,7 +13,8 @@ export function wantedBy(text: string, origins: readonly string[]): Wanted {
   if (!url || !origins.includes(url.origin)) return { code: text }
   const [, code] = /^\/find\/([^/]+)$/.exec(url.pathname) ?? []
   if (code !== undefined) return { code: decoded(code) }
-  const isView = ['/', '/todo', '/verify'].includes(url.pathname) || /^\/(find|cameras)(\/[^/]*)?$/.test(url.pathname)
+  const isView =
+    ['/', '/todo', '/verify'].includes(url.pathname) || /^\/(find|cameras|pair)(\/[^/]*)?$/.test(url.pathname)
   return isView ? { view: url.pathname + url.search } : { code: text }
 }
 

@@ -1,5 +1,7 @@
 import type { FC } from 'hono/jsx/dom'
 import type { FindProps } from './find-page.tsx'
+import type { MissingProps } from './missing-page.tsx'
+import type { PairProps } from './pair-page.tsx'
 import type { ReceiptProps } from './receipt-page.tsx'
 import type { ViewName, ViewProps } from './views.ts'
 
@@ -28,6 +30,8 @@ export const viewFiles: Partial<Record<ViewName, Load<ViewProps>>> = {
 
 export const findFile: Load<FindProps> = () => import('./find-page.tsx')
 export const receiptFile: Load<ReceiptProps> = () => import('./receipt-page.tsx')
+export const missingFile: Load<MissingProps> = () => import('./missing-page.tsx')
+export const pairFile: Load<PairProps> = () => import('./pair-page.tsx')
 export const wallFile: Load<object> = () => import('./wall-page.tsx')
 
 const known = new Map<unknown, unknown>()

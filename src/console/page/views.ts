@@ -14,6 +14,8 @@ export type ViewGroup = 'work' | 'goods' | 'proof' | 'box'
 type Entry = {
   readonly address: string
   readonly group: ViewGroup
+  /** Things of the view have addresses below it, such as `/cameras/7`. */
+  readonly hasIds?: true
   /** The permission without which nobody has a use for the view. */
   readonly needs?: string
 }
@@ -26,18 +28,18 @@ export const views = {
   floor: { address: '/', group: 'work' },
   todo: { address: '/todo', group: 'work' },
   verify: { address: '/verify', group: 'work', needs: 'events:verify' },
-  cameras: { address: '/cameras', group: 'work', needs: 'cameras:read' },
-  units: { address: '/units', group: 'goods', needs: 'whms:read' },
-  counts: { address: '/counts', group: 'goods', needs: 'whms:read' },
+  cameras: { address: '/cameras', group: 'work', hasIds: true, needs: 'cameras:read' },
+  units: { address: '/units', group: 'goods', hasIds: true, needs: 'whms:read' },
+  counts: { address: '/counts', group: 'goods', hasIds: true, needs: 'whms:read' },
   labels: { address: '/labels', group: 'goods', needs: 'whms:read' },
-  incidents: { address: '/incidents', group: 'proof', needs: 'incidents:read' },
-  reports: { address: '/reports', group: 'proof', needs: 'reports:read' },
+  incidents: { address: '/incidents', group: 'proof', hasIds: true, needs: 'incidents:read' },
+  reports: { address: '/reports', group: 'proof', hasIds: true, needs: 'reports:read' },
   audit: { address: '/audit', group: 'proof', needs: 'audit:read' },
   plan: { address: '/plan', group: 'box', needs: 'whms:write' },
   alerts: { address: '/alerts', group: 'box', needs: 'alerts:read' },
   system: { address: '/system', group: 'box', needs: 'metrics:read' },
   devices: { address: '/devices', group: 'box', needs: 'whms:write' },
-  webhooks: { address: '/webhooks', group: 'box', needs: 'webhooks:manage' },
+  webhooks: { address: '/webhooks', group: 'box', hasIds: true, needs: 'webhooks:manage' },
   uploads: { address: '/uploads', group: 'box', needs: 'storage:read' },
 } satisfies Readonly<Record<string, Entry>>
 
@@ -46,8 +48,11 @@ export type ViewName = keyof typeof views
 /** Returns the view of an address, also of one below it such as `/cameras/7`; undefined when there is none. */
 export function viewAt(pathname: string): ViewName | undefined {
   return viewNames.find((name) => {
-    const { address } = views[name]
-    return pathname === address || (address !== '/' && pathname.startsWith(`${address}/`))
+    const { address, hasIds }: Entry = views[name]
+    return (
+      pathname === address ||
+      (hasIds && pathname.startsWith(`${address}/`) && /^[^/]+$/.test(pathname.slice(address.length + 1)))
+    )
   })
 }
 

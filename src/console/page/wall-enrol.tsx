@@ -5,6 +5,7 @@ import { CameraButton, useCamera } from './camera-button.tsx'
 import { readEnrolment } from './enrolment-code.ts'
 import { Said } from './said.tsx'
 import { listenForScans } from './scan-keys.ts'
+import { PairingCode } from './wall-pairing.tsx'
 import { wallTexts as words } from './wall-texts.ts'
 
 type Credential = { readonly username: string; readonly secret: string }
@@ -100,6 +101,7 @@ export const EnrolScreen = ({ problem: before, onDone }: { problem: string; onDo
         }}
       >
         <h1>{words.notEnrolled}</h1>
+        <PairingCode onCode={take} />
         <p>{words.steps}</p>
         <label for="wall-code">{words.code}</label>
         <input id="wall-code" ref={field} type="text" autocomplete="off" autocapitalize="off" spellcheck={false} />

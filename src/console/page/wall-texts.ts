@@ -3,7 +3,12 @@ import { inLanguage } from './language.ts'
 const english = {
   title: 'Wall screen',
   notEnrolled: 'This screen is not enrolled yet',
-  steps: 'An admin opens Devices in the console, adds a wall screen and gets a code. Scan it here, or type it.',
+  pairing: 'Code to scan',
+  qr: 'QR code that enrols this screen',
+  pairSteps:
+    'Scan this code with the phone of a supervisor or an admin, and confirm there. The phone shows the same letters:',
+  steps:
+    'Or the other way round: an admin opens Devices in the console, adds a wall screen and gets a code. Scan it here, or type it.',
   code: 'Enrolment code',
   enrol: 'Enrol this screen',
   wrong: 'The code is wrong, used or too old. Ask for a new one.',
@@ -48,8 +53,12 @@ const english = {
 const german: typeof english = {
   title: 'Wandbildschirm',
   notEnrolled: 'Dieser Bildschirm ist noch nicht registriert',
+  pairing: 'Code zum Scannen',
+  qr: 'QR-Code, der diesen Bildschirm registriert',
+  pairSteps:
+    'Diesen Code mit dem Telefon einer Schichtleitung oder eines Admins scannen und dort bestätigen. Das Telefon zeigt dieselben Buchstaben:',
   steps:
-    'Ein Admin öffnet in der Konsole „Geräte“, legt einen Wandbildschirm an und bekommt einen Code. Hier scannen oder eintippen.',
+    'Oder umgekehrt: Ein Admin öffnet in der Konsole „Geräte“, legt einen Wandbildschirm an und bekommt einen Code. Hier scannen oder eintippen.',
   code: 'Registrierungscode',
   enrol: 'Diesen Bildschirm registrieren',
   wrong: 'Der Code ist falsch, verbraucht oder zu alt. Lassen Sie sich einen neuen geben.',

@@ -1,0 +1,58 @@
+import { useEffect, useRef } from 'hono/jsx/dom'
+import { follow } from './address.ts'
+import type { SignedIn } from './answers.ts'
+import { Bar } from './bar.tsx'
+import { missingTexts as words } from './missing-texts.ts'
+
+export type MissingProps = {
+  readonly siteId: string
+  readonly caller: SignedIn | null
+  readonly pathname: string
+  readonly onLeft: (why: string) => void
+}
+
+/** Said at an address that belongs to no view: what is wrong, where to look for a code, and the way home. */
+export const View = ({ siteId, caller, pathname, onLeft }: MissingProps) => {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
+  const said = (
+    <>
+      <h1 tabindex={-1} ref={title}>
+        {words.title}
+      </h1>
+      <p class="missing-path">{words.said(pathname)}</p>
+    </>
+  )
+  if (!caller)
+    return (
+      <main class="gate">
+        <div class="gate-card">
+          {said}
+          <p>
+            <a class="missing-way" href="/" onClick={follow}>
+              {words.signIn}
+            </a>
+          </p>
+        </div>
+      </main>
+    )
+  return (
+    <>
+      <Bar here={undefined} siteId={siteId} caller={caller} onLeft={onLeft} />
+      <main class="missing-page">
+        <div class="card">
+          {said}
+          <p>{words.scan}</p>
+          <p class="missing-ways">
+            <a class="missing-way" href="/" onClick={follow}>
+              {words.home}
+            </a>
+            <a class="missing-way" href="/todo" onClick={follow}>
+              {words.todo}
+            </a>
+          </p>
+        </div>
+      </main>
+    </>
+  )
+}

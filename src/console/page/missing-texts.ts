@@ -1,0 +1,23 @@
+import { inLanguage } from './language.ts'
+
+const english = {
+  title: 'There is no such page',
+  said: (path: string) => `Nothing of this gateway is at ${path}. The address may be mistyped, or from another system.`,
+  scan: 'Looking for a pallet, a slot or a unit? Scan its code, or type it into the field above.',
+  home: 'To the floor',
+  todo: 'To what waits',
+  signIn: 'To the sign-in',
+}
+
+const german: typeof english = {
+  title: 'Diese Seite gibt es nicht',
+  said: (path) =>
+    `Unter ${path} ist nichts von diesem Gateway. Die Adresse ist vielleicht vertippt oder gehört zu einem anderen System.`,
+  scan: 'Eine Palette, ein Stellplatz oder eine Einheit gesucht? Den Code scannen oder oben in das Feld tippen.',
+  home: 'Zur Halle',
+  todo: 'Zu den Aufgaben',
+  signIn: 'Zur Anmeldung',
+}
+
+/** The texts of the page at an address that is none. */
+export const missingTexts = inLanguage({ en: english, de: german })

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { people, testGateway } from '../support/gateway.ts'
+
+const path = '/api/devices/pairings'
+
+t.test('a screen shows a code, a supervisor confirms it, and the screen enrols once', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const { sven, olga, ada } = people
+  await gateway.ask('POST', '/api/whms/warehouses', { by: ada, body: { name: 'Hall', timezone: 'Europe/Berlin' } })
+  const collect = (token: string) => gateway.ask('POST', `${path}/collect`, { body: { token } })
+  const begun = await gateway.ask('POST', path)
+  t.match(begun, { status: 201, body: { code: /^[B-Z2-9]{8}$/, url: `http://127.0.0.1:8480/pair/${begun.body.code}` } })
+  const { code, token } = begun.body
+  t.match(begun.body.qr, /^<svg/)
+  t.match(await collect(token), { status: 200, body: { enrolmentCode: null } })
+  t.match(await gateway.ask('GET', `${path}/${code}`, { by: olga }), { status: 403 })
+  const spelled = `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase()
+  const seen = await gateway.ask('GET', `${path}/${spelled}`, { by: sven })
+  t.match(seen, { status: 200, body: { code, confirmed: false } })
+  t.notMatch(seen.text, token)
+  const confirm = (body: object, by: (typeof people)[keyof typeof people] = sven) =>
+    gateway.ask('POST', `${path}/${code}/confirm`, { by, body })
+  t.match(await confirm({ name: 'wall-1' }, olga), { status: 403 })
+  t.match(await confirm({ name: 'wall 1' }), { status: 400, body: { error: { fields: [{ path: 'name' }] } } })
+  t.match(await confirm({ name: 'ada' }), { status: 400, body: { error: { code: 'ALREADY_EXISTS' } } })
+  t.match(await confirm({ name: 'wall-1', warehouseIds: [9] }), { body: { error: { code: 'REFERENCE_NOT_FOUND' } } })
+  const made = await confirm({ name: 'wall-1', warehouseIds: [1] })
+  t.match(made, { status: 201, body: { name: 'wall-1', kind: 'kiosk', role: 'viewer', status: 'waiting' } })
+  t.notMatch(made.text, /enrolment/)
+  t.match(await confirm({ name: 'wall-2' }), { status: 400, body: { error: { code: 'ALREADY_EXISTS' } } })
+  t.match((await gateway.ask('GET', `${path}/${code}`, { by: ada })).body, { confirmed: true })
+  const { enrolmentCode } = (await collect(token)).body
+  t.match(await collect(token), { status: 200, body: { enrolmentCode: null } }, 'given once')
+  t.match(await gateway.ask('POST', '/api/devices/enrol', { body: { code: enrolmentCode } }), {
+    status: 200,
+    body: { username: 'wall-1', role: 'viewer' },
+  })
+  const list = (await gateway.ask('GET', '/api/devices', { by: ada })).body.data
+  t.match(list, [{ name: 'wall-1', status: 'enrolled', warehouseIds: [1] }])
+  const { body } = await gateway.ask('GET', '/api/governance/audit?action=device.created', { by: ada })
+  t.match(body.data, [{ operator: 'sven', changes: { kind: 'kiosk' } }])
+})
+
+t.test('a code on a screen ends after ten minutes, and a screen that is loaded again and again has few', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const begin = async () => (await gateway.ask('POST', path)).body as { code: string; token: string }
+  const status = async ({ code }: { code: string }) =>
+    (await gateway.ask('GET', `${path}/${code}`, { by: people.ada })).status
+  const first = await begin()
+  for (let n = 0; n < 7; n += 1) await begin()
+  t.equal(await status(first), 200)
+  const last = await begin()
+  t.equal(await status(first), 404, 'eight of an address')
+  gateway.clock.advance(10 * 60_000 - 1)
+  t.equal(await status(last), 200)
+  gateway.clock.advance(1)
+  t.equal(await status(last), 404)
+  const body = { token: last.token }
+  t.equal((await gateway.ask('POST', `${path}/collect`, { body })).status, 404)
+  t.equal((await gateway.ask('POST', `${path}/collect`, { body: { token: 'none' } })).status, 404)
+})
