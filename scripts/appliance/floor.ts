@@ -3,27 +3,45 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Account, signIn } from '../demo-parts/client.ts'
 import { holds } from './trial.ts'
 
-const answerWithinMs = 15_000
+/** An emulated box takes its time. */
+const answerWithinMs = 60_000
 const handhelds = 4
 
 type Recorded = { readonly id: number; readonly evidenceHash: string }
 
+/** What a floor knows, to go on with in another run. */
+export type FloorState = {
+  readonly account: Account
+  readonly slots: readonly { readonly id: number }[]
+  readonly sent: number
+  readonly acknowledged: readonly (readonly [string, Recorded])[]
+}
+
+/** Where a box answers. */
+type Where = { readonly url: string; readonly socketPath?: string }
+
 /** Handhelds in front of a box, which note every event that it acknowledged. */
 export class Floor {
-  readonly acknowledged = new Map<string, Recorded>()
-  readonly #url: string
+  readonly acknowledged: Map<string, Recorded>
+  readonly #where: Where
   readonly #account: Account
   readonly #slots: readonly { readonly id: number }[]
   // The box is on loopback, and its authority is new with every image.
   readonly #agent = new Agent({ rejectUnauthorized: false, keepAlive: true, maxSockets: handhelds })
-  #sent = 0
+  #sent: number
   #scanning: Promise<void> | undefined
   #isOver = false
 
-  constructor(needs: { url: string; account: Account; slots: readonly { readonly id: number }[] }) {
-    this.#url = needs.url
-    this.#account = needs.account
-    this.#slots = needs.slots
+  constructor(where: Where, { account, slots, sent, acknowledged }: FloorState) {
+    this.#where = where
+    this.#account = account
+    this.#slots = slots
+    this.#sent = sent
+    this.acknowledged = new Map(acknowledged)
+  }
+
+  get state(): FloorState {
+    return { account: this.#account, slots: this.#slots, sent: this.#sent, acknowledged: [...this.acknowledged] }
   }
 
   /** Scans until `stop`; what gets no answer is sent again under its key. */
@@ -91,7 +109,9 @@ export class Floor {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(key !== undefined && { 'Idempotency-Key': key }),
       }
-      const sent = request(`${this.#url}${path}`, { method, headers, agent: this.#agent }, (response) => {
+      const { url, socketPath } = this.#where
+      const how = { method, headers, agent: this.#agent, ...(socketPath !== undefined && { socketPath }) }
+      const sent = request(`${url}${path}`, how, (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (part: string) => {
           text += part

@@ -30,8 +30,9 @@ export async function makeImageAndUpdates(folder: string): Promise<void> {
   const tree = await makeImageTree(work, keys)
   mkdirSync(stick)
   const squashfs = join(work, 'root.squashfs')
-  // Ten minutes are too long for a trial of trials.
-  dropIn(tree, 'gatehouse-slot', 'quick', '[Service]\nEnvironment=HEALTHY_WITHIN_SECONDS=300 TRIAL_SECONDS=20\n')
+  // Ten minutes are too long for a trial of trials, and too short for a start in an emulator.
+  dropIn(tree, 'gatehouse-slot', 'quick', '[Service]\nEnvironment=HEALTHY_WITHIN_SECONDS=1800 TRIAL_SECONDS=20\n')
+  dropIn(tree, 'gatehouse', 'emulated', '[Service]\nWatchdogSec=15min\nTimeoutStartSec=25min\n')
   await packRoot(tree, versions.first, squashfs, true)
   await makeDisk({ work, squashfs, to: join(folder, 'appliance.img') })
 
@@ -54,7 +55,7 @@ export async function makeImageAndUpdates(folder: string): Promise<void> {
     from: join(stick, bundleName('unreadable')),
     to: join(stick, bundleName('stranger')),
   })
-  await run('mke2fs', ['-q', '-t', 'ext4', '-L', 'updates', '-d', stick, join(folder, stickName), '3G'])
+  await run('mke2fs', ['-q', '-t', 'ext4', '-L', 'updates', '-d', stick, join(folder, stickName), '4G'])
   rmSync(work, { recursive: true })
 }
 

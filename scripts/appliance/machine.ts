@@ -2,9 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { run } from './trial.ts'
 
@@ -21,51 +19,51 @@ type MachineNeeds = {
 
 type Ports = { readonly ssh: number; readonly https: number }
 
+/** Where a machine is kept between two runs: its newest disk, and how often it was started. */
+export type Place = { readonly disk: string; readonly starts: number }
+
 /**
  * A PC with UEFI, a hardware watchdog and one disk, which reaches nothing: two ports of it are forwarded to loopback. Emulated without
- * KVM, so that it runs on every machine and is slow. What it writes and does not flush is lost when its power is cut: the disk is an
- * overlay of its own for each start, whose tables qemu keeps in memory until the guest flushes.
+ * KVM, so that it runs on every machine and is slow; behind everything else that this machine does. It ends with this process. What it
+ * writes and does not flush is lost when its power is cut: the disk is an overlay of its own for each start, whose tables qemu keeps in
+ * memory until the guest flushes.
  */
 export class Machine {
   readonly #needs: MachineNeeds
   #disk: string
-  #format = 'raw'
-  #starts = 0
+  #starts: number
   #qemu: ChildProcess | undefined
   readonly ports: Ports
 
-  private constructor(needs: MachineNeeds, ports: Ports) {
+  private constructor(needs: MachineNeeds, ports: Ports, { disk, starts }: Place) {
     this.#needs = needs
-    this.#disk = needs.disk
+    this.#disk = disk
+    this.#starts = starts
     this.ports = ports
   }
 
-  static async of(needs: MachineNeeds): Promise<Machine> {
-    copyFileSync(join(firmware, 'OVMF_VARS_4M.fd'), join(needs.folder, 'uefi-vars.fd'))
+  /** @param kept what `place` was when it was used last; a new machine without it */
+  static async of(needs: MachineNeeds, kept: Place = { disk: needs.disk, starts: 0 }): Promise<Machine> {
+    if (kept.starts === 0) copyFileSync(join(firmware, 'OVMF_VARS_4M.fd'), join(needs.folder, 'uefi-vars.fd'))
     const [ssh, https] = [await freePort(), await freePort()]
-    return new Machine(needs, { ssh, https })
+    return new Machine(needs, { ssh, https }, kept)
+  }
+
+  get place(): Place {
+    return { disk: this.#disk, starts: this.#starts }
   }
 
   /** Switches it on; resolves at once. */
   async start(): Promise<void> {
     this.#starts += 1
     const overlay = join(this.#needs.folder, `disk-${this.#starts}.qcow2`)
-    await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', this.#disk, '-F', this.#format, overlay])
+    const format = this.#disk === this.#needs.disk ? 'raw' : 'qcow2'
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', this.#disk, '-F', format, overlay])
     this.#disk = overlay
-    this.#format = 'qcow2'
     const { ssh, https } = this.ports
     const forward = `hostfwd=tcp:127.0.0.1:${ssh}-:22,hostfwd=tcp:127.0.0.1:${https}-:8443`
     const args = [
-      ...[
-        '-machine',
-        'q35',
-        '-accel',
-        'tcg,thread=multi',
-        '-smp',
-        String(Math.min(2, Math.ceil(availableParallelism() / 2))),
-        '-m',
-        '1536',
-      ],
+      ...['-nodefaults', '-machine', 'q35', '-accel', 'tcg,tb-size=512', '-smp', '1', '-m', '1536'],
       ...['-cpu', 'qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+rdrand'],
       ...['-drive', `if=pflash,format=raw,readonly=on,file=${firmware}/OVMF_CODE_4M.fd`],
       ...['-drive', `if=pflash,format=raw,file=${join(this.#needs.folder, 'uefi-vars.fd')}`],
@@ -73,9 +71,12 @@ export class Machine {
       ...['-drive', `if=virtio,format=raw,readonly=on,file=${this.#needs.stick}`],
       ...['-netdev', `user,id=lan,restrict=on,${forward}`, '-device', 'virtio-net-pci,netdev=lan'],
       ...['-device', 'virtio-rng-pci', '-device', 'i6300esb', '-action', 'watchdog=reset'],
-      ...['-display', 'none', '-monitor', 'none', '-serial', `file:${this.console}`],
+      ...['-display', 'none', '-serial', `file:${this.console}`],
     ]
-    this.#qemu = spawn('qemu-system-x86_64', args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    const bounded = ['-n', '19', 'setpriv', '--pdeathsig', 'KILL', 'qemu-system-x86_64', ...args]
+    this.#qemu = spawn('nice', bounded, { stdio: ['ignore', 'ignore', 'inherit'] })
+    // Nothing has to switch it off before this process can end.
+    this.#qemu.unref()
   }
 
   /** What it prints on its serial port since the last start. */
@@ -91,19 +92,20 @@ export class Machine {
   async cut(): Promise<void> {
     const qemu = this.#qemu
     if (qemu === undefined || !this.isOn) return
+    qemu.ref()
     const ended = once(qemu, 'exit')
     qemu.kill('SIGKILL')
     await ended
   }
 
   /** Runs a line of shell as root inside, over ssh; what it printed. Rejects when it fails. */
-  async must(script: string, limitMs = 120_000): Promise<string> {
+  async must(script: string, limitMs = 900_000): Promise<string> {
     const options = [
       'StrictHostKeyChecking=no',
       'UserKnownHostsFile=/dev/null',
       'LogLevel=ERROR',
       'BatchMode=yes',
-      'ConnectTimeout=15',
+      'ConnectTimeout=60',
     ]
     const args = options.flatMap((one) => ['-o', one])
     const where = ['-i', this.#needs.key, '-o', 'IdentitiesOnly=yes', '-p', String(this.ports.ssh), 'admin@127.0.0.1']
@@ -113,20 +115,16 @@ export class Machine {
     return stdout
   }
 
-  /** Asks every three seconds until the answer is there. Rejects with the last problem. */
-  async until<Answer>(what: string, ask: () => Promise<Answer>, limitMs: number): Promise<Answer> {
-    const untilMs = performance.now() + limitMs
-    let last = 'nothing'
-    while (performance.now() < untilMs) {
-      if (!this.isOn) throw new Error(`the machine went off while waiting: ${what}; see ${this.console}`)
-      try {
-        return await ask()
-      } catch (error) {
-        last = error instanceof Error ? error.message : String(error)
-      }
-      await pause(3000)
-    }
-    throw new Error(`${what} did not come within ${limitMs / 1000} s: ${last}`)
+  get url(): string {
+    return `https://127.0.0.1:${this.ports.https}`
+  }
+
+  health(): Promise<string> {
+    return run('curl', ['-fsSk', '--max-time', '60', `${this.url}/api/health`])
+  }
+
+  partition(slot: 'A' | 'B'): string {
+    return slot === 'A' ? 'vda2' : 'vda3'
   }
 }
 

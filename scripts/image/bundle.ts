@@ -13,6 +13,8 @@ export async function makeBundle(order: {
   readonly version: string
   readonly keys: Keys
   readonly to: string
+  /** `plain` for a kernel without dm-verity; the boxes take verity alone. */
+  readonly format?: 'verity' | 'plain'
 }): Promise<void> {
   const content = join(order.work, 'bundle')
   rmSync(content, { recursive: true, force: true })
@@ -25,7 +27,7 @@ compatible=${order.kernel === undefined ? 'gatehouse-amd64' : 'gatehouse-arm64-p
 version=${order.version}
 
 [bundle]
-format=verity
+format=${order.format ?? 'verity'}
 
 [hooks]
 filename=hook
@@ -37,5 +39,7 @@ ${order.kernel === undefined ? '' : '\n[image.kernel]\nfilename=kernel.img\nhook
   if (order.kernel !== undefined) linkSync(order.kernel, join(content, 'kernel.img'))
   writeFileSync(join(content, 'manifest.raucm'), manifest)
   rmSync(order.to, { force: true })
-  await run('rauc', ['bundle', '--cert', order.keys.cert, '--key', order.keys.key, content, order.to])
+  // What is in it is packed already.
+  const packing = '--mksquashfs-args=-noD -noF'
+  await run('rauc', ['bundle', packing, '--cert', order.keys.cert, '--key', order.keys.key, content, order.to])
 }
