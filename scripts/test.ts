@@ -9,6 +9,7 @@ import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { bundleProgramUnderTest } from './build/program-under-test.ts'
 import { runChecks } from './check.ts'
 
 /** So many files that failed beside others get a second run by themselves; more than that is no accident of a busy machine. */
@@ -20,6 +21,7 @@ const only = process.argv
   .slice(2)
   .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
+const program = await bundleProgramUnderTest()
 const tests = only.length === 0 ? await runAll() : await runTests(only)
 if (tests.files.length > 0 && tests.files.length <= SECOND_RUNS) await runAgain(tests)
 const failed = checks.failed + tests.failed
@@ -67,7 +69,7 @@ async function runTests(paths: readonly string[], jobs = 2): Promise<Count> {
   const tap = spawn('node_modules/.bin/tap', ['run', '--reporter=tap', `--jobs=${jobs}`, ...paths], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Each test file, daemon and command is a process that compiles the same sources.
-    env: { NODE_COMPILE_CACHE: resolve('.cache', 'tests'), ...process.env },
+    env: { NODE_COMPILE_CACHE: resolve('.cache', 'tests'), GATEHOUSE_PROGRAM: program, ...process.env },
   })
   const ended = new Promise<number>((resolve) => tap.once('close', (code) => resolve(code ?? 1)))
   const count: Count = { passed: 0, failed: 0, skipped: 0, files: [] }
