@@ -12,7 +12,7 @@ import {
 } from './schema.ts'
 
 const tag = 'Devices'
-export const pairingsPath = `${devicesPath}/pairings`
+export const pairingsPath = '/api/device-pairings'
 export const collectPath = `${pairingsPath}/collect`
 const params = z.object({ code: z.string() })
 /** Supervisors and admins. */

@@ -52,7 +52,7 @@ const imagePlace = {
   x: z.number().min(-1e6).max(1e6).openapi({ description: 'left edge before turning, in the units of the plan' }),
   y: z.number().min(-1e6).max(1e6).openapi({ description: 'upper edge before turning' }),
   width: z.number().min(0.1).max(1e6).openapi({ description: 'in the units of the plan; the height follows' }),
-  rotation: z.number().min(0).lt(360).openapi({ description: 'degrees clockwise around its middle' }),
+  rotation: z.number().min(0).max(360).openapi({ description: 'degrees clockwise around its middle' }),
   opacity: z.number().min(0.05).max(1),
 }
 const imagePlaceChange = {

@@ -56,7 +56,7 @@ t.test(
     await page.getByText('1 of 2').waitFor()
     await page.getByRole('heading', { name: 'The disk is in trouble' }).waitFor()
     t.equal(await page.locator('a, button, input, select, form, summary, [tabindex]').count(), 0, 'nothing to press')
-    const others = changes.filter((change) => !change.startsWith('POST /api/devices/pairings'))
+    const others = changes.filter((change) => !change.startsWith('POST /api/device-pairings'))
     t.same(others, ['POST /api/devices/enrol', 'POST /api/devices/enrol', 'POST /api/session'])
     const { caller } = await (await page.context().request.get(`${url}api/session`)).json()
     t.match(caller, { username: 'wall-1', role: 'viewer' }, "the admin's session does not stay in the hall")

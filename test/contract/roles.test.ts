@@ -17,10 +17,10 @@ const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
 /** Who may do what, operation by operation; the first line that fits decides. */
 const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
   [
-    /^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out|pairings|pairings\/collect))$/,
+    /^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out)|device-pairings(\/collect)?)$/,
     everyone,
   ],
-  [/^\w+ \/api\/devices\/pairings\/\{code\}/, leads],
+  [/^\w+ \/api\/device-pairings\/\{code\}/, leads],
   [/^GET \/api\/metrics(\/day)?$/, adminsAndAuditor],
   [/^\w+ \/api\/(devices|operators)\b/, admins],
   [/^GET \/api\/whms\/evidence\/opening-lists/, leadsAndAuditor],

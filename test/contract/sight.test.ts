@@ -57,7 +57,7 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   // A model belongs to no hall.
   [/^\/api\/console\/object-detection\/models\/$/, ['word']],
   // For admins alone, who see every hall.
-  [/^\/api\/(devices|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
+  [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
 ]
 
 /** What the parameter of a query, or a field of a body, refers to. Null: nothing that stands in a hall. */
@@ -216,9 +216,9 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/whms/evidence/photos': 'apart',
   'POST /api/governance/reports': 'apart',
   'POST /api/devices/enrol': 'apart',
-  'POST /api/devices/pairings': 'apart',
-  'POST /api/devices/pairings/collect': 'apart',
-  'POST /api/devices/pairings/{code}/confirm': [
+  'POST /api/device-pairings': 'apart',
+  'POST /api/device-pairings/collect': 'apart',
+  'POST /api/device-pairings/{code}/confirm': [
     ({ warehouse }) => ({ path: { code: 'NONE' }, body: { name: 'screen', warehouseIds: [Number(warehouse)] } }),
   ],
   'POST /api/devices/sign-in': 'apart',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { people, testGateway } from '../support/gateway.ts'
 
-const path = '/api/devices/pairings'
+const path = '/api/device-pairings'
 
 t.test('a screen shows a code, a supervisor confirms it, and the screen enrols once', async (t) => {
   const gateway = await testGateway()

@@ -36,7 +36,7 @@ export const View = ({ siteId, caller, code, onLeft }: PairProps) => {
     setProblem('')
     const body = { name, ...(warehouseIds.length > 0 && { warehouseIds }) }
     try {
-      await ask(`/api/devices/pairings/${encodeURIComponent(code)}/confirm`, { method: 'POST', body })
+      await ask(`/api/device-pairings/${encodeURIComponent(code)}/confirm`, { method: 'POST', body })
       setDone(words.done(name))
     } catch (error) {
       if (error instanceof Refused && error.status === 404 && known) setKnown({ ...known, pairing: undefined })
@@ -71,7 +71,7 @@ export const View = ({ siteId, caller, code, onLeft }: PairProps) => {
 
 /** Rejects as `ask` does; a code that has ended is no error. */
 async function load(code: string): Promise<Known> {
-  const found = ask<Pairing>(`/api/devices/pairings/${encodeURIComponent(code)}`).catch((error: unknown) => {
+  const found = ask<Pairing>(`/api/device-pairings/${encodeURIComponent(code)}`).catch((error: unknown) => {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
   })

@@ -21,7 +21,7 @@ export const PairingCode = ({ onCode }: { onCode: (enrolmentCode: string) => voi
     }
     const begin = async (): Promise<void> => {
       try {
-        const made = await ask<Pairing>('/api/devices/pairings', { method: 'POST' })
+        const made = await ask<Pairing>('/api/device-pairings', { method: 'POST' })
         if (!isOver) setPairing(made)
         later(() => look(made), askEveryMs)
       } catch {
@@ -31,7 +31,7 @@ export const PairingCode = ({ onCode }: { onCode: (enrolmentCode: string) => voi
     const look = async (of: Pairing): Promise<void> => {
       try {
         const body = { token: of.token }
-        const { enrolmentCode } = await ask<Collected>('/api/devices/pairings/collect', { method: 'POST', body })
+        const { enrolmentCode } = await ask<Collected>('/api/device-pairings/collect', { method: 'POST', body })
         if (isOver) return
         if (enrolmentCode === null) later(() => look(of), askEveryMs)
         else onCode(enrolmentCode)
