@@ -51,8 +51,12 @@ export class DeviceService {
     this.#decoyHash = hashSecret(needs.random(16).toString('hex'), needs.random)
   }
 
-  /** Makes a device and the code that enrols it once. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
-  create({ name, kind = 'handheld', role, warehouseIds }: NewDevice, { by, claim }: Ask): Promise<Reply<Enrolment>> {
+  /**
+   * Makes a device and the code that enrols it once. It sees no warehouse that its maker does not see. Throws ALREADY_EXISTS,
+   * REFERENCE_NOT_FOUND.
+   */
+  create({ name, kind = 'handheld', role, ...asked }: NewDevice, { by, claim }: Ask): Promise<Reply<Enrolment>> {
+    const warehouseIds = asked.warehouseIds ?? by.caller.warehouseIds
     return this.#needs.work.write((tx) =>
       this.#needs.idempotency.once(
         tx,

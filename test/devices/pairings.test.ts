@@ -42,6 +42,28 @@ t.test('a screen shows a code, a supervisor confirms it, and the screen enrols o
   t.match(body.data, [{ operator: 'sven', changes: { kind: 'kiosk' } }])
 })
 
+t.test('who sees one hall only makes wall screens of that hall only', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const { ada } = people
+  for (const name of ['Hall', 'Cold store'])
+    await gateway.ask('POST', '/api/whms/warehouses', { by: ada, body: { name, timezone: 'Europe/Berlin' } })
+  const tablet = { name: 'tablet-1', role: 'supervisor', warehouseIds: [1] }
+  const { enrolment } = (await gateway.ask('POST', '/api/devices', { by: ada, body: tablet })).body
+  const { body: given } = await gateway.ask('POST', '/api/devices/enrol', { body: { code: enrolment.code } })
+  const headers = {
+    Authorization: `Bearer ${given.secret}`,
+    'X-Storage-Instance': given.instance,
+    'X-Storage-Username': given.username,
+  }
+  const confirm = async (body: object) => {
+    const { code } = (await gateway.ask('POST', path)).body
+    return gateway.ask('POST', `${path}/${code}/confirm`, { headers, body })
+  }
+  t.match(await confirm({ name: 'wall-1' }), { status: 201, body: { warehouseIds: [1] } })
+  t.match(await confirm({ name: 'wall-2', warehouseIds: [2] }), { body: { error: { code: 'REFERENCE_NOT_FOUND' } } })
+})
+
 t.test('a code on a screen ends after ten minutes, and a screen that is loaded again and again has few', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
