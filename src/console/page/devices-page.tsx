@@ -11,6 +11,7 @@ import { takeScans } from './scan-field.tsx'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
+import { WarehouseBoxes } from './warehouse-boxes.tsx'
 import { timeOfDay, whenWords } from './words.ts'
 
 type Role = keyof typeof words.roles
@@ -236,18 +237,7 @@ const NewDevice = ({ warehouses, isBusy, onAct, onEnrol }: NewDeviceProps) => {
           {(field) => <RoleChoice {...field} />}
         </Field>
       ) : null}
-      {warehouses.length > 1 ? (
-        <fieldset class="box-choice">
-          <legend>{words.warehouses}</legend>
-          <p class="muted">{words.warehousesHelp}</p>
-          {warehouses.map(({ id, name }) => (
-            <label key={id}>
-              <input type="checkbox" name="warehouse" value={String(id)} />
-              {name}
-            </label>
-          ))}
-        </fieldset>
-      ) : null}
+      <WarehouseBoxes warehouses={warehouses} legend={words.warehouses} help={words.warehousesHelp} />
       <p class="box-acts">
         <button type="submit" class="strong" aria-disabled={isBusy}>
           {words.make}

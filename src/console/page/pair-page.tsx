@@ -8,6 +8,7 @@ import { pairTexts as words } from './pair-texts.ts'
 import { whyOf } from './plan-import.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
+import { WarehouseBoxes } from './warehouse-boxes.tsx'
 
 export type PairProps = {
   readonly siteId: string
@@ -119,18 +120,7 @@ const Confirmation = ({ pairing, warehouses, onConfirm }: Props) => {
       <p class="muted" id="pair-name-help">
         {words.nameHelp}
       </p>
-      {warehouses.length > 1 ? (
-        <fieldset class="box-choice">
-          <legend>{words.warehouses}</legend>
-          <p class="muted">{words.warehousesHelp}</p>
-          {warehouses.map(({ id, name }) => (
-            <label key={id}>
-              <input type="checkbox" name="warehouse" value={String(id)} />
-              {name}
-            </label>
-          ))}
-        </fieldset>
-      ) : null}
+      <WarehouseBoxes warehouses={warehouses} legend={words.warehouses} help={words.warehousesHelp} />
       <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
         {words.confirm}
       </button>

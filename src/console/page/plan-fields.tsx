@@ -1,6 +1,7 @@
 import type { Warehouse } from './answers.ts'
 import { type Draft, isRetired, leastSide, type PlanSlot, withRetired } from './plan-draft.ts'
 import type { Box } from './plan-geometry.ts'
+import { PlanNumberField } from './plan-number-field.tsx'
 import { planTexts as words } from './plan-texts.ts'
 import { rounded } from './polygon-edit.ts'
 
@@ -92,7 +93,7 @@ export const SlotState = ({
 
 type BoxProps = { box: Box; isLocked: boolean; onBox: (box: Box) => void }
 
-/** What is typed counts when the field is left, or by Enter: half a number is no place. */
+/** Where a part lies and how large it is, as numbers. */
 export const BoxFields = ({ box, isLocked, onBox }: BoxProps) => {
   const take = (side: keyof Box, input: HTMLInputElement) => {
     const value = input.valueAsNumber
@@ -103,19 +104,12 @@ export const BoxFields = ({ box, isLocked, onBox }: BoxProps) => {
     if (next !== rounded(box[side], 3)) onBox({ ...box, [side]: next })
   }
   const field = (side: keyof Box, label: string) => (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        step={0.001}
-        readonly={isLocked}
-        value={rounded(box[side], 3)}
-        onBlur={(event: Event) => take(side, event.currentTarget as HTMLInputElement)}
-        onKeyDown={(event: KeyboardEvent) => {
-          if (event.key === 'Enter') take(side, event.currentTarget as HTMLInputElement)
-        }}
-      />
-    </label>
+    <PlanNumberField
+      label={label}
+      value={rounded(box[side], 3)}
+      isLocked={isLocked}
+      onTyped={(input) => take(side, input)}
+    />
   )
   return (
     <fieldset class="plan-fields">

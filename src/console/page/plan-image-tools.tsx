@@ -3,6 +3,7 @@ import type { ImagePlace } from './answers.ts'
 import { ask } from './ask.ts'
 import { SureButton } from './box-frame.tsx'
 import { whyOf } from './plan-import.ts'
+import { PlanNumberField } from './plan-number-field.tsx'
 import { planShapeTexts as words } from './plan-shape-texts.ts'
 import { type PlanWarehouse, tidyPlace } from './plan-shapes.ts'
 import { Said } from './said.tsx'
@@ -83,7 +84,7 @@ type FieldsProps = {
   readonly onPlace: (place: ImagePlace) => void
 }
 
-/** Where the picture lies, as numbers. What is typed counts when the field is left, or by Enter. */
+/** Where the picture lies, as numbers. */
 export const ImageFields = ({ place, isLocked, onPlace }: FieldsProps) => {
   // Opacity is shown in percent.
   const unit = (side: keyof ImagePlace) => (side === 'opacity' ? 100 : 1)
@@ -94,27 +95,21 @@ export const ImageFields = ({ place, isLocked, onPlace }: FieldsProps) => {
     input.value = String(shown(next, side))
     if (next[side] !== tidyPlace(place)[side]) onPlace(next)
   }
-  const field = (side: keyof ImagePlace, label: string, step: number) => (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        step={step}
-        readonly={isLocked}
-        value={shown(tidyPlace(place), side)}
-        onBlur={(event: Event) => take(side, event.currentTarget as HTMLInputElement)}
-        onKeyDown={(event: KeyboardEvent) => {
-          if (event.key === 'Enter') take(side, event.currentTarget as HTMLInputElement)
-        }}
-      />
-    </label>
+  const field = (side: keyof ImagePlace, label: string, step?: number) => (
+    <PlanNumberField
+      label={label}
+      value={shown(tidyPlace(place), side)}
+      isLocked={isLocked}
+      {...(step !== undefined && { step })}
+      onTyped={(input) => take(side, input)}
+    />
   )
   return (
     <fieldset class="plan-fields">
       <legend>{words.fields}</legend>
-      {field('x', words.x, 0.001)}
-      {field('y', words.y, 0.001)}
-      {field('width', words.width, 0.001)}
+      {field('x', words.x)}
+      {field('y', words.y)}
+      {field('width', words.width)}
       {field('rotation', words.rotation, 0.1)}
       {field('opacity', words.opacity, 1)}
     </fieldset>

@@ -4,6 +4,7 @@ import type { Draft, PlanSlot, PlanZone } from './plan-draft.ts'
 import { placeOf } from './plan-draft.ts'
 import type { Screen } from './plan-drawing.tsx'
 import type { Box } from './plan-geometry.ts'
+import { PlanNumberField } from './plan-number-field.tsx'
 import { planShapeTexts as words } from './plan-shape-texts.ts'
 import { outlineAround, outlineOf, rectangleIn, strangersIn, withOutline, withZone } from './plan-shapes.ts'
 import { rounded } from './polygon-edit.ts'
@@ -175,7 +176,7 @@ type FieldsProps = {
   readonly onPoints: (points: readonly Point[]) => void
 }
 
-/** The corners of an outline as numbers. What is typed counts when the field is left, or by Enter. */
+/** The corners of an outline as numbers. */
 export const OutlineFields = ({ zone, points, isLocked, onPoints }: FieldsProps) => {
   const take = (corner: number, axis: 'x' | 'y', input: HTMLInputElement) => {
     const point = points[corner]
@@ -185,19 +186,7 @@ export const OutlineFields = ({ zone, points, isLocked, onPoints }: FieldsProps)
     if (value !== point[axis]) onPoints(points.map((one, i) => (i === corner ? { ...one, [axis]: value } : one)))
   }
   const field = (corner: number, axis: 'x' | 'y', value: number, label: string) => (
-    <label>
-      <span>{label}</span>
-      <input
-        type="number"
-        step={0.001}
-        readonly={isLocked}
-        value={value}
-        onBlur={(event: Event) => take(corner, axis, event.currentTarget as HTMLInputElement)}
-        onKeyDown={(event: KeyboardEvent) => {
-          if (event.key === 'Enter') take(corner, axis, event.currentTarget as HTMLInputElement)
-        }}
-      />
-    </label>
+    <PlanNumberField label={label} value={value} isLocked={isLocked} onTyped={(input) => take(corner, axis, input)} />
   )
   return (
     <details>
