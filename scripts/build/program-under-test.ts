@@ -19,8 +19,8 @@ const leaveOthers: Plugin = {
 const packageOf = (file: string) => file.split('node_modules/').at(-1) ?? ''
 
 /**
- * Bundles the program once for the tests, which start it hundreds of times: Node takes twice as long to find and link its
- * 1,500 modules as to load one file. Everything else is as from the sources: threads, assets and version. Returns its path, which
+ * Bundles the program once for the tests, which start it again and again: half of a start from the sources goes into finding
+ * and linking its modules. Everything else is as from the sources: threads, assets and version. Returns its path, which
  * `scripts/gatehouse` takes from GATEHOUSE_PROGRAM.
  */
 export async function bundleProgramUnderTest(): Promise<string> {

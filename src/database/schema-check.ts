@@ -38,7 +38,7 @@ export function hashOfSchema(schema: Schema): string {
   return hash('sha256', lines.join('\0'))
 }
 
-/** Makes a database in memory by these migrations, which takes some 20 ms, and returns its schema. */
+/** Makes a database in memory by these migrations, and returns its schema. */
 export function freshSchema(migrations: readonly Migration[] = ours): Schema {
   const fresh = new BetterSqlite3(':memory:')
   try {

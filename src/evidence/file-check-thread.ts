@@ -5,7 +5,7 @@ import { workerEntry } from '../platform/bundle.ts'
 
 /** A smaller file is checked sooner than a thread has started. */
 const worthAThreadBytes = 16 * 1024 * 1024
-/** A thread needs about 10 MB, and SQLite's own memory beside it. */
+/** Of JavaScript alone: what SQLite takes is its own. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 }
 
 export type FileCheck = {
