@@ -9,11 +9,11 @@ const folder = resolve(import.meta.dirname, '../../.cache/tests')
 const madeOnce = join(folder, `empty-${hash('sha256', JSON.stringify(migrations)).slice(0, 16)}.db`)
 
 /**
- * Puts an empty database of the newest schema into a data folder that has none, as the first start would make it: the
- * migrations take longer than most tests, and the tests open thousands of gateways.
+ * Makes a data folder that is not there, with an empty database of the newest schema, as the first start would: the migrations
+ * take longer than most tests, and the tests open thousands of gateways.
  */
 export function putNewDatabase(dataDir: string): void {
-  if (existsSync(databaseFile(dataDir))) return
+  if (existsSync(dataDir)) return
   if (!existsSync(madeOnce)) makeOnce()
   mkdirSync(dataDir, { recursive: true, mode: 0o750 })
   copyFileSync(madeOnce, databaseFile(dataDir))
