@@ -29,7 +29,7 @@ export const NewDevice = z
     kind: optional(z.enum(['handheld', 'kiosk'])).openapi({ description: 'kiosk: a wall screen, which can only read' }),
     role: optional(Role).openapi({ description: 'the highest role of anyone who uses it; of a kiosk: viewer' }),
     warehouseIds: optional(z.array(rowId()).min(1).max(64)).openapi({
-      description: 'the only warehouses that it sees',
+      description: 'the only warehouses that it sees; by default those that the caller sees',
     }),
   })
   .openapi('NewDevice')
@@ -93,7 +93,7 @@ export const PairingConfirmation = z
   .object({
     name: name().openapi({ description: 'the user name of the screen' }),
     warehouseIds: optional(z.array(rowId()).min(1).max(64)).openapi({
-      description: 'the only warehouses that it sees',
+      description: 'the only warehouses that it sees; by default those that the caller sees',
     }),
   })
   .openapi('PairingConfirmation')
