@@ -115,6 +115,33 @@ t.test('two screens agree within a second, and an event costs them no list', inB
   for (const page of pages) t.match(await page.locator('.tile').first().innerText(), /14 of 48/)
 })
 
+t.test('seven tabs of one browser share one stream, also after the first one is closed', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const { page: first } = await open(t, browser, url)
+  const context = first.context()
+  let streams = 0
+  context.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/api/stream') streams += 1
+  })
+  await signIn(first, 'vera')
+  const pages = [first]
+  for (let n = 1; n < 7; n += 1) {
+    pages.push(await context.newPage())
+    await pages.at(-1)?.goto(url)
+  }
+  for (const page of pages) {
+    await shown(page, 'Slot A-01-01, zone Rack A: verified, pallet P-A1')
+    await page.getByText('Live').waitFor()
+  }
+  t.equal(streams, 1)
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-08-01', asset_barcode: 'P-new' })
+  for (const page of pages) await shown(page, 'Slot A-08-01, zone Rack A: not yet verified, pallet P-new')
+  await pages.shift()?.close()
+  await record(gateway, { event_type: 'REMOVED', slot_code: 'A-08-01', asset_barcode: 'P-new' })
+  for (const page of pages) await shown(page, 'Slot A-08-01, zone Rack A: empty')
+  t.equal(streams, 2)
+})
+
 t.test('the slider shows the floor of a time before, and its address can be shared', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const before = new Date(gateway.clock.now()).toISOString()
