@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { parse } from 'yaml'
 import { dateAfter, dateIn, dayOf } from '../../src/console/page/day-line.ts'
+import { plainWords } from '../../src/video/problems.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
 import { furnish } from '../support/gateway.ts'
@@ -83,6 +84,73 @@ t.test('a mask that is drawn says at once which of yesterday’s events would be
   await page.getByRole('button', { name: 'Use sensitivity 1 from now on' }).click()
   await page.getByText('Sensitivity 1 is in use.').first().waitFor()
   t.equal(gateway.cameras.settingsOf(gateway.live.config.cameras[0] as never).sensitivity, 1)
+})
+
+/** After the next frame: in how many pixels each column of the trace differs from the first one. */
+const traceColumns = `new Promise(requestAnimationFrame).then(() => {
+  const canvas = document.querySelector('.day-line canvas')
+  const scale = canvas.width / canvas.clientWidth
+  const [top, high] = [Math.round(84 * scale), Math.round(60 * scale)]
+  const { data } = canvas.getContext('2d').getImageData(0, top, canvas.width, high)
+  const at = (x, y) => data.slice((y * canvas.width + x) * 4, (y * canvas.width + x) * 4 + 4).join()
+  return Array.from({ length: canvas.width }, (_, x) =>
+    Array.from({ length: high }, (_, y) => at(x, y) !== at(0, y)).filter(Boolean).length)
+})`
+
+t.test('the line and the table of a day show clips, gaps and the trace, by keys and by taps', inBrowser, async (t) => {
+  const { url, gateway } = await yesterday(t)
+  gateway.cameras.threadStarted()
+  const state = async (state: 'live' | 'backing-off') => {
+    const bad = { problem: 'refused', words: plainWords('refused') } as const
+    const said = state === 'live' ? { problem: null, words: null } : bad
+    gateway.cameras.heard({ type: 'state', cameraId: 1, at: gateway.clock.now(), pictureAgoMs: 0, state, ...said })
+    for (const _ of [1, 2, 3]) await gateway.audit('test.settled', {})
+  }
+  await state('live')
+  await state('backing-off')
+  gateway.clock.advance(30_000)
+  await state('live')
+  const { page } = await open(t, browser, `${url}cameras/1`)
+  await signIn(page, 'ada')
+  const rows = page.getByRole('group', { name: 'Clips and gaps' }).locator('tbody tr')
+  await rows.filter({ hasText: 'Did not watch' }).waitFor()
+  await page.getByRole('button', { name: 'Day before' }).click()
+  await rows.filter({ hasText: 'Motion' }).nth(1).waitFor()
+  t.equal(await rows.count(), 2, 'the gap was on another day')
+  t.same(await violations(page), [])
+  const line = page.getByRole('slider', { name: 'Time of the day' })
+  await line.focus()
+  await page.keyboard.press('n')
+  const saysOfTime = (start: string, what: string) =>
+    page.locator(`.day-line[aria-valuetext^="${start}"][aria-valuetext$="${what}"]`).waitFor()
+  await saysOfTime('12:00:00', 'Motion.')
+  const minutes = page.getByText(/^11:5\d:\d\d to 12:0\d:\d\d$/)
+  // One key: several at this pace would be a scan.
+  await page.keyboard.press('+')
+  await page.getByText('06:00:00 to 18:00:00', { exact: true }).waitFor()
+  for (let n = 0; n < 12 && (await minutes.count()) === 0; n += 1)
+    await page.getByRole('button', { name: 'Closer' }).click()
+  await minutes.waitFor()
+  await line.focus()
+  await page.keyboard.press('n')
+  await saysOfTime('12:00:30', 'Motion.')
+  // The scores of a day come in parts.
+  let columns: number[] = []
+  while (columns.filter((n) => n > 8).length < 4) columns = (await page.evaluate(traceColumns)) as number[]
+  t.ok(columns.filter((n) => n > 8).length < columns.length / 4, 'the trace rises only where something moved')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Clip of 12:00:35').waitFor()
+  t.match(new URL(page.url()).searchParams.get('at'), /:00:30/)
+  await page.keyboard.press('0')
+  await page.getByText('00:00:00 to 00:00:00', { exact: true }).waitFor()
+  const width = (await line.boundingBox())?.width ?? 0
+  // Six in the morning, far from any clip.
+  await line.click({ position: { x: width / 4, y: 40 } })
+  await saysOfTime('0', 'Nothing was recorded at this moment.')
+  await line.click({ position: { x: width / 2, y: 40 } })
+  await saysOfTime('12:00:', 'Motion.')
+  await page.reload()
+  await page.getByLabel(/^Clip of 12:00/).waitFor()
 })
 
 t.test('the keyboard alone draws a mask, and a lost connection takes nothing away', inBrowser, async (t) => {
