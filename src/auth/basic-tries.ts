@@ -18,10 +18,13 @@ const withoutThese = change('DELETE FROM storage_try WHERE id IN (SELECT value F
 /** The server counts failures this long. */
 export const countedForMs = 30 * 60_000
 /** From the question to the moment at which the server counts it; longer than the client waits for an answer. */
-const latestCountMs = 10_000
+export const latestCountMs = 10_000
 
 /** A Basic password that was wrong, or that got no answer. `login`: a mark, never the name. */
 export type KeptTry = { readonly id: number; readonly network: string; readonly login: string }
+
+/** What `StorageUsers` asks of the store of tries. */
+export type TryMemory = Pick<BasicTries, 'of'>
 
 type BasicTriesNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; key: Uint8Array }
 
@@ -45,10 +48,7 @@ export class BasicTries {
   /** Returns the record of one server's tries. */
   of(instance: string): TryRecord {
     return {
-      markOf: (login) =>
-        createHmac('sha256', this.#key)
-          .update(JSON.stringify([instance, login]))
-          .digest('base64url'),
+      markOf: loginMarks(this.#key, instance),
       earlier: () => this.#earlier(instance),
       begun: (network, login) => this.#begun(instance, network, login),
       over: (ids) => this.#over(ids),
@@ -86,6 +86,14 @@ export class BasicTries {
     if (ids.length === 0) return
     void this.#needs.work.write((tx) => void tx.run(withoutThese, [JSON.stringify(ids)])).catch(() => {})
   }
+}
+
+/** Returns the function that marks a login instead of storing it. */
+export function loginMarks(key: KeyObject, instance: string): (login: string) => string {
+  return (login) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([instance, login]))
+      .digest('base64url')
 }
 
 export type TryRecord = {

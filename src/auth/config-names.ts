@@ -72,13 +72,19 @@ export function roleOfGroups(
   instance: string,
   { defaultRole, ...settings }: NameSettings & { readonly defaultRole: Role },
 ): Role {
-  const space = spaceOf(settings, () => false)
-  const member = { username: '', instance, groups }
-  const named = Object.entries(settings.groupRoles).flatMap(([text, role]) => {
-    const meant = identitiesOf({ ...nameOf(text), kind: 'group' }, space)
-    return meant.some((one) => isOf(one, member)) ? [role] : []
-  })
+  const named = Object.entries(settings.groupRoles).flatMap(([text, role]) =>
+    isMember(text, { instance, groups }, settings) ? [role] : [],
+  )
   return roleNames.findLast((role) => named.includes(role)) ?? defaultRole
+}
+
+/** Says whether the name of a group, as the config writes it, means one of a caller's groups. */
+export function isMember(text: string, member: Pick<Known, 'instance' | 'groups'>, settings: NameSettings): boolean {
+  const meant = identitiesOf(
+    { ...nameOf(text), kind: 'group' },
+    spaceOf(settings, () => false),
+  )
+  return meant.some((one) => isOf(one, { ...member, username: '' }))
 }
 
 const spaceOf = ({ siteUrl, instances, groupRoles }: NameSettings, isLocal: (name: string) => boolean): Namespace => ({

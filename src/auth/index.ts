@@ -1,18 +1,19 @@
 export { Admission, type RateSettings, type Way } from './admission.ts'
 export { Authenticator } from './authenticator.ts'
-export { BasicTries } from './basic-tries.ts'
+export { BasicTries, countedForMs, type KeptTry, latestCountMs, loginMarks, type TryMemory } from './basic-tries.ts'
 export { ByteRate } from './byte-rate.ts'
-export { ConfigNames } from './config-names.ts'
+export { ConfigNames, isMember, type NameSettings } from './config-names.ts'
 export { normaliseInstance, type Presented, readCredentials, twoNames } from './credentials.ts'
 export { firstAdminFile, firstAdminName, newFirstAdmin, storedAccounts, storeFirstAdmin } from './first-admin.ts'
 export { FirstUses } from './first-uses.ts'
 export { forgetCaller } from './forgetting.ts'
-export { KnownCallers } from './known-callers.ts'
+export { type CallerMemory, clockSlackMs, KnownCallers, keptForMs, type Verification } from './known-callers.ts'
 export { type LocalAccount, LocalAccounts } from './local-accounts.ts'
 export { door } from './middleware.ts'
 export { Recent } from './recent.ts'
 export { Refusals } from './refusals.ts'
 export { checkSecret, hashSecret } from './secret-hash.ts'
+export { openCredential, sealCredential } from './session-credential.ts'
 export {
   csrfTokenOf,
   giveSessionCookie,

@@ -6,9 +6,9 @@ import { Recent } from './recent.ts'
 import { sql, tables } from './tables.ts'
 
 /** Longer than a credential may be used stale: one that was right once is checked before unknown ones. */
-const keptForMs = 30 * 24 * 3_600_000
+export const keptForMs = 30 * 24 * 3_600_000
 /** When the clock is this much before a row's time, it was set back, and no age can be computed. */
-const clockSlackMs = 5 * 60_000
+export const clockSlackMs = 5 * 60_000
 const callersInMemory = 10_000
 
 const credential = built(pick(tables.known_credential, 'id'), ({ id }) =>
@@ -53,6 +53,9 @@ export type Verification = {
   readonly groups: readonly string[]
   readonly role: Role
 }
+
+/** What `StorageUsers` asks of the store of known callers. */
+export type CallerMemory = Pick<KnownCallers, 'find' | 'groupsOf' | 'verified' | 'ended'>
 
 type KnownCallersNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; audit: AuditTrail }
 

@@ -15,10 +15,10 @@ import type { Caller, RequestOrigin } from '../http/index.ts'
 import { type Clock, networkOf, type RandomBytes } from '../platform/index.ts'
 import type { Admission } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
-import type { Presented } from './credentials.ts'
 import type { FirstUses } from './first-uses.ts'
 import type { Refusals } from './refusals.ts'
-import { hashOfToken, newSessionToken, openFor, sealFor } from './session-token.ts'
+import { openCredential, sealCredential } from './session-credential.ts'
+import { hashOfToken, newSessionToken } from './session-token.ts'
 import { sql, tables } from './tables.ts'
 import type { Tally } from './tally.ts'
 import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored-sessions.ts'
@@ -73,7 +73,7 @@ export class Sessions {
     const row: SessionRow = {
       ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
       ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
-      sealed: mark ? null : sealFor(token, withLogin(named, caller), this.#needs.random),
+      sealed: mark ? null : sealCredential(token, named, caller, this.#needs.random),
     }
     const hash = hashOfToken(token)
     await this.#unlessFull(
@@ -177,7 +177,7 @@ export class Sessions {
       return account?.mark?.equals(mark) ? account.caller : undefined
     }
     try {
-      const credential = readSealed(openFor(token, sealed, this.#needs.random))
+      const credential = openCredential(token, sealed, this.#needs.random)
       const { caller } = await this.#needs.authenticator.verify({ ...credential, username, instance }, from.address)
       if (caller.authMode === 'offline-cache') this.#needs.firstUses.note({ ...from, caller })
       return atConsole(caller)
@@ -202,17 +202,6 @@ export class Sessions {
       throw error
     }
   }
-}
-
-/** Joins the secret with the login, where the server knows the user by another login than the name. */
-const withLogin = ({ username: login, secret }: SignIn, { username }: Caller): string =>
-  login === username ? secret : `\0${login}\0${secret}`
-
-/** No secret begins with a NUL. */
-function readSealed(text: string): Pick<Presented, 'scheme' | 'secret' | 'basicUser'> {
-  const [, basicUser, secret] = /^\0([^\0]*)\0(.*)$/s.exec(text) ?? []
-  if (basicUser === undefined || secret === undefined) return { scheme: 'bearer', secret: text }
-  return { scheme: 'basic', secret, basicUser }
 }
 
 export type Begun = { readonly token: string; readonly caller: Caller }

@@ -3,12 +3,12 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type Clock, KeyedHash, type Logger, networkOf } from '../platform/index.ts'
 import type { Standing } from './basic-budget.ts'
-import type { BasicTries } from './basic-tries.ts'
+import type { TryMemory } from './basic-tries.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'
 import { type NameSettings, roleOfGroups } from './config-names.ts'
 import { invalidCredentials, type Presented, sameButForCase, userMismatch } from './credentials.ts'
 import { FairTurns } from './fair-turns.ts'
-import type { KnownCallers } from './known-callers.ts'
+import type { CallerMemory } from './known-callers.ts'
 import { Recent } from './recent.ts'
 import type { Slowing } from './slowing.ts'
 import type { StorageClient } from './storage-client.ts'
@@ -54,8 +54,8 @@ const patienceMs = 500
 type StorageUsersNeeds = {
   readonly settings: () => StorageSettings
   readonly client: StorageClient
-  readonly callers: KnownCallers
-  readonly tries: BasicTries
+  readonly callers: CallerMemory
+  readonly tries: TryMemory
   readonly slowing: Slowing
   readonly clock: Clock
   readonly log: Logger

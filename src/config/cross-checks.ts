@@ -14,7 +14,7 @@ export const always = { when: () => true }
 export const isCrossCheck = (issue: z.core.$ZodIssue): boolean =>
   issue.code === 'custom' && issue.params?.['crossCheck'] === true
 
-function tell(context: z.core.$RefinementCtx, path: (string | number)[], message: string): void {
+export function tell(context: z.core.$RefinementCtx, path: (string | number)[], message: string): void {
   context.addIssue({ code: 'custom', path, message, params: { crossCheck: true } })
 }
 
@@ -178,7 +178,7 @@ export function namespaceOf(config: unknown): Namespace {
   }
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 
 type Repeat = { readonly index: number; readonly first: number; readonly value: unknown }
@@ -198,6 +198,6 @@ function address(listener: unknown): string | undefined {
   return typeof host === 'string' && typeof port === 'number' && port > 0 ? `${host}:${port}` : undefined
 }
 
-function field(value: unknown, ...names: string[]): unknown {
+export function field(value: unknown, ...names: string[]): unknown {
   return names.reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], value)
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { always, type CrossCheck, distinct } from './cross-checks.ts'
+import { always, distinct, siteIsNoInstance } from './cross-checks.ts'
+import { groupsAreOfAServer, regionsAreKnown } from './hub-checks.ts'
 import { databaseUrl, file, folder, keyName, network, oneOf, secretFile, serverUrl, textLike } from './kinds.ts'
 import { type DeepReadonly, listenKey } from './schema.ts'
-import { user } from './sections/access.ts'
-import { key, section } from './sections/shared.ts'
+import { auth, storage, user } from './sections/access.ts'
+import { caller, key, section } from './sections/shared.ts'
 
 const restart = { applies: 'restart' } as const
 
@@ -42,29 +43,16 @@ const regions = key(
   { example: ['north'] },
 )
 
+const group = key(
+  caller(),
+  'A group of the storage server (NAME, or NAME@URL where there are several). A user in several groups has what each of them gives.',
+  { example: 'logistics' },
+)
+
 const elsewhere = key(
   z.array(z.strictObject({ role: user.role, sites, regions })).prefault([]),
   'Other roles at other sites. Without them the role holds at all sites that the account may see.',
 )
-
-const regionsAreKnown: CrossCheck = (config, context) => {
-  const { auth, hub } = config as {
-    readonly auth?: {
-      readonly users?: readonly { regions?: string[] | null; elsewhere?: { regions?: string[] | null }[] }[]
-    }
-    readonly hub?: { readonly regions?: Readonly<Record<string, unknown>> }
-  }
-  for (const [i, user] of (auth?.users ?? []).entries()) {
-    const named = [user, ...(user.elsewhere ?? [])].flatMap(({ regions }) => regions ?? [])
-    const unknown = named.find((region) => !Object.hasOwn(hub?.regions ?? {}, region))
-    if (unknown === undefined) continue
-    context.addIssue({
-      code: 'custom',
-      path: ['auth', 'users', i, 'regions'],
-      message: `hub.regions has no ${unknown}`,
-    })
-  }
-}
 
 /** The whole config of a head office (`gatehouse hub serve`). */
 export const hubConfigSchema = z
@@ -96,8 +84,23 @@ export const hubConfigSchema = z
           'Who may ask. Gateways need no account: they have tokens.',
           { identity: 'username' },
         ),
+        groups: key(
+          z
+            .array(z.strictObject({ group, role: user.role, sites, regions, elsewhere }))
+            .superRefine(distinct('group'), always)
+            .prefault([]),
+          'Which users of the storage servers may ask, by their groups. A user in none of them is refused.',
+          { identity: 'group' },
+        ),
+        freshFor: auth.freshFor,
+        staleFor: auth.staleFor,
       }),
       'Accounts.',
+      restart,
+    ),
+    storage: key(
+      section({ instances: storage.instances }),
+      'File storage servers whose users may sign in, as on a gateway.',
       restart,
     ),
     http: key(
@@ -137,6 +140,8 @@ export const hubConfigSchema = z
     ),
   })
   .superRefine(regionsAreKnown, always)
+  .superRefine(siteIsNoInstance, always)
+  .superRefine(groupsAreOfAServer, always)
 
 type Parsed = z.output<typeof hubConfigSchema>
 

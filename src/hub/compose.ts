@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import { addressResolver, tlsResolver } from '../app/index.ts'
-import { Authenticator, LocalAccounts, SlidingWindow, Slowing } from '../auth/index.ts'
+import { SlidingWindow } from '../auth/index.ts'
 import type { HubConfig, Permission } from '../config/index.ts'
 import { loadWitnessKey, type NoteKey, noteKey, publicBytes } from '../evidence/index.ts'
-import { type Api, HttpListener, newRoot } from '../http/index.ts'
+import { type Api, type Caller, HttpListener, newRoot } from '../http/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { type Clock, type Logger, type RandomBytes, uuidv7Maker } from '../platform/index.ts'
 import { reachOf } from './ask/reach.ts'
@@ -19,12 +19,10 @@ import { operationRoutes } from './operations/routes.ts'
 import { pageRoutes } from './page/routes.ts'
 import { PageSessions } from './page/sessions.ts'
 import { gatewayRoutes } from './routes.ts'
+import { composeHubCallers } from './sign-in/callers.ts'
 import { connectionOf, HubDatabase } from './store/database.ts'
 import { demandSchema } from './store/migrate.ts'
 import { HubWitness } from './witness.ts'
-
-/** How long a right secret is believed without hashing it again. */
-const freshForMs = 300_000
 
 export type HubOutside = { readonly clock: Clock; readonly random: RandomBytes; readonly log: Logger }
 
@@ -32,6 +30,8 @@ export type Hub = {
   readonly api: Api
   readonly enrolments: EnrolService
   readonly witness: HubWitness
+  /** Begins what goes on by itself: tests of the storage servers. */
+  readonly start: () => void
   readonly close: () => Promise<void>
 }
 
@@ -63,11 +63,13 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
     onFed: (outcome, leaves) => metrics.fed(outcome, leaves),
   })
   const { id: siteId, url: instance } = config.site
-  const authenticator = accountsOf(config, { clock, random })
+  const callers = await composeHubCallers(config, { db, clock, random, log, version })
+  const { authenticator, storageDown } = callers
   const sessions = new PageSessions({ ...{ db, clock, random, authenticator }, instance })
   const window = new SlidingWindow({ clock })
-  pageRoutes(api, { sessions, window, site: { siteId, instance } })
-  const sitesOf = (username: string, permission: Permission) => reachOf(config, username, permission)
+  const storageInstances = config.storage.instances.map(({ url }) => url)
+  pageRoutes(api, { sessions, window, site: { siteId, instance, storageInstances } })
+  const sitesOf = (caller: Caller, permission: Permission) => reachOf(config, caller, permission)
   askRoutes(api, {
     asks: new AskService({ db, clock, openings: config.hub.openings, vkey: witness.vkey }),
     authenticator,
@@ -75,18 +77,12 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
     window,
     sitesOf,
   })
-  operationRoutes(api, { figures, metrics, window, clock, version, sitesOf })
-  return { api, enrolments, witness, close: () => db.close() }
-}
-
-/** Signs in the accounts of the config. */
-function accountsOf({ auth, site }: HubConfig, { clock, random }: Pick<HubOutside, 'clock' | 'random'>): Authenticator {
-  const accounts = new LocalAccounts({
-    accounts: (username) => auth.users.find((u) => u.username === username),
-    settings: () => ({ siteUrl: site.url, freshForMs }),
-    ...{ clock, random, slowing: new Slowing({ clock }) },
-  })
-  return new Authenticator({ verifiers: [accounts], instances: () => [site.url] })
+  operationRoutes(api, { figures, metrics, window, clock, version, sitesOf, storageDown })
+  const close = async () => {
+    await callers.stop()
+    await db.close()
+  }
+  return { api, enrolments, witness, start: () => callers.start(), close }
 }
 
 /** The key under which the head office cosigns; made at the first start. */
@@ -113,6 +109,7 @@ export async function startHub(config: HubConfig, outside: HubOutside): Promise<
     await hub.close()
   }
   try {
+    hub.start()
     const ports: number[] = []
     for (const listener of listeners) {
       ports.push(await listener.start())

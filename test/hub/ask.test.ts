@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Permission } from '../../src/config/index.ts'
 import { reachOf } from '../../src/hub/ask/reach.ts'
 import { readBarcode } from '../../src/warehouse/index.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
@@ -212,13 +213,14 @@ t.test('whoever manages alerts at one site alone closes its alerts', async (t) =
 t.test('a role can differ by site and region', async (t) => {
   const hub = await headOffice(t, postgres)
   t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [{ siteId: 'dc-7' }, { siteId: 'dc-8' }])
-  const { auth } = hub.config
-  const changed = { auth, hub: { ...hub.config.hub, regions: { north: ['dc-9'] } } }
-  t.same(reachOf(changed, 'nele', 'whms:read'), ['dc-9', 'dc-7'])
-  t.same(reachOf(changed, 'nele', 'audit:read'), ['dc-7'], 'a supervisor there alone')
-  t.same(reachOf(changed, 'nele', 'alerts:manage'), [])
-  t.equal(reachOf(changed, 'dora', 'whms:read'), null, 'everywhere')
-  t.same(reachOf(changed, 'nobody', 'whms:read'), [])
+  const changed = { ...hub.config, hub: { ...hub.config.hub, regions: { north: ['dc-9'] } } }
+  const reach = (username: string, permission: Permission) =>
+    reachOf(changed, { username, instance: 'https://hub.example', groups: [], authMode: 'local' }, permission)
+  t.same(reach('nele', 'whms:read'), ['dc-9', 'dc-7'])
+  t.same(reach('nele', 'audit:read'), ['dc-7'], 'a supervisor there alone')
+  t.same(reach('nele', 'alerts:manage'), [])
+  t.equal(reach('dora', 'whms:read'), null, 'everywhere')
+  t.same(reach('nobody', 'whms:read'), [])
 })
 
 t.test('nobody asks without an account', async (t) => {

@@ -77,7 +77,8 @@ t.test('a session ends twelve hours after its last use, and with the secret of i
   await signInTo(hub, secret('dora'))
   t.equal(await count(), before, 'a new one takes the row of one that is over')
   await hub.rows(
-    `INSERT INTO page_session SELECT sha256(n::text::bytea), 'lars', '', $1, $2, NULL FROM generate_series(1, 200) n`,
+    `INSERT INTO page_session (token_hash, instance, username, account_mark, made_at, expires_at)
+     SELECT sha256(n::text::bytea), 'https://hub.example', 'lars', '', $1, $2 FROM generate_series(1, 200) n`,
     [new Date(hub.clock.now() - 1), new Date(hub.clock.now() + 3_600_000)],
   )
   await signInTo(hub, secret('lars'))

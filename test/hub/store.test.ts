@@ -136,17 +136,19 @@ t.test('a PostgreSQL grows into a Citus cluster: keys go, tables are distributed
   t.same(await keys(), before)
   const asked = (await postgres.ask('growing', 'SELECT what FROM asked ORDER BY n')).map(({ what }) => what)
   t.equal(asked.length, Object.keys(tables).length, 'every table')
-  t.same(asked.slice(0, 7), [
+  t.same(asked.slice(0, 9), [
     'reference site',
     'reference log',
     'reference enrolment',
     'reference gateway_token',
     'reference page_session',
+    'reference storage_caller',
+    'reference storage_tries',
     'reference upgrade_offer',
     'log_id log_head 32',
   ])
   t.ok(
-    asked.slice(7).every((what) => /^log_id \w+ 0log_head$/.test(String(what))),
+    asked.slice(9).every((what) => /^log_id \w+ 0log_head$/.test(String(what))),
     'beside the head of their log',
   )
   t.match((await migrated('growing', { grows: true })).join('\n'), /distributed already/)

@@ -52,6 +52,9 @@ export type HubOptions = {
   readonly log?: Logger
   /** Accounts of the config. */
   readonly users?: readonly object[]
+  /** Groups of the storage servers, and the servers. */
+  readonly groups?: readonly object[]
+  readonly instances?: readonly object[]
   /** A database that is there already, instead of a new one. */
   readonly database?: string
   /** Over HTTPS, with an authority of its own. */
@@ -64,7 +67,15 @@ let databases = 0
 export async function testHub(
   t: { teardown(work: () => unknown): void },
   postgres: TestPostgres,
-  { hub = {}, log = silentLogger(), listens = false, users = [], database: known }: HubOptions = {},
+  {
+    hub = {},
+    log = silentLogger(),
+    listens = false,
+    users = [],
+    groups = [],
+    instances = [],
+    database: known,
+  }: HubOptions = {},
 ): Promise<TestHub> {
   databases += 1
   const database = known ?? `hub${databases}`
@@ -77,7 +88,8 @@ export async function testHub(
     site: { id: 'head-office', url: 'https://hub.example' },
     listen: [{ host: '127.0.0.1', port: 0, tls: { certFile: tls.certFile, keyFile: tls.keyFile } }],
     dataDir: 'state',
-    auth: { users },
+    auth: { users, groups },
+    storage: { instances },
     hub: { database: addresses, regions: { north: ['dc-8'] }, ...hub },
   }
   writeFileSync(file, stringify(settings))

@@ -147,13 +147,15 @@ const SignIn = ({ session, notice, onSignedIn }: SignInProps) => {
   const [isBusy, setBusy] = useState(false)
   const username = useRef<HTMLInputElement>(null)
   const secret = useRef<HTMLInputElement>(null)
+  const instance = useRef<HTMLSelectElement>(null)
   useEffect(() => username.current?.focus(), [])
   const signIn = async (event: Event) => {
     event.preventDefault()
     if (isBusy) return
     setBusy(true)
     setProblem('')
-    const body = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    const body = { ...named, instance: instance.current?.value ?? session.instance }
     try {
       onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
     } catch (error) {
@@ -177,6 +179,19 @@ const SignIn = ({ session, notice, onSignedIn }: SignInProps) => {
           <p class="note" role="status">
             {notice}
           </p>
+        ) : null}
+        {session.storageInstances.length > 0 ? (
+          <>
+            <label for="instance">{words.account}</label>
+            <select id="instance" name="instance" ref={instance}>
+              {session.storageInstances.map((url) => (
+                <option key={url} value={url}>
+                  {url.replace(/^https?:\/\//, '')}
+                </option>
+              ))}
+              <option value={session.instance}>{words.here}</option>
+            </select>
+          </>
         ) : null}
         <label for="username">{words.username}</label>
         <input id="username" ref={username} autocomplete="username" maxlength={128} {...plain} />

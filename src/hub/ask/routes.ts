@@ -35,15 +35,15 @@ export type AskRouteParts = {
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Pick<PageSessions, 'callerOf'>
   readonly window: SlidingWindow
-  /** The sites at which an account has a permission; null: all. None for a name that is no account. */
-  readonly sitesOf: (username: string, permission: Permission) => Sites
+  /** The sites at which a caller has a permission; null: all. */
+  readonly sitesOf: (caller: Caller, permission: Permission) => Sites
 }
 
 /** Serves what people ask at the head office, with the sign-in of the gateways' API. */
 export function askRoutes(api: Api, parts: AskRouteParts): void {
   const { asks } = parts
   const sitesOf = (c: Context<AppEnv>, permission: Permission = 'whms:read'): Sites =>
-    parts.sitesOf(c.get('caller').username, permission)
+    parts.sitesOf(c.get('caller'), permission)
   for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts', 'alerts/*', 'logs/*'])
     api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
@@ -131,7 +131,7 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
     const token = authorization === undefined ? sessionToken(c) : undefined
     // What guesses sessions is not looked up.
     if (token !== undefined) demandLeft(`refused ${c.get('address')}`)
-    const bySession = token === undefined ? undefined : await sessions.callerOf(token)
+    const bySession = token === undefined ? undefined : await sessions.callerOf(token, c.get('address'))
     if (bySession && token !== undefined) {
       const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
       if (isRead || isCsrfTokenOf(token, c.req.header('x-csrf-token'))) return bySession
@@ -145,7 +145,8 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
     try {
       c.set('caller', await callerOf(c))
     } catch (error) {
-      take(`refused ${c.get('address')}`, refusalsAMinute)
+      // A database or a storage server that does not answer says nothing about who asks.
+      if (error instanceof AppError && error.status < 500) take(`refused ${c.get('address')}`, refusalsAMinute)
       throw error
     }
     demand(c.get('caller'), 'whms:read')

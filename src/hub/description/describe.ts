@@ -27,7 +27,7 @@ export function describeHub(version: string): Promise<Description> {
   registry.registerComponent(
     'securitySchemes',
     'storageInstance',
-    headerKey('X-Storage-Instance', 'The address of the head office.'),
+    headerKey('X-Storage-Instance', 'The address of the head office, or of the storage server whose user asks.'),
   )
   registry.registerComponent('securitySchemes', 'storageUsername', headerKey('X-Storage-Username', 'The user name.'))
   registry.registerComponent('securitySchemes', 'session', {

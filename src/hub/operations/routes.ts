@@ -1,7 +1,7 @@
 import type { SlidingWindow } from '../../auth/index.ts'
 import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
-import { type Api, demand } from '../../http/index.ts'
+import { type Api, type Caller, demand } from '../../http/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import type { Sites } from '../ask/store.ts'
 import type { Figures, HubFigures } from './figures.ts'
@@ -15,18 +15,20 @@ export type OperationRouteParts = {
   readonly window: SlidingWindow
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly version: string
-  /** The sites at which an account has a permission; null: all. */
-  readonly sitesOf: (username: string, permission: Permission) => Sites
+  /** The sites at which a caller has a permission; null: all. */
+  readonly sitesOf: (caller: Caller, permission: Permission) => Sites
+  /** How many storage servers do not answer; undefined where none is configured. */
+  readonly storageDown: () => number | undefined
 }
 
 /** Serves health, for everybody, and the metrics, for who may read them and see every site. */
 export function operationRoutes(api: Api, parts: OperationRouteParts): void {
-  const { figures, metrics, window, clock, version, sitesOf } = parts
+  const { figures, metrics, window, clock, version, sitesOf, storageDown } = parts
   const startedMs = clock.monotonic()
   api.get('/api/health', async (c) => {
     const retryAfterSeconds = window.take(`health ${c.get('address')}`, asksAMinute)
     if (retryAfterSeconds > 0) throw new AppError('RATE_LIMITED', 'Too many requests', { retryAfterSeconds })
-    const checks = checksOf(await figures.read())
+    const checks = checksOf(await figures.read(), storageDown())
     const status = worstOf(Object.values(checks).map((one) => one.status))
     const uptime = Math.round((clock.monotonic() - startedMs) / 1000)
     const body = { status, timestamp: isoTime(clock.now()), uptime, version, checks }
@@ -35,7 +37,7 @@ export function operationRoutes(api: Api, parts: OperationRouteParts): void {
   api.get('/api/metrics', async (c) => {
     demand(c.get('caller'), 'metrics:read')
     // The figures are sums over all sites.
-    if (sitesOf(c.get('caller').username, 'metrics:read') !== null) {
+    if (sitesOf(c.get('caller'), 'metrics:read') !== null) {
       throw new AppError('PERMISSION_DENIED', 'The metrics are of all sites; this account sees some of them')
     }
     return c.body(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })
@@ -49,15 +51,18 @@ type Check = { readonly status: Level; readonly responseTime?: number; readonly 
 const worstOf = (all: readonly Level[]): Level => levels.findLast((level) => all.includes(level)) ?? 'healthy'
 
 /** Everybody may ask, so nothing here names a site or says what is wrong with one: the metrics and the alerts do. */
-function checksOf(found: Figures | undefined): Record<string, Check> {
+function checksOf(found: Figures | undefined, storageDown: number | undefined): Record<string, Check> {
+  const storage: Record<string, Check> =
+    storageDown === undefined ? {} : { storage: { status: storageDown > 0 ? 'degraded' : 'healthy' } }
   if (!found) {
     const reason = 'The database does not answer. Gateways keep their logs and send them later.'
-    return { database: { status: 'unhealthy', reason } }
+    return { database: { status: 'unhealthy', reason }, ...storage }
   }
   const { logs, late, tookMs } = found
   return {
     database: { status: 'healthy', responseTime: Math.round(tookMs) },
     logs: { status: logs.forked > 0 ? 'degraded' : 'healthy' },
     gateways: { status: late > 0 ? 'degraded' : 'healthy' },
+    ...storage,
   }
 }

@@ -25,7 +25,7 @@ const views = ['/', '/find', '/recall', '/alerts', '/sites/:siteId']
 export type PageRouteParts = {
   readonly sessions: PageSessions
   readonly window: SlidingWindow
-  readonly site: { readonly siteId: string; readonly instance: string }
+  readonly site: { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
 }
 
 /** Serves the page of the head office, its files, and the sign-in that gives a browser its session. */
@@ -43,7 +43,7 @@ export function pageRoutes(api: Api, { sessions, window, site }: PageRouteParts)
   for (const path of views) api.get(path, (c) => serve(c, 'hub.html'))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
   const answer = (caller: Caller | undefined, token: string | undefined) => ({
-    ...{ success: true, ...site, storageInstances: [] },
+    ...{ success: true, ...site },
     caller: caller && token !== undefined ? personOf(caller) : null,
     csrfToken: caller && token !== undefined ? csrfTokenOf(token) : null,
   })
@@ -51,7 +51,7 @@ export function pageRoutes(api: Api, { sessions, window, site }: PageRouteParts)
     take(c, 'files', filesAMinute)
     const token = sessionToken(c)
     if (token !== undefined) take(c, 'session', sessionsAMinute)
-    return c.json(answer(token === undefined ? undefined : await sessions.callerOf(token), token))
+    return c.json(answer(token === undefined ? undefined : await sessions.callerOf(token, c.get('address')), token))
   })
   api.post(sessionPath, async (c) => {
     take(c, 'sign-in', signInsAMinute)

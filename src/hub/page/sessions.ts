@@ -1,4 +1,12 @@
-import { type Authenticator, hashOfToken, longestSessionMs, newSessionToken } from '../../auth/index.ts'
+import {
+  type Authenticator,
+  hashOfToken,
+  longestSessionMs,
+  newSessionToken,
+  openCredential,
+  sealCredential,
+} from '../../auth/index.ts'
+import { AppError } from '../../errors/index.ts'
 import type { Caller } from '../../http/index.ts'
 import type { Clock, RandomBytes } from '../../platform/index.ts'
 import type { HubDatabase } from '../store/database.ts'
@@ -10,6 +18,9 @@ const idleMs = 12 * 3_600_000
 const stepMs = 5 * 60_000
 /** Sign-ins of one account that are kept; one more ends the oldest. */
 const mostOfAccount = 200
+
+/** `instance`: who verifies the name; default: the head office itself. */
+type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
 
 type PageSessionsNeeds = {
   readonly db: HubDatabase
@@ -29,29 +40,55 @@ export class PageSessions {
   }
 
   /** Exchanges user name and secret for the token of a new session. Throws what `Authenticator.verify` throws. */
-  async begin({ username, secret }: { readonly username: string; readonly secret: string }, address: string) {
-    const { db, clock, random, authenticator, instance } = this.#needs
+  async begin({ instance = this.#needs.instance, ...signIn }: SignIn, address: string) {
+    const { db, clock, random, authenticator } = this.#needs
     // A pasted name often has a space at its end.
-    const presented = { scheme: 'bearer', instance, username: username.trim(), secret, isTyped: true } as const
-    const { caller, mark = Buffer.alloc(0) } = await authenticator.verify(presented, address)
+    const named = { username: signIn.username.trim(), secret: signIn.secret }
+    const { caller, mark } = await authenticator.verify(
+      { scheme: 'bearer', instance, ...named, isTyped: true },
+      address,
+    )
     const token = newSessionToken(random)
     const madeAtMs = clock.now()
-    const session = { username: caller.username, mark, madeAtMs, expiresAtMs: madeAtMs + idleMs }
+    const session = {
+      ...{ instance: caller.instance, username: caller.username, mark: mark ?? Buffer.alloc(0) },
+      sealed: mark ? null : sealCredential(token, named, caller, random),
+      ...{ madeAtMs, expiresAtMs: madeAtMs + idleMs },
+    }
     await beginSession(db, hashOfToken(token), session, mostOfAccount)
     return { token, caller }
   }
 
-  /** Returns the caller of a live session as the config has the account now, otherwise undefined. Extends the session. */
-  async callerOf(token: string): Promise<Caller | undefined> {
-    const { db, clock, authenticator, instance } = this.#needs
+  /**
+   * Returns the caller of a live session as the account is now, otherwise undefined. Extends the session. Throws
+   * AUTH_BACKEND_UNREACHABLE when the storage server does not answer and its last yes is too old.
+   */
+  async callerOf(token: string, address: string): Promise<Caller | undefined> {
+    const { db, clock } = this.#needs
     const hash = hashOfToken(token)
     const session = await findSession(db, hash)
     const nowMs = clock.now()
     if (!session || session.expiresAtMs <= nowMs) return undefined
-    const account = authenticator.recall(session.username, instance)
-    if (!account?.mark || !session.mark.equals(account.mark)) return undefined
-    await this.#extend(hash, session, nowMs)
-    return account.caller
+    const caller = await this.#standing(session, token, address)
+    if (caller) await this.#extend(hash, session, nowMs)
+    return caller
+  }
+
+  /** Verifies the account of a session again: by its mark, or by presenting the sealed credential. */
+  async #standing({ instance, username, mark, sealed }: PageSession, token: string, address: string) {
+    const { authenticator, random } = this.#needs
+    if (!sealed) {
+      const account = authenticator.recall(username, instance)
+      return account?.mark?.equals(mark) ? account.caller : undefined
+    }
+    try {
+      const credential = openCredential(token, sealed, random)
+      return (await authenticator.verify({ ...credential, username, instance }, address)).caller
+    } catch (error) {
+      // 403: the user is in none of the groups any more.
+      if (error instanceof AppError && error.status !== 401 && error.status !== 403) throw error
+      return undefined
+    }
   }
 
   async #extend(hash: Buffer, { madeAtMs, expiresAtMs }: PageSession, nowMs: number): Promise<void> {

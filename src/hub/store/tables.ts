@@ -27,16 +27,32 @@ export const tables = {
   gateway_token: { token_hash: 'bytea', site_id: 'text', made_at: 'timestamptz', revoked_at: 'timestamptz' },
   /**
    * Sign-ins of browsers. Of the cookie's token only the hash is stored. `account_mark`: SHA-256 of the account's secretHash at sign-in,
-   * so that a new secret ends the session.
+   * so that a new secret ends the session. `sealed`: the credential of a user of a storage server, under a key from the token, which
+   * only the browser has; null for accounts of the config.
    */
   page_session: {
     token_hash: 'bytea',
+    instance: 'text',
     username: 'text',
+    sealed: 'bytea',
     account_mark: 'bytea',
     made_at: 'timestamptz',
     expires_at: 'timestamptz',
     ended_at: 'timestamptz',
   },
+  /**
+   * Users of the storage servers who have signed in, with the groups that their server last named. `credentials`: HMACs of the secrets
+   * that were right, how, and when: [{"id", "asBearer", "verifiedAtMs"}].
+   */
+  storage_caller: {
+    instance: 'text',
+    username: 'text',
+    groups: 'text[]',
+    credentials: 'jsonb',
+    updated_at: 'timestamptz',
+  },
+  /** Passwords that still count against a server's lock-out: [{"id", "atMs", "network", "login"}]; the login is a mark, never the name. */
+  storage_tries: { instance: 'text', tries: 'jsonb', updated_at: 'timestamptz' },
   /** Stages in which a version is offered to gateways. `sites`: those that the stage added; null: all the rest. Null in `ended_at`: open. */
   upgrade_offer: {
     version: 'text',
@@ -196,6 +212,8 @@ export const referenceTables: readonly TableName[] = [
   'enrolment',
   'gateway_token',
   'page_session',
+  'storage_caller',
+  'storage_tries',
   'upgrade_offer',
 ]
 
@@ -214,6 +232,8 @@ export const rightsOfApp: Record<TableName, readonly Right[]> = {
   enrolment: ['SELECT', 'INSERT', 'UPDATE'],
   gateway_token: ['SELECT', 'INSERT', 'UPDATE'],
   page_session: ['SELECT', 'INSERT', 'UPDATE'],
+  storage_caller: ['SELECT', 'INSERT', 'UPDATE'],
+  storage_tries: ['SELECT', 'INSERT', 'UPDATE'],
   upgrade_offer: ['SELECT', 'INSERT', 'UPDATE'],
   log_head: ['SELECT', 'INSERT', 'UPDATE'],
   checkpoint: ['SELECT', 'INSERT'],
@@ -235,5 +255,7 @@ export const rightsOfApp: Record<TableName, readonly Right[]> = {
 
 /** What people who only look may read: everything but secrets and names. */
 export const readableTables: readonly TableName[] = (Object.keys(tables) as TableName[]).filter(
-  (name) => !['opening', 'erased_person', 'enrolment', 'gateway_token', 'page_session'].includes(name),
+  (name) =>
+    !['opening', 'erased_person', 'enrolment', 'gateway_token', 'page_session'].includes(name) &&
+    !name.startsWith('storage_'),
 )
