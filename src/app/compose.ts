@@ -249,14 +249,15 @@ function statusOf(
   live: { config: Config },
   { clock, version }: Outside,
   parts: ComposedStorage &
+    Pick<Gateway, 'warehouse'> &
     ComposedVideo &
     ComposedReporting &
     Pick<Gateway, 'checkpoints' | 'witnesses' | 'timeStamps' | 'backupSchedule' | 'segments'>,
 ) {
-  const { work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health } = parts
+  const { work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health, warehouse } = parts
   const { clockBook, backupSchedule, segments, uploadWellness } = parts
   return statusReader({
-    ...{ live, version, work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health },
+    ...{ live, version, work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health, warehouse },
     nowMs: () => clock.now(),
     monotonicMs: () => clock.monotonic(),
     feed: () => parts.feeder.seen(),

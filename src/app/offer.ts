@@ -1,9 +1,10 @@
-import { isWithin } from '../cameras/index.ts'
-import { type Config, parseRecordingHours } from '../config/index.ts'
+import type { Config } from '../config/index.ts'
+import { isWithinHours, parseWeeklyHours } from '../platform/index.ts'
 
 /** A version that the head office offers. `isTakenNow`: the config of this box lets it be installed now; `why` says it in words. */
 export type OfferNow = { readonly version: string; readonly isTakenNow: boolean; readonly why: string }
 
+/** `timezone`: of the warehouse. */
 type Now = { readonly running: string; readonly atMs: number; readonly timezone: string }
 
 /**
@@ -18,9 +19,9 @@ export function offerNow(
   if (offered === null || offers === 'ignore' || !isNewer(offered, running)) return null
   if (offers === 'show')
     return { version: offered, isTakenNow: false, why: 'updates.offers is show: a person installs it' }
-  const hours = window.map(parseRecordingHours).filter((one) => one !== undefined)
-  const isTakenNow = isWithin(hours, timezone, atMs)
-  const times = `updates.window (${window.join(', ')})`
+  const hours = window.map(parseWeeklyHours).filter((one) => one !== undefined)
+  const isTakenNow = isWithinHours(hours, timezone, atMs)
+  const times = `updates.window (${window.join(', ')} in ${timezone})`
   return { version: offered, isTakenNow, why: isTakenNow ? `it is within ${times}` : `it is outside ${times}` }
 }
 

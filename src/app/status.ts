@@ -9,6 +9,7 @@ import { headOf } from '../ledger/index.ts'
 import { type Checkpoint, type Log, lastCosignature, lastTimestampBy } from '../log/index.ts'
 import { type ClockReport, isoTime } from '../platform/index.ts'
 import type { Wellness } from '../upload/index.ts'
+import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import { offerNow } from './offer.ts'
 import type { ConfigNow } from './reload-book.ts'
@@ -23,6 +24,7 @@ type StatusNeeds = {
   readonly nowMs: () => number
   readonly monotonicMs: () => number
   readonly work: UnitOfWork
+  readonly warehouse: Pick<WarehouseService, 'timezoneOf'>
   readonly logRoom: Log
   readonly checkpoints: Pick<Checkpoints, 'newest' | 'stopped'>
   readonly witnesses: Pick<Witnesses, 'seen'>
@@ -130,11 +132,11 @@ function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }:
  * The feed to the head office; null without one. `acknowledged`: leaves of the log that it has, null before its first answer; `lag`:
  * leaves that it has not; `names`: whether names of people go there; `offer`: a newer version that it offers.
  */
-function hubOf({ feed, logRoom, live, version, nowMs }: StatusNeeds) {
+function hubOf({ feed, logRoom, live, version, nowMs, work, warehouse }: StatusNeeds) {
   const seen = feed()
   if (!seen) return null
   const { url, size, fedAtMs, names, offer, trouble, forMs } = seen
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const timezone = work.read((tx) => warehouse.timezoneOf(tx, live.config.site.warehouseId))
   return {
     ...{ url, acknowledged: size, acknowledgedAt: timeOf(fedAtMs) },
     names,

@@ -28,7 +28,6 @@ export { type GapCounts, type LastingGap, lastingGaps, tallyGaps } from './gap-t
 export { Gaps } from './gaps.ts'
 export { livePaths, liveRoutes } from './live-routes.ts'
 export { LiveViews } from './live-views.ts'
-export { isWithin } from './recording-hours.ts'
 export { cameraRoutes } from './routes.ts'
 export { DetectionEvent, detectionShape } from './schema.ts'
 export { scoreRoutes } from './score-routes.ts'

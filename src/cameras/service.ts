@@ -1,9 +1,9 @@
-import { type CameraConfig, parseRecordingHours } from '../config/index.ts'
+import type { CameraConfig } from '../config/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { canonicalJson, sha256 } from '../log/index.ts'
-import { type Clock, isoTime, type Logger } from '../platform/index.ts'
+import { type Clock, isoTime, isWithinHours, type Logger, parseWeeklyHours, toNextMinute } from '../platform/index.ts'
 import type { CameraSettings, FromCameras } from '../video/index.ts'
 import { demandControl, mayControl } from './access.ts'
 import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
@@ -17,7 +17,6 @@ import { filmSeconds } from './film-plan.ts'
 import type { Duty, GapKeeper } from './gap-keeper.ts'
 import { LatestReports } from './latest-reports.ts'
 import { PreRollBook } from './pre-roll-book.ts'
-import { isWithin, toNextMinute } from './recording-hours.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
 import type { Watched } from './watched.ts'
@@ -380,8 +379,8 @@ export class CamerasService {
     const { recordingHours } = camera
     if (recordingHours === null) return undefined
     const zone = this.#needs.zoneOf(this.#needs.configured.warehouseOf(camera.id))
-    const hours = recordingHours.map(parseRecordingHours).filter((one) => one !== undefined)
-    if (isWithin(hours, zone, this.#needs.clock.now())) return undefined
+    const hours = recordingHours.map(parseWeeklyHours).filter((one) => one !== undefined)
+    if (isWithinHours(hours, zone, this.#needs.clock.now())) return undefined
     return `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
   }
 

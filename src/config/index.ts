@@ -17,7 +17,6 @@ export {
 export { type ConfigName, type Identity, identitiesOf, type Namespace, readName } from './names.ts'
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
-export { parseRecordingHours, type RecordingHours } from './recording-hours.ts'
 export { type ConfigKey, type ConfigSection, configExample, configReference, configSections } from './reference.ts'
 export {
   type DeviceRole,

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { parseWeeklyHours } from '../platform/index.ts'
 import { parseDuration } from './duration.ts'
-import { parseRecordingHours } from './recording-hours.ts'
 import { parseSize } from './size.ts'
 
 /** What a single value may be; messages and reference are made from it. */
@@ -124,7 +124,7 @@ export function size() {
 export function recordingHours() {
   return z
     .string()
-    .refine((value) => parseRecordingHours(value) !== undefined)
+    .refine((value) => parseWeeklyHours(value) !== undefined)
     .register(kinds, {
       name: 'hours of the week',
       expected:

@@ -149,7 +149,7 @@ const everything = z.strictObject({
       ),
       window: key(
         filledList(recordingHours(), 50, 'a list of 1 to 50 times of the week').prefault(['Mo-Su 02:00-05:00']),
-        'When an offered version may be taken, by the clock of the box.',
+        'When an offered version may be taken, in the time zone of the warehouse site.warehouseId; UTC while it is not there.',
         { example: ['Sa 20:00-24:00'] },
       ),
     }),

@@ -273,6 +273,16 @@ t.test(
     const { config } = gateway.live
     gateway.live.config = { ...config, updates: { ...config.updates, offers: 'ignore' } }
     t.equal((await status()).hub?.offer, null)
+    const timezone = { body: { name: 'Hall', timezone: 'Asia/Tokyo' }, by: people.ada }
+    t.equal((await gateway.ask('PUT', '/api/whms/warehouses/1', timezone)).status, 200)
+    const offerIn = async (hour: number) => {
+      const window = [`Mo-Su ${String(hour).padStart(2, '0')}:00-${String(hour).padStart(2, '0')}:59`]
+      gateway.live.config = { ...config, updates: { ...config.updates, offers: 'take', window } }
+      return (await status()).hub?.offer
+    }
+    const hour = new Date(gateway.clock.now()).getUTCHours()
+    t.match(await offerIn((hour + 9) % 24), { isTakenNow: true, why: /in Asia.Tokyo/ }, 'by the clock of the warehouse')
+    t.match(await offerIn(hour), { isTakenNow: false })
   },
 )
 

@@ -1,14 +1,13 @@
 import t, { type Test } from 'tap'
-import { isWithin, toNextMinute } from '../../src/cameras/recording-hours.ts'
-import { parseRecordingHours, type RecordingHours } from '../../src/config/index.ts'
+import { isWithinHours, parseWeeklyHours, toNextMinute, type WeeklyHours } from '../../src/platform/index.ts'
 
-const hours = (...texts: string[]): RecordingHours[] =>
-  texts.map((text) => parseRecordingHours(text)).filter((one) => one !== undefined)
+const hours = (...texts: string[]): WeeklyHours[] =>
+  texts.map((text) => parseWeeklyHours(text)).filter((one) => one !== undefined)
 
 /** Whether each of these moments, in UTC, is within the hours. */
 function within(t: Test, texts: string[], zone: string, moments: Record<string, boolean>) {
   for (const [at, is] of Object.entries(moments)) {
-    t.equal(isWithin(hours(...texts), zone, Date.parse(at)), is, `${texts.join(', ')} in ${zone} at ${at}`)
+    t.equal(isWithinHours(hours(...texts), zone, Date.parse(at)), is, `${texts.join(', ')} in ${zone} at ${at}`)
   }
 }
 
@@ -81,8 +80,8 @@ t.test('what is no time of the week is refused', async (t) => {
       '',
     ],
   ]
-  for (const text of wrong) t.equal(parseRecordingHours(text), undefined, text)
-  t.match(parseRecordingHours('Mo 00:00-24:00'), { fromMinute: 0, toMinute: 1440 })
+  for (const text of wrong) t.equal(parseWeeklyHours(text), undefined, text)
+  t.match(parseWeeklyHours('Mo 00:00-24:00'), { fromMinute: 0, toMinute: 1440 })
 })
 
 t.test('the next look is at a full minute', async (t) => {

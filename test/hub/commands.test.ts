@@ -1,0 +1,86 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import { parse, stringify } from 'yaml'
+import { joinHub } from '../../src/cli/hub-join.ts'
+import { loadHubConfig } from '../../src/config/index.ts'
+import { composeHub } from '../../src/hub/compose.ts'
+import { silentLogger, systemRandom } from '../../src/platform/index.ts'
+import { start, withConfig } from '../app/daemon-folder.ts'
+import { testHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { gatehouse, runToEnd } from '../support/process.ts'
+import { eventually } from '../support/waiting.ts'
+
+const postgres = await startPostgres(t)
+const takeOffer = resolve(import.meta.dirname, '../../systemd/examples/bin/take-offer')
+
+t.test(
+  'a version that the head office offers is installed by the timer, when the config of the box takes it',
+  async (t) => {
+    const hub = await testHub(t, postgres, { listens: true })
+    const always = 'window: ["Mo-Su 00:00-24:00"]'
+    const { cwd, file } = withConfig(t, `updates: { offers: take, ${always} }\n`)
+    const own = ['--config', file]
+    const hubFile = join(hub.folder, 'hub.yaml')
+    const daemon = await start(t, cwd, file)
+    await joinHub({ url: hub.url, code: await hub.code('daemon-test'), configFile: file })
+    const offered = await runToEnd(gatehouse, ['hub', 'offer', '99.0.1', '--config', hubFile])
+    t.match(offered, { code: 0, stdout: /version: {2}99\.0\.1\nstage: {4}1 of 3/ })
+    const reload = () => daemon.child.kill('SIGHUP')
+    reload()
+    const ask = (...more: string[]) => runToEnd(gatehouse, ['upgrade', 'offered', ...own, ...more], { cwd })
+    const answers = (code: number) =>
+      eventually(
+        () => ask(),
+        (answer) => answer.code === code,
+      )
+    t.same(await answers(0), { code: 0, stdout: '99.0.1\n', stderr: '' })
+    t.match(JSON.parse((await ask('--json')).stdout), { version: '99.0.1', isTakenNow: true, why: /Mo-Su 00:00-24:00/ })
+
+    const asked = join(cwd, 'apt')
+    const bin = join(cwd, 'bin')
+    mkdirSync(bin)
+    const script = (name: string, text: string) => {
+      writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`)
+      chmodSync(join(bin, name), 0o755)
+    }
+    script('gatehouse', `exec "${gatehouse}" "$@" --config "${file}"`)
+    script('apt-get', `echo "$@" >> "${asked}"`)
+    const take = () => runToEnd(takeOffer, [], { cwd, env: { ...process.env, PATH: `${bin}:${process.env['PATH']}` } })
+    t.match(await take(), { code: 0 })
+    t.equal(readFileSync(asked, 'utf8'), 'update -q\ninstall -y --only-upgrade gatehouse=99.0.1\n')
+
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace('offers: take', 'offers: show'))
+    reload()
+    t.match(await answers(1), { code: 1, stdout: '', stderr: /updates\.offers is show: a person installs it/ })
+    t.match(await take(), { code: 0 })
+    t.equal(readFileSync(asked, 'utf8').split('\n').length, 3, 'nothing more is installed')
+  },
+)
+
+t.test('a credential that the command makes signs in at the head office', async (t) => {
+  const hub = await testHub(t, postgres)
+  const file = join(hub.folder, 'hub.yaml')
+  const make = (...more: string[]) => runToEnd(gatehouse, ['hub', 'credential', ...more, '--config', file])
+  const { code, stdout } = await make('--username', 'dora', '--role', 'auditor')
+  t.equal(code, 0)
+  t.match(stdout, /X-Storage-Instance: https:\/\/hub\.example/)
+  const secret = /secret \(shown once\): (\S+)/.exec(stdout)?.[1] ?? ''
+  const users = parse(/^ {2}- .*$/m.exec(stdout)?.[0] ?? '')
+  writeFileSync(file, stringify({ ...parse(readFileSync(file, 'utf8')), auth: { users } }))
+  const again = await composeHub(loadHubConfig(file).config, {
+    ...{ clock: hub.clock, random: systemRandom, log: silentLogger() },
+  })
+  t.teardown(() => again.close())
+  const ask = async (authorization: string) => {
+    const named = { 'X-Storage-Instance': 'https://hub.example', 'X-Storage-Username': 'dora' }
+    return (await again.api.request('/api/metrics', { headers: { Authorization: authorization, ...named } })).status
+  }
+  t.equal(await ask(`Bearer ${secret}`), 200, 'an auditor reads the metrics')
+  t.equal(await ask(`Basic ${Buffer.from(`dora:${secret}`).toString('base64')}`), 200)
+  t.equal(await ask(`Bearer ${secret}x`), 401)
+  t.match(await make('--username', 'a:b', '--role', 'viewer'), { code: 2, stderr: /no user name/ })
+  t.match(await make('--username', 'dora', '--role', 'king'), { code: 2 })
+})
