@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -56,12 +56,33 @@ export class Postgres {
     }
   }
 
+  /** CPU time of its processes until now, in milliseconds, to 10 ms. */
+  cpuMs(): number {
+    const own = String(this.#child.pid)
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => cpuOf(pid))
+      .reduce((sum, one) => sum + (one?.pid === own ? one.ownMs + one.endedMs : one?.parent === own ? one.ownMs : 0), 0)
+  }
+
   async stop(): Promise<void> {
     await this.client.end()
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGINT')
     await ended
     rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** A process by proc(5): its CPU time, and that of the children that have ended, in clock ticks of 10 ms. */
+function cpuOf(pid: string) {
+  try {
+    const [, parent = '', ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')
+    const ticks = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) * 10
+    return { pid, parent, ownMs: ticks(9), endedMs: ticks(11) }
+  } catch {
+    // It has ended meanwhile.
+    return undefined
   }
 }
 

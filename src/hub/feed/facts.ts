@@ -2,19 +2,15 @@
 const letters = { PLACED: 'P', REMOVED: 'R', VERIFIED: 'V', DISPUTED: 'D' } as const
 export type EventLetter = (typeof letters)[keyof typeof letters]
 
-/** An event of the floor, as its leaf states it. Times in milliseconds. */
+/** An event of the floor, as its leaf states it. `atMs`: in milliseconds. */
 export type PlacementFact = {
   readonly seq: number
   readonly atMs: number
-  readonly receivedAtMs: number
   readonly slotId: number
   readonly slotCode: string
   readonly letter: EventLetter
   readonly assetKey: string
 }
-
-/** A file that a leaf names. */
-export type MediaFact = { readonly seq: number; readonly sha256: string; readonly kind: string }
 
 /** A step of a transport unit. */
 export type UnitFact = {
@@ -41,7 +37,6 @@ export type LeafFacts = {
   readonly seq: number
   readonly placement: PlacementFact | undefined
   readonly unit: UnitFact | undefined
-  readonly media: readonly MediaFact[]
   readonly fork: ForkFact | undefined
   readonly handOver: HandOverFact | undefined
   /** It is of a kind that is read here, but cannot be read: kept as evidence, shown nowhere. */
@@ -65,12 +60,14 @@ export function readLeaf(bytes: Uint8Array): LeafFacts | undefined {
     (kind === 'unit-history' && !unit) ||
     (kind === 'log-fork' && !fork) ||
     (kind === 'log-key' && !handOver)
-  return { logId, siteId, seq, placement, unit, fork, handOver, isOdd, media: mediaOf(fields, seq) }
+  return { logId, siteId, seq, placement, unit, fork, handOver, isOdd }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 function parse(bytes: Uint8Array): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const value: unknown = JSON.parse(utf8.decode(bytes))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
   } catch {
     return undefined
@@ -80,12 +77,11 @@ function parse(bytes: Uint8Array): Fields | undefined {
 function placementOf(fields: Fields, seq: number): PlacementFact | undefined {
   const { eventType, slotId, slotCode, assetKey } = fields
   const atMs = timeOf(fields['timestamp'])
-  const receivedAtMs = timeOf(fields['receivedAt'])
   const letter =
     typeof eventType === 'string' && eventType in letters ? letters[eventType as keyof typeof letters] : null
-  if (atMs === undefined || receivedAtMs === undefined || letter === null) return undefined
+  if (atMs === undefined || letter === null) return undefined
   if (!isText(slotCode) || !isText(assetKey) || !isRowId(slotId)) return undefined
-  return { seq, atMs, receivedAtMs, slotId, slotCode, letter, assetKey }
+  return { seq, atMs, slotId, slotCode, letter, assetKey }
 }
 
 function unitOf(fields: Fields, seq: number): UnitFact | undefined {
@@ -108,21 +104,6 @@ function handOverOf({ previousKeys, keys }: Fields): HandOverFact | undefined {
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.length <= 4 && value.every((one) => typeof one === 'string')
-
-const hashes: Readonly<Record<string, string>> = {
-  photoSha256: 'photo',
-  clipSha256: 'clip',
-  snapshotSha256: 'snapshot',
-}
-
-function mediaOf(fields: Fields, seq: number): MediaFact[] {
-  const named = Object.entries(hashes).flatMap(([key, kind]) => {
-    const sha256 = fields[key]
-    return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? [{ seq, sha256, kind }] : []
-  })
-  // One row of a leaf and hash, whatever the leaf calls the file.
-  return [...new Map(named.map((one) => [one.sha256, one])).values()]
-}
 
 const largestRowId = 2_147_483_647
 const isRowId = (value: unknown): value is number =>

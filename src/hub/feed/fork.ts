@@ -21,7 +21,9 @@ const marked = {
   slot: hubStatement('mark-slots-behind', `UPDATE slot_state SET event_type = '-' WHERE log_id = $1 AND seq > $2`),
   asset: hubStatement(
     'mark-assets-behind',
-    `UPDATE asset_position SET event_type = '-' WHERE log_id = $1 AND seq > $2`,
+    // The key begins with the asset, so the assets are looked for first.
+    `UPDATE asset_position SET event_type = '-' WHERE log_id = $1 AND seq > $2
+     AND asset_key IN (SELECT p.asset_key FROM placement p WHERE p.log_id = $1 AND p.seq > $2)`,
   ),
   judgement: hubStatement(
     'mark-judgements-behind',
@@ -44,7 +46,7 @@ const refilled = {
     `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
      SELECT DISTINCT ON (p.asset_key) p.log_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code FROM placement p
      WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('P', 'R')
-       AND p.asset_key IN (SELECT a.asset_key FROM asset_position a WHERE a.log_id = $1 AND a.event_type = '-')
+       AND EXISTS (SELECT 1 FROM asset_position a WHERE a.log_id = p.log_id AND a.asset_key = p.asset_key AND a.event_type = '-')
      ORDER BY p.asset_key, p.at DESC, p.seq DESC
      ON CONFLICT (log_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, event_type = excluded.event_type,
        slot_id = excluded.slot_id, slot_code = excluded.slot_code`,

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.ts'
 import { isContinuation, leafHash, MerkleFrontier, rootInPlace, sha256 } from '../../log/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { bundleWidth, packBundle, unpackBundle } from './bundle.ts'
+import { bundleWidth, packBundle, packedAtOnce, unpackBundle } from './bundle.ts'
 import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
 import { bundlesBetween, type Contradiction, findCheckpoint, type Head, type PackedBundle } from './store.ts'
 
@@ -56,7 +56,7 @@ export async function weigh(tx: HubTx, logId: string, head: Head, feed: SentFeed
   const isAhead = isConfirmed && checkpoint.size > head.witnessedSize
   return {
     ...{ leaves: added, isProven, isConfirmed: isConfirmed && checkpoint.size > 0 },
-    bundles: bundlesWith(stored.first, head.size, stored.leaves, added),
+    bundles: await bundlesWith(stored.first, head.size, stored.leaves, added),
     head: {
       size: frontier.size,
       frontier: frontier.peaks,
@@ -164,7 +164,7 @@ function refuseRoot(feed: SentFeed, root: Buffer, head: Head): void {
 
 /** The sent leaves are kept with the checkpoint: one of the two is of another history. */
 function rootContradiction(place: number, { checkpoint, leaves }: SentFeed, knownNote: string | null): Contradiction {
-  const sent = leaves.length > 0 ? packBundle(leaves.map(({ bytes }) => bytes)) : null
+  const sent = leaves.length > 0 ? packedAtOnce(leaves.map(({ bytes }) => bytes)) : null
   const sentHash = sha256(checkpoint.note)
   return { place, kind: 'root', known: null, knownNote, sent, sentNote: checkpoint.note, sentHash }
 }
@@ -175,17 +175,19 @@ function bundlesWith(
   size: number,
   stored: readonly Buffer[],
   added: readonly SentLeaf[],
-): PackedBundle[] {
-  if (added.length === 0) return []
+): Promise<PackedBundle[]> {
+  if (added.length === 0) return Promise.resolve([])
   const begun = Math.floor(size / bundleWidth)
   const known = stored.slice((begun - first) * bundleWidth).map((bytes) => ({ bytes, hash: undefined }))
   const all = [...known, ...added]
   const count = Math.ceil(all.length / bundleWidth)
-  return Array.from({ length: count }, (_, i) => {
+  const bundles = Array.from({ length: count }, async (_, i) => {
     const leaves = all.slice(i * bundleWidth, (i + 1) * bundleWidth)
-    const packed = packBundle(leaves.map(({ bytes }) => bytes))
-    return { n: begun + i, width: leaves.length, packed, root: rootOfFull(leaves) }
+    const packing = packBundle(leaves.map(({ bytes }) => bytes))
+    const root = rootOfFull(leaves)
+    return { n: begun + i, width: leaves.length, packed: await packing, root }
   })
+  return Promise.all(bundles)
 }
 
 /** The root over the leaves of a full bundle, for proofs; null for another one. */

@@ -25,7 +25,6 @@ import {
   moveNamed,
   putBundles,
   putCheckpoint,
-  putMedia,
   putPlacements,
   raiseAlert,
 } from './store.ts'
@@ -158,11 +157,6 @@ export class FeedService {
     const placements = facts.flatMap(({ placement }) => placement ?? [])
     await putBundles(tx, logId, added.bundles)
     await putPlacements(tx, logId, placements, newestOf(placements))
-    await putMedia(
-      tx,
-      logId,
-      facts.flatMap(({ media }) => media),
-    )
     await putUnits(tx, logId, newestSteps(facts.flatMap(({ unit }) => unit ?? [])))
     await putAssets(tx, logId, sent.assets, sent.snapshotVersion)
     await putSlots(tx, logId, sent.slots, sent.snapshotVersion)

@@ -1,7 +1,8 @@
 import { isoTime } from '../../platform/index.ts'
+import { bigints, byteStrings, integers, letters, moments, smallints, texts } from '../store/arrays.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
-import type { MediaFact, PlacementFact } from './facts.ts'
+import type { PlacementFact } from './facts.ts'
 import type { Newest } from './registers.ts'
 
 /** A log with its keys, as a gateway's token reaches it. */
@@ -80,10 +81,10 @@ const newBundles = hubStatement(
 )
 const newPlacements = hubStatement(
   'put-placements',
-  `INSERT INTO placement (log_id, seq, at, received_at, slot_id, slot_code, event_type, asset_key)
-   SELECT h.log_id, x.seq, x.at, x.received_at, x.slot_id, x.slot_code, x.event_type, x.asset_key
-   ${fromHead('$2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::integer[], $6::text[], $7::"char"[], $8::text[]')}
-   (seq, at, received_at, slot_id, slot_code, event_type, asset_key) WHERE h.log_id = $1`,
+  `INSERT INTO placement (log_id, seq, at, slot_id, slot_code, event_type, asset_key)
+   SELECT h.log_id, x.seq, x.at, x.slot_id, x.slot_code, x.event_type, x.asset_key
+   ${fromHead('$2::bigint[], $3::timestamptz[], $4::integer[], $5::text[], $6::"char"[], $7::text[]')}
+   (seq, at, slot_id, slot_code, event_type, asset_key) WHERE h.log_id = $1`,
 )
 const slotStates = hubStatement(
   'put-slot-states',
@@ -113,12 +114,6 @@ const judgements = hubStatement(
    (slot_id, asset_key, at, seq, verdict) WHERE h.log_id = $1
    ON CONFLICT (log_id, slot_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, verdict = excluded.verdict
    WHERE (excluded.at, excluded.seq) > (judgement.at, judgement.seq)`,
-)
-const mediaRefs = hubStatement(
-  'put-media',
-  `INSERT INTO media_ref (log_id, sha256, seq, kind) SELECT h.log_id, x.sha256, x.seq, x.kind
-   ${fromHead('$2::bytea[], $3::bigint[], $4::text[]')} (sha256, seq, kind) WHERE h.log_id = $1
-   ON CONFLICT (log_id, sha256, seq) DO NOTHING`,
 )
 const checkpointAt = hubStatement('checkpoint-at', 'SELECT root, note FROM checkpoint WHERE log_id = $1 AND size = $2')
 const newCheckpoint = hubStatement(
@@ -241,7 +236,8 @@ export type PackedBundle = {
 export async function putBundles(tx: HubTx, logId: string, all: readonly PackedBundle[]): Promise<void> {
   if (all.length === 0) return
   await tx.rows(newBundles, [
-    ...[logId, column(all, 'n'), column(all, 'width'), column(all, 'packed'), column(all, 'root')],
+    ...[logId, bigints(column(all, 'n')), smallints(column(all, 'width'))],
+    ...[byteStrings(column(all, 'packed')), byteStrings(column(all, 'root'))],
   ])
 }
 
@@ -253,33 +249,28 @@ export async function putPlacements(
   { slots, assets, judgements: judged }: Newest,
 ): Promise<void> {
   if (placements.length === 0) return
-  await tx.rows(newPlacements, [
-    ...[logId, column(placements, 'seq'), times(placements, 'atMs'), times(placements, 'receivedAtMs')],
-    ...[column(placements, 'slotId'), column(placements, 'slotCode'), column(placements, 'letter')],
-    column(placements, 'assetKey'),
-  ])
+  const of = columnsOf(placements)
+  await tx.rows(newPlacements, [logId, of.seq, of.at, of.slotId, of.slotCode, of.letter, of.assetKey])
   if (slots.length > 0) {
-    await tx.rows(slotStates, [
-      ...[logId, column(slots, 'slotId'), column(slots, 'slotCode'), times(slots, 'atMs'), column(slots, 'seq')],
-      ...[column(slots, 'letter'), column(slots, 'assetKey')],
-    ])
-    await tx.rows(assetPositions, [
-      ...[logId, column(assets, 'assetKey'), times(assets, 'atMs'), column(assets, 'seq'), column(assets, 'letter')],
-      ...[column(assets, 'slotId'), column(assets, 'slotCode')],
-    ])
+    const slot = columnsOf(slots)
+    await tx.rows(slotStates, [logId, slot.slotId, slot.slotCode, slot.at, slot.seq, slot.letter, slot.assetKey])
+    const asset = columnsOf(assets)
+    const place = [asset.slotId, asset.slotCode]
+    await tx.rows(assetPositions, [logId, asset.assetKey, asset.at, asset.seq, asset.letter, ...place])
   }
   if (judged.length === 0) return
-  await tx.rows(judgements, [
-    ...[logId, column(judged, 'slotId'), column(judged, 'assetKey'), times(judged, 'atMs'), column(judged, 'seq')],
-    column(judged, 'letter'),
-  ])
+  const { slotId, assetKey, at, seq, letter } = columnsOf(judged)
+  await tx.rows(judgements, [logId, slotId, assetKey, at, seq, letter])
 }
 
-export async function putMedia(tx: HubTx, logId: string, all: readonly MediaFact[]): Promise<void> {
-  if (all.length === 0) return
-  const bytes = all.map(({ sha256 }) => Buffer.from(sha256, 'hex'))
-  await tx.rows(mediaRefs, [logId, bytes, column(all, 'seq'), column(all, 'kind')])
-}
+const columnsOf = (all: readonly PlacementFact[]) => ({
+  seq: bigints(column(all, 'seq')),
+  at: moments(column(all, 'atMs')),
+  slotId: integers(column(all, 'slotId')),
+  slotCode: texts(column(all, 'slotCode')),
+  letter: letters(column(all, 'letter')),
+  assetKey: texts(column(all, 'assetKey')),
+})
 
 export async function findCheckpoint(tx: HubTx, logId: string, size: number) {
   const [row] = await tx.rows<{ root: Buffer; note: string }>(checkpointAt, [logId, size])

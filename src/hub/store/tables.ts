@@ -96,7 +96,6 @@ export const tables = {
     log_id: 'uuid',
     seq: 'bigint',
     at: 'timestamptz',
-    received_at: 'timestamptz',
     slot_id: 'integer',
     slot_code: 'text',
     event_type: '"char"',
@@ -128,7 +127,6 @@ export const tables = {
     seq: 'bigint',
     verdict: '"char"',
   },
-  media_ref: { log_id: 'uuid', sha256: 'bytea', seq: 'bigint', kind: 'text' },
   /** From the snapshots of gateways: no leaf states what is printed on an asset. */
   asset: {
     log_id: 'uuid',
@@ -243,7 +241,6 @@ export const rightsOfApp: Record<TableName, readonly Right[]> = {
   slot_state: ['SELECT', 'INSERT', 'UPDATE'],
   asset_position: ['SELECT', 'INSERT', 'UPDATE'],
   judgement: ['SELECT', 'INSERT', 'UPDATE'],
-  media_ref: ['SELECT', 'INSERT'],
   asset: ['SELECT', 'INSERT', 'UPDATE'],
   slot: ['SELECT', 'INSERT', 'UPDATE'],
   unit_state: ['SELECT', 'INSERT', 'UPDATE'],
