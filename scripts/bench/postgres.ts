@@ -77,7 +77,9 @@ export class Postgres {
 /** A process by proc(5): its CPU time, and that of the children that have ended, in clock ticks of 10 ms. */
 function cpuOf(pid: string) {
   try {
-    const [, parent = '', ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')
+    const [, parent = '', ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
     const ticks = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) * 10
     return { pid, parent, ownMs: ticks(9), endedMs: ticks(11) }
   } catch {

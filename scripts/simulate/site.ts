@@ -129,7 +129,7 @@ export class SimulatedSite {
 
   #make(atMs: number): void {
     const { siteId, logId } = this.#needs.plan
-    const seq = this.#tree.size + this.#waiting.length + 1
+    const seq = (this.#forkTree ?? this.#tree).size + this.#waiting.length + 1
     this.#waiting.push({ bytes: leafAt({ siteId, logId, seq, atMs: Date.now() }, 0), madeMs: atMs })
     this.#made += 1
   }

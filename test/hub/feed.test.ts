@@ -418,36 +418,39 @@ t.test('what is printed on assets follows the newest snapshot', async (t) => {
   ])
 })
 
-t.test('a gateway of another version feeds too: what is not known is kept byte for byte, and stops nothing', async (t) => {
-  const hub = await testHub(t, postgres)
-  const logId = '0190a5c4-3c00-7000-8000-0000000000aa'
-  const known = { siteId: 'dc-7', logId, slotId: 1, slotCode: 'A-01', timestamp: '2026-03-02T08:00:00.000Z' }
-  const leaves = [
-    { v: 3, kind: 'placement', seq: 1, ...known, eventType: 'PLACED', assetKey: 'P-1', robot: { id: 4 } },
-    { v: 9, kind: 'drone-flight', seq: 2, siteId: 'dc-7', logId, path: [[1, 2]] },
-    { v: 3, kind: 'placement', seq: 3, ...known, eventType: 'HELD', assetKey: 'P-1' },
-    { v: 3, kind: 'unit-history', seq: 4, siteId: 'dc-7', logId, unit: 'U-1' },
-    { kind: 'placement', seq: 5, ...known, slotId: 2, slotCode: 'A-02', eventType: 'PLACED', assetKey: 'P-2' },
-  ].map((leaf) => Buffer.from(JSON.stringify(leaf)))
-  const log = testLog({ siteId: 'dc-7', logId, leaves })
-  const token = await hub.enrol(log)
-  const asset = { key: 'P-1', gtin: '09521234543213', lot: 'L-1', colour: 'red' }
-  const newer = { snapshot: { version: 1, assets: [asset], robots: [4] }, robots: [{ id: 4 }], protocol: 2 }
-  const fed = await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 4), ...newer } })
-  t.match(fed, { status: 200, body: { size: 4 } })
-  const { checkpoint, from, leaves: sent } = feedOf(log, 4, 5)
-  const older = await hub.ask('POST', feedPathOf(log), { token, body: { checkpoint, from, leaves: sent } })
-  t.match(older, { status: 200, body: { size: 5 } }, 'of before snapshots, names and figures')
-  const entries = leaves.flatMap((leaf) => [Buffer.of(leaf.length >> 8, leaf.length & 255), leaf])
-  t.ok((await storedEntries(hub)).equals(Buffer.concat(entries)))
-  t.match(await hub.rows('SELECT slot_code, event_type::text AS is, asset_key FROM slot_state ORDER BY slot_id'), [
-    { slot_code: 'A-01', is: 'P', asset_key: 'P-1' },
-    { slot_code: 'A-02', is: 'P', asset_key: 'P-2' },
-  ])
-  t.match(await hub.rows('SELECT lot FROM asset'), [{ lot: 'L-1' }])
-  const v2 = await hub.ask('POST', feedPathOf(log).replace('/v1/', '/v2/'), { token, body: feedOf(log, 4, 5) })
-  t.match(v2, { status: 404, body: { error: { code: 'NOT_FOUND' } } }, 'a feed of another form has another path')
-})
+t.test(
+  'a gateway of another version feeds too: what is not known is kept byte for byte, and stops nothing',
+  async (t) => {
+    const hub = await testHub(t, postgres)
+    const logId = '0190a5c4-3c00-7000-8000-0000000000aa'
+    const known = { siteId: 'dc-7', logId, slotId: 1, slotCode: 'A-01', timestamp: '2026-03-02T08:00:00.000Z' }
+    const leaves = [
+      { v: 3, kind: 'placement', seq: 1, ...known, eventType: 'PLACED', assetKey: 'P-1', robot: { id: 4 } },
+      { v: 9, kind: 'drone-flight', seq: 2, siteId: 'dc-7', logId, path: [[1, 2]] },
+      { v: 3, kind: 'placement', seq: 3, ...known, eventType: 'HELD', assetKey: 'P-1' },
+      { v: 3, kind: 'unit-history', seq: 4, siteId: 'dc-7', logId, unit: 'U-1' },
+      { kind: 'placement', seq: 5, ...known, slotId: 2, slotCode: 'A-02', eventType: 'PLACED', assetKey: 'P-2' },
+    ].map((leaf) => Buffer.from(JSON.stringify(leaf)))
+    const log = testLog({ siteId: 'dc-7', logId, leaves })
+    const token = await hub.enrol(log)
+    const asset = { key: 'P-1', gtin: '09521234543213', lot: 'L-1', colour: 'red' }
+    const newer = { snapshot: { version: 1, assets: [asset], robots: [4] }, robots: [{ id: 4 }], protocol: 2 }
+    const fed = await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 4), ...newer } })
+    t.match(fed, { status: 200, body: { size: 4 } })
+    const { checkpoint, from, leaves: sent } = feedOf(log, 4, 5)
+    const older = await hub.ask('POST', feedPathOf(log), { token, body: { checkpoint, from, leaves: sent } })
+    t.match(older, { status: 200, body: { size: 5 } }, 'of before snapshots, names and figures')
+    const entries = leaves.flatMap((leaf) => [Buffer.of(leaf.length >> 8, leaf.length & 255), leaf])
+    t.ok((await storedEntries(hub)).equals(Buffer.concat(entries)))
+    t.match(await hub.rows('SELECT slot_code, event_type::text AS is, asset_key FROM slot_state ORDER BY slot_id'), [
+      { slot_code: 'A-01', is: 'P', asset_key: 'P-1' },
+      { slot_code: 'A-02', is: 'P', asset_key: 'P-2' },
+    ])
+    t.match(await hub.rows('SELECT lot FROM asset'), [{ lot: 'L-1' }])
+    const v2 = await hub.ask('POST', feedPathOf(log).replace('/v1/', '/v2/'), { token, body: feedOf(log, 4, 5) })
+    t.match(v2, { status: 404, body: { error: { code: 'NOT_FOUND' } } }, 'a feed of another form has another path')
+  },
+)
 
 t.test('what a gateway says of itself is cut to size, and stops no feed', async (t) => {
   const hub = await testHub(t, postgres)

@@ -42,9 +42,10 @@ t.test(
     t.match(await feed(100, 1100), { status: 200, body: { size: 1100 } })
     t.match(await feed(1100, 2000), { status: 200, body: { size: 2000 } })
     t.match(await feed(1000, 2000), { status: 200, body: { size: 2000 } }, 'sent again')
-    const events = await hub.rows('SELECT count(*)::int AS n, count(DISTINCT seq)::int AS of FROM placement WHERE log_id = $1', [
-      log.logId,
-    ])
+    const events = await hub.rows(
+      'SELECT count(*)::int AS n, count(DISTINCT seq)::int AS of FROM placement WHERE log_id = $1',
+      [log.logId],
+    )
     t.same(events, [{ n: 2000, of: 2000 }])
   },
 )

@@ -38,30 +38,33 @@ t.test('two migrations at once leave one schema', async (t) => {
   t.same(await postgres.ask('twice', 'SELECT count(*)::int AS n FROM hub_migration'), [{ n: 3 }])
 })
 
-t.test('arrays reach the database as they are, at the ends of their types and whatever is in their texts', async (t) => {
-  const odd = ['', 'NULL', 'a,b', '{}', '"', '\\', "'", 'Halle Süd 1', '\n', '😀', 'a\u001db', '=1+1']
-  const numbers = [1, -7, 0, 2 ** 31, 2 ** 32 + 5, -(2 ** 40), Number.MAX_SAFE_INTEGER]
-  const times = ['1900-01-01T00:00:00.001Z', '2026-03-02T08:00:00.123Z', '9999-12-31T00:00:00.000Z']
-  const [row] = await postgres.ask(
-    'postgres',
-    `SELECT $1::text[] AS texts, $2::bytea[] AS bytes, $3::bigint[]::text[] AS numbers, $4::timestamptz[] AS times,
+t.test(
+  'arrays reach the database as they are, at the ends of their types and whatever is in their texts',
+  async (t) => {
+    const odd = ['', 'NULL', 'a,b', '{}', '"', '\\', "'", 'Halle Süd 1', '\n', '😀', 'a\u001db', '=1+1']
+    const numbers = [1, -7, 0, 2 ** 31, 2 ** 32 + 5, -(2 ** 40), Number.MAX_SAFE_INTEGER]
+    const times = ['1900-01-01T00:00:00.001Z', '2026-03-02T08:00:00.123Z', '9999-12-31T00:00:00.000Z']
+    const [row] = await postgres.ask(
+      'postgres',
+      `SELECT $1::text[] AS texts, $2::bytea[] AS bytes, $3::bigint[]::text[] AS numbers, $4::timestamptz[] AS times,
        $5::integer[] AS ids, $6::smallint[] AS widths, $7::"char"[]::text[] AS letters, $8::text[] AS none, $9::bigint[] AS no_numbers`,
-    [
-      ...[texts(odd), byteStrings([Buffer.of(0, 255), null, Buffer.alloc(0)]), bigints(numbers)],
-      ...[moments(times.map((time) => Date.parse(time))), integers([-2_147_483_648, 0, 2_147_483_647])],
-      ...[smallints([1, 256]), letters(['P', 'D']), texts([]), bigints([])],
-    ],
-  )
-  t.same(row?.['texts'], odd)
-  t.same(row?.['bytes'], [Buffer.of(0, 255), null, Buffer.alloc(0)])
-  t.same(row?.['numbers'], numbers.map(String))
-  t.same(
-    (row?.['times'] as Date[]).map((time) => time.toISOString()),
-    times,
-  )
-  t.match(row, { ids: [-2_147_483_648, 0, 2_147_483_647], widths: [1, 256], letters: ['P', 'D'] })
-  t.same([row?.['none'], row?.['no_numbers']], [[], []])
-})
+      [
+        ...[texts(odd), byteStrings([Buffer.of(0, 255), null, Buffer.alloc(0)]), bigints(numbers)],
+        ...[moments(times.map((time) => Date.parse(time))), integers([-2_147_483_648, 0, 2_147_483_647])],
+        ...[smallints([1, 256]), letters(['P', 'D']), texts([]), bigints([])],
+      ],
+    )
+    t.same(row?.['texts'], odd)
+    t.same(row?.['bytes'], [Buffer.of(0, 255), null, Buffer.alloc(0)])
+    t.same(row?.['numbers'], numbers.map(String))
+    t.same(
+      (row?.['times'] as Date[]).map((time) => time.toISOString()),
+      times,
+    )
+    t.match(row, { ids: [-2_147_483_648, 0, 2_147_483_647], widths: [1, 256], letters: ['P', 'D'] })
+    t.same([row?.['none'], row?.['no_numbers']], [[], []])
+  },
+)
 
 t.test('every statement of the head office can be prepared', async (t) => {
   await postgres.database('prepared')
