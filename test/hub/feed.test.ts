@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { gzipSync, zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
 import { openCheckpoint } from '../support/evidence/checkpoint.ts'
@@ -430,6 +431,8 @@ t.test(
       { v: 3, kind: 'placement', seq: 3, ...known, eventType: 'HELD', assetKey: 'P-1' },
       { v: 3, kind: 'unit-history', seq: 4, siteId: 'dc-7', logId, unit: 'U-1' },
       { kind: 'placement', seq: 5, ...known, slotId: 2, slotCode: 'A-02', eventType: 'PLACED', assetKey: 'P-2' },
+      { v: 3, kind: 'placement', seq: 6, ...known, eventType: 'constructor', assetKey: 'P-1' },
+      { v: 3, kind: 'placement', seq: 7, ...known, eventType: 'PLACED', assetKey: randomBytes(4000).toString('hex') },
     ].map((leaf) => Buffer.from(JSON.stringify(leaf)))
     const log = testLog({ siteId: 'dc-7', logId, leaves })
     const token = await hub.enrol(log)
@@ -437,9 +440,9 @@ t.test(
     const newer = { snapshot: { version: 1, assets: [asset], robots: [4] }, robots: [{ id: 4 }], protocol: 2 }
     const fed = await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 4), ...newer } })
     t.match(fed, { status: 200, body: { size: 4 } })
-    const { checkpoint, from, leaves: sent } = feedOf(log, 4, 5)
+    const { checkpoint, from, leaves: sent } = feedOf(log, 4, 7)
     const older = await hub.ask('POST', feedPathOf(log), { token, body: { checkpoint, from, leaves: sent } })
-    t.match(older, { status: 200, body: { size: 5 } }, 'of before snapshots, names and figures')
+    t.match(older, { status: 200, body: { size: 7 } }, 'of before snapshots, names and figures')
     const entries = leaves.flatMap((leaf) => [Buffer.of(leaf.length >> 8, leaf.length & 255), leaf])
     t.ok((await storedEntries(hub)).equals(Buffer.concat(entries)))
     t.match(await hub.rows('SELECT slot_code, event_type::text AS is, asset_key FROM slot_state ORDER BY slot_id'), [

@@ -58,8 +58,8 @@ t.test(
     t.same(row?.['bytes'], [Buffer.of(0, 255), null, Buffer.alloc(0)])
     t.same(row?.['numbers'], numbers.map(String))
     t.same(
-      (row?.['times'] as Date[]).map((time) => time.toISOString()),
-      times,
+      row?.['times'],
+      times.map((time) => new Date(time)),
     )
     t.match(row, { ids: [-2_147_483_648, 0, 2_147_483_647], widths: [1, 256], letters: ['P', 'D'] })
     t.same([row?.['none'], row?.['no_numbers']], [[], []])

@@ -1,6 +1,8 @@
 /** PLACED, REMOVED, VERIFIED, DISPUTED, as the tables keep them. */
 const letters = { PLACED: 'P', REMOVED: 'R', VERIFIED: 'V', DISPUTED: 'D' } as const
 export type EventLetter = (typeof letters)[keyof typeof letters]
+const isEventType = (value: unknown): value is keyof typeof letters =>
+  typeof value === 'string' && Object.hasOwn(letters, value)
 
 /** An event of the floor, as its leaf states it. `atMs`: in milliseconds. */
 export type PlacementFact = {
@@ -77,8 +79,7 @@ function parse(bytes: Uint8Array): Fields | undefined {
 function placementOf(fields: Fields, seq: number): PlacementFact | undefined {
   const { eventType, slotId, slotCode, assetKey } = fields
   const atMs = timeOf(fields['timestamp'])
-  const letter =
-    typeof eventType === 'string' && eventType in letters ? letters[eventType as keyof typeof letters] : null
+  const letter = isEventType(eventType) ? letters[eventType] : null
   if (atMs === undefined || letter === null) return undefined
   if (!isText(slotCode) || !isText(assetKey) || !isRowId(slotId)) return undefined
   return { seq, atMs, slotId, slotCode, letter, assetKey }
@@ -108,8 +109,11 @@ const isTexts = (value: unknown): value is string[] =>
 const largestRowId = 2_147_483_647
 const isRowId = (value: unknown): value is number =>
   Number.isInteger(value) && Math.abs(value as number) <= largestRowId
+/** Twice what a gateway takes in. An entry of an index has room for 2,700 bytes. */
+const longestText = 512
 /** PostgreSQL's text cannot hold a zero character. */
-const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0')
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= longestText && !value.includes('\0')
 
 /** The years that both JavaScript's and PostgreSQL's times can be formatted in. */
 const earliestMs = Date.UTC(1900, 0, 1)
