@@ -209,7 +209,7 @@ export class Camera {
 
   #mainStream(): Stream {
     return new Stream({
-      ...this.#streamOptions(this.#mainPlan()),
+      ...this.#streamOptions(this.#mainPlan(), this.#ring),
       onVideo: (bytes) => this.#video(bytes),
       onBegin: () => {
         if (this.#settings.detectUrl === null) this.#watch.reconnect()
@@ -225,7 +225,7 @@ export class Camera {
 
   #detectStream(): Stream {
     return new Stream({
-      ...this.#streamOptions(this.#detectPlan()),
+      ...this.#streamOptions(this.#detectPlan(), this.#detectRing),
       onVideo: (bytes) => this.#detectRing.push(bytes, this.#needs.clock.monotonic()),
       onBegin: () => this.#watch.reconnect(),
       // An open clip gets its post-roll from the other stream.
@@ -233,10 +233,12 @@ export class Camera {
     })
   }
 
-  #streamOptions(plan: StreamPlan): Omit<StreamOptions, 'onBegin' | 'onEnd' | 'onVideo'> {
+  #streamOptions(plan: StreamPlan, ring: Ring): Omit<StreamOptions, 'onBegin' | 'onEnd' | 'onVideo'> {
     const { ffmpeg, clock, random, log } = this.#needs
     return {
       ...{ plan, ffmpeg, clock, random, log },
+      // A viewer sees each picture when it comes; and what is late would be later still.
+      mayWait: () => !this.#settings.streaming && ring.isPunctual(clock.monotonic()),
       onFrames: (bytes) => this.#frames(bytes),
       onView: () => this.#tellState(),
     }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '../platform/index.ts'
 import type { FfmpegDialect } from './ffmpeg-dialect.ts'
 import { frameSize, framesPerSecond } from './frames.ts'
 import { type Problem, problemOf } from './problems.ts'
 import { concatList, redactor, resolveHost, type StreamSource } from './stream-source.ts'
+import { VideoPipe } from './video-pipe.ts'
 
 /** Outputs of a stream: the compressed video, small raw pictures, or both. */
 export type Outputs = {
@@ -27,11 +29,14 @@ export type IngestOptions = {
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly source: StreamSource
   readonly outputs: Outputs
+  readonly clock: Clock
+  /** Says whether video may wait to be read; without it, it never does. */
+  readonly mayWait?: () => boolean
   /** For a probe: ffmpeg says what it finds. */
   readonly talkative?: boolean
-  /** Bytes of an MPEG transport stream. */
+  /** Bytes of an MPEG transport stream. They are written over when this returns. */
   readonly onVideo: (bytes: Buffer) => void
-  /** Bytes of raw RGBA pictures, in pieces of any size. */
+  /** Bytes of raw RGBA pictures, in pieces of any size. The video that was written before them has been passed on. */
   readonly onFrames: (bytes: Buffer) => void
   /** Called once, when the process has ended and all its output was passed on. */
   readonly onEnded: (ended: Ended) => void
@@ -49,6 +54,7 @@ export class Ingest {
   readonly #needs: IngestOptions
   readonly #redact: (text: string) => string
   #child: ChildProcess | undefined
+  #video: VideoPipe | undefined
   #said = ''
   #hadVideo = false
   #asked: NodeJS.Signals | undefined
@@ -90,20 +96,36 @@ export class Ingest {
       this.#end({ problem: 'name-unknown', said: String(error), code: null, signal: null })
       return
     }
+    try {
+      if (outputs.video) this.#video = await this.#videoPipe()
+    } catch (error) {
+      this.#end({ problem: 'program-failed', said: String(error), code: null, signal: null })
+      return
+    }
     if (this.#asked) this.#end({ problem: 'closed', said: '', code: null, signal: null })
-    else
-      this.#run(spawn(ffmpeg.path, ingestArgs(outputs, talkative), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] }), list)
+    else this.#run(ingestArgs(outputs, talkative), list)
   }
 
-  #run(child: ChildProcess, list: string): void {
+  #videoPipe(): Promise<VideoPipe> {
+    const { clock, mayWait = () => false, onVideo } = this.#needs
+    const onBytes = (bytes: Buffer) => {
+      this.#hadVideo = true
+      onVideo(bytes)
+    }
+    return VideoPipe.open({ clock, mayWait, onBytes })
+  }
+
+  #run(args: readonly string[], list: string): void {
+    const video = this.#video
+    const child = spawn(this.#needs.ffmpeg.path, args, { stdio: ['pipe', video?.end ?? 'ignore', 'pipe', 'pipe'] })
     this.#child = child
-    const [stdin, frames, stderr, video] = child.stdio as unknown as [Writable, Readable, Readable, Readable]
+    video?.end.destroy()
+    const [stdin, , stderr, frames] = child.stdio as unknown as [Writable, null, Readable, Readable]
     stdin.on('error', () => {})
     stdin.end(list)
-    frames.on('data', (bytes: Buffer) => this.#needs.onFrames(bytes))
-    video.on('data', (bytes: Buffer) => {
-      this.#hadVideo = true
-      this.#needs.onVideo(bytes)
+    frames.on('data', (bytes: Buffer) => {
+      if (video) video.read(() => this.#needs.onFrames(bytes))
+      else this.#needs.onFrames(bytes)
     })
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
@@ -112,7 +134,10 @@ export class Ingest {
       if (child.pid === undefined)
         this.#end({ problem: 'program-failed', said: error.message, code: null, signal: null })
     })
-    child.on('close', (code, signal) => this.#closed(code, signal))
+    child.on('close', (code, signal) => {
+      if (video) video.drain(() => this.#closed(code, signal))
+      else this.#closed(code, signal)
+    })
   }
 
   #closed(code: number | null, signal: NodeJS.Signals | null): void {
@@ -125,6 +150,7 @@ export class Ingest {
     if (this.#ended) return
     this.#ended = true
     this.#child = undefined
+    this.#video?.close()
     this.#needs.onEnded({ ...ended, said: this.#redact(ended.said).trim() })
   }
 }
@@ -167,8 +193,8 @@ function outputArgs({ video, frames, reordered = false, fromAnywhere = false }: 
     ...(video ? ['-map', '0:v:0', '-c', 'copy', ...(reordered ? ['-bsf:v', reorderedFilter] : [])] : []),
     ...(video && fromAnywhere ? ['-copyinkf'] : []),
     ...(video ? ['-output_ts_offset', `${beginsAtSeconds}`, '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0'] : []),
-    ...(video ? ['-flush_packets', '1', 'pipe:3'] : []),
+    ...(video ? ['-flush_packets', '1', 'pipe:1'] : []),
     // fps comes before scale: five pictures a second are scaled then, not all of them.
-    ...(frames ? ['-map', '0:v:0', '-an', '-vf', filter, '-pix_fmt', 'rgba', '-f', 'rawvideo', 'pipe:1'] : []),
+    ...(frames ? ['-map', '0:v:0', '-an', '-vf', filter, '-pix_fmt', 'rgba', '-f', 'rawvideo', 'pipe:3'] : []),
   ]
 }

@@ -41,6 +41,10 @@ const slackMs = 1500
 const jumpMs = 1500
 /** Tolerance for computed times, so that rounding misses no picture. */
 const roundingMs = 1
+/** ffmpeg has looked at a new stream for a second before it passes anything on; it has caught up after this much video. */
+const learningMs = 10_000
+/** A newest picture that is older than this, and two pictures, is late. */
+const lateMs = 150
 
 /**
  * Holds the newest part of a camera's compressed stream in memory, indexed by arrival (monotonic) and by presentation
@@ -111,6 +115,16 @@ export class Ring {
     const newest = this.newest
     const offsetMs = this.#offset.ms
     return newest === undefined || offsetMs === undefined ? undefined : newest.ptsMs + offsetMs
+  }
+
+  /**
+   * Says whether pictures come as soon as they are taken, as far as that is known. While ffmpeg is behind it must not wait
+   * for anybody: only its most punctual picture shows when all of them were taken.
+   */
+  isPunctual(nowMs: number): boolean {
+    const [first, { newest, newestMs = -Infinity }] = [this.#firstUnit, this]
+    if (!first || !newest || newest.ptsMs - first.ptsMs < learningMs) return false
+    return nowMs - newestMs <= lateMs + 2000 / (this.picturesPerSecond ?? Infinity)
   }
 
   /** Returns the milliseconds from the oldest key frame to the newest picture. */

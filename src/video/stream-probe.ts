@@ -45,7 +45,13 @@ async function attempt(options: ProbeOptions, reordered: boolean): Promise<Probe
   let firstMs: number | undefined
   const ended = Promise.withResolvers<Ended>()
   const ingest = new Ingest({
-    ...{ ffmpeg, source, outputs: { video: true, frames: false, reordered, fromAnywhere: true }, talkative: true },
+    ...{
+      ffmpeg,
+      source,
+      clock,
+      outputs: { video: true, frames: false, reordered, fromAnywhere: true },
+      talkative: true,
+    },
     onVideo: (bytes) => {
       lastMs = clock.monotonic()
       measure.push(bytes, lastMs)

@@ -37,6 +37,9 @@ export type StreamOptions = {
   readonly random: RandomBytes
   /** A logger with the camera's id. */
   readonly log: Logger
+  /** Says whether video may wait a moment to be read with what follows. */
+  readonly mayWait: () => boolean
+  /** Takes video, which is written over when this returns. */
   readonly onVideo: (bytes: Buffer) => void
   readonly onFrames: (bytes: Buffer) => void
   /** Called when a process begins; its output does not continue the one before. */
@@ -196,9 +199,7 @@ export class Stream {
     this.#rate = new PictureRate()
     this.#needs.onBegin()
     this.#ingest = new Ingest({
-      ffmpeg: this.#needs.ffmpeg,
-      source,
-      outputs,
+      ...{ ffmpeg: this.#needs.ffmpeg, clock: this.#needs.clock, mayWait: this.#needs.mayWait, source, outputs },
       onVideo: (bytes) => {
         if (!this.#isBroken) this.#needs.onVideo(bytes)
         if (!outputs.frames || this.#waitsForKeyFrame) this.#step({ kind: 'picture' })

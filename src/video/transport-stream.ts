@@ -60,11 +60,11 @@ export class UnitSplitter {
   }
 
   /**
-   * Returns the units that `bytes` completes: each is complete when the next one begins. Units are views of `bytes`, which
-   * must not be written over.
+   * Returns the units that `bytes` completes: each is complete when the next one begins. They are views of one copy of
+   * `bytes`, which may be written over afterwards.
    */
   push(bytes: Buffer, arrivedMs: number): Unit[] {
-    const all = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes
+    const all = Buffer.concat([this.#rest, bytes])
     const units: Unit[] = []
     /** Where the bytes of the open unit begin. */
     let from = 0

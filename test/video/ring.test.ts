@@ -61,6 +61,41 @@ t.test('a key frame states its size, in every codec, up to 4K', async (t) => {
   }
 })
 
+t.test(
+  'pictures are punctual once enough of them have come, until one is late, and again when they have caught up',
+  async (t) => {
+    const ring = new Ring({ keepMs: 5000 })
+    const splitter = new UnitSplitter()
+    const units = splitter.push(stream, 0)
+    ring.push(splitter.tables.subarray(0, 2 * packetBytes), 0)
+    const everyMs = 1000 / perSecond
+    let nowMs = 1_000_000
+    /** Plays so many pictures, of which the camera has taken `behind` more by then. */
+    const play = (count: number, behind: number) => {
+      for (let i = 0; i < count; i += 1) {
+        const [number, unit] = [played, units[played % units.length] as Unit]
+        played += 1
+        nowMs = 1_000_000 + (number + behind) * everyMs
+        ring.push(retimed(unit, number * everyMs).bytes, nowMs)
+      }
+    }
+    let played = 0
+    t.notOk(ring.isPunctual(nowMs), 'nothing has come')
+    play(9 * perSecond, 0)
+    t.notOk(ring.isPunctual(nowMs), 'how late the first ones were is not known yet')
+    play(3 * perSecond, 0)
+    t.ok(ring.isPunctual(nowMs))
+    t.ok(ring.isPunctual(nowMs + 2 * everyMs))
+    t.notOk(ring.isPunctual(nowMs + 500), 'nothing has come for a while')
+    play(perSecond, perSecond)
+    t.notOk(ring.isPunctual(nowMs), 'a second late')
+    play(perSecond, 0)
+    t.ok(ring.isPunctual(nowMs))
+    ring.restart()
+    t.notOk(ring.isPunctual(nowMs), 'another process')
+  },
+)
+
 t.test('the video since the newest key frame is counted, also when it is no longer held', async (t) => {
   const ring = new Ring({ keepMs: 1000, maxBytes: 20_000 })
   const splitter = new UnitSplitter()
