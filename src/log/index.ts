@@ -170,6 +170,7 @@ export {
 export { type Stated, stated } from './tables.ts'
 export {
   entryBundle,
+  lacksTiles,
   leafBytes,
   leafOfLog,
   nodesOf,

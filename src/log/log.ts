@@ -4,6 +4,7 @@ import { canonicalJson } from './canonical.ts'
 import { type LeafFacts, type LeafKind, leafOf } from './leaf.ts'
 import { leafHash, sha256 } from './merkle.ts'
 import { type Stated, sql, tables } from './tables.ts'
+import { storeTileOfLeaf } from './tiles.ts'
 
 /** A log: `number` is its key in this database, `logId` its UUID for everyone else. */
 export type LogIdentity = { readonly number: number; readonly logId: string; readonly siteId: string }
@@ -179,6 +180,7 @@ export class Log implements Head {
     const bytes = Buffer.from(canonicalJson(leaf), 'utf8')
     if (bytes.length > longestLeafBytes) throw tooLong(kind, bytes.length)
     tx.run(newLeaf, { row: this.#before + seq, log_id: number, seq, kind, ref, bytes, hash: leafHash(bytes) })
+    storeTileOfLeaf(tx, number, seq)
     this.#size = seq
     return {
       log_id: number,

@@ -35,14 +35,16 @@ const firstTileFrom = statement({
   columns: pick(tables.log_tile, 'n'),
   sql: 'SELECT n FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? ORDER BY n LIMIT 1',
 })
+/** Hashes one behind the other, in hex: one text is read in a fifth of the time of 256 rows. NULL without a row. */
 const rootsBetween = statement({
-  columns: { hash: text },
-  sql: 'SELECT hex(root) AS hash FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? AND n < +? ORDER BY n',
+  columns: { hashes: maybe(text) as Column<string | null> },
+  sql: `SELECT group_concat(hash, '') AS hashes FROM (SELECT hex(root) AS hash
+    FROM main.log_tile WHERE log_id = +? AND level = +? AND n >= +? AND n < +? ORDER BY n)`,
 })
-/** In hex: a text is read in a third of the time of a Buffer. */
 const hashesOfLeaves = statement({
-  columns: { hash: text },
-  sql: 'SELECT hex(hash) AS hash FROM main.log_leaf WHERE log_id = +? AND seq > +? AND seq <= +? ORDER BY seq',
+  columns: { hashes: maybe(text) as Column<string | null> },
+  sql: `SELECT group_concat(hash, '') AS hashes FROM (SELECT hex(hash) AS hash
+    FROM main.log_leaf WHERE log_id = +? AND seq > +? AND seq <= +? ORDER BY seq)`,
 })
 const bytesOfLeaves = statement({
   columns: pick(tables.log_leaf, 'bytes'),
@@ -68,6 +70,11 @@ export function storedTiles(tx: ReadTx, log: number): number {
   return tx.get(tilesOfLevel, [log, 0])?.n ?? 0
 }
 
+/** Whether `storeTiles` has something to do for a log with `size` leaves. */
+export function lacksTiles(tx: ReadTx, log: number, size: number): boolean {
+  return storedTiles(tx, log) < Math.floor(size / tileWidth)
+}
+
 /** Returns a stored tile that a log with `size` leaves cannot have filled; undefined when there is none. */
 export function tileBeyond(tx: ReadTx, log: number, size: number): { level: number; n: number } | undefined {
   for (let level = 0; level <= topLevel; level += 1) {
@@ -88,29 +95,51 @@ export function storeTiles(tx: Tx, log: number, size: number, most: number): boo
   return n < full
 }
 
+/**
+ * Stores the tile that a leaf completes, in the commit of that leaf. Leaves to `storeTiles` what cannot be done at once: a tile
+ * behind one that is not stored yet, one that completes a tile above, and one that lacks leaves, which no append is refused for.
+ */
+export function storeTileOfLeaf(tx: Tx, log: number, seq: number): void {
+  const n = seq / tileWidth - 1
+  if (!Number.isInteger(n) || seq % tileWidth ** 2 === 0 || storedTiles(tx, log) !== n) return
+  const hashes = findHashes(tx, log, 0, n, tileWidth)
+  if (hashes) addTile(tx, log, 0, n, hashes)
+}
+
 /** Stores a tile of the lowest level and each tile above that it completes. */
 function storeTile(tx: Tx, log: number, first: number): void {
   let n = first
   for (let level = 0; ; level += 1) {
-    const hashes = readHashes(tx, log, level, n, tileWidth)
-    const row = tx.get(nextRow)?.row ?? 1
-    tx.run(newTile, { row, log_id: log, level, n, hashes, root: rootOfTile(hashes) })
+    addTile(tx, log, level, n, readHashes(tx, log, level, n, tileWidth))
     if ((n + 1) % tileWidth !== 0) return
     n = Math.floor(n / tileWidth)
   }
 }
 
-/** The first `width` hashes of a tile, one behind the other, from what lies below it: leaves, or the tiles of the level below. */
+function addTile(tx: Tx, log: number, level: number, n: number, hashes: Buffer): void {
+  const row = tx.get(nextRow)?.row ?? 1
+  tx.run(newTile, { row, log_id: log, level, n, hashes, root: rootOfTile(hashes) })
+}
+
+/** As `findHashes`. Throws when one is missing. */
 function readHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer {
+  const found = findHashes(tx, log, level, n, width)
+  if (!found) throw new Error(`tile ${level}/${n} of log ${log} lacks some of its ${width} hashes`)
+  return found
+}
+
+/**
+ * The first `width` hashes of a tile, one behind the other, from what lies below it: leaves, or the tiles of the level below;
+ * undefined when one is missing.
+ */
+function findHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer | undefined {
   const first = n * tileWidth
-  const hashes =
+  const found =
     level === 0
-      ? tx.all(hashesOfLeaves, [log, first, first + width])
-      : tx.all(rootsBetween, [log, level - 1, first, first + width])
-  const packed = Buffer.from(hashes.map(({ hash }) => hash).join(''), 'hex')
-  if (hashes.length !== width || packed.length !== width * hashBytes)
-    throw new Error(`tile ${level}/${n} of log ${log} lacks hashes: ${packed.length} bytes of ${width * hashBytes}`)
-  return packed
+      ? tx.get(hashesOfLeaves, [log, first, first + width])
+      : tx.get(rootsBetween, [log, level - 1, first, first + width])
+  const packed = Buffer.from(found?.hashes ?? '', 'hex')
+  return packed.length === width * hashBytes ? packed : undefined
 }
 
 /** Returns how many hashes the tile has in the tree over `size` leaves: 256, fewer at the right edge, or 0 beyond it. */

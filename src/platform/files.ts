@@ -78,8 +78,7 @@ export class PartFile {
 
   /** Makes the file, and the folders above it. Throws the errno error of the failing step. */
   static async begin(path: string, mode = 0o600): Promise<PartFile> {
-    await makeFolder(dirname(path))
-    return new PartFile(path, await open(path, ownFile.write, mode))
+    return new PartFile(path, await inFolder(path, () => open(path, ownFile.write, mode)))
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -88,10 +87,9 @@ export class PartFile {
 
   /** Gives the file its name: first its content is on disk, then the name, as in `writeFileDurably`. */
   async keepAs(path: string): Promise<void> {
-    await makeFolder(dirname(path))
     await this.#file.sync()
     await this.#close()
-    await rename(this.path, path)
+    await inFolder(path, () => rename(this.path, path))
     this.#state = 'gone'
     await syncFolderAside(dirname(path))
   }
@@ -108,6 +106,17 @@ export class PartFile {
     if (this.#state !== 'open') return
     this.#state = 'closed'
     await this.#file.close()
+  }
+}
+
+/** Writes an entry into the folder of `path`, which is made when it is not there: most of the time it is, and looking costs as much. */
+async function inFolder<Result>(path: string, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await makeFolder(dirname(path))
+    return await write()
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type Checkpoint,
   checkpointCovering,
   type Log,
+  lacksTiles,
   newestCheckpoint,
   nodesOf,
   rootOf,
@@ -189,7 +190,10 @@ export class Checkpoints {
     if (this.#stopped) throw notReady('The log is not signed: the ledger does not match what was signed before')
     const log = logRoom.identity.number
     const size = logRoom.size
-    while (await work.write((tx) => storeTiles(tx, log, size, tilesInOneTurn))) await nextTurn()
+    while (work.read((tx) => lacksTiles(tx, log, size))) {
+      await work.write((tx) => storeTiles(tx, log, size, tilesInOneTurn))
+      await nextTurn()
+    }
     const known = this.newest()
     const { root, before } = work.read((tx) => {
       // One reader for both: each complete subtree of the smaller tree is one of the larger, too.
