@@ -1,6 +1,7 @@
 export { absenceRoutes } from './absence/routes.ts'
 export { Absence } from './absence/untouched.ts'
 export { readStatement, verifyStatement } from './absence/verify-statement.ts'
+export { checkBesideLeaves } from './beside-leaves.ts'
 export { makeBundle, type ProofBundle, tlogProof } from './bundle/bundle.ts'
 export { packProof, type ReadProof, readProofs } from './bundle/package.ts'
 export { type Proof, Proofs, type ProvableKind } from './bundle/proofs.ts'
@@ -47,8 +48,14 @@ export { KeyRotation, type RotatedKeys } from './transparency/rotation.ts'
 export { transparencyRoutes } from './transparency/routes.ts'
 export { checkSignedHead } from './transparency/start-check.ts'
 export { numberPath, readTilePath } from './transparency/tile-path.ts'
-export { type Verification, type VerifiedLog, verifyLedger } from './verify.ts'
-export { type FullVerification, outsidersOf, verifyWithOutsiders } from './verify-all.ts'
+export type { VerifiedLog } from './verify.ts'
+export {
+  type FullVerification,
+  outsidersOf,
+  type Verification,
+  verifyLedger,
+  verifyWithOutsiders,
+} from './verify-all.ts'
 export { largestWitnessBytes, readAddCheckpoint, sizeType } from './witnesses/add-checkpoint.ts'
 export { Witnesses, type WitnessSeen } from './witnesses/asking.ts'
 export { Witness, type WitnessAnswer, witnessKeyOf } from './witnesses/being.ts'

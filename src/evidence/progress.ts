@@ -1,8 +1,8 @@
 /** Gets the share of a work that is done, from 0 to 1. */
 export type OnProgress = (share: number) => void
 
-/** How much of the whole each part takes, about; the leaves take the rest. From runs of `npm run bench -- --only verify`. */
-const shares = { file: 0.1, people: 0.1, files: 0.1 } as const
+/** How much of the whole the files take, about; leaves and audit entries take the rest. */
+const filesShare = 0.1
 /** An audit entry takes about half as long as a leaf with its row. */
 const entryWeight = 0.5
 
@@ -19,11 +19,10 @@ export class Progress {
     this.#at(0)
   }
 
-  /** Takes the sizes of the work, once the check of the file is done. */
+  /** Takes the sizes of the work. */
   plan(leaves: number, entries: number): void {
     this.#leaves = leaves
     this.#entries = entries * entryWeight
-    this.#at(shares.file)
   }
 
   /** Counts leaves that were compared with their rows. */
@@ -37,20 +36,15 @@ export class Progress {
     this.#rows(this.#leaves + entries * entryWeight)
   }
 
-  /** Notes that texts and people were compared. */
-  people(): void {
-    this.#at(1 - shares.files)
-  }
-
   /** Takes the share of files that were read. */
   files(share: number): void {
-    this.#at(1 - shares.files + share * shares.files)
+    this.#at(1 - filesShare + share * filesShare)
   }
 
   #rows(done: number): void {
     const all = this.#leaves + this.#entries
-    const rest = 1 - shares.file - shares.people - shares.files
-    if (all > 0) this.#at(shares.file + (Math.min(done, all) / all) * rest)
+    const rest = 1 - filesShare
+    if (all > 0) this.#at((Math.min(done, all) / all) * rest)
   }
 
   #at(share: number): void {

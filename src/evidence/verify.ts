@@ -1,17 +1,8 @@
 import { hash } from 'node:crypto'
-import {
-  databaseFile,
-  executor,
-  fileProblems,
-  openReader,
-  type ReadTx,
-  type SchemaDifferences,
-  schemaDifferences,
-} from '../database/index.ts'
+import { databaseFile, executor, openReader, type ReadTx } from '../database/index.ts'
 import { type DigestSpan, digestSpan, endOfTrail } from '../journal/index.ts'
 import {
   canonicalJson,
-  commitmentOf,
   type Json,
   type KnownLog,
   knownLogs,
@@ -23,12 +14,10 @@ import {
   leafOf,
   leafTextsBetween,
   MerkleFrontier,
-  openingsBehind,
 } from '../log/index.ts'
 import { type CheckedTrail, checkAuditTrail } from './audit-trail.ts'
 import { Findings, type Mismatch } from './findings.ts'
 import { checkFiles } from './held-files.ts'
-import { checkPeople } from './people.ts'
 import { type OnProgress, Progress } from './progress.ts'
 import { type StatedKind, type StatedRow, statedKinds, type UnreadableRow } from './stated-rows.ts'
 import { checkFork } from './transparency/check-fork.ts'
@@ -48,8 +37,8 @@ export type VerifiedLog = {
   readonly parent: { readonly logId: string; readonly size: number } | null
 }
 
-export type Verification = {
-  readonly ok: boolean
+/** What a verification of the leaves, and of everything that they state, came to. */
+export type VerifiedLeaves = {
   /** The growing log; `size` and `root` as in `logs`. */
   readonly logId: string
   readonly siteId: string
@@ -68,7 +57,6 @@ export type Verification = {
   readonly signedHeads: { readonly count: number; readonly areKeysHere: boolean }
   /** The audit trail: up to which entry digests cover it. */
   readonly auditTrail: CheckedTrail
-  readonly openings: number
   readonly media: number
   /** Files that are not there, when they may lack. */
   readonly lacking?: number
@@ -82,8 +70,6 @@ export type VerifyOptions = {
   readonly onProgress?: OnProgress
   /** Files that are not there are counted as `lacking` instead of reported. */
   readonly mayLackFiles?: boolean
-  /** Whether somebody else compares indexes with tables and follows references (`fileProblems`). */
-  readonly isFileCheckedElsewhere?: boolean
 }
 
 const batch = 2000
@@ -93,15 +79,14 @@ const treeHash = (content: string | Buffer) =>
   typeof content === 'string' ? leafHashOfText(content) : leafHash(content).toString('hex')
 
 /**
- * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, names against commitments,
- * files against their rows. After the look at the file it reads in short batches, so that a running gateway's WAL is
- * not kept. It cannot see a tail that was cut off together with its rows: for that, size and root must be known from
- * outside the box. Throws ExitError when the file cannot be opened.
+ * Recomputes everything from the first leaf: bytes against hashes, rows against leaves, the audit trail against its digests,
+ * files against their rows. Reads in short batches, so that a running gateway's WAL is not kept. Throws ExitError when the file
+ * cannot be opened.
  */
-export function verifyLedger(
+export function verifyLeaves(
   dataDir: string,
-  { onProgress, mayLackFiles = false, isFileCheckedElsewhere = false }: VerifyOptions = {},
-): Verification {
+  { onProgress, mayLackFiles = false }: VerifyOptions = {},
+): VerifiedLeaves {
   const db = openReader(databaseFile(dataDir))
   try {
     const tx = executor(db)
@@ -109,8 +94,6 @@ export function verifyLedger(
     const progress = new Progress(onProgress)
     const head = new HeadCheck(tx, dataDir, findings)
     const keys = keysForCheck(dataDir, head.wasSigned, findings)
-    checkSchema(findings, schemaDifferences(db))
-    for (const { where, what } of isFileCheckedElsewhere ? [] : fileProblems(tx)) findings.add(where, what)
     const known = knownLogs(tx)
     if (known.length === 0) findings.add('log', 'has no identity')
     checkParents(findings, known)
@@ -127,14 +110,10 @@ export function verifyLedger(
     const counts = walk.counts
     for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, known, stated, counts[stated.kind])
     const auditTrail = checkAuditTrail(tx, findings, walk.auditDigests, (entries) => progress.trail(entries))
-    const openings = checkOpenings(tx, findings) + checkPeople(tx, findings)
-    progress.people()
     const onShare = (share: number) => progress.files(share)
     const { named: media, lacking } = checkFiles(tx, findings, dataDir, { mayLackFiles, onShare })
-    const ok = findings.mismatches.length === 0
     const { mismatches, truncated } = findings
     return {
-      ok,
       logId: newest?.logId ?? '',
       siteId: known.at(-1)?.siteId ?? '',
       size: newest?.size ?? 0,
@@ -149,7 +128,6 @@ export function verifyLedger(
       removals: counts['media-removed'],
       signedHeads: { count: signedHeads, areKeysHere: keys !== undefined },
       auditTrail,
-      openings,
       media,
       ...(mayLackFiles && { lacking }),
       mismatches,
@@ -158,11 +136,6 @@ export function verifyLedger(
   } finally {
     db.close()
   }
-}
-
-function checkSchema(findings: Findings, { lost, strange }: SchemaDifferences): void {
-  for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
-  for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
 }
 
 type PerKind = Record<StatedKind['kind'], number>
@@ -377,19 +350,4 @@ function checkRowsHaveLeaves(
   const homeless = withoutLeaf(tx)
   if (rows !== leaves) findings.add('ledger', `${rows} ${noun}s, but ${leaves} leaves that state one`)
   if (homeless > 0) findings.add('ledger', `${homeless} ${noun}s without a leaf`)
-}
-
-function checkOpenings(tx: ReadTx, findings: Findings): number {
-  let count = 0
-  let after = ''
-  for (;;) {
-    const rows = openingsBehind(tx, after, batch)
-    for (const row of rows) {
-      if (commitmentOf(row.salt, row.value) !== row.commitment)
-        findings.add(`opening ${row.commitment.slice(0, 16)}…`, 'does not open its commitment')
-    }
-    count += rows.length
-    after = rows.at(-1)?.commitment ?? ''
-    if (rows.length < batch) return count
-  }
 }

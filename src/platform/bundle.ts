@@ -26,7 +26,7 @@ declare const GATEHOUSE_BUILD: BuildInfo & { readonly sha256: Readonly<Record<As
 export const isBundled = typeof GATEHOUSE_BUILD !== 'undefined'
 
 /** The threads besides the main one; the entry of each is `src/app/NAME-worker.ts`. The build bundles these. */
-export const workers = ['jobs', 'cameras', 'onvif', 'file-check'] as const
+export const workers = ['jobs', 'cameras', 'onvif', 'beside-leaves'] as const
 export type WorkerName = (typeof workers)[number]
 
 /** Files that the binary carries, by the name they have in it, each with its place in the source tree. */

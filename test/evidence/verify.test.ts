@@ -242,19 +242,26 @@ for (const { what, forge, where, says } of alterationsAround)
     )
   })
 
-t.test('the file of a large ledger, which a second thread checks, is checked as that of a small one', async (t) => {
-  const { dataDir } = await filled(t)
-  const grow = (db: BetterSqlite3.Database) =>
-    db.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(20000000)); DROP TABLE padding')
-  alter(dataDir, [grow])
-  t.ok(statSync(databaseFile(dataDir)).size > 16 * 1024 * 1024)
-  const nobody = { witnesses: [], authorities: [] }
-  t.match(await verifyWithOutsiders(dataDir, nobody), { ok: true, events: 6, mismatches: [], truncated: false })
-  alter(dataDir, hiddenRow)
-  const { ok, mismatches } = await verifyWithOutsiders(dataDir, nobody)
-  t.notOk(ok)
-  t.match(mismatches, [{ where: 'file', what: /missing from index placement_event_occupancy/ }])
-})
+t.test(
+  'the file and the people of a large ledger, which a second thread checks, are checked as those of a small one',
+  async (t) => {
+    const { dataDir } = await filled(t)
+    const grow = (db: BetterSqlite3.Database) =>
+      db.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(20000000)); DROP TABLE padding')
+    alter(dataDir, [grow])
+    t.ok(statSync(databaseFile(dataDir)).size > 16 * 1024 * 1024)
+    const nobody = { witnesses: [], authorities: [] }
+    t.match(await verifyWithOutsiders(dataDir, nobody), { ok: true, events: 6, mismatches: [], truncated: false })
+    const anotherName = withoutTriggers(`UPDATE person SET name = 'piet' WHERE name = 'olga'`, 'person_%')
+    alter(dataDir, [...hiddenRow, anotherName])
+    const { ok, mismatches } = await verifyWithOutsiders(dataDir, nobody)
+    t.notOk(ok)
+    t.match(mismatches, [
+      { where: 'file', what: /missing from index placement_event_occupancy/ },
+      { where: 'event 1', what: /is linked to somebody else as its operator/ },
+    ])
+  },
+)
 
 t.test('a missing guard, a missing photo and one with other bytes are told', async (t) => {
   const gateway = await filled(t)

@@ -1,0 +1,61 @@
+import {
+  databaseFile,
+  executor,
+  fileProblems,
+  openReader,
+  type ReadTx,
+  type SchemaDifferences,
+  schemaDifferences,
+} from '../database/index.ts'
+import { commitmentOf, openingsBehind } from '../log/index.ts'
+import { Findings, type Mismatch } from './findings.ts'
+import { checkPeople } from './people.ts'
+
+/** What was found beside the leaves. */
+export type BesideLeaves = {
+  /** Openings and people that were compared. */
+  readonly openings: number
+  readonly mismatches: readonly Mismatch[]
+  readonly truncated: boolean
+}
+
+const batch = 2000
+
+/**
+ * Checks what a verification can check without a leaf: the schema and the file of the database, openings against their commitments,
+ * and links to people against the commitments of their rows. It is half of the work of a verification. Throws ExitError when the file
+ * cannot be opened.
+ */
+export function checkBesideLeaves(dataDir: string): BesideLeaves {
+  const db = openReader(databaseFile(dataDir))
+  try {
+    const tx = executor(db)
+    const findings = new Findings()
+    checkSchema(findings, schemaDifferences(db))
+    for (const { where, what } of fileProblems(tx)) findings.add(where, what)
+    const openings = checkOpenings(tx, findings) + checkPeople(tx, findings)
+    return { openings, mismatches: findings.mismatches, truncated: findings.truncated }
+  } finally {
+    db.close()
+  }
+}
+
+function checkSchema(findings: Findings, { lost, strange }: SchemaDifferences): void {
+  for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
+  for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
+}
+
+function checkOpenings(tx: ReadTx, findings: Findings): number {
+  let count = 0
+  let after = ''
+  for (;;) {
+    const rows = openingsBehind(tx, after, batch)
+    for (const row of rows) {
+      if (commitmentOf(row.salt, row.value) !== row.commitment)
+        findings.add(`opening ${row.commitment.slice(0, 16)}…`, 'does not open its commitment')
+    }
+    count += rows.length
+    after = rows.at(-1)?.commitment ?? ''
+    if (rows.length < batch) return count
+  }
+}
