@@ -5,6 +5,7 @@ import { AppError } from '../errors/index.ts'
 import { largestWitnessBytes } from '../evidence/index.ts'
 import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes } from '../feed/index.ts'
 import { type Api, type AppEnv, errorBody, readBodyInTime, readPackedBody, validationError } from '../http/index.ts'
+import { TaskLimit } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
 import type { FeedService } from './feed/service.ts'
 import type { FeedOutcome } from './operations/metrics.ts'
@@ -14,8 +15,13 @@ import type { HubWitness } from './witness.ts'
 const largestEnrolBytes = 64 * 1024
 const enrolmentsAMinute = 20
 const witnessingsAMinute = 600
-/** Feeds under way at once. Each may hold some megabytes; more wait at their gateways. */
+/** Feeds that have come and wait packed, or are under way; more wait at their gateways. */
 const mostFeeds = 64
+/**
+ * Feeds that are unpacked and stored at once. Fewer than the connections to the database, so that people who ask get one; and more
+ * would hold their leaves in memory while they wait for theirs.
+ */
+const feedsAtOnce = 8
 
 export type HubRouteParts = {
   readonly feeds: FeedService
@@ -33,6 +39,7 @@ export function gatewayRoutes(
   { feeds, enrolments, witness, strangers, authority, onFed }: HubRouteParts,
 ): void {
   let underWay = 0
+  const turns = new TaskLimit(feedsAtOnce)
   const admit = (c: Context<AppEnv>, aMinute: number) => {
     const waitSeconds = strangers.take(`${aMinute} ${c.get('address')}`, aMinute)
     if (waitSeconds === 0) return
@@ -67,9 +74,13 @@ export function gatewayRoutes(
     if (underWay >= mostFeeds) throw new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
     underWay += 1
     try {
-      const body = parseJson(await readPackedBody(c.req.raw, largestFeedBytes))
-      const fed = await feeds.feed(known, logId, body)
-      onFed(fed.kind, fed.kind === 'fed' ? leavesIn(body) : 0)
+      const unpack = await readPackedBody(c.req.raw, largestFeedBytes)
+      const { fed, leaves } = await turns.run(async () => {
+        const body = parseJson(await unpack())
+        const fed = await feeds.feed(known, logId, body)
+        return { fed, leaves: fed.kind === 'fed' ? leavesIn(body) : 0 }
+      })
+      onFed(fed.kind, leaves)
       return fed.kind === 'gap' ? c.json({ size: fed.size }, 409) : c.json(fed.answer, 200)
     } catch (error) {
       onFed(outcomeOf(error), 0)

@@ -1,4 +1,4 @@
-import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
 import { type ClipTools, finishLeftovers, forget } from './clip.ts'
@@ -9,7 +9,6 @@ import { IdPool } from './id-pool.ts'
 import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
-import { TaskLimit } from './task-limit.ts'
 import { VideoMemory } from './video-memory.ts'
 
 export type CameraSetOptions = {

@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { TaskLimit } from '../platform/index.ts'
 import type { ClipTools } from './clip.ts'
 import { CuttingError, type Probed, probe, stored, takePicture } from './cutting.ts'
 import { makeDurable } from './durable.ts'
 import type { FromCameras, RedactionJob } from './messages.ts'
 import { type Mask, maskOf } from './redaction-mask.ts'
-import { TaskLimit } from './task-limit.ts'
 
 type RedactorNeeds = {
   readonly tools: Pick<ClipTools, 'ffmpeg' | 'folder' | 'log' | 'room'>

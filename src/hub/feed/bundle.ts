@@ -3,7 +3,7 @@ import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'n
 
 const compress = promisify(zstdCompress)
 // Leaves are mostly hashes: a higher level takes twice the time and a fifth more room.
-const settings = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const settings = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 64 * 1024 }
 
 /** Leaves of a full bundle. */
 export const bundleWidth = 256
