@@ -13,6 +13,7 @@ import { authorityOf } from './authority.ts'
 import { EnrolService } from './enrol/service.ts'
 import { FeedService } from './feed/service.ts'
 import { OfferService } from './offers/service.ts'
+import { OfficeDisk } from './operations/disk.ts'
 import { HubFigures } from './operations/figures.ts'
 import { HubMetrics } from './operations/metrics.ts'
 import { operationRoutes } from './operations/routes.ts'
@@ -51,6 +52,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const { version } = buildInfo()
   const figures = new HubFigures({ db, clock })
   const metrics = new HubMetrics({ figures, version })
+  const disk = new OfficeDisk({ clock })
   const api = newRoot({
     ...{ log, clock, makeRequestId: uuidv7Maker(clock, random) },
     addressOf: addressResolver(config.http.trustedProxies),
@@ -60,7 +62,10 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   gatewayRoutes(api, {
     ...{ feeds, enrolments, witness, strangers: new SlidingWindow({ clock }) },
     authority: () => authorityOf(config.listen)?.pem,
-    onFed: (outcome, leaves) => metrics.fed(outcome, leaves),
+    onFed: (outcome, leaves) => {
+      metrics.fed(outcome, leaves)
+      if (outcome === 'full') disk.refused()
+    },
   })
   const { id: siteId, url: instance } = config.site
   const callers = await composeHubCallers(config, { db, clock, random, log, version })
@@ -77,7 +82,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
     window,
     sitesOf,
   })
-  operationRoutes(api, { figures, metrics, window, clock, version, sitesOf, storageDown })
+  operationRoutes(api, { figures, metrics, disk, window, clock, version, sitesOf, storageDown })
   const close = async () => {
     await callers.stop()
     await db.close()

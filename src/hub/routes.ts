@@ -96,6 +96,7 @@ export function gatewayRoutes(
 const leavesIn = (body: unknown): number => (body as { readonly leaves: readonly unknown[] }).leaves.length
 
 function outcomeOf(error: unknown): FeedOutcome {
+  if (error instanceof AppError && error.code === 'STORAGE_FULL') return 'full'
   if (!(error instanceof AppError) || error.status >= 500) return 'unavailable'
   return error.code === 'LOG_FORKED' ? 'forked' : 'refused'
 }

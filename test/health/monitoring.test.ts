@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { kinds } from '../../src/health/troubles.ts'
+import { HubMetrics } from '../../src/hub/operations/metrics.ts'
 import { cheapHash, people, testGateway } from '../support/gateway.ts'
 import { isInstalled, startDaemon } from '../support/process.ts'
 import { eventually } from '../support/waiting.ts'
@@ -41,7 +42,9 @@ t.test('promtool finds nothing to say about the metrics', { skip }, async (t) =>
 })
 
 t.test('alerts and dashboard ask for metrics that there are', async (t) => {
-  const known = new Set([...(await page(t)).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name))
+  const office = new HubMetrics({ figures: { read: () => Promise.resolve(undefined) }, version: '0' })
+  const pages = `${await page(t)}\n${await office.text()}`
+  const known = new Set([...pages.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name))
   for (const expression of [...rules.map(({ expr }) => expr), ...panelQueries]) {
     const named = [...expression.matchAll(/\b((?:gatehouse|process)_\w+?)(?:_bucket|_count|_sum)?\b(?=[{[)\s]|$)/g)]
     for (const [, name] of named) t.ok(known.has(name), `${name} of ${expression}`)

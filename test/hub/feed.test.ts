@@ -455,6 +455,22 @@ t.test(
   },
 )
 
+t.test('a feed is acknowledged only when the database has committed it', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  t.match(await send(hub, token, log, 0, 10), { status: 200, body: { size: 10 } })
+  // It fails at COMMIT, after every statement of the feed was taken in.
+  await hub.rows(`CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$`)
+  await hub.rows(`CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON placement DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION fails()`)
+  t.match(await send(hub, token, log, 10, 20), { status: 503, body: { error: { code: 'STORAGE_FULL' } } })
+  t.match(await hub.rows('SELECT size FROM log_head'), [{ size: '10' }])
+  await hub.rows('DROP TRIGGER at_commit ON placement')
+  t.match(await send(hub, token, log, 10, 20), { status: 200, body: { size: 20 } })
+})
+
 t.test('what a gateway says of itself is cut to size, and stops no feed', async (t) => {
   const hub = await testHub(t, postgres)
   const log = floorLog(20)

@@ -36,11 +36,18 @@ t.test(
     t.match(refused, { status: 503, body: { error: { code: 'STORAGE_FULL' } } })
     t.equal(refused.headers.get('retry-after'), '60')
     t.match(await askAs(hub, '/api/hub/search?code=P-1'), { status: 200 }, 'people ask on')
+    const health = () => hub.ask('GET', '/api/health')
+    t.match(await health(), {
+      status: 200,
+      body: { status: 'degraded', checks: { disk: { status: 'degraded', reason: /disk of the database is full/ } } },
+    })
     t.match((await feed(100, 1100)).status, 503, 'again and again')
     t.match(await hub.rows('SELECT size FROM log_head WHERE log_id = $1', [log.logId]), [{ size: '100' }])
     disk.empty()
     t.match(await feed(100, 1100), { status: 200, body: { size: 1100 } })
     t.match(await feed(1100, 2000), { status: 200, body: { size: 2000 } })
+    hub.clock.advance(5 * 60_000)
+    t.match((await health()).body, { status: 'healthy', checks: { disk: { status: 'healthy' } } })
     t.match(await feed(1000, 2000), { status: 200, body: { size: 2000 } }, 'sent again')
     const events = await hub.rows(
       'SELECT count(*)::int AS n, count(DISTINCT seq)::int AS of FROM placement WHERE log_id = $1',

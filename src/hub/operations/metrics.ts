@@ -2,8 +2,8 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { type RequestTimes, requestMetrics } from '../../http/index.ts'
 import type { HubFigures } from './figures.ts'
 
-/** How a feed ended: taken in, told where to go on, another history, refused, or not possible now. */
-export type FeedOutcome = 'fed' | 'gap' | 'forked' | 'refused' | 'unavailable'
+/** How a feed ended: taken in, told where to go on, another history, refused, no room on the disk, or not possible now. */
+export type FeedOutcome = 'fed' | 'gap' | 'forked' | 'refused' | 'full' | 'unavailable'
 
 /** The metrics of the head office in the Prometheus text format. Labels never carry ids, names or addresses. */
 export class HubMetrics {
@@ -19,7 +19,7 @@ export class HubMetrics {
     this.#requests = requestMetrics(this.#registry)
     this.#feeds = new Counter({
       name: 'gatehouse_office_feeds_total',
-      help: 'Feeds of gateways by outcome: fed, gap, forked, refused or unavailable',
+      help: 'Feeds of gateways by outcome: fed, gap, forked, refused, full or unavailable',
       labelNames: ['outcome'],
       registers,
     })

@@ -4,6 +4,7 @@ import { AppError } from '../../errors/index.ts'
 import { type Api, type Caller, demand } from '../../http/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import type { Sites } from '../ask/store.ts'
+import type { OfficeDisk } from './disk.ts'
 import type { Figures, HubFigures } from './figures.ts'
 import type { HubMetrics } from './metrics.ts'
 
@@ -12,6 +13,7 @@ const asksAMinute = 600
 export type OperationRouteParts = {
   readonly figures: Pick<HubFigures, 'read'>
   readonly metrics: Pick<HubMetrics, 'text'>
+  readonly disk: Pick<OfficeDisk, 'isFull'>
   readonly window: SlidingWindow
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly version: string
@@ -23,12 +25,12 @@ export type OperationRouteParts = {
 
 /** Serves health, for everybody, and the metrics, for who may read them and see every site. */
 export function operationRoutes(api: Api, parts: OperationRouteParts): void {
-  const { figures, metrics, window, clock, version, sitesOf, storageDown } = parts
+  const { figures, metrics, disk, window, clock, version, sitesOf, storageDown } = parts
   const startedMs = clock.monotonic()
   api.get('/api/health', async (c) => {
     const retryAfterSeconds = window.take(`health ${c.get('address')}`, asksAMinute)
     if (retryAfterSeconds > 0) throw new AppError('RATE_LIMITED', 'Too many requests', { retryAfterSeconds })
-    const checks = checksOf(await figures.read(), storageDown())
+    const checks = checksOf(await figures.read(), disk.isFull, storageDown())
     const status = worstOf(Object.values(checks).map((one) => one.status))
     const uptime = Math.round((clock.monotonic() - startedMs) / 1000)
     const body = { status, timestamp: isoTime(clock.now()), uptime, version, checks }
@@ -50,8 +52,14 @@ type Check = { readonly status: Level; readonly responseTime?: number; readonly 
 
 const worstOf = (all: readonly Level[]): Level => levels.findLast((level) => all.includes(level)) ?? 'healthy'
 
+const diskFull = 'The disk of the database is full. Gateways keep their logs and send them later.'
+
 /** Everybody may ask, so nothing here names a site or says what is wrong with one: the metrics and the alerts do. */
-function checksOf(found: Figures | undefined, storageDown: number | undefined): Record<string, Check> {
+function checksOf(
+  found: Figures | undefined,
+  isDiskFull: boolean,
+  storageDown: number | undefined,
+): Record<string, Check> {
   const storage: Record<string, Check> =
     storageDown === undefined ? {} : { storage: { status: storageDown > 0 ? 'degraded' : 'healthy' } }
   if (!found) {
@@ -61,6 +69,7 @@ function checksOf(found: Figures | undefined, storageDown: number | undefined): 
   const { logs, late, tookMs } = found
   return {
     database: { status: 'healthy', responseTime: Math.round(tookMs) },
+    disk: isDiskFull ? { status: 'degraded', reason: diskFull } : { status: 'healthy' },
     logs: { status: logs.forked > 0 ? 'degraded' : 'healthy' },
     gateways: { status: late > 0 ? 'degraded' : 'healthy' },
     ...storage,
