@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
+import { furnish, people } from '../support/gateway.ts'
 import { build, type Corner, cornerColors, cornerLabel, type Hall, halls, labelAt } from '../support/halls.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -329,4 +330,40 @@ t.test('a new event draws the rows anew that it changed, and no other', inBrowse
   await record(gateway, { event_type: 'PLACED', slot_code: label, asset_barcode: 'P-new' })
   await page.getByRole('button', { name: `Slot ${label}, zone Aisles 1: not yet verified, pallet P-new` }).waitFor()
   t.same(await page.evaluate('[...touched]'), [`Slot ${label}, zone Aisles 1: not yet verified, pallet P-new`])
+})
+
+t.test('a slot that somebody moves is drawn where it is now', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  const at = (x: number) => [
+    { x, y: 0 },
+    { x: x + 2, y: 0 },
+    { x: x + 2, y: 4 },
+    { x, y: 4 },
+  ]
+  for (const [label, x] of [
+    ['S-1', 0],
+    ['S-2', 6],
+    ['S-3', 18],
+  ] as const)
+    await furnish(gateway, [label], { floor_plan_polygon: at(x) })
+  const { page } = await open(t, browser, url, screens.desktop)
+  await signIn(page, 'ada')
+  await page.getByText('Live').waitFor()
+  const plan = await boxOf(page, '#plan')
+  /** What a spot shows, in the middle between two sides of the plan: 0 is left, 1 right. */
+  const spot = async (part: number) =>
+    (
+      await page.screenshot({
+        clip: { x: plan.x + plan.width * part - 2, y: plan.y + plan.height / 2 - 2, width: 4, height: 4 },
+      })
+    ).toString('base64')
+  // In the hall of 20 m the middle of the slot is at 7 m, and then at 13 m.
+  const [before, free] = [await spot(0.35), await spot(0.65)]
+  t.not(before, free)
+  const { version } = (await gateway.ask('GET', '/api/whms/slots/S-2', { by: people.ada })).body
+  const body = { floor_plan_polygon: at(12) }
+  const headers = { 'If-Match': String(version) }
+  t.match(await gateway.ask('PUT', '/api/whms/slots/S-2', { by: people.ada, body, headers }), { status: 200 })
+  const both = async () => [await spot(0.35), await spot(0.65)]
+  t.ok(await eventually(both, ([left, right]) => left === free && right === before))
 })
