@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import bwip from 'bwip-js/node'
 import { AppError } from '../errors/index.ts'
 import type { Ask } from '../http/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform/index.ts'
+import { qrPicture } from './qr-picture.ts'
 import type { CollectedPairing, Device, Enrolment, NewDevice, NewPairing, OpenPairing } from './schema.ts'
 
 const openForMs = 10 * 60_000
@@ -52,7 +52,7 @@ export class Pairings {
     const untilMs = this.#needs.clock.now() + openForMs
     this.#open.set(code, { code, tokenHash: hashOf(token), address, untilMs, status: 'waiting' })
     const url = `${this.#needs.siteUrl().replace(/\/+$/, '')}/pair/${code}`
-    const qr = bwip.toSVG({ bcid: 'qrcode', text: url, scale: 4 })
+    const qr = qrPicture(url)
     return { success: true, code, token, url, qr, expiresAt: isoTime(untilMs) }
   }
 

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import bwip from 'bwip-js/node'
 import { checkSecret, hashSecret, Recent } from '../auth/index.ts'
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
@@ -9,6 +8,7 @@ import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { DeviceNames } from './device-names.ts'
 import { afterWrong, forNothingOfDevice, type Tries, waitMs } from './patience.ts'
+import { qrPicture } from './qr-picture.ts'
 import {
   type Device,
   type DeviceCredential,
@@ -243,7 +243,7 @@ export class DeviceService {
     if (!device) throw new Error('a device just written is not there')
     const { siteUrl: url, caFingerprint } = this.#needs.site()
     const text = JSON.stringify({ url, code, caFingerprint })
-    const qr = bwip.toSVG({ bcid: 'qrcode', text, scale: 4 })
+    const qr = qrPicture(text)
     return { success: true, ...store.toDevice(device), enrolment: { code, expiresAt: isoTime(untilMs), text, qr } }
   }
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { checkSecret } from '../../src/auth/index.ts'
 import { furnish, heldPhoto, people, siteUrl, type TestGateway, testGateway } from '../support/gateway.ts'
+import { quietModules } from '../support/qr-quiet-zone.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -40,6 +41,7 @@ t.test('a handheld is enrolled once by the code of a QR, and then sends the docu
   const { code, text, qr, expiresAt } = made.body.enrolment
   t.strictSame(JSON.parse(text), { url: siteUrl, code })
   t.match(qr, /^<svg [\s\S]*<\/svg>\s*$/)
+  t.same(quietModules(qr), { left: 4, top: 4, right: 4, bottom: 4 })
   t.equal(Date.parse(expiresAt), gateway.clock.now() + 15 * minute)
   const enrolled = await gateway.ask('POST', '/api/devices/enrol', { body: { code } })
   t.match(enrolled, {

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { Pairings } from '../../src/devices/pairings.ts'
 import { people, testGateway } from '../support/gateway.ts'
+import { quietModules } from '../support/qr-quiet-zone.ts'
 
 const path = '/api/device-pairings'
 
@@ -13,6 +15,7 @@ t.test('a screen shows a code, a supervisor confirms it, and the screen enrols o
   t.match(begun, { status: 201, body: { code: /^[B-Z2-9]{8}$/, url: `http://127.0.0.1:8480/pair/${begun.body.code}` } })
   const { code, token } = begun.body
   t.match(begun.body.qr, /^<svg/)
+  t.same(quietModules(begun.body.qr), { left: 4, top: 4, right: 4, bottom: 4 }, 'what ISO/IEC 18004 asks for')
   t.match(await collect(token), { status: 200, body: { enrolmentCode: null } })
   t.match(await gateway.ask('GET', `${path}/${code}`, { by: olga }), { status: 403 })
   const spelled = `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase()
@@ -82,4 +85,20 @@ t.test('a code on a screen ends after ten minutes, and a screen that is loaded a
   const body = { token: last.token }
   t.equal((await gateway.ask('POST', `${path}/collect`, { body })).status, 404)
   t.equal((await gateway.ask('POST', `${path}/collect`, { body: { token: 'none' } })).status, 404)
+})
+
+t.test('screens of the whole site have few codes together: the oldest ends', (t) => {
+  const pairings = new Pairings({
+    clock: { now: () => 0 },
+    random: (bytes) => crypto.getRandomValues(Buffer.alloc(bytes)),
+    siteUrl: () => 'https://dc7.example',
+    makeDevice: () => Promise.reject(new Error('nobody confirms')),
+  })
+  const first = pairings.begin('10.0.0.0')
+  for (let n = 1; n < 400; n += 1) pairings.begin(`10.0.${n >> 8}.${n & 255}`)
+  t.match(pairings.describe(first.code), { address: '10.0.0.0' })
+  const last = pairings.begin('10.1.0.0')
+  t.match(pairings.describe(last.code), { address: '10.1.0.0' })
+  t.throws(() => pairings.describe(first.code), { code: 'NOT_FOUND' }, '400 of all addresses')
+  t.end()
 })

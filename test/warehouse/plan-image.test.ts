@@ -119,7 +119,23 @@ t.test('a picture of a hall shows itself and does nothing else', async (t) => {
   })
   t.match(await put(Buffer.concat([tinyPng, Buffer.alloc(8 * 1024 * 1024)])), { status: 413 })
   t.match(await put(svg(`<!-- ${'x'.repeat(1024 * 1024)} -->`)), { status: 413 })
-  t.match(await gateway.ask('PUT', path, { by: people.sven, bytes: tinyPng }), { status: 403 })
+})
+
+t.test('who sees a hall sees its picture, and admins alone change it', async (t) => {
+  const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga'] }] } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  const { sha256 } = (await gateway.ask('PUT', path, { by, bytes: tinyPng })).body.floorPlanImage
+  const status = async (person: (typeof people)[keyof typeof people]) =>
+    (await gateway.ask('GET', `${path}/${sha256}`, { by: person })).status
+  t.equal(await status(people.olga), 200)
+  for (const person of [people.vera, people.sven]) t.equal(await status(person), 404, 'a hall of others')
+  for (const person of [people.vera, people.olga, people.sven]) {
+    const put = await gateway.ask('PUT', path, { by: person, bytes: svg() })
+    t.match(put, { status: 403 }, `${person.role} may not store a picture`)
+    t.match(await gateway.ask('DELETE', path, { by: person }), { status: 403 }, `${person.role} may not remove one`)
+  }
+  t.equal(await status(people.olga), 200)
 })
 
 t.test('a zone has an outline when one is drawn, and none when it is removed', async (t) => {
