@@ -44,9 +44,12 @@ export class Comparer {
   readonly #cellOf: Uint8Array
   readonly #sums = new Uint32Array(cellCount)
   readonly #noise = new NoiseLevel()
+  readonly #onDone: (frame: Uint8Array) => void
   #frames: Uint8Array[] = []
 
-  constructor(picture: Picture) {
+  /** @param onDone called with a frame that is not looked at any more */
+  constructor(picture: Picture, onDone: (frame: Uint8Array) => void = () => {}) {
+    this.#onDone = onDone
     const pixels = picture.width * picture.height
     this.#picture = picture
     this.#reference = new Uint32Array(pixels)
@@ -62,7 +65,10 @@ export class Comparer {
   push(frame: Uint8Array): FrameCells {
     const reference = this.#frames.length === framesBack ? this.#frames.shift() : undefined
     this.#frames.push(frame)
-    return reference ? this.#compare(reference, frame) : nothing
+    if (!reference) return nothing
+    const cells = this.#compare(reference, frame)
+    this.#onDone(reference)
+    return cells
   }
 
   /** Forgets earlier frames: the next ones come from another connection, and a comparison would see a jump. */

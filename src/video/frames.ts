@@ -19,14 +19,21 @@ export type Frame = {
 /** ffmpeg's fps filter outputs a frame when it has seen what comes half a frame later. */
 const filterDelayMs = 100
 const frameMs = 1000 / framesPerSecond
+const mostSpare = 4
 
 /** Cuts a stream of raw pictures, as it comes out of a pipe, into frames. */
 export class FrameSplitter {
-  #pixels = new Uint8Array(frameSize.bytes)
+  #pixels: Uint8Array = new Uint8Array(frameSize.bytes)
   #filled = 0
   #count = 0
   #takenMs = -Infinity
   readonly #offset = new SmallestOffset()
+  readonly #spare: Uint8Array[] = []
+
+  /** Takes the pixels of a frame that nobody looks at any more; they are written over with a later one. */
+  giveBack(pixels: Uint8Array): void {
+    if (this.#spare.length < mostSpare) this.#spare.push(pixels)
+  }
 
   /** Returns the frames that `bytes` completes. */
   push(bytes: Uint8Array, arrivedMs: number): Frame[] {
@@ -50,7 +57,7 @@ export class FrameSplitter {
 
   #complete(arrivedMs: number): Frame {
     const frame = { pixels: this.#pixels, arrivedMs, takenMs: this.#taken(arrivedMs) }
-    this.#pixels = new Uint8Array(frameSize.bytes)
+    this.#pixels = this.#spare.pop() ?? new Uint8Array(frameSize.bytes)
     this.#filled = 0
     return frame
   }

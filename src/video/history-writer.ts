@@ -4,6 +4,7 @@ import { type Clock, type Logger, ownFile } from '../platform/index.ts'
 import { type Segment, segmentName } from './history-index.ts'
 import type { Ring } from './ring.ts'
 import type { Unit } from './transport-stream.ts'
+import { writeParts } from './write-parts.ts'
 
 /** Where the segments go. */
 export type SegmentShelf = {
@@ -127,30 +128,31 @@ export class HistoryWriter {
     const open = this.#open
     if (!open || this.#batch.length === 0) return
     const { shelf, clock } = this.#needs
-    const bytes = Buffer.concat(this.#batch)
+    const batch = this.#batch
+    const bytes = batch.reduce((sum, part) => sum + part.length, 0)
     this.#batch = []
     this.#lastWriteMs = clock.monotonic()
-    this.#pendingBytes += bytes.length
+    this.#pendingBytes += bytes
     const startMs = Math.round(open.startPtsMs + this.#wallOffsetMs)
     const endMs = this.#newestPtsMs + this.#wallOffsetMs
     this.#writing = this.#writing
-      .then(() => this.#append(open, bytes))
+      .then(() => this.#append(open, batch))
       .then(() => this.#correct(open, startMs))
       .then(() => shelf.extend(open.segment, endMs))
       .catch((err: unknown) => this.#refuse(err))
       .finally(() => {
-        this.#pendingBytes -= bytes.length
+        this.#pendingBytes -= bytes
       })
     if (this.#pendingBytes > mostPendingBytes) this.#giveUp('the disk is slower than the camera')
   }
 
-  async #append(open: Open, bytes: Buffer): Promise<void> {
+  async #append(open: Open, batch: readonly Buffer[]): Promise<void> {
     // A later part without an earlier one could not be played.
     if (open.hasHole) return
     open.hasHole = true
     if (!this.#needs.shelf.hasRoom()) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' })
     open.file ??= await openSegment(this.#pathOf(open.segment))
-    for (let at = 0; at < bytes.length; ) at += (await open.file.write(bytes, at)).bytesWritten
+    await writeParts(open.file, batch)
     open.hasHole = false
     this.#isRefused = false
   }

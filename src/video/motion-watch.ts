@@ -35,7 +35,7 @@ export class MotionWatch {
   readonly #needs: MotionWatchOptions
   readonly #splitter = new FrameSplitter()
   readonly #queue = new FrameQueue()
-  readonly #comparer = new Comparer(frameSize)
+  readonly #comparer = new Comparer(frameSize, (pixels) => this.#splitter.giveBack(pixels))
   readonly #judge: MotionJudge
   readonly #view = new ViewWatch()
   #scene: { state: SceneState; sinceMs: number } = { state: 'normal', sinceMs: 0 }

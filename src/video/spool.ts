@@ -3,6 +3,7 @@ import { ownFile } from '../platform/index.ts'
 import type { ClipRoom } from './clip-room.ts'
 import type { Ring } from './ring.ts'
 import type { Codec, Unit } from './transport-stream.ts'
+import { writeParts } from './write-parts.ts'
 
 export type SpoolOptions = {
   readonly path: string
@@ -186,22 +187,16 @@ export class Spool {
     if (batch.length === 0 || this.#error) return
     this.#pending = []
     try {
-      const bytes = Buffer.concat(batch)
-      if (!this.#room.take(bytes.length)) throw new SpoolError('disk-full')
-      this.#roomBytes += bytes.length
+      const bytes = batch.reduce((sum, part) => sum + part.length, 0)
+      if (!this.#room.take(bytes)) throw new SpoolError('disk-full')
+      this.#roomBytes += bytes
       this.#file ??= await this.#open()
-      await this.#writeAll(this.#file, bytes)
-      this.#pendingBytes = Math.max(this.#pendingBytes - bytes.length, 0)
+      await writeParts(this.#file, batch, (written) => {
+        this.#writtenBytes += written
+      })
+      this.#pendingBytes = Math.max(this.#pendingBytes - bytes, 0)
     } catch (error) {
       this.#fail(error)
-    }
-  }
-
-  async #writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesWritten } = await file.write(bytes, at)
-      at += bytesWritten
-      this.#writtenBytes += bytesWritten
     }
   }
 

@@ -25,6 +25,17 @@ t.test('frames come out whole, however the pipe cuts them', async () => {
   )
 })
 
+t.test('pixels that were given back become those of a later frame, and of no other', async (t) => {
+  const splitter = new FrameSplitter()
+  const next = (value: number) => splitter.push(new Uint8Array(frameSize.bytes).fill(value), 0)[0] as Frame
+  const [first, second] = [next(1), next(2)]
+  splitter.giveBack(first.pixels)
+  const later = [next(3), next(4), next(5)]
+  t.equal(later.filter(({ pixels }) => pixels === first.pixels).length, 1)
+  t.ok(second.pixels.every((value) => value === 2))
+  t.ok(later.every(({ pixels }, i) => pixels.every((value) => value === 3 + i)))
+})
+
 t.test('a frame that was begun is not finished by another process', async (t) => {
   const splitter = new FrameSplitter()
   splitter.push(new Uint8Array(100).fill(1), 0)

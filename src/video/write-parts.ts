@@ -1,0 +1,29 @@
+import type { FileHandle } from 'node:fs/promises'
+
+/**
+ * Appends parts to a file as they are: to join them first would double what a camera takes of the heap's room, and the
+ * garbage collector would come twice as often. `note` is told of the bytes after each write. Rejects with the disk's error.
+ */
+export async function writeParts(
+  file: Pick<FileHandle, 'writev'>,
+  parts: readonly Buffer[],
+  note: (bytes: number) => void = () => {},
+): Promise<void> {
+  for (let rest = [...parts]; rest.length > 0; ) {
+    const { bytesWritten } = await file.writev(rest)
+    note(bytesWritten)
+    rest = after(rest, bytesWritten)
+  }
+}
+
+/** Returns what is left of the parts when their first bytes are gone. */
+function after(parts: readonly Buffer[], bytes: number): Buffer[] {
+  let left = bytes
+  const first = parts.findIndex((part) => {
+    if (part.length > left) return true
+    left -= part.length
+    return false
+  })
+  if (first < 0) return []
+  return [(parts[first] as Buffer).subarray(left), ...parts.slice(first + 1)]
+}
