@@ -39,12 +39,19 @@ const fewest = 5
 /** Somebody has this many pixels of an edge in a cell. */
 const edgePixels = 4
 
+/**
+ * A beam, such as of headlights, throws shadows, but fades at its border. It has this many soft cells to each one with edges,
+ * of which people and vehicles have a fifth; and this many cells of clear light.
+ */
+const beamSoftness = 0.75
+const beamCells = 3
+
 type Verdict = 'unchanged' | 'light' | 'weak' | 'edges'
 
 /**
  * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody
  * who comes brings edges; light makes what is there brighter or darker, and fades at its border. Weak changes that touch
- * such a cell are its border.
+ * such a cell are its border. A beam of light may have edges inside, where something throws a shadow.
  * @param tone the difference of brightness that counts as a change
  */
 export function explainLight(
@@ -62,6 +69,16 @@ export function explainLight(
     const box = { left, top, right: Math.floor(left + wide), bottom: Math.floor(top + high) }
     return judge(reference, frame, width, box, tone)
   })
+  for (const { cells, edges, weak } of patchesOf(verdicts)) {
+    const light = cells.length - edges
+    if (light < beamCells || light + weak < beamSoftness * edges) continue
+    for (const cell of cells) verdicts[cell] = 'light'
+  }
+  return takeBack(changed, verdicts)
+}
+
+/** Clears what is light and the weak changes that touch it, and those that touch these, and returns how many cells. */
+function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
   const waiting = verdicts.flatMap((verdict, cell) => (verdict === 'light' ? [cell] : []))
   let count = 0
   for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
@@ -74,6 +91,32 @@ export function explainLight(
     }
   }
   return count
+}
+
+/** Cells with clear changes that touch each other; how many have edges, and how many weak ones touch them. */
+type Patch = { readonly cells: readonly number[]; readonly edges: number; readonly weak: number }
+
+/** Returns the patches in which there are edges. */
+function patchesOf(verdicts: readonly Verdict[]): Patch[] {
+  const seen = new Set<number>()
+  const isClear = (cell: number) => verdicts[cell] === 'edges' || verdicts[cell] === 'light'
+  return verdicts.flatMap((verdict, first) => {
+    if (verdict !== 'edges' || seen.has(first)) return []
+    const cells = [first]
+    const weak = new Set<number>()
+    seen.add(first)
+    // Grows while it is walked.
+    for (const cell of cells) {
+      for (const near of neighbours(cell)) {
+        if (verdicts[near] === 'weak') weak.add(near)
+        if (!isClear(near) || seen.has(near)) continue
+        seen.add(near)
+        cells.push(near)
+      }
+    }
+    const edges = cells.filter((cell) => verdicts[cell] === 'edges').length
+    return [{ cells, edges, weak: weak.size }]
+  })
 }
 
 function neighbours(cell: number): number[] {

@@ -32,3 +32,7 @@ t.test('noise, flicker, rain, insects, a light that is switched and a shaking ma
 t.test('a conveyor is no motion after it was learned', async (t) => {
   t.same(judged('conveyor', 5, 3).falseEvents, [])
 })
+
+t.test('headlights that sweep over the floor, with the shadow of a post in them, are no motion', async (t) => {
+  t.same(judged('headlights', 5, 1.5).falseEvents, [])
+})
