@@ -1,45 +1,39 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { build } from 'esbuild'
+import { workers } from '../../src/platform/bundle.ts'
 import { root } from './inputs.ts'
 
-/** Packages of many small modules; the others are found in node_modules as from the sources. */
-const takenIn = /^(kysely|zod|hono|@hono\/[^/]+|got|get-stream|@sindresorhus\/is|@asteasolutions\/[^/]+)($|\/)/
-
-const leaveOthers: Plugin = {
-  name: 'leave other packages where they are',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
-      const isOurs =
-        kind === 'entry-point' || path.startsWith('#') || takenIn.test(path) || takenIn.test(packageOf(importer))
-      return isOurs ? undefined : { path, external: true }
-    })
-  },
-}
-const packageOf = (file: string) => file.split('node_modules/').at(-1) ?? ''
+/** Packages with an addon or a program beside their code; the one for PostgreSQL is never there. */
+const leftWhereTheyAre = ['better-sqlite3', '@koromix/*', '@ffmpeg-installer/*', 'pg-native']
 
 /**
- * Bundles the program once for the tests, which start it again and again: half of a start from the sources goes into finding
- * and linking its modules. Everything else is as from the sources: threads, assets and version. Returns its path, which
- * `scripts/gatehouse` takes from GATEHOUSE_PROGRAM.
+ * Bundles the program and its threads once for the tests, which start them again and again: most of a start from the sources goes
+ * into finding and linking modules. Assets and version are as from the sources. Returns the path of the program, which
+ * `scripts/gatehouse` takes from GATEHOUSE_PROGRAM; the threads lie beside it.
  */
 export async function bundleProgramUnderTest(): Promise<string> {
-  const outfile = join(root, '.cache', 'tests', 'program.mjs')
-  // The one file that asks where it is.
+  const outdir = join(root, '.cache', 'tests')
   const platform = join(root, 'src', 'platform')
   await build({
-    entryPoints: [join(root, 'src', 'main.ts')],
-    outfile,
+    entryPoints: Object.fromEntries([
+      ['program', join(root, 'src', 'main.ts')],
+      ...workers.map((name) => [`${name}-worker`, join(root, 'src', 'app', `${name}-worker.ts`)]),
+    ]),
+    outdir,
+    // Not ES modules: those load more of Node at each start.
+    outExtension: { '.js': '.cjs' },
     bundle: true,
     platform: 'node',
     target: 'node24',
-    format: 'esm',
-    plugins: [leaveOthers],
+    format: 'cjs',
+    external: leftWhereTheyAre,
+    // `platform/bundle.ts` is the one file that asks where it is.
     define: {
       'import.meta.dirname': JSON.stringify(platform),
       'import.meta.url': JSON.stringify(pathToFileURL(join(platform, 'bundle.ts')).href),
     },
     logLevel: 'warning',
   })
-  return outfile
+  return join(outdir, 'program.cjs')
 }

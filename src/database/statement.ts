@@ -89,10 +89,31 @@ export function built<Given extends object, Result>(
   given: ColumnsOf<Given>,
   make: (places: Places<Given>) => Compilable<Result>,
 ): Statement<RowsOf<Result>, Bound<Given>> {
-  const places = Object.fromEntries(Object.keys(given).map((name) => [name, placeFor(name)])) as Places<Given>
-  const { sql, parameters } = make(places).compile()
-  registered.push(() => [{ sql, columns: undefined }])
-  return { sql, valuesOf: binderOf(parameters) } as unknown as Statement<RowsOf<Result>, Bound<Given>>
+  let made: Compiled | undefined
+  // At its first run: there are hundreds, a command runs few of them, and compiling all takes a tenth of a start.
+  const compiled = () => {
+    made ??= compiledOf(
+      make(Object.fromEntries(Object.keys(given).map((name) => [name, placeFor(name)])) as Places<Given>),
+    )
+    return made
+  }
+  registered.push(() => [{ sql: compiled().sql, columns: undefined }])
+  const statement = {
+    get sql() {
+      return compiled().sql
+    },
+    get valuesOf() {
+      return compiled().valuesOf
+    },
+  }
+  return statement as unknown as Statement<RowsOf<Result>, Bound<Given>>
+}
+
+type Compiled = { readonly sql: string; readonly valuesOf: (given: Values) => readonly unknown[] }
+
+function compiledOf(query: Compilable<unknown>): Compiled {
+  const { sql, parameters } = query.compile()
+  return { sql, valuesOf: binderOf(parameters) }
 }
 
 type Values = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
@@ -51,6 +51,9 @@ const root = join(import.meta.dirname, '..', '..')
 /** What `new Worker(…)` takes. In the binary it must be a string: pkg starts no worker from a URL. */
 export function workerEntry(name: WorkerName): string | URL {
   if (isBundled) return join(import.meta.dirname, `${name}-worker.cjs`)
+  // The tests have the threads bundled once, beside the program that they start: `scripts/build/program-under-test.ts`.
+  const program = process.env['GATEHOUSE_PROGRAM']
+  if (program) return join(dirname(program), `${name}-worker.cjs`)
   return new URL(`../app/${name}-worker.ts`, import.meta.url)
 }
 
