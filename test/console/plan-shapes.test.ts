@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { lookAt } from '../support/look.ts'
@@ -165,6 +166,59 @@ t.test(
     t.equal((await get(floor, 'warehouses/1')).floorPlanImage, null)
   },
 )
+
+t.test('two points of the picture and their distance give it its size, by taps and by keys', inBrowser, async (t) => {
+  const floor = await hall(t)
+  await floor.gateway.ask('PUT', '/api/whms/warehouses/1/floor-plan-image', { by, bytes: drawing })
+  const page = await opened(t, floor.url, 'Picture of the hall')
+  const width = () => page.getByLabel('Width of the picture').inputValue()
+  const start = page.getByRole('button', { name: 'Set the size by two points' })
+  const apply = page.getByRole('button', { name: 'Size the picture' })
+  const distance = page.getByLabel('Distance of the two points')
+  const frame = page.getByRole('button', { name: 'Move the picture' })
+  await frame.evaluate((it) => it.scrollIntoView({ block: 'center' }))
+  // By taps: half of its 20 m are 6 m, so it is 12 m wide.
+  await start.click()
+  await apply.click()
+  await page.getByText('First tap two points of the picture').waitFor()
+  const image = page.locator('.edit-drawing .plan-image')
+  await image.evaluate((it) => it.scrollIntoView({ block: 'center' }))
+  const box = await image.boundingBox()
+  if (!box) throw new Error('the picture is not shown')
+  const tap = (part: number) => page.mouse.click(box.x + box.width * part, box.y + box.height * 0.8)
+  await tap(0.3)
+  await page.getByText('1 point.').waitFor()
+  await tap(0.8)
+  await page.getByText('2 points.').waitFor()
+  // Not below the bar that sticks to the edge of the screen.
+  await apply.evaluate((it) => it.scrollIntoView({ block: 'center' }))
+  t.same(await violations(page), [])
+  await apply.click()
+  await page.getByText('Type the distance in metres').waitFor()
+  await distance.fill('6')
+  await apply.click()
+  await page.getByText(/The picture is (11\.9|12)[\d.]* m wide now/).waitFor()
+  t.ok(Math.abs(Number(await width()) - 12) < 0.1, await width())
+  await page.getByRole('button', { name: 'Undo' }).click()
+  t.equal(await width(), '20')
+  // By keys: two points are put at a quarter and three quarters of its 20 m; one of them is moved and back.
+  await start.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Put two points into the picture' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Point 2' }).focus()
+  await page.keyboard.press('Shift+ArrowRight')
+  await page.keyboard.press('Shift+ArrowLeft')
+  await distance.fill('5')
+  await distance.press('Enter')
+  await page.getByText('The picture is 10 m wide now.').waitFor()
+  await start.and(page.locator(':focus')).waitFor()
+  await page.getByRole('button', { name: 'Save 1 change' }).click()
+  await page.getByText('1 change is saved.').waitFor()
+  // The first point, 5 m from the left and 1 m from the top, stays where it is.
+  const { place: stored } = (await get(floor, 'warehouses/1')).floorPlanImage
+  t.same(stored, { x: 2.5, y: -1.5, width: 10, rotation: 0, opacity: 0.6 })
+})
 
 t.test('both fit every screen, and axe finds nothing', inBrowser, async (t) => {
   const { url, gateway } = await hall(t)

@@ -28,6 +28,7 @@ import { ImageFields, ImageTools } from './plan-image-tools.tsx'
 import { planMakeTexts } from './plan-make-texts.ts'
 import { Makers } from './plan-makers.tsx'
 import { attracted, DrawnOutline, OutlineFields, OutlineTools } from './plan-outlines.tsx'
+import { RulerMarks, RulerTools } from './plan-ruler.tsx'
 import { asked, type Refusal, saveAll } from './plan-save.ts'
 import { SaveBar } from './plan-save-bar.tsx'
 import { planShapeTexts } from './plan-shape-texts.ts'
@@ -126,6 +127,7 @@ const Editor = (props: EditorProps) => {
   const [chosenZone, setZone] = useState('')
   const [outlined, setOutlined] = useState(0)
   const [sketch, setSketch] = useState<readonly Point[] | undefined>(undefined)
+  const [ruler, setRuler] = useState<readonly Point[] | undefined>(undefined)
   const [live, setLive] = useState<ImagePlace | undefined>(undefined)
   const [proposed, setProposed] = useState<readonly NewPlace[]>([])
   const [slotId, setSlot] = useState<number | undefined>(undefined)
@@ -178,6 +180,7 @@ const Editor = (props: EditorProps) => {
   }
   const tap = ({ at, reach, slot: hit }: Tap) => {
     if (mode === 'slots' && hit) choose(hit.zone)
+    if (mode === 'image' && ruler && ruler.length < 2) setRuler([...ruler, at])
     if (mode !== 'outlines' || isSaving) return
     if (!sketch) {
       const under = zones.find((one) => isInside(outlineOf(one, draft), at))
@@ -191,6 +194,7 @@ const Editor = (props: EditorProps) => {
     } else setSketch([...sketch, attracted(at, reach / 2, slots, draft)])
   }
   const over = (screen: Screen) => {
+    if (mode === 'image' && ruler) return <RulerMarks points={ruler} screen={screen} onPoints={setRuler} />
     if (mode === 'image')
       return image && place ? (
         <ImageFrame image={image} place={live ?? place} screen={screen} onLive={setLive} onPlace={putImage} />
@@ -228,6 +232,7 @@ const Editor = (props: EditorProps) => {
         onMode={(next) => {
           setMode(next)
           setSketch(undefined)
+          setRuler(undefined)
         }}
       />
       {mode === 'slots' ? (
@@ -246,6 +251,9 @@ const Editor = (props: EditorProps) => {
         />
       ) : null}
       {mode === 'image' ? <ImageTools warehouse={warehouse} isLocked={isSaving} onStored={onSaved} /> : null}
+      {mode === 'image' && image && place ? (
+        <RulerTools {...{ image, place, ruler }} isLocked={isSaving} onRuler={setRuler} onPlace={putImage} />
+      ) : null}
       {isEmpty ? null : (
         <Drawing
           {...{ warehouse, zones, slots, proposed, draft, around, name, over }}

@@ -45,6 +45,21 @@ const english = {
   width: 'Width of the picture in metres',
   rotation: 'Turned by degrees',
   opacity: 'Opacity in percent',
+  measure: 'Set the size by two points',
+  measureHelp: (n: number): string =>
+    n === 0
+      ? 'Tap two points of the picture whose distance you know, such as two columns. With keys: put two points into the picture, and move them with the arrows.'
+      : n === 1
+        ? '1 point. Tap the second one.'
+        : '2 points. Drag them or move them with the arrow keys; type their distance.',
+  measurePoint: (n: number) => `Point ${n}`,
+  measurePut: 'Put two points into the picture',
+  measureBack: 'Take back the last point',
+  measureApply: 'Size the picture',
+  measured: (width: number) => `The picture is ${number(width)} m wide now.`,
+  distance: 'Distance of the two points, in metres',
+  distanceNeeded: 'Type the distance in metres: more than 0.',
+  twoPoints: 'First tap two points of the picture that are apart.',
 }
 
 const german: typeof english = {
@@ -91,6 +106,21 @@ const german: typeof english = {
   width: 'Breite des Bildes in Metern',
   rotation: 'Gedreht um Grad',
   opacity: 'Deckkraft in Prozent',
+  measure: 'Größe durch zwei Punkte festlegen',
+  measureHelp: (n) =>
+    n === 0
+      ? 'Zwei Punkte des Bildes antippen, deren Abstand bekannt ist, etwa zwei Säulen. Mit Tasten: zwei Punkte in das Bild legen und mit den Pfeilen verschieben.'
+      : n === 1
+        ? '1 Punkt. Jetzt den zweiten antippen.'
+        : '2 Punkte. Sie lassen sich ziehen oder mit den Pfeiltasten verschieben; dann den Abstand eingeben.',
+  measurePoint: (n) => `Punkt ${n}`,
+  measurePut: 'Zwei Punkte in das Bild legen',
+  measureBack: 'Letzten Punkt zurücknehmen',
+  measureApply: 'Größe des Bildes anpassen',
+  measured: (width) => `Das Bild ist jetzt ${number(width)} m breit.`,
+  distance: 'Abstand der beiden Punkte, in Metern',
+  distanceNeeded: 'Den Abstand in Metern eingeben: mehr als 0.',
+  twoPoints: 'Zuerst zwei Punkte des Bildes antippen, die auseinanderliegen.',
 }
 
 /** The texts of the plan editor about outlines of zones and the picture of the hall. */
