@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { postgresBin } from '../../bench/postgres.ts'
 import type { GatewayCommand } from '../gateway.ts'
 import { freePort } from '../ports.ts'
-import { type PlayedStep, StepFailed, Steps } from '../steps.ts'
+import { type PlayedStep, playIn, type Stage } from '../steps.ts'
 import {
   arrives,
   confirms,
@@ -67,31 +66,17 @@ export const hubTitles = {
 export async function playHubStory(options: HubStoryOptions): Promise<PlayedStep[]> {
   const bin = options.postgres ?? postgresBin()
   if (bin === undefined || !hasPrograms(bin)) throw new NoPostgres(options.postgres)
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'))
-  const steps = new Steps(options)
-  const endings: (() => unknown)[] = []
-  let keep = false
-  try {
-    const scene = await play(steps, options, { bin, folder, atEnd: (ending) => endings.push(ending) })
+  return playIn(options, async (stage) => {
+    const scene = await play(options, { ...stage, bin })
     await options.after?.(scene)
-    return steps.played
-  } catch (error) {
-    keep = !options.signal?.aborted
-    throw error instanceof StepFailed ? new StepFailed(error.step, error.cause, keep ? folder : undefined) : error
-  } finally {
-    for (const end of endings.toReversed()) await end()
-    if (!keep) rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
-type Stage = {
-  readonly bin: string
-  readonly folder: string
-  readonly atEnd: (ending: () => unknown) => void
-}
+type HubStage = Stage & { readonly bin: string }
 
-async function play(steps: Steps, options: HubStoryOptions, stage: Stage): Promise<Scene> {
-  const scene = await open(steps, options, stage)
+async function play(options: HubStoryOptions, stage: HubStage): Promise<Scene> {
+  const { steps } = stage
+  const scene = await open(options, stage)
   const { hamburg, bremen, kassel } = scene.sites
   await steps.play(hubTitles.join, () => joins(scene))
   await steps.play(hubTitles.receive, () => receives(scene))
@@ -110,7 +95,7 @@ async function play(steps: Steps, options: HubStoryOptions, stage: Stage): Promi
   return scene
 }
 
-async function open(steps: Steps, options: HubStoryOptions, { bin, folder, atEnd }: Stage): Promise<Scene> {
+async function open(options: HubStoryOptions, { steps, bin, folder, atEnd }: HubStage): Promise<Scene> {
   const { postgres } = await steps.play(hubTitles.postgres, async () => {
     const started = await startPostgres({ teardown: atEnd }, { bin })
     const [row] = await started.ask('postgres', 'SHOW server_version')

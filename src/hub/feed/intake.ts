@@ -2,8 +2,9 @@ import { AppError } from '../../errors/index.ts'
 import { isContinuation, leafHash, MerkleFrontier, rootInPlace, sha256 } from '../../log/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { bundleWidth, packBundle, packedAtOnce, unpackBundle } from './bundle.ts'
+import { bundlesBetween, type PackedBundle } from './leaves-store.ts'
 import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
-import { bundlesBetween, type Contradiction, findCheckpoint, type Head, type PackedBundle } from './store.ts'
+import { type Contradiction, findCheckpoint, type Head } from './store.ts'
 
 /** Two histories of one log. Thrown inside the feed's transaction, so that nothing of the feed stays. */
 export class Forked extends Error {

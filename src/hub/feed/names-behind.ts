@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import { bundleWidth, unpackBundle } from './bundle.ts'
-import { bundlesBetween } from './store.ts'
+import { bundlesBetween } from './leaves-store.ts'
 
 /** Bundles that are unpacked at once: 16,384 leaves. */
 const bundlesAtOnce = 64

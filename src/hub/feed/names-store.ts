@@ -1,7 +1,7 @@
 import { isoTime } from '../../platform/index.ts'
+import { column } from '../store/arrays.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
-import { column, fromHead } from './store.ts'
+import { fromHead, hubStatement } from '../store/statement.ts'
 
 const newOpenings = hubStatement(
   'put-openings',

@@ -6,6 +6,7 @@ import type { Clock, Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubTx } from '../store/database.ts'
 import { adopt, keysUnder, notEnrolled } from './fork.ts'
 import { type Addition, Forked, isOverLeaves, weigh } from './intake.ts'
+import { putBundles, putPlacements } from './leaves-store.ts'
 import { type Erasures, erase, putOpenings } from './names-store.ts'
 import { newestOf, newestSteps } from './registers.ts'
 import { demandSignature, readFeed, type SentFeed } from './request.ts'
@@ -23,9 +24,7 @@ import {
   markHead,
   moveHead,
   moveNamed,
-  putBundles,
   putCheckpoint,
-  putPlacements,
   raiseAlert,
 } from './store.ts'
 

@@ -1,7 +1,7 @@
+import { column, times } from '../store/arrays.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { fromHead, hubStatement } from '../store/statement.ts'
 import type { UnitFact } from './facts.ts'
-import { column, fromHead, times } from './store.ts'
 
 const newAssets = hubStatement(
   'put-assets',

@@ -1,3 +1,5 @@
+import { isoTime } from '../../platform/index.ts'
+
 /**
  * Arrays in PostgreSQL's binary form. As text, which the driver makes of lists, each value is written, quoted, read and parsed again: for
  * both sides that is more work than all that is checked of a leaf.
@@ -89,3 +91,13 @@ export function byteStrings(values: readonly (Uint8Array | null)[]): Buffer {
 }
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)
+
+/** Returns one field of each row. */
+export function column<T, K extends keyof T>(all: readonly T[], key: K): T[K][] {
+  return all.map((one) => one[key])
+}
+
+/** Returns a time in milliseconds of each row as the driver takes it. */
+export function times<K extends string>(all: readonly Readonly<Record<K, number>>[], key: K): string[] {
+  return all.map((one) => isoTime(one[key]))
+}

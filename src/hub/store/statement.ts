@@ -13,3 +13,9 @@ export function hubStatement(name: string, text: string): HubStatement {
 
 /** Returns the statements that were made so far. */
 export const everyStatement = (): readonly HubStatement[] => [...every.values()]
+
+/**
+ * FROM of a write with arrays. It names log_head: on Citus that keeps the write on the one worker that has the log. With `SELECT $1`
+ * instead, the rows would travel over the coordinator and every feed would become a two-phase commit.
+ */
+export const fromHead = (columns: string) => `FROM log_head h, unnest(${columns}) AS x`
