@@ -20,6 +20,7 @@ type Props = {
   readonly onReady: (take: (code: Code) => void) => void
   /** Stores what was done; resolves to whether it is stored. */
   readonly onDone: (done: Done, photo: Photo | undefined) => Promise<boolean>
+  /** Shows what is wrong; without words nothing is any more. */
   readonly onProblem: (words: string) => void
   readonly onBack: () => void
 }
@@ -58,7 +59,13 @@ export const Task = ({ act, counts, onReady, onDone, onProblem, onBack }: Props)
   }
   const take = async (event: Event) => {
     const [file] = (event.target as HTMLInputElement).files ?? []
-    if (file) await readPhoto(file).then(setPhoto, (error: Error) => onProblem(error.message))
+    if (!file) return
+    try {
+      setPhoto(await readPhoto(file))
+      onProblem('')
+    } catch (error) {
+      onProblem((error as Error).message)
+    }
   }
   const isPhotoAsked = act === 'PLACED' || act === 'move' || act === 'REMOVED'
   const slotName = act === 'move' ? texts.toSlot : texts.slot

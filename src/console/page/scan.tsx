@@ -109,7 +109,8 @@ const Desk = ({ store, handheld }: Opened) => {
     signal(false)
     setSaid({ kind: 'bad', words })
   }
-  const camera = useCamera((words) => (words === '' ? setSaid(undefined) : problem(words)))
+  const problemOrNone = (words: string) => (words === '' ? setSaid(undefined) : problem(words))
+  const camera = useCamera(problemOrNone)
   const done = async ({ title, path, body }: Done, photo: Photo | undefined): Promise<boolean> => {
     if (!person) return false
     const id = crypto.randomUUID()
@@ -187,7 +188,7 @@ const Desk = ({ store, handheld }: Opened) => {
             taker.current = take
           }}
           onDone={done}
-          onProblem={problem}
+          onProblem={problemOrNone}
           onBack={() => setAct(undefined)}
         />
       ) : null}
