@@ -1,7 +1,7 @@
 /**
  * Everything that must be true before a change may land: the checks, then the tests.
  *
- *   scripts/test                 all
+ *   scripts/test                 all but test/long, whose stories take minutes each
  *   scripts/test test/ledger     checks left out, only the tests of these files or folders
  */
 import { spawn } from 'node:child_process'
@@ -36,7 +36,7 @@ type Count = { passed: number; failed: number; skipped: number; files: string[] 
  * its time; then the others, three at once on two cores, because a third of their time is waiting.
  */
 async function runAll(): Promise<Count> {
-  const files = globSync('test/**/*.test.ts', { exclude: ['test/fixtures/**'] }).toSorted()
+  const files = globSync('test/**/*.test.ts', { exclude: ['test/fixtures/**', 'test/long/**'] }).toSorted()
   const withPictures = (file: string) => /^test\/(video|cameras)\/|\.e2e\.test\.ts$/.test(file)
   const first = await runTests(files.filter(withPictures), 2)
   const then = await runTests(

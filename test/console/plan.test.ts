@@ -6,7 +6,7 @@ import { furnish, people } from '../support/gateway.ts'
 import { build, type Corner, cornerColors, cornerLabel, type Hall, halls, labelAt } from '../support/halls.ts'
 import { eventually } from '../support/waiting.ts'
 
-// Five halls on three screens each; a busy machine takes its time.
+// Five halls, one of them on three screens; a busy machine takes its time.
 t.setTimeout(600_000)
 
 let browser: Browser | undefined
@@ -104,13 +104,20 @@ async function openPlan(t: Parameters<typeof open>[0], url: string, context: Bro
   return page
 }
 
+/** Each hall on one screen, the largest on all: what a screen changes is the same in every hall. */
+const screensOf = (hall: Hall): (keyof typeof screens)[] => {
+  const all = Object.keys(screens) as (keyof typeof screens)[]
+  if (hall.width === 170) return all
+  return [all[halls.indexOf(hall) % all.length] ?? 'desktop']
+}
+
 for (const hall of halls) {
   const name = `${hall.width} by ${hall.depth} m with ${(hall.columns * hall.rows).toLocaleString('en')} slots`
   t.test(`a hall of ${name} is seen whole when the plan opens, and what is chosen is gone to`, inBrowser, async (t) => {
     const { gateway, url } = await place(t)
     await build(gateway, hall)
-    for (const [screen, context] of Object.entries(screens)) {
-      const page = await openPlan(t, url, context)
+    for (const screen of screensOf(hall)) {
+      const page = await openPlan(t, url, screens[screen])
       const picture = await pictureOf(page)
       const { missing, hall: seen } = hallIn(picture)
       t.same(missing, [], `${screen}: every corner is seen`)

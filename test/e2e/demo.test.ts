@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { freePort, portIsFree } from '../../scripts/demo-parts/ports.ts'
 import { defaultPort } from '../../scripts/demo-parts/showing.ts'
-import { StepFailed } from '../../scripts/demo-parts/steps.ts'
-import { playStory, titles } from '../../scripts/demo-parts/story.ts'
-import { altered, demo, gatehouse, leavesNothing, processesWith, root, temporary } from './demo-runs.ts'
+import { titles } from '../../scripts/demo-parts/story.ts'
+import { demo, leavesNothing, processesWith, root, temporary } from './demo-runs.ts'
 
 t.setTimeout(600_000)
 
@@ -23,18 +22,6 @@ t.test('the story of the demo goes as it must from the first start to the last p
   leavesNothing(t, folder)
 })
 
-// Without a PATH there is no ffmpeg but the one that came along.
-t.test('the story goes as well from an empty folder with an empty environment', async (t) => {
-  const lines: string[] = []
-  const played = await playStory({ command: gatehouse, bare: true, print: (line) => lines.push(line) })
-  t.strictSame(
-    played.map(({ step }) => step),
-    Object.values(titles),
-  )
-  t.equal(lines.filter((line) => line.startsWith('ok')).length, played.length, 'every step is told as it ends')
-  t.ok(played.every(({ ms, detail }) => ms >= 0 && detail.length > 0))
-})
-
 t.test('a gateway that does not start is the step that failed, and its folder is kept', async (t) => {
   const folder = temporary(t)
   const { code, stderr } = await demo(t, ['--once', '--command', '/bin/false'], folder).ended
@@ -43,38 +30,6 @@ t.test('a gateway that does not start is the step that failed, and its folder is
   const [kept = ''] = readdirSync(folder)
   t.match(stderr, join(folder, kept), 'it says where to look')
   t.strictSame(processesWith(folder), [], 'no process is left behind')
-})
-
-/** The story without cameras, against a gatehouse with a fault. */
-async function caught(t: Test, fault: string): Promise<StepFailed> {
-  const told = { command: altered(t, fault), bare: true, cameras: false, print: () => {} }
-  const failed = await playStory(told).catch((error: unknown) => error)
-  t.ok(failed instanceof StepFailed)
-  const { folder = '' } = failed as StepFailed
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  t.ok(existsSync(folder), 'what it wrote is kept')
-  return failed as StepFailed
-}
-
-t.test('a verification that says yes to everything is caught by the flipped byte', async (t) => {
-  const saysYes = `[ "$1" = ledger ] && { '${gatehouse}' "$@" | sed 's/"ok":false/"ok":true/'; exit 0; }`
-  const { step, message } = await caught(t, saysYes)
-  t.equal(step, titles.flip)
-  t.match(message, 'exit code of ledger verify')
-})
-
-t.test('a gateway that comes back from a power cut without its ledger is caught', async (t) => {
-  const { step } = await caught(t, `[ "$1" = serve ] && rm -f "$(dirname "$3")"/state/gatehouse.db*`)
-  t.equal(step, titles.powerCut)
-})
-
-t.test('a story that is interrupted leaves nothing behind', async (t) => {
-  const folder = temporary(t)
-  const { child, ended, said } = demo(t, ['--once'], folder)
-  await said(titles.place)
-  child.kill('SIGTERM')
-  t.equal((await ended).code, 1)
-  leavesNothing(t, folder)
 })
 
 t.test('a demo whose port is taken says so in one sentence', async (t) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { hubTitles } from '../../scripts/demo-parts/hub/story.ts'
-import { demo, leavesNothing, root, temporary } from './demo-runs.ts'
+import { demo, leavesNothing, root, temporary } from '../e2e/demo-runs.ts'
 
 t.setTimeout(480_000)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { disasterTitles } from '../../scripts/demo-parts/disaster.ts'
-import { demo, leavesNothing, temporary } from './demo-runs.ts'
+import { demo, leavesNothing, temporary } from '../e2e/demo-runs.ts'
 
 t.setTimeout(480_000)
 
