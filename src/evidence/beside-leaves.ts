@@ -7,9 +7,11 @@ import {
   type SchemaDifferences,
   schemaDifferences,
 } from '../database/index.ts'
+import { countUntold } from '../ledger/index.ts'
 import { commitmentOf, openingsBehind } from '../log/index.ts'
 import { Findings, type Mismatch } from './findings.ts'
 import { checkPeople } from './people.ts'
+import { statedKinds } from './stated-rows.ts'
 
 /** What was found beside the leaves. */
 export type BesideLeaves = {
@@ -22,8 +24,8 @@ export type BesideLeaves = {
 const batch = 2000
 
 /**
- * Checks what a verification can check without a leaf: the schema and the file of the database, openings against their commitments,
- * and links to people against the commitments of their rows. It is half of the work of a verification. Throws ExitError when the file
+ * Checks what a verification can check without a leaf: the schema and the file of the database, that every row has a leaf and every
+ * event an entry of the audit trail, openings against their commitments, and links to people against the commitments of their rows. It is half of the work of a verification. Throws ExitError when the file
  * cannot be opened.
  */
 export function checkBesideLeaves(dataDir: string): BesideLeaves {
@@ -33,6 +35,7 @@ export function checkBesideLeaves(dataDir: string): BesideLeaves {
     const findings = new Findings()
     checkSchema(findings, schemaDifferences(db))
     for (const { where, what } of fileProblems(tx)) findings.add(where, what)
+    checkHomeless(tx, findings)
     const openings = checkOpenings(tx, findings) + checkPeople(tx, findings)
     return { openings, mismatches: findings.mismatches, truncated: findings.truncated }
   } finally {
@@ -43,6 +46,16 @@ export function checkBesideLeaves(dataDir: string): BesideLeaves {
 function checkSchema(findings: Findings, { lost, strange }: SchemaDifferences): void {
   for (const name of lost) findings.add('schema', `guard ${name} is missing or changed`)
   for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
+}
+
+/** Finds rows that no leaf states, and events that no entry of the audit trail tells of: another program added them. */
+function checkHomeless(tx: ReadTx, findings: Findings): void {
+  for (const { noun, withoutLeaf } of statedKinds) {
+    const homeless = withoutLeaf(tx)
+    if (homeless > 0) findings.add('ledger', `${homeless} ${noun}s without a leaf`)
+  }
+  const untold = countUntold(tx)
+  if (untold > 0) findings.add('audit trail', `${untold} events without an entry`)
 }
 
 function checkOpenings(tx: ReadTx, findings: Findings): number {

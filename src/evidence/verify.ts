@@ -108,7 +108,7 @@ export function verifyLeaves(
     const signedHeads = keys ? checkSignatures(tx, walk.handed, keys, keysNow, findings) : 0
     const newest = logs.at(-1)
     const counts = walk.counts
-    for (const stated of statedKinds) checkRowsHaveLeaves(tx, findings, known, stated, counts[stated.kind])
+    for (const stated of statedKinds) checkCountOfRows(tx, findings, known, stated, counts[stated.kind])
     const auditTrail = checkAuditTrail(tx, findings, walk.auditDigests, (entries) => progress.trail(entries))
     const onShare = (share: number) => progress.files(share)
     const { named: media, lacking } = checkFiles(tx, findings, dataDir, { mayLackFiles, onShare })
@@ -338,16 +338,14 @@ function differences(rebuilt: string, content: string | Buffer): string {
   return ` in ${[...keys].filter((key) => JSON.stringify(stated[key]) !== JSON.stringify(found[key])).join(', ')}`
 }
 
-/** Finds rows that no leaf states, which another program added. Looks as far as the walk went. */
-function checkRowsHaveLeaves(
+/** Finds rows beside those that the leaves state, which another program added. Looks as far as the walk went. */
+function checkCountOfRows(
   tx: ReadTx,
   findings: Findings,
   logs: readonly KnownLog[],
-  { noun, upTo, withoutLeaf }: StatedKind,
+  { noun, upTo }: StatedKind,
   leaves: number,
 ): void {
   const rows = logs.reduce((sum, { number, size }) => sum + upTo(tx, number, size), 0)
-  const homeless = withoutLeaf(tx)
   if (rows !== leaves) findings.add('ledger', `${rows} ${noun}s, but ${leaves} leaves that state one`)
-  if (homeless > 0) findings.add('ledger', `${homeless} ${noun}s without a leaf`)
 }

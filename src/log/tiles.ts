@@ -182,7 +182,9 @@ export function entryBundle(tx: ReadTx, log: number, n: number, width: number): 
  */
 export function nodesOf(tx: ReadTx, log: number, size: number): NodeAt {
   const tiles = new Map<string, Buffer>()
-  return (level, index) => {
+  /** The roots of two sizes have most subtrees in common. */
+  const nodes = new Map<string, Buffer>()
+  const nodeAt: NodeAt = (level, index) => {
     const tileLevel = Math.floor(level / tileHeight)
     const width = 2 ** (level % tileHeight)
     const first = index * width
@@ -197,6 +199,14 @@ export function nodesOf(tx: ReadTx, log: number, size: number): NodeAt {
     const hashes = tile.subarray(from, from + width * hashBytes)
     if (hashes.length !== width * hashBytes) throw new Error(`tile ${key} of log ${log} ends before ${index}`)
     return rootOfTile(hashes)
+  }
+  return (level, index) => {
+    const key = `${level}/${index}`
+    const known = nodes.get(key)
+    if (known) return known
+    const node = nodeAt(level, index)
+    nodes.set(key, node)
+    return node
   }
 }
 

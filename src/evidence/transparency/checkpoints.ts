@@ -195,17 +195,21 @@ export class Checkpoints {
       await nextTurn()
     }
     const known = this.newest()
-    const { root, before } = work.read((tx) => {
+    const { root, before, newest } = work.read((tx) => {
       // One reader for both: each complete subtree of the smaller tree is one of the larger, too.
       const nodes = nodesOf(tx, log, size)
-      return { root: rootOf(size, nodes), before: known && rootOf(known.size, nodes) }
+      return {
+        root: rootOf(size, nodes),
+        before: known && rootOf(known.size, nodes),
+        newest: newestCheckpoint(tx, log),
+      }
     })
     if (known && known.size === size && known.root.equals(root)) return known
     this.#refuseAnotherHistory(known, before)
     await writeHeadFile(dataDir, { logId: logRoom.identity.logId, size, root }).catch((cause: unknown) => {
       throw new AppError('STORAGE_FULL', 'The head of the log could not be stored', { cause, retryAfterSeconds: 60 })
     })
-    const stored = work.read((tx) => demandNoneBeyond(newestCheckpoint(tx, log), size, root))
+    const stored = demandNoneBeyond(newest, size, root)
     const signed_at_ms = this.#needs.clock.now()
     const note = stored?.note ?? (await this.#needs.keys.sign({ size, root }, signed_at_ms))
     const made = await work.write((tx) => {
