@@ -42,7 +42,7 @@ async function box(t: Parameters<typeof place>[0]): Promise<Place> {
 /** Each view, and what shows that it is there. */
 const views: readonly (readonly [path: string, ready: (page: Page) => Promise<unknown>])[] = [
   ['alerts', (page) => page.getByText('The disk has 1.9 GB free, less than 2 GB.').waitFor()],
-  ['system', (page) => page.locator('.day-chart svg').first().waitFor()],
+  ['system', (page) => page.locator('.day-chart canvas').first().waitFor()],
   ['devices', (page) => page.getByText('wall-1').first().waitFor()],
   ['webhooks', (page) => page.getByRole('checkbox').nth(5).waitFor()],
 ]

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { alertTexts } from '../../src/console/page/alert-texts.ts'
 import { alertWords } from '../../src/console/page/alert-words.ts'
-import { charts, extentOf, lineOf, valueWords } from '../../src/console/page/day-figures.ts'
+import { charts, extentOf, topOf, valueWords } from '../../src/console/page/day-figures.ts'
 import { systemTexts } from '../../src/console/page/system-texts.ts'
 import { figureNames } from '../../src/health/last-day.ts'
 import { components, kinds } from '../../src/health/troubles.ts'
@@ -44,8 +44,7 @@ t.test('each figure that the gateway keeps has a chart, with values that a perso
   t.equal(valueWords(48.6, 'celsius'), '49 °C')
   t.same(extentOf([null, 3, 1, 2, null]), { now: 2, least: 1, most: 3 })
   t.equal(extentOf([null, null]), undefined, 'a box without the sensor')
-  const { path, top } = lineOf([0, 60, 120, 240], [0, 10, null, 5])
-  t.equal(top, 11)
-  t.equal(path, 'M0 100L250 9.1M1000 54.5', 'a minute that nobody measured is a gap')
+  t.equal(topOf([0, 10, null, 5]), 11, 'there is room above the most')
+  t.equal(topOf([0, null]), 1, 'an axis has a length')
   t.end()
 })

@@ -51,22 +51,7 @@ export function extentOf(column: readonly (number | null)[]): Extent | undefined
   return { now, least: Math.min(...values), most: Math.max(...values) }
 }
 
-/**
- * Draws a column on a field of 1000 by 100, zero at the bottom, with room above the most; what is missing is a gap. Pure.
- * @param times milliseconds, oldest first
- */
-export function lineOf(
-  times: readonly number[],
-  column: readonly (number | null)[],
-): { readonly path: string; readonly top: number } {
-  const top = (extentOf(column)?.most ?? 0) * 1.1 || 1
-  const [first = 0, last = 0] = [times[0], times.at(-1)]
-  const length = last - first || 1
-  const steps = column.map((value, i) => {
-    if (value === null) return ''
-    const isAfterGap = typeof column[i - 1] !== 'number'
-    const x = Math.round((((times[i] ?? first) - first) / length) * 10_000) / 10
-    return `${isAfterGap ? 'M' : 'L'}${x} ${Math.round((1 - value / top) * 1000) / 10}`
-  })
-  return { path: steps.join(''), top }
+/** Returns where the axis of a column ends: a tenth above its most. Pure. */
+export function topOf(column: readonly (number | null)[]): number {
+  return (extentOf(column)?.most ?? 0) * 1.1 || 1
 }
