@@ -104,7 +104,7 @@ function figuresOf(ms: Record<'append' | 'digest' | 'checkpoint' | 'hash', numbe
     },
     {
       id: 'checkpoint',
-      what: 'CPU of the main thread for a checkpoint over 256 new leaves: tile, root, both signatures, row',
+      what: 'CPU of the main thread for a checkpoint over 256 new leaves: root, both signatures, row',
       value: ms.checkpoint,
       unit: 'ms',
       target: { limit: 2, sense: 'at most' },
