@@ -25,8 +25,8 @@ const batch = 2000
 
 /**
  * Checks what a verification can check without a leaf: the schema and the file of the database, that every row has a leaf and every
- * event an entry of the audit trail, openings against their commitments, and links to people against the commitments of their rows. It is half of the work of a verification. Throws ExitError when the file
- * cannot be opened.
+ * event an entry of the audit trail, openings against their commitments, and links to people against the commitments of their
+ * rows. That is about two fifths of a verification. Throws ExitError when the file cannot be opened.
  */
 export function checkBesideLeaves(dataDir: string): BesideLeaves {
   const db = openReader(databaseFile(dataDir))
