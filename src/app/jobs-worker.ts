@@ -25,6 +25,7 @@ function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResul
   switch (request.job) {
     case 'verify':
       return verifyWithOutsiders(dataDir, request.told.known, {
+        part: request.told.part,
         mayLackFiles: request.told.mayLackFiles ?? false,
         onProgress: (share) => parentPort?.postMessage({ id: request.id, share }),
       })

@@ -11,7 +11,7 @@ import type {
 } from '../backup/index.ts'
 import type { Replays } from '../cameras/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { FullVerification, KnownOutsiders } from '../evidence/index.ts'
+import { type FullVerification, type KnownOutsiders, type VerifyPart, verifyInTwoThreads } from '../evidence/index.ts'
 import type { ComposedReport, ReportSpec } from '../governance/index.ts'
 import { workerEntry } from '../platform/bundle.ts'
 import type { Clock, Logger } from '../platform/index.ts'
@@ -19,7 +19,7 @@ import type { RecordedMotion, Replayed, ReplaySpec } from '../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
 type JobKinds = {
-  verify: { readonly told: VerifyAsked; readonly result: FullVerification }
+  verify: { readonly told: VerifyAsked & { readonly part: VerifyPart }; readonly result: FullVerification }
   report: { readonly told: ReportSpec; readonly result: ComposedReport }
   scores: { readonly told: ReplaySpec; readonly result: Replayed }
   whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
@@ -82,7 +82,9 @@ export class Jobs {
     }
     onShare(0)
     try {
-      const result = await this.#run(dataDir, { job: 'verify', told: asked }, onShare)
+      const result = await verifyInTwoThreads(dataDir, (part) =>
+        this.#run(dataDir, { job: 'verify', told: { ...asked, part } }, onShare),
+      )
       const seconds = Math.round((this.#clock.monotonic() - startedMs) / 1000)
       const { ok, size } = result
       if (seconds * 1000 >= slowMs) this.#log.info({ ok, leaves: size, seconds }, 'the ledger was verified')

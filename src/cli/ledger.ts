@@ -12,6 +12,7 @@ import {
   outsidersOf,
   type Verification,
   type VerifiedLog,
+  verifyInTwoThreads,
   verifyWithOutsiders,
   witnessKeyOf,
 } from '../evidence/index.ts'
@@ -119,7 +120,9 @@ async function recompute({ runtimeDir, dataDir, evidence }: Config): Promise<Ful
   try {
     if (await daemonServes(runtimeDir, dataDir)) return await verifyThroughDaemon(runtimeDir, progress?.at)
     const options = progress && { onProgress: progress.at }
-    const verification = await verifyWithOutsiders(dataDir, outsidersOf(evidence), options)
+    const verification = await verifyInTwoThreads(dataDir, (part) =>
+      verifyWithOutsiders(dataDir, outsidersOf(evidence), { ...options, part }),
+    )
     noteVerification(dataDir, verification, systemClock.now())
     return verification
   } finally {

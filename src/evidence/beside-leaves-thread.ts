@@ -10,8 +10,8 @@ const worthAThreadBytes = 16 * 1024 * 1024
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 }
 
 export type RunningCheck = {
-  /** What was found; undefined when the thread could not do it, such as for want of memory. */
-  readonly found: Promise<BesideLeaves | undefined>
+  /** What was found. Rejects when the thread could not do it, such as for want of memory. */
+  readonly found: Promise<BesideLeaves>
   /** Ends the thread. */
   stop(): Promise<unknown>
 }
@@ -21,10 +21,10 @@ export function beginCheckBesideLeaves(dataDir: string): RunningCheck | undefine
   const bytes = statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? 0
   if (bytes < worthAThreadBytes) return undefined
   const worker = new Worker(workerEntry('beside-leaves'), { workerData: dataDir, resourceLimits })
-  const found = new Promise<BesideLeaves | undefined>((resolve) => {
+  const found = new Promise<BesideLeaves>((resolve, reject) => {
     worker.once('message', resolve)
-    worker.once('error', () => resolve(undefined))
-    worker.once('exit', () => resolve(undefined))
+    worker.once('error', reject)
+    worker.once('exit', () => reject(new Error('the thread that checks what stands beside the leaves ended too soon')))
   })
   return { found, stop: () => worker.terminate() }
 }

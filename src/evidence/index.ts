@@ -53,6 +53,8 @@ export {
   type FullVerification,
   outsidersOf,
   type Verification,
+  type VerifyPart,
+  verifyInTwoThreads,
   verifyLedger,
   verifyWithOutsiders,
 } from './verify-all.ts'

@@ -23,17 +23,20 @@ export function verifyLedger(dataDir: string, options: VerifyOptions = {}): Veri
   return joined(checkBesideLeaves(dataDir), verifyLeaves(dataDir, options))
 }
 
+/** What one thread verifies: everything, or only the leaves with all that they state, while another one checks what stands beside. */
+export type VerifyPart = 'everything' | 'leaves'
+
 /**
  * Recomputes the ledger as `verifyLedger` does, and verifies the stored cosignatures of witnesses and time stamps by those whom the
- * config names. What stands beside the leaves of a large ledger is checked in a second thread meanwhile. Rejects as `verifyLedger`
- * throws.
+ * config names. Rejects as `verifyLedger` throws.
  */
 export async function verifyWithOutsiders(
   dataDir: string,
   known: KnownOutsiders,
-  options: VerifyOptions = {},
+  { part = 'everything', ...options }: VerifyOptions & { readonly part?: VerifyPart } = {},
 ): Promise<FullVerification> {
-  const ledger = await verifyInTwoThreads(dataDir, options)
+  const beside = part === 'everything' ? checkBesideLeaves(dataDir) : nothingBeside
+  const ledger = joined(beside, verifyLeaves(dataDir, options))
   const {
     mismatches: ofOthers,
     truncated: areMoreOfOthers,
@@ -43,18 +46,30 @@ export async function verifyWithOutsiders(
   return { ...ledger, ok: mismatches.length === 0, mismatches, truncated, countersigned }
 }
 
-async function verifyInTwoThreads(dataDir: string, options: VerifyOptions): Promise<Verification> {
+/**
+ * Has a ledger verified by `verify`; for a large one, of its leaves alone, while a thread of its own checks what stands beside them.
+ * Only for the main thread: a thread of the single binary cannot start one. Rejects when either fails.
+ */
+export async function verifyInTwoThreads(
+  dataDir: string,
+  verify: (part: VerifyPart) => Promise<FullVerification>,
+): Promise<FullVerification> {
   const check = beginCheckBesideLeaves(dataDir)
-  if (!check) return verifyLedger(dataDir, options)
+  if (!check) return verify('everything')
   try {
-    const leaves = verifyLeaves(dataDir, options)
-    return joined((await check.found) ?? checkBesideLeaves(dataDir), leaves)
+    const [leaves, beside] = await Promise.all([verify('leaves'), check.found])
+    return joined(beside, leaves)
   } finally {
     await check.stop()
   }
 }
 
-function joined({ openings, ...beside }: BesideLeaves, leaves: VerifiedLeaves): Verification {
+const nothingBeside: BesideLeaves = { openings: 0, mismatches: [], truncated: false }
+
+function joined<Leaves extends VerifiedLeaves>(
+  { openings, ...beside }: BesideLeaves,
+  leaves: Leaves,
+): Leaves & Verification {
   const { mismatches, truncated } = joinFindings(beside, leaves)
   return { ...leaves, ok: mismatches.length === 0, openings, mismatches, truncated }
 }

@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { makeAccount, stateOf, writeConfig } from '../../scripts/bench/site.ts'
 import { buildBinary, thisArch } from '../../scripts/build.ts'
 import { playStory, titles } from '../../scripts/demo-parts/story.ts'
+import { databaseFile } from '../../src/database/index.ts'
 import { startResponder } from '../support/onvif/responder.ts'
-import { runToEnd } from '../support/process.ts'
+import { type Daemon, runToEnd, startDaemon } from '../support/process.ts'
 
 // Building takes some ten seconds, and longer on a busy machine.
 t.setTimeout(300_000)
@@ -39,6 +42,30 @@ t.test('the single binary carries its own ffmpeg, Node and SQLite, and unpacks o
   t.equal(statSync(version.ffmpeg.path).mode & 0o777, 0o755)
   t.match(JSON.parse(run('openapi')), { openapi: '3.1.0', paths: { '/api/whms/events': {} } })
   t.match(run('config', 'example'), /^site:$/m)
+})
+
+t.test('the single binary verifies a large ledger in two threads, running or by itself', async (t) => {
+  const { path } = await buildBinary({ arch: thisArch() })
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-binary-'))
+  let daemon: Daemon | undefined
+  t.teardown(async () => {
+    await daemon?.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const args = ['--config', writeConfig(folder, await makeAccount())]
+  const env = { PKG_NATIVE_CACHE_PATH: folder, PATH: process.env['PATH'] }
+  const serve = () => startDaemon(args, { cwd: folder, command: path, env })
+  await (await serve()).end('SIGTERM')
+  const db = new BetterSqlite3(databaseFile(stateOf(folder)))
+  db.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(20000000)); DROP TABLE padding')
+  db.close()
+  const verify = () => runToEnd(path, ['ledger', 'verify', '--json', ...args], { cwd: folder, env })
+  const byItself = await verify()
+  t.match(byItself, { code: 0, stderr: '' })
+  daemon = await serve()
+  const byDaemon = await verify()
+  t.match(byDaemon, { code: 0, stderr: '' })
+  t.same(JSON.parse(byDaemon.stdout), JSON.parse(byItself.stdout))
 })
 
 t.test('the single binary finds a camera and its streams', async (t) => {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import { verifyLedger, verifyWithOutsiders } from '../../src/evidence/index.ts'
+import { type VerifyPart, verifyInTwoThreads, verifyLedger, verifyWithOutsiders } from '../../src/evidence/index.ts'
 import { sha256 } from '../../src/log/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
@@ -251,11 +251,18 @@ t.test(
     alter(dataDir, [grow])
     t.ok(statSync(databaseFile(dataDir)).size > 16 * 1024 * 1024)
     const nobody = { witnesses: [], authorities: [] }
-    t.match(await verifyWithOutsiders(dataDir, nobody), { ok: true, events: 6, mismatches: [], truncated: false })
+    const parts: VerifyPart[] = []
+    const verify = () =>
+      verifyInTwoThreads(dataDir, (part) => {
+        parts.push(part)
+        return verifyWithOutsiders(dataDir, nobody, { part })
+      })
+    t.match(await verify(), { ok: true, events: 6, mismatches: [], truncated: false })
     const anotherName = withoutTriggers(`UPDATE person SET name = 'piet' WHERE name = 'olga'`, 'person_%')
     alter(dataDir, [...hiddenRow, anotherName])
-    const { ok, mismatches } = await verifyWithOutsiders(dataDir, nobody)
+    const { ok, mismatches } = await verify()
     t.notOk(ok)
+    t.strictSame(parts, ['leaves', 'leaves'])
     t.match(mismatches, [
       { where: 'file', what: /missing from index placement_event_occupancy/ },
       { where: 'event 1', what: /is linked to somebody else as its operator/ },
