@@ -1,7 +1,7 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import type { CameraState, CameraStatus, MotionFired } from '../video/index.ts'
+import type { CameraState, CameraStatus, MotionFired, PicturesMissing } from '../video/index.ts'
 import { causeOfProblem } from './gap-causes.ts'
 import type { EndedGap, GapLedger } from './gap-ledger.ts'
 import * as store from './gap-store.ts'
@@ -48,6 +48,8 @@ const words = {
   down: 'gatehouse did not run.',
   thread: 'The part of gatehouse that reads the cameras did not run. The log of gatehouse says why.',
   replaced: 'The stream was opened anew with other settings.',
+  missing:
+    'The stream was open, but its pictures of this time never came. The camera or the network left them out, as both do when the line or the gateway is too busy.',
   cooldown: 'Something moved before the cooldown after the last clip was over.',
 }
 
@@ -142,6 +144,14 @@ export class GapKeeper {
     this.#step(cameraId, { kind: 'cooldown', ...span, detail: words.cooldown })
   }
 
+  /** Notes that pictures never came, though others did before and after. */
+  missed({ cameraId, fromAgoMs, toAgoMs }: PicturesMissing): void {
+    if (!this.#cameras.get(cameraId)?.duty.watches) return
+    const nowMs = this.#needs.clock.monotonic()
+    const span = { fromMs: nowMs - fromAgoMs, toMs: nowMs - toAgoMs }
+    this.#step(cameraId, { kind: 'missing', ...span, cause: 'stalled', detail: words.missing })
+  }
+
   /** Notes that all streams have ended, because the cameras thread has, or that it cannot be started. */
   threadEnded(): void {
     const atMs = this.#needs.clock.monotonic()
@@ -220,7 +230,8 @@ export class GapKeeper {
     if (!camera) return
     const before = camera.watch.open
     const { watch, closed } = watchStep(camera.watch, event)
-    const anchor = camera.anchor
+    // A gap that was never open is labelled by the wall clock as it is now.
+    const anchor = before ? camera.anchor : this.#anchorAt(closed[0]?.fromMs ?? 0)
     camera.watch = watch
     if (watch.open && !before) camera.anchor = this.#anchorAt(watch.open.fromMs)
     this.#ended.push(...closed.map((gap) => endedGap(cctvId, gap, anchor)))

@@ -171,6 +171,9 @@ export class CamerasService {
         this.#needs.gaps.heard(message)
         this.#preRolls.heard(message, this.#needs.clock.monotonic())
         break
+      case 'picturesMissing':
+        this.#needs.gaps.missed(message)
+        break
       case 'motionFired':
         this.#needs.gaps.cooled(message)
         void this.#needs.recorder.fired(message)

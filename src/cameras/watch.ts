@@ -60,6 +60,14 @@ export type WatchEvent =
     }
   /** An attempt to get pictures begins. */
   | { readonly kind: 'trying'; readonly atMs: number }
+  /** Pictures came before and after this time, and none of it. */
+  | {
+      readonly kind: 'missing'
+      readonly fromMs: number
+      readonly toMs: number
+      readonly cause: GapCause
+      readonly detail: string
+    }
   /** Something moved, and nothing can be recorded until the cooldown is over. */
   | { readonly kind: 'cooldown'; readonly fromMs: number; readonly untilMs: number; readonly detail: string }
   /** Time has passed. */
@@ -84,6 +92,8 @@ export function watchStep(watch: Watch, event: WatchEvent): WatchStep {
       return watch.receiving ? lose(watch, event) : remain(watch, event)
     case 'trying':
       return stay(watch.open ? { ...watch, open: { ...watch.open, attemptMs: event.atMs } } : watch)
+    case 'missing':
+      return miss(watch, event)
     case 'cooldown':
       return cool(watch, event)
     case 'tick':
@@ -124,6 +134,14 @@ function remain({ open, decidedMs }: Watch, event: NoPictures): WatchStep {
   const isTaken = closed.length === 0
   const next = { ...open, cause, detail, attemptMs: null, ...(!isTaken && { fromMs: changeMs, follows: true }) }
   return { watch: { receiving: false, decidedMs: next.fromMs, open: next }, closed }
+}
+
+/** A gap that lasts, or that ended after this time began, has its own cause; what is left of this time is another one. */
+function miss(watch: Watch, { fromMs, toMs, cause, detail }: Extract<WatchEvent, { kind: 'missing' }>): WatchStep {
+  const { receiving, open, decidedMs } = watch
+  const beginMs = Math.max(fromMs, decidedMs)
+  if (!receiving || open || toMs - beginMs < smallestGapMs) return stay(watch)
+  return { watch: { ...watch, decidedMs: toMs }, closed: [{ cause, detail, fromMs: beginMs, toMs }] }
 }
 
 function cool(watch: Watch, { fromMs, untilMs, detail }: Extract<WatchEvent, { kind: 'cooldown' }>): WatchStep {

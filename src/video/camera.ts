@@ -10,7 +10,7 @@ import { MotionWatch } from './motion-watch.ts'
 import { PicturePace } from './picture-pace.ts'
 import { preRollProblem } from './pre-roll.ts'
 import { type Problem, plainWords } from './problems.ts'
-import { Ring } from './ring.ts'
+import { type Missing, Ring } from './ring.ts'
 import { ageMs, freshGroup, lastPicture } from './snapshot.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from './stream.ts'
 import type { VideoMemory } from './video-memory.ts'
@@ -79,6 +79,7 @@ export class Camera {
     this.#ring = new Ring({
       keepMs: ringKeepMs(settings),
       onJump: () => this.#main.broken('time-jump'),
+      onMissing: (span) => this.#tellMissing(span),
       onSizeChange: () => this.#main.broken('size-changed'),
     })
     this.#detectRing = new Ring({
@@ -212,6 +213,7 @@ export class Camera {
       ...this.#streamOptions(this.#mainPlan(), this.#ring),
       onVideo: (bytes) => this.#video(bytes),
       onBegin: () => {
+        this.#ring.begin(this.#needs.clock.monotonic())
         if (this.#settings.detectUrl === null) this.#watch.reconnect()
       },
       // Without video there is nothing to record, even if detection has a separate stream.
@@ -227,7 +229,10 @@ export class Camera {
     return new Stream({
       ...this.#streamOptions(this.#detectPlan(), this.#detectRing),
       onVideo: (bytes) => this.#detectRing.push(bytes, this.#needs.clock.monotonic()),
-      onBegin: () => this.#watch.reconnect(),
+      onBegin: () => {
+        this.#detectRing.begin(this.#needs.clock.monotonic())
+        this.#watch.reconnect()
+      },
       // An open clip gets its post-roll from the other stream.
       onEnd: () => this.#detectRing.restart(),
     })
@@ -353,6 +358,12 @@ export class Camera {
       if (detecting || streaming || keptStream(this.#settings)) this.#tellStatus()
       this.#beat()
     })
+  }
+
+  #tellMissing({ fromMs, toMs }: Missing): void {
+    const nowMs = this.#needs.clock.monotonic()
+    const { cameraId } = this.#settings
+    this.#needs.emit({ type: 'picturesMissing', cameraId, fromAgoMs: nowMs - fromMs, toAgoMs: nowMs - toMs })
   }
 
   #tellStatus(): void {

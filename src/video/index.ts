@@ -21,6 +21,7 @@ export type {
   LiveFormat,
   LivePicture,
   MotionFired,
+  PicturesMissing,
   RedactionJob,
   SnapshotFailed,
   SnapshotTaken,

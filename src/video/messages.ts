@@ -174,6 +174,14 @@ export type CameraStatus = {
   readonly keyFrameSeconds: number | null
 }
 
+/** Pictures were left out of a stream that went on: none was taken between these two. They were as long ago as this. */
+export type PicturesMissing = {
+  readonly type: 'picturesMissing'
+  readonly cameraId: number
+  readonly fromAgoMs: number
+  readonly toAgoMs: number
+}
+
 export type MotionFired = {
   readonly type: 'motionFired'
   readonly cameraId: number
@@ -301,6 +309,7 @@ export type FromCameras =
   | { readonly type: 'idsWanted'; readonly count: number }
   | CameraState
   | CameraStatus
+  | PicturesMissing
   | MotionFired
   | ClipClosed
   | ClipLost

@@ -1,3 +1,4 @@
+import { EarliestOffset } from './earliest-offset.ts'
 import { type PictureSize, pictureSize } from './picture-size.ts'
 import { SmallestOffset } from './smallest-offset.ts'
 import { type Codec, type Unit, UnitSplitter } from './transport-stream.ts'
@@ -21,6 +22,8 @@ export type Cut = {
   readonly codec: Codec
 }
 
+export type Missing = { readonly fromMs: number; readonly toMs: number }
+
 export type RingOptions = {
   /** Milliseconds of the past to keep; up to one group of pictures more is kept. */
   readonly keepMs: number
@@ -28,6 +31,8 @@ export type RingOptions = {
   readonly maxBytes?: number
   /** Called when the clock of the stream has jumped, after the ring was emptied and its listeners were ended. */
   readonly onJump?: () => void
+  /** Called when pictures were left out of a stream that went on: the picture before and the one after (monotonic). */
+  readonly onMissing?: (span: Missing) => void
   /** Whether `replay` fills it. */
   readonly isReplay?: boolean
   /** Called when the size of the pictures has changed, after the ring was emptied and its listeners were ended. */
@@ -39,6 +44,8 @@ export const ringBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** Reordering and early arrival stay below this; more is a jump. */
 const jumpMs = 1500
+/** Pictures this far apart, and four times as far as usual, are not all there. */
+const missingMs = 2000
 /** Tolerance for computed times, so that rounding misses no picture. */
 const roundingMs = 1
 /** ffmpeg has looked at a new stream for a second before it passes anything on; it has caught up after this much video. */
@@ -59,6 +66,7 @@ export class Ring {
   #units: Unit[] = []
   #sizeBytes = 0
   readonly #offset = new SmallestOffset()
+  readonly #earliest = new EarliestOffset()
   #newestKey: Unit | undefined
   /** The first one since the ring was emptied. */
   #firstUnit: Unit | undefined
@@ -67,6 +75,7 @@ export class Ring {
   #size: PictureSize | undefined
   #wasShortened = false
   readonly #onJump: () => void
+  readonly #onMissing: (span: Missing) => void
   #replayOffsetMs: number | undefined
   readonly #onSizeChange: () => void
 
@@ -74,6 +83,7 @@ export class Ring {
     this.#keepMs = options.keepMs
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#onJump = options.onJump ?? (() => {})
+    this.#onMissing = options.onMissing ?? (() => {})
     if (options.isReplay) this.#splitter = new UnitSplitter({ timesAreKnown: true })
     this.#onSizeChange = options.onSizeChange ?? (() => {})
   }
@@ -196,6 +206,11 @@ export class Ring {
     return true
   }
 
+  /** Notes when (monotonic) the connection began whose video comes next. */
+  begin(nowMs: number): void {
+    this.#earliest.begin(nowMs)
+  }
+
   /** Empties the ring: another process begins, whose video does not continue this one. */
   restart(): void {
     this.#splitter = new UnitSplitter()
@@ -269,10 +284,13 @@ export class Ring {
     const jumped = this.#isJump(unit)
     const resized = this.#isResized(unit)
     if (jumped || resized || this.#beginsReordering(unit)) this.#forget()
+    const before = this.#isAfterMissing(unit) ? this.newest : undefined
     this.#firstUnit ??= unit
     this.#units.push(unit)
     this.#sizeBytes += unit.bytes.length
     this.#offset.note(unit.ptsMs, unit.arrivedMs)
+    this.#earliest.note(unit.ptsMs, unit.arrivedMs)
+    if (before) this.#onMissing({ fromMs: this.arrivalOf(before.ptsMs), toMs: this.arrivalOf(unit.ptsMs) })
     if (unit.key) this.#noteKey(unit)
     for (const listener of [...this.#listeners]) listener.unit(unit)
     if (jumped) this.#onJump()
@@ -287,13 +305,18 @@ export class Ring {
     return before !== undefined && size !== undefined && (size.width !== before.width || size.height !== before.height)
   }
 
-  /** Says whether the stream's time ran back, or a picture came before it can have been taken. A gap is no jump. */
-  #isJump(unit: Unit): boolean {
-    const before = this.#units.at(-1)
+  /** Says whether the stream's time ran back, or a picture came before it can have been taken. */
+  #isJump({ ptsMs, arrivedMs }: Unit): boolean {
+    const before = this.newest
     if (!before) return false
-    const stepMs = unit.ptsMs - before.ptsMs
-    const earlyMs = (this.#offset.ms ?? 0) - (unit.arrivedMs - unit.ptsMs)
-    return stepMs < -jumpMs || (earlyMs > jumpMs && stepMs - (unit.arrivedMs - before.arrivedMs) > jumpMs)
+    return ptsMs - before.ptsMs < -jumpMs || this.#earliest.earlyMs(ptsMs, arrivedMs) > jumpMs
+  }
+
+  /** Says whether pictures before this one never came: they are not late, and the clock of the stream is right. */
+  #isAfterMissing({ ptsMs }: Unit): boolean {
+    const [before, perSecond] = [this.newest, this.picturesPerSecond]
+    if (!before || !perSecond) return false
+    return ptsMs - before.ptsMs >= Math.max(missingMs, (4 * 1000) / perSecond)
   }
 
   /**
@@ -318,6 +341,7 @@ export class Ring {
     this.#units = []
     this.#sizeBytes = 0
     this.#offset.reset()
+    this.#earliest.reset()
     for (const listener of [...this.#listeners]) listener.broken()
   }
 

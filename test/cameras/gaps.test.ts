@@ -77,6 +77,16 @@ t.test('an outage is a gap from the last picture to the first one after it, with
   t.match(await gapsOf(gateway), [{ id: 1, from: at(55), to: at(70), cause: 'stalled', seq: 1 }])
 })
 
+t.test('pictures that never came are a gap of an open stream, and say so', async (t) => {
+  const gateway = await open(t)
+  await gateway.live7()
+  gateway.clock.advance(60_000)
+  gateway.cameras.heard({ type: 'picturesMissing', cameraId: 7, fromAgoMs: 9000, toAgoMs: 4000 })
+  await gateway.settle()
+  t.match(await gapsOf(gateway), [{ from: at(51), to: at(56), cause: 'stalled', detail: /stream was open/, seq: 1 }])
+  t.match(await watched(gateway, at(50), at(60)), { watchedShare: 0.5 })
+})
+
 t.test('a gap that has ended is a leaf, is told to the receivers, and is verified', async (t) => {
   const gateway = await open(t)
   await gateway.live7()

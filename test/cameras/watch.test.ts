@@ -88,8 +88,21 @@ t.test('motion in the cooldown is a gap until the cooldown is over, or until the
   ])
 })
 
+const missing = (fromMs: number, toMs: number): WatchEvent => ({
+  ...{ kind: 'missing', fromMs, toMs, cause: 'stalled', detail: 'missing' },
+})
+
+t.test('pictures that never came are a gap, though others came before and after', async (t) => {
+  t.strictSame(play(live, missing(10_000, 14_000)), { ended: ['stalled 10000-14000'], open: null })
+  t.strictSame(play(live, missing(10_000, 11_999)).ended, [], 'not less than two seconds')
+  const lost = [none('offline', 10_000, 10_000), pictures(20_000)]
+  t.strictSame(play(live, ...lost, missing(15_000, 25_000)).ended, ['offline 10000-20000', 'stalled 20000-25000'])
+  t.strictSame(play(live, none('offline', 10_000, 10_000), missing(12_000, 15_000)).open, 'offline 10000-')
+  t.strictSame(play(live, missing(10_000, 14_000), none('offline', 13_000, 15_000)).open, 'offline 14000-')
+})
+
 type Move = {
-  readonly kind: 'pictures' | 'trying' | 'cooldown' | 'tick' | GapCause
+  readonly kind: 'pictures' | 'trying' | 'cooldown' | 'missing' | 'tick' | GapCause
   readonly ms: number
   readonly ago: number
 }
@@ -97,7 +110,7 @@ type Move = {
 /** Time passes by `ms`; the last picture was up to `ago` before that. */
 const moves: fc.Arbitrary<Move[]> = fc.array(
   fc.record({
-    kind: fc.constantFrom<Move['kind']>('pictures', 'pictures', 'trying', 'cooldown', 'tick', ...gapCauses),
+    kind: fc.constantFrom<Move['kind']>('pictures', 'pictures', 'trying', 'cooldown', 'missing', 'tick', ...gapCauses),
     ms: fc.nat(5000),
     ago: fc.nat(6000),
   }),
@@ -110,6 +123,8 @@ function eventOf({ kind, ago }: Move, atMs: number, pictureMs: number): WatchEve
     case 'trying':
     case 'tick':
       return { kind, atMs }
+    case 'missing':
+      return { kind, fromMs: atMs - ago, toMs: atMs, cause: 'stalled', detail: '' }
     case 'cooldown':
       return { kind, fromMs: Math.max(atMs - ago, pictureMs), untilMs: atMs + ago, detail: '' }
     default:

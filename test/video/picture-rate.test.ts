@@ -22,6 +22,16 @@ t.test('five pictures a second are no flood, nor is what a camera or a network h
   t.notOk(floods({ pictures: 500, everyMs: 200 }, { pictures: 75, everyMs: 2 }, { pictures: 100, everyMs: 200 }))
 })
 
+t.test('what a busy gateway was behind by is no flood when it catches up', async (t) => {
+  const slow = { pictures: 300, everyMs: 400 }
+  t.notOk(floods({ pictures: 300, everyMs: 200 }, slow, { pictures: 300, everyMs: 2 }, { pictures: 500, everyMs: 200 }))
+  t.ok(floods(slow, { pictures: 400, everyMs: 2 }), 'but not more than that')
+  t.ok(
+    floods({ pictures: 300, everyMs: 200 }, slow, { pictures: 300, everyMs: 2 }, { pictures: 100, everyMs: 2 }),
+    'once',
+  )
+})
+
 t.test('a gap of an hour that ffmpeg fills with copies is a flood within a second', async (t) => {
   t.ok(floods({ pictures: 500, everyMs: 200 }, { pictures: 300, everyMs: 3 }))
   t.ok(floods({ pictures: 500, everyMs: 40 }), 'also when it is slow')

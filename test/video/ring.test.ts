@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
@@ -6,6 +5,7 @@ import { pictureSize } from '../../src/video/picture-size.ts'
 import { type Cut, Ring } from '../../src/video/ring.ts'
 import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
 import { footage } from '../support/footage.ts'
+import { transportStream as written } from '../support/transport-stream.ts'
 
 const ffmpeg = locateFfmpeg().path
 const passer = await footage('passer')
@@ -14,23 +14,7 @@ const groupMs = passer.gopMs
 const pictures = (passer.durationMs / 1000) * perSecond
 
 /** The footage as the ingest's ffmpeg writes it; `offset` in seconds. */
-function transportStream(clip: { file: string; codec: string; fps: number }, offset = '0'): Buffer {
-  const input = ['-nostdin', '-loglevel', 'error', '-r', String(clip.fps), '-f', clip.codec, '-i', clip.file]
-  const output = [
-    '-c',
-    'copy',
-    '-output_ts_offset',
-    offset,
-    '-f',
-    'mpegts',
-    '-muxdelay',
-    '0',
-    '-muxpreload',
-    '0',
-    'pipe:1',
-  ]
-  return execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
-}
+const transportStream = (clip: Parameters<typeof written>[0], offset = '0') => written(clip, ffmpeg, offset)
 
 const stream = transportStream(passer)
 
