@@ -29,7 +29,7 @@ export async function packBinary({ arch, packages, stage, work }: PackOrder): Pr
   const binary = join(work, 'binary')
   say(`packing for ${arch} on Node ${version}`)
   await runPkg(home, [stage, '--sea', '--targets', `node${version}-linux-${arch}`, '--output', binary])
-  nameTempFolder(required(binary, 'pkg has made no binary'))
+  mendBytes(required(binary, 'pkg has made no binary'))
   chmodSync(binary, 0o755)
   return binary
 }
@@ -70,14 +70,30 @@ async function relay(stream: NodeJS.ReadableStream): Promise<void> {
   for await (const line of createInterface({ input: stream })) if (line.trim()) say(`  ${line.trimEnd()}`)
 }
 
-/** The only bytes in which two builds differ are the random end of the folder in which pkg worked. */
-function nameTempFolder(binary: string): void {
+function mendBytes(binary: string): void {
   const bytes = readFileSync(binary)
+  nameTempFolder(bytes)
+  forgetHome(bytes)
+  writeFileSync(binary, bytes)
+}
+
+/** The only bytes in which two builds differ are the random end of the folder in which pkg worked. */
+function nameTempFolder(bytes: Buffer): void {
   const prefix = Buffer.from('/tmp/pkg-sea-')
   const found = placesOf(bytes, prefix)
   if (found.length !== 1) throw new Error(`the binary names pkg's temp folder ${found.length} times instead of once`)
   for (const place of found) bytes.write('000000', place + prefix.length, 'latin1')
-  writeFileSync(binary, bytes)
+}
+
+/**
+ * Before anything of ours runs, pkg asks for the home folder, in the main thread and in each other, and dies where the user has
+ * none (a number in a container). It would unpack the addon there; src/platform/process-shim.ts decides where that goes.
+ */
+function forgetHome(bytes: Buffer): void {
+  const asked = Buffer.from('path.join(homedir(), ".cache")')
+  const found = placesOf(bytes, asked)
+  if (found.length !== 2) throw new Error(`pkg asks for the home folder in ${found.length} places instead of two`)
+  for (const place of found) bytes.write('""'.padEnd(asked.length), place, 'latin1')
 }
 
 function placesOf(bytes: Buffer, text: Buffer): number[] {

@@ -83,15 +83,19 @@ export async function askDeviceClock(
   return told && aheadSeconds !== null ? { aheadSeconds, roundTripMs: told.roundTripMs } : null
 }
 
-/** Runs a thread for one task. Resolves with what it told: when it is done, has failed, told too much, or the time is over. */
+/**
+ * Runs a thread for one task. Resolves with what it told: when it is done, has failed, told too much, or the time is over.
+ * Rejects when it fails before it has begun, which is no fault of a device.
+ */
 function heard(
   { clock, signal }: OnvifNeeds,
   task: OnvifTask,
   withinMs: number,
   mostNews: number,
 ): Promise<{ news: OnvifNews[]; ended: boolean }> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const news: OnvifNews[] = []
+    let hasBegun = false
     // What the package prints holds text from the network.
     const worker = new Worker(workerEntry('onvif'), { workerData: task, resourceLimits, stdout: true, stderr: true })
     const end = (ended: boolean) => {
@@ -100,12 +104,14 @@ function heard(
     }
     const cancel = clock.after(withinMs, () => end(false))
     signal.addEventListener('abort', () => end(false), { once: true })
-    worker.on('error', () => {
+    worker.on('error', (error) => {
+      if (!hasBegun) reject(new Error(`the thread that speaks ONVIF does not start: ${error.message}`))
       news.push({ kind: 'failed', failure: 'unreadable' })
       end(true)
     })
     worker.on('message', (one: OnvifNews) => {
-      if (one.kind === 'done' || news.length >= mostNews) end(true)
+      if (one.kind === 'begun') hasBegun = true
+      else if (one.kind === 'done' || news.length >= mostNews) end(true)
       else news.push(one)
     })
   })

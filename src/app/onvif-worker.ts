@@ -5,4 +5,8 @@ import { type OnvifNews, type OnvifTask, onvifClient } from '../video/index.ts'
 
 const tell = (news: OnvifNews) => parentPort?.postMessage(news)
 
-void onvifClient(systemClock)(workerData as OnvifTask, tell).then(() => tell({ kind: 'done' }))
+void onvifClient(systemClock).then(async (client) => {
+  tell({ kind: 'begun' })
+  await client(workerData as OnvifTask, tell)
+  tell({ kind: 'done' })
+})

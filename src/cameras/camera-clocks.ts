@@ -17,7 +17,7 @@ type CameraClocksNeeds = {
   readonly clock: Clock
   readonly logger: Logger
   readonly configured: ConfiguredCameras
-  /** Asks a camera for its time. Resolves with null when it does not tell; rejects never. */
+  /** Asks a camera for its time. Resolves with null when it does not tell; rejects when it cannot be asked. */
   readonly measure: (camera: CameraConfig, signal: AbortSignal) => Promise<MeasuredClock | null>
 }
 
@@ -81,7 +81,10 @@ export class CameraClocks {
   /** Says whether the camera told its time and that is stored. */
   async #measure(camera: CameraConfig): Promise<boolean> {
     const { measure, work, clock, logger } = this.#needs
-    const measured = await measure(camera, this.#stopping.signal)
+    const measured = await measure(camera, this.#stopping.signal).catch((err: unknown) => {
+      logger.error({ err, cctvId: camera.id }, 'a camera could not be asked for its time')
+      return null
+    })
     if (!measured) return false
     const { offsetMs, uncertaintyMs, by } = measured
     const row = {

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { Command } from 'commander'
 import { compose, describeApi } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { describeHub } from '../hub/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { silentLogger, systemClock, systemRandom } from '../platform/index.ts'
+import { silentLogger, systemClock, systemRandom, temporaryFolder } from '../platform/index.ts'
 
 export function openapiCommand(): Command {
   return new Command('openapi')
@@ -23,7 +21,7 @@ async function openapiOfHub(): Promise<void> {
  * Prints the description. It is made from the routes, so a gateway is built in a temporary folder and never started.
  */
 async function openapi(): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  const dataDir = temporaryFolder()
   try {
     const { version } = buildInfo()
     const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }

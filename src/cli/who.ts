@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { systemUser } from '../platform/index.ts'
 
 /**
  * Returns the system user who runs this command; with sudo, the user who called sudo. The name goes into the audit
@@ -7,7 +7,7 @@ import { userInfo } from 'node:os'
  */
 export function whoRunsThis(env: NodeJS.ProcessEnv = process.env): string {
   const inFront = env['SUDO_USER']
-  return inFront && mayBelieve(env['SUDO_UID']) ? inFront : userInfo().username
+  return inFront && mayBelieve(env['SUDO_UID']) ? inFront : systemUser().name
 }
 
 /** Compares SUDO_UID with the login user that the kernel keeps: anyone can set an environment variable. */

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import si from 'systeminformation'
-import type { Clock } from '../platform/index.ts'
+import { type Clock, temporaryFolder } from '../platform/index.ts'
 import { LoadStream, makeTestVideo, ringBytes, testVideo } from '../video/index.ts'
 
 /** What a number of cameras that are not there did to this box, beside everything that runs already. */
@@ -70,7 +70,7 @@ export function nextCount(
  */
 export async function measureCapacity(needs: CapacityNeeds): Promise<Capacity> {
   const { ffmpegPath, most = 64, signal } = needs
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-capacity-'))
+  const folder = temporaryFolder()
   const streams: LoadStream[] = []
   const steps: (Step & { limit: Limit | null })[] = []
   try {

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import type { GatewayStatus } from '../app/index.ts'
 import type { Checked, Config } from '../config/index.ts'
-import type { Clock } from '../platform/index.ts'
+import { type Clock, systemUser } from '../platform/index.ts'
 import { ffmpegFacts, heatFacts, memoryFacts } from './facts/box.ts'
 import { streamsSeen } from './facts/cameras.ts'
 import { certificateFacts } from './facts/certificates.ts'
@@ -80,9 +79,9 @@ async function boxFindings(config: Config | undefined): Promise<DoctorFinding[]>
 
 function filesOf(config: Config, file: string | undefined): DoctorFinding[] {
   const owner = statSync(config.dataDir, { throwIfNoEntry: false })
-  const { uid, gid, username } = userInfo()
+  const { uid, gid, name } = systemUser()
   const who = owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : { uid, gid }
-  return fileFindings(fileFacts(config, file, who), who.uid === uid ? username : `user ${who.uid}`)
+  return fileFindings(fileFacts(config, file, who), who.uid === uid ? name : `user ${who.uid}`)
 }
 
 async function networkFindings(config: Config, needs: ExamineNeeds): Promise<DoctorFinding[]> {

@@ -1,11 +1,10 @@
-import { chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 import { type Config, checkConfig, problemList } from '../config/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
-import { readFileIfThere, writeFileDurably } from '../platform/index.ts'
+import { readFileIfThere, temporaryFolder, writeFileDurably } from '../platform/index.ts'
 
 /** Changes of the config: maps as they nest, lists of entries with their whole entries. */
 export type Patch = { readonly [key: string]: unknown }
@@ -23,7 +22,7 @@ export function ownFile(configFile: string): string {
 
 /** Says what is wrong with a patch, without writing it; undefined: nothing. */
 export function problemOf(configFile: string, patch: Patch): string | undefined {
-  const copy = mkdtempSync(join(tmpdir(), 'gatehouse-setup-'))
+  const copy = temporaryFolder()
   try {
     const file = join(copy, basename(configFile))
     for (const [from, to] of filesBeside(configFile, copy)) {

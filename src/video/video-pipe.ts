@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../platform/index.ts'
+import { type Clock, temporaryFolder } from '../platform/index.ts'
 
 export type VideoPipeNeeds = {
   readonly clock: Clock
@@ -51,7 +50,7 @@ export class VideoPipe {
 
   /** Makes a pipe. It is a pair of sockets, because Node stops reading at once from nothing else. */
   static async open(needs: VideoPipeNeeds): Promise<VideoPipe> {
-    const folder = await mkdtemp(join(tmpdir(), 'gatehouse-'))
+    const folder = temporaryFolder()
     try {
       const path = join(folder, 'video')
       const server = createServer({ pauseOnConnect: true }).listen(path)

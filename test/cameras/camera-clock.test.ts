@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { askCameraClock } from '../../src/app/camera-clock.ts'
-import { askDeviceClock } from '../../src/app/onvif-thread.ts'
+import { askDeviceClock, searchDevices } from '../../src/app/onvif-thread.ts'
 import { systemClock } from '../../src/platform/index.ts'
 import { footage } from '../support/footage.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
@@ -39,6 +40,15 @@ t.test('a camera is asked for its time by RTSP, and by ONVIF, and the answer say
   const garbage = await startResponder({ fault: 'garbage' })
   t.teardown(() => garbage.stop())
   t.equal(await askDeviceClock(needs, { ...place, port: garbage.port }), null)
+})
+
+t.test('a thread that does not start is no device that tells nothing', async (t) => {
+  const folder = t.testdir({ 'onvif-worker.cjs': "throw new Error('no such module')" })
+  t.intercept(process, 'env', { value: { ...process.env, GATEHOUSE_PROGRAM: join(folder, 'program.cjs') } })
+  const needs = { clock: systemClock, signal }
+  await t.rejects(searchDevices(needs, ['lo'], 1), /does not start: no such module/)
+  const place = { host: '127.0.0.1', port: 9, path: '/', secure: false }
+  await t.rejects(askDeviceClock(needs, place), /does not start: no such module/)
 })
 
 /** A gateway with a recorded clip of a camera whose clock is an hour ahead of the gateway's. */

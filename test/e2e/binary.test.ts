@@ -9,7 +9,7 @@ import { buildBinary, thisArch } from '../../scripts/build.ts'
 import { playStory, titles } from '../../scripts/demo-parts/story.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { startResponder } from '../support/onvif/responder.ts'
-import { type Daemon, runToEnd, startDaemon } from '../support/process.ts'
+import { type Daemon, isInstalled, runToEnd, startDaemon } from '../support/process.ts'
 
 // Building takes some ten seconds, and longer on a busy machine.
 t.setTimeout(300_000)
@@ -42,6 +42,19 @@ t.test('the single binary carries its own ffmpeg, Node and SQLite, and unpacks o
   t.equal(statSync(version.ffmpeg.path).mode & 0o777, 0o755)
   t.match(JSON.parse(run('openapi')), { openapi: '3.1.0', paths: { '/api/whms/events': {} } })
   t.match(run('config', 'example'), /^site:$/m)
+})
+
+const asNumber = ['--user', '--map-user=54321', '--map-group=54321']
+const noNumbers = !isInstalled('unshare', ...asNumber, 'true') && 'this machine has no user namespaces'
+t.test('the single binary serves a user who is only a number, as in a container', { skip: noNumbers }, async (t) => {
+  const { path } = await buildBinary({ arch: thisArch() })
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-binary-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const run = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+    runToEnd('unshare', [...asNumber, path, ...args], { cwd: folder, env: { PATH: process.env['PATH'], ...env } })
+  t.match(await run({}, 'version'), { code: 1, stderr: /^gatehouse: this user has no home folder.*\n$/ })
+  const made = await run({ PKG_NATIVE_CACHE_PATH: folder }, 'warehouse', 'add', '--name', 'A', '--timezone', 'UTC')
+  t.match(made, { code: 0, stdout: 'warehouse 1: A\n', stderr: '' })
 })
 
 t.test('the single binary verifies a large ledger in two threads, running or by itself', async (t) => {

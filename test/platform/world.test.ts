@@ -12,7 +12,7 @@ import fs, {
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -25,6 +25,7 @@ import {
   scrubText,
   secretBox,
   systemRandom,
+  temporaryFolder,
   uuidv7Maker,
   writeFileDurably,
   writeFileDurablyAside,
@@ -177,6 +178,16 @@ t.test('a large file is written aside, by several at once if need be', async (t)
   await t.rejects(writeFileDurablyAside(join(folder, 'aside', 'occupied'), whole), 'a folder is in the way')
   t.same(readdirSync(join(folder, 'aside', 'deep')), ['file'], 'and no part is left behind')
   t.same(readdirSync(join(folder, 'aside')).toSorted(), ['deep', 'occupied'])
+})
+
+t.test('temporary files go to the first place with room for them, and a missing place is named', (t) => {
+  const place = t.testdir()
+  // Nobody, not even root, makes a folder there.
+  const folder = temporaryFolder(['/proc', place])
+  t.equal(dirname(folder), place)
+  t.equal(statSync(folder).mode & 0o777, 0o700)
+  t.throws(() => temporaryFolder(['/proc', '/proc/none']), /\/proc: ENOENT, \/proc\/none: ENOENT\); set TMPDIR/)
+  t.end()
 })
 
 t.test('each line in the journal has the priority of its message, also the lines of an error', async (t) => {

@@ -17,8 +17,9 @@ export const mostAnswerBytes = 1_000_000
 const requestTimeoutMs = 4000
 const mostProfiles = 128
 
-/** Returns a client. `clock` measures the clock of the device. */
-export function onvifClient(clock: Clock): OnvifClient {
+/** Resolves with a client when the package is loaded. `clock` measures the clock of the device. */
+export async function onvifClient(clock: Clock): Promise<OnvifClient> {
+  await theirs()
   return async (task, tell) => {
     switch (task.kind) {
       case 'search':

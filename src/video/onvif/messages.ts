@@ -41,6 +41,8 @@ export type OnvifFailure = 'no-answer' | 'refused' | 'too-large' | 'unreadable'
 
 /** One piece of what a device told; each is sent as soon as it is known, so that a later failure keeps it. */
 export type OnvifNews =
+  /** The first of all: from here on, what fails is the device's fault. */
+  | { readonly kind: 'begun' }
   | { readonly kind: 'sighting'; readonly sighting: Sighting }
   /** Its clock against ours. Null: it names no UTC time. */
   | { readonly kind: 'clock'; readonly aheadSeconds: number | null; readonly roundTripMs: number }
