@@ -13,16 +13,8 @@ import {
 } from '../evidence/index.ts'
 import { isContinuation, MerkleFrontier, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
-import {
-  ensureHead,
-  type FedLog,
-  type Head,
-  keepEvidence,
-  lockHead,
-  markHead,
-  putCheckpoint,
-  raiseAlert,
-} from './feed/store.ts'
+import { isKept, keepNewest } from './feed/checkpoints.ts'
+import { ensureHead, type FedLog, type Head, keepEvidence, lockHead, markHead, raiseAlert } from './feed/store.ts'
 import type { HubDatabase, HubTx } from './store/database.ts'
 import { hubStatement } from './store/statement.ts'
 
@@ -33,7 +25,8 @@ const logByOrigin = hubStatement(
 )
 const movedWitness = hubStatement(
   'move-witnessed',
-  `UPDATE log_head SET witnessed_size = $2, witnessed_root = $3, witnessed_note = $4 WHERE log_id = $1`,
+  `UPDATE log_head SET witnessed_size = $2, witnessed_root = $3, witnessed_note = $4, witnessed_cosignature = $5, witnessed_at = $6
+   WHERE log_id = $1`,
 )
 const everyWitnessed = hubStatement(
   'every-witnessed',
@@ -122,8 +115,10 @@ export class HubWitness {
     const before = { size: head.witnessedSize, root: head.witnessedRoot ?? sha256('') }
     if (!isContinuation(before, { size, root }, proof)) return answer(422, 'the consistency proof does not hold\n')
     const cosignature = this.cosign(asked.text, nowMs)
-    await tx.rows(movedWitness, [log.log_id, size, root, note])
-    await putCheckpoint(tx, log.log_id, { size, root, note, cosignature }, nowMs)
+    if (size > head.witnessedSize) {
+      if (isKept(head, { size, atMs: nowMs }, head.size)) await keepNewest(tx, log.log_id)
+      await tx.rows(movedWitness, [log.log_id, size, root, note, cosignature, isoTime(nowMs)])
+    }
     return answer(200, cosignature)
   }
 
@@ -134,6 +129,7 @@ export class HubWitness {
     const known = { known: asked.known, knownNote: head.witnessedNote }
     const detail = { place: asked.size, kind: 'root', siteId: log.site_id, seenAt: isoTime(nowMs) }
     await markHead(tx, log.log_id, 'forked')
+    await keepNewest(tx, log.log_id)
     await keepEvidence(tx, log.log_id, { place: asked.size, kind: 'root', ...known, ...sent }, nowMs)
     await raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
     logger.error({ logId: log.log_id, ...detail }, 'a log has signed two roots for one size; both are kept')

@@ -4,9 +4,11 @@ import { MerkleFrontier } from '../../log/index.ts'
 import { isoTime, type Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
+import { findCheckpoint, keepNewest } from './checkpoints.ts'
 import type { ForkFact } from './facts.ts'
 import { eraseBehind, eraseNamesOf } from './names-behind.ts'
-import { ensureHead, type FedLog, findCheckpoint, findLog, lockHead, markHead, raiseAlert } from './store.ts'
+import { ensureHead, type FedLog, findLog, lockHead, markHead, raiseAlert } from './store.ts'
+import { storedRoot } from './stored-tree.ts'
 
 const newLog = hubStatement(
   'put-child-log',
@@ -95,6 +97,7 @@ export async function adopt(
       await lockHead(tx, branch)
       await eraseNamesOf(tx, branch, nowMs)
       await markHead(tx, branch, 'retired')
+      await keepNewest(tx, branch)
       await raiseAlert(tx, branch, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
       await tx.rows(abandoned, [branch])
       await endRegisters(tx, branch, 0, 0)
@@ -123,6 +126,7 @@ async function retire(
   const head = await lockHead(tx, logId)
   if (!head) throw new AppError('NOT_FOUND', 'The log that this one continues was never fed')
   await markHead(tx, logId, 'retired')
+  await keepNewest(tx, logId)
   const known = await rootAt(tx, logId, head, fork.parentSize)
   if (known && known.toString('hex') !== fork.parentRoot) {
     await raiseAlert(tx, logId, alertOf('log.parent-differs', { parentSize: fork.parentSize }), nowMs)
@@ -154,8 +158,10 @@ async function branchBehind(tx: HubTx, parent: FedLog, logId: string): Promise<s
   return found
 }
 
-/** The root of the parent at the fork, where it is known without reading all leaves. */
+/** The root of the parent at the fork; undefined when its leaves up to there have not come. */
 async function rootAt(tx: HubTx, logId: string, head: { size: number; frontier: Buffer }, size: number) {
   if (head.size === size) return MerkleFrontier.from(size, head.frontier).root()
+  if (size < head.size) return storedRoot(tx, logId, size)
+  // Every one that is ahead of the leaves was kept, and the newest a moment ago.
   return (await findCheckpoint(tx, logId, size))?.root
 }

@@ -2,9 +2,11 @@ import { AppError } from '../../errors/index.ts'
 import { isContinuation, leafHash, MerkleFrontier, rootInPlace, sha256 } from '../../log/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { bundleWidth, packBundle, packedAtOnce, unpackBundle } from './bundle.ts'
+import { findCheckpoint, noteOver } from './checkpoints.ts'
 import { bundlesBetween, type PackedBundle } from './leaves-store.ts'
 import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
-import { type Contradiction, findCheckpoint, type Head } from './store.ts'
+import type { Contradiction, Head } from './store.ts'
+import { storedRoot } from './stored-tree.ts'
 
 /** Two histories of one log. Thrown inside the feed's transaction, so that nothing of the feed stays. */
 export class Forked extends Error {
@@ -20,7 +22,9 @@ export class Forked extends Error {
 export type Addition = {
   readonly leaves: readonly SentLeaf[]
   readonly bundles: readonly PackedBundle[]
-  readonly head: Omit<Head, 'state' | 'namedTo'>
+  readonly head: Pick<Head, 'size' | 'frontier' | 'witnessedSize'>
+  /** Whether the checkpoint is confirmed and larger than the one that was cosigned last. */
+  readonly isAhead: boolean
   /** Whether the checkpoint was shown to continue everything that is stored and everything that was cosigned. */
   readonly isConfirmed: boolean
   /** Whether the checkpoint was shown to continue what is stored. */
@@ -43,6 +47,7 @@ export async function weigh(tx: HubTx, logId: string, head: Head, feed: SentFeed
       ? await storedLeaves(tx, logId, Math.min(from, head.size - (head.size % bundleWidth)), head.size)
       : await storedLeaves(tx, logId, from, end)
   refuseOtherBytes(feed, head, stored)
+  await refuseAnotherPast(tx, logId, head, checkpoint)
   const { frontier, passed } = grow(head, added)
   if (passed && head.witnessedRoot && !passed.equals(head.witnessedRoot)) {
     const found = rootContradiction(head.witnessedSize, feed, head.witnessedNote)
@@ -56,32 +61,37 @@ export async function weigh(tx: HubTx, logId: string, head: Head, feed: SentFeed
     (head.witnessedSize <= frontier.size || isSame(head, checkpoint))
   const isAhead = isConfirmed && checkpoint.size > head.witnessedSize
   return {
-    ...{ leaves: added, isProven, isConfirmed: isConfirmed && checkpoint.size > 0 },
+    ...{ leaves: added, isProven, isAhead, isConfirmed: isConfirmed && checkpoint.size > 0 },
     bundles: await bundlesWith(stored.first, head.size, stored.leaves, added),
     head: {
       size: frontier.size,
       frontier: frontier.peaks,
       witnessedSize: isAhead ? checkpoint.size : head.witnessedSize,
-      witnessedRoot: isAhead ? checkpoint.root : head.witnessedRoot,
-      witnessedNote: isAhead ? checkpoint.note : head.witnessedNote,
     },
   }
 }
 
 const isSame = (head: Head, { size }: SentCheckpoint): boolean => head.witnessedSize === size
 
-/** A checkpoint of a size that is known must have the root that is known. */
+/** A checkpoint of the size of the newest one or of a kept one must have its root. */
 async function refuseAnotherRoot(tx: HubTx, logId: string, head: Head, sent: SentCheckpoint): Promise<void> {
   const known =
     sent.size === head.witnessedSize && head.witnessedRoot
       ? { root: head.witnessedRoot, note: head.witnessedNote }
       : await findCheckpoint(tx, logId, sent.size)
-  if (!known || known.root.equals(sent.root)) return
-  throw new Forked({
-    ...{ place: sent.size, kind: 'root', known: known.root, knownNote: known.note },
-    ...{ sent: sent.root, sentNote: sent.note, sentHash: sha256(sent.note) },
-  })
+  if (known && !known.root.equals(sent.root)) throw anotherRoot(sent, known.root, known.note)
 }
+
+/** A checkpoint over leaves that are all stored must have the root over them, whether one of that size was kept or not. */
+async function refuseAnotherPast(tx: HubTx, logId: string, head: Head, sent: SentCheckpoint): Promise<void> {
+  if (sent.size >= head.size) return
+  const root = await storedRoot(tx, logId, sent.size)
+  if (root.equals(sent.root)) return
+  throw anotherRoot(sent, root, (await noteOver(tx, logId, sent.size)) ?? head.witnessedNote)
+}
+
+const anotherRoot = ({ size, root, note }: SentCheckpoint, known: Buffer, knownNote: string | null) =>
+  new Forked({ place: size, kind: 'root', known, knownNote, sent: root, sentNote: note, sentHash: sha256(note) })
 
 /** Stored leaves from the beginning of the bundle in which leaf `from` is, to at least leaf `end`. `first`: that bundle. */
 async function storedLeaves(tx: HubTx, logId: string, from: number, end: number) {

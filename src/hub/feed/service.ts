@@ -4,6 +4,7 @@ import type { FeedAnswer } from '../../feed/index.ts'
 import { sha256 } from '../../log/index.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubTx } from '../store/database.ts'
+import { isKept, keepCheckpoint, keepNewest } from './checkpoints.ts'
 import { adopt, keysUnder, notEnrolled } from './fork.ts'
 import { type Addition, Forked, isOverLeaves, weigh } from './intake.ts'
 import { putBundles, putPlacements } from './leaves-store.ts'
@@ -24,7 +25,6 @@ import {
   markHead,
   moveHead,
   moveNamed,
-  putCheckpoint,
   raiseAlert,
 } from './store.ts'
 
@@ -114,8 +114,14 @@ export class FeedService {
     const added = await weigh(tx, logId, head, sent)
     const nowMs = clock.now()
     const cosignature = added.isConfirmed ? cosign(sent.checkpoint.text, nowMs) : null
-    await this.#store(tx, logId, sent, added, { cosignature, nowMs })
-    await this.#learnKeys(tx, log, added)
+    await this.#store(tx, logId, sent, added, nowMs)
+    const made = { ...sent.checkpoint, cosignature }
+    const newest = added.isAhead ? made : undefined
+    if (newest && isKept(head, { size: newest.size, atMs: nowMs }, added.head.size)) await keepNewest(tx, logId)
+    await moveHead(tx, logId, { ...added.head, newest }, { atMs: nowMs, status: sent.status })
+    const hasNewKeys = await this.#learnKeys(tx, log, added)
+    // What was not cosigned is in no head; and by the other one a reader follows the keys from those of the enrolment on.
+    if (hasNewKeys || (added.isProven && !added.isConfirmed)) await keepCheckpoint(tx, logId, made, nowMs)
     const named = openings === 'names' ? await this.#named(tx, logId, head, sent) : undefined
     return {
       kind: 'fed',
@@ -145,13 +151,7 @@ export class FeedService {
     }
   }
 
-  async #store(
-    tx: HubTx,
-    logId: string,
-    sent: SentFeed,
-    added: Addition,
-    { cosignature, nowMs }: { readonly cosignature: string | null; readonly nowMs: number },
-  ): Promise<void> {
+  async #store(tx: HubTx, logId: string, sent: SentFeed, added: Addition, nowMs: number): Promise<void> {
     const facts = added.leaves.map((leaf) => leaf.facts)
     const placements = facts.flatMap(({ placement }) => placement ?? [])
     await putBundles(tx, logId, added.bundles)
@@ -161,8 +161,6 @@ export class FeedService {
     await putSlots(tx, logId, sent.slots, sent.snapshotVersion)
     await erase(tx, logId, sent.erasures, nowMs)
     if (this.#needs.openings === 'names') await putOpenings(tx, logId, sent.openings, nowMs)
-    if (added.isProven) await putCheckpoint(tx, logId, { ...sent.checkpoint, cosignature }, nowMs)
-    await moveHead(tx, logId, added.head, { atMs: nowMs, status: sent.status })
     const odd = facts.filter(({ isOdd }) => isOdd)
     if (odd.length > 0) {
       this.#needs.log.warn({ logId, first: odd[0]?.seq, count: odd.length }, 'leaves cannot be read; they are kept')
@@ -171,18 +169,19 @@ export class FeedService {
 
   /**
    * Follows a rotation of the log's keys. The leaf that names the new ones is under a checkpoint that a known key signed; the old
-   * ones are not believed any more.
+   * ones are not believed any more. Returns whether it did.
    */
-  async #learnKeys(tx: HubTx, log: FedLog, { leaves }: Addition): Promise<void> {
+  async #learnKeys(tx: HubTx, log: FedLog, { leaves }: Addition): Promise<boolean> {
     let known = log.vkeys
     for (const { facts } of leaves) {
       const { previousKeys, keys } = facts.handOver ?? { previousKeys: [], keys: [] }
       const isOurs = keys.length > 0 && keys.every((vkey) => readVkey(vkey)?.name === log.origin)
       if (isOurs && previousKeys.some((vkey) => known.includes(vkey))) known = keys
     }
-    if (known === log.vkeys) return
+    if (known === log.vkeys) return false
     await handOver(tx, log.log_id, known)
     this.#needs.log.info({ logId: log.log_id }, 'a gateway has exchanged the keys of its log')
+    return true
   }
 
   /** In a transaction of its own, after the feed was undone: what contradicts is kept, and the log takes no more feeds. */
@@ -193,6 +192,7 @@ export class FeedService {
     await db.transaction(async (tx) => {
       await lockHead(tx, log.log_id)
       await markHead(tx, log.log_id, 'forked')
+      await keepNewest(tx, log.log_id)
       await keepEvidence(tx, log.log_id, found, nowMs)
       await raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
     })

@@ -25,6 +25,16 @@ export type Head = {
   readonly witnessedSize: number
   readonly witnessedRoot: Buffer | null
   readonly witnessedNote: string | null
+  /** When it was cosigned. */
+  readonly witnessedAt: Date | null
+}
+
+/** A checkpoint with the signature of the head office; null when it was not shown to continue the one that was cosigned last. */
+export type Cosigned = {
+  readonly size: number
+  readonly root: Buffer
+  readonly note: string
+  readonly cosignature: string | null
 }
 
 const logOfToken = hubStatement(
@@ -48,25 +58,21 @@ const beginHead = hubStatement(
 )
 const lockedHead = hubStatement(
   'lock-head',
-  `SELECT size, frontier, state, named_to, witnessed_size, witnessed_root, witnessed_note FROM log_head
+  `SELECT size, frontier, state, named_to, witnessed_size, witnessed_root, witnessed_note, witnessed_at FROM log_head
    WHERE log_id = $1 FOR UPDATE NOWAIT`,
 )
 const changedConfig = `$8::jsonb #>> '{fleet,configHash}' <> status #>> '{fleet,configHash}'`
 const movedHead = hubStatement(
   'move-head',
-  `UPDATE log_head SET size = $2, frontier = $3, witnessed_size = $4, witnessed_root = $5, witnessed_note = $6, fed_at = $7,
-   status = coalesce($8::jsonb, status),
+  `UPDATE log_head SET size = $2, frontier = $3, witnessed_size = coalesce($4, witnessed_size),
+   witnessed_root = coalesce($5, witnessed_root), witnessed_note = coalesce($6, witnessed_note),
+   witnessed_cosignature = coalesce($9, witnessed_cosignature), witnessed_at = CASE WHEN $4 IS NULL THEN witnessed_at ELSE $7 END,
+   fed_at = $7, status = coalesce($8::jsonb, status),
    config_before = CASE WHEN ${changedConfig} THEN status #> '{fleet,configSections}' ELSE config_before END,
    config_changed_at = CASE WHEN ${changedConfig} THEN $7 ELSE config_changed_at END WHERE log_id = $1`,
 )
 const markedHead = hubStatement('mark-head', 'UPDATE log_head SET state = $2 WHERE log_id = $1')
 const handedOver = hubStatement('hand-over', 'UPDATE log_head SET vkeys = $2 WHERE log_id = $1')
-const checkpointAt = hubStatement('checkpoint-at', 'SELECT root, note FROM checkpoint WHERE log_id = $1 AND size = $2')
-const newCheckpoint = hubStatement(
-  'put-checkpoint',
-  `INSERT INTO checkpoint (log_id, size, root, note, cosignature, seen_at) VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (log_id, size) DO NOTHING`,
-)
 const newEvidence = hubStatement(
   'put-fork-evidence',
   `INSERT INTO fork_evidence (log_id, place, sent_hash, kind, known, known_note, sent, sent_note, seen_at)
@@ -122,6 +128,7 @@ export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefin
     witnessed_size: string
     witnessed_root: Buffer | null
     witnessed_note: string | null
+    witnessed_at: Date | null
   }
   const [row] = await tx.rows<Row>(lockedHead, [logId])
   return (
@@ -133,6 +140,7 @@ export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefin
       witnessedSize: Number(row.witnessed_size),
       witnessedRoot: row.witnessed_root,
       witnessedNote: row.witnessed_note,
+      witnessedAt: row.witnessed_at,
     }
   )
 }
@@ -142,16 +150,16 @@ export async function moveNamed(tx: HubTx, logId: string, end: number): Promise<
   await tx.rows(namedTo, [logId, end])
 }
 
-/** Stores what the head is after a feed. */
+/** Stores what the head is after a feed. `newest`: the checkpoint that is cosigned last from now on; undefined: the same as before. */
 export async function moveHead(
   tx: HubTx,
   logId: string,
-  head: Omit<Head, 'state' | 'namedTo'>,
+  { size, frontier, newest }: Pick<Head, 'size' | 'frontier'> & { readonly newest: Cosigned | undefined },
   fed: { readonly atMs: number; readonly status: object | undefined },
 ): Promise<void> {
   await tx.rows(movedHead, [
-    ...[logId, head.size, head.frontier, head.witnessedSize, head.witnessedRoot, head.witnessedNote],
-    ...[isoTime(fed.atMs), fed.status ? JSON.stringify(fed.status) : null],
+    ...[logId, size, frontier, newest?.size, newest?.root, newest?.note],
+    ...[isoTime(fed.atMs), fed.status ? JSON.stringify(fed.status) : null, newest?.cosignature],
   ])
 }
 
@@ -162,20 +170,6 @@ export async function markHead(tx: HubTx, logId: string, state: LogState): Promi
 /** From now on these keys sign the log, and no others. */
 export async function handOver(tx: HubTx, logId: string, vkeys: readonly string[]): Promise<void> {
   await tx.rows(handedOver, [logId, vkeys])
-}
-
-export async function findCheckpoint(tx: HubTx, logId: string, size: number) {
-  const [row] = await tx.rows<{ root: Buffer; note: string }>(checkpointAt, [logId, size])
-  return row
-}
-
-export async function putCheckpoint(
-  tx: HubTx,
-  logId: string,
-  made: { readonly size: number; readonly root: Buffer; readonly note: string; readonly cosignature: string | null },
-  atMs: number,
-): Promise<void> {
-  await tx.rows(newCheckpoint, [logId, made.size, made.root, made.note, made.cosignature, isoTime(atMs)])
 }
 
 /** A contradiction: what was known at a place, and what was sent. */

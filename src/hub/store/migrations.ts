@@ -23,10 +23,12 @@ const newTables = [
   `CREATE TABLE upgrade_offer (version text NOT NULL, stage smallint NOT NULL CHECK (stage BETWEEN 1 AND 3), sites text[],
     offered_at timestamptz NOT NULL, offered_by text NOT NULL, ended_at timestamptz, PRIMARY KEY (version, stage))`,
   `CREATE TABLE log_head (log_id uuid PRIMARY KEY, size bigint NOT NULL DEFAULT 0, frontier bytea NOT NULL DEFAULT '',
-    witnessed_size bigint NOT NULL DEFAULT 0, witnessed_root bytea, witnessed_note text,
+    witnessed_size bigint NOT NULL DEFAULT 0, witnessed_root bytea, witnessed_note text, witnessed_cosignature text,
+    witnessed_at timestamptz,
     state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'forked', 'retired')), vkeys text[],
     fed_at timestamptz, named_to bigint NOT NULL DEFAULT 0,
     status jsonb NOT NULL DEFAULT '{}', config_before jsonb, config_changed_at timestamptz) WITH (fillfactor = 50)`,
+  // Those that the newest, which is in the head, does not make up for.
   `CREATE TABLE checkpoint (log_id uuid NOT NULL, size bigint NOT NULL, root bytea NOT NULL, note text NOT NULL,
     cosignature text, seen_at timestamptz NOT NULL, PRIMARY KEY (log_id, size))`,
   `CREATE TABLE entry_bundle (log_id uuid NOT NULL, n bigint NOT NULL,

@@ -63,7 +63,8 @@ export const tables = {
     ended_at: 'timestamptz',
   },
   /**
-   * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: what was cosigned last. `vkeys`: the
+   * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: the checkpoint that was cosigned last, with the cosignature
+   * and its time. `vkeys`: the
    * keys that the newest log-key leaf names; null while those of the enrolment sign. `named_to`: leaves whose names have come.
    * `config_before`: hashes of the config's sections before the gateway's config changed last.
    */
@@ -74,6 +75,8 @@ export const tables = {
     witnessed_size: 'bigint',
     witnessed_root: 'bytea',
     witnessed_note: 'text',
+    witnessed_cosignature: 'text',
+    witnessed_at: 'timestamptz',
     state: 'text',
     vkeys: 'text[]',
     fed_at: 'timestamptz',
@@ -82,6 +85,7 @@ export const tables = {
     config_before: 'jsonb',
     config_changed_at: 'timestamptz',
   },
+  /** Checkpoints that are kept for ever (`feed/checkpoints.ts`); the newest of a log is in its head. `seen_at`: when it came. */
   checkpoint: {
     log_id: 'uuid',
     size: 'bigint',
