@@ -86,6 +86,11 @@ export class CameraBench {
     this.#thread.receive({ type: 'film', ...order })
   }
 
+  /** For the newest video of all cameras. */
+  memory(bytes: number): void {
+    this.#thread.receive({ type: 'memory', bytes })
+  }
+
   retry(cameraId: number): void {
     this.#thread.receive({ type: 'retry', cameraId })
   }
