@@ -110,10 +110,15 @@ export function answering<Message>(work: (message: Message) => Promise<object> |
 }
 
 /** Processor time that a process has used so far, all threads, milliseconds. */
-export function cpuMs(pid: number): number {
-  // The name in parentheses may hold spaces; utime and stime are the 14th and 15th field.
+export const cpuMs = (pid: number): number => ticks(pid, 11)
+
+/** The processor time that the children of a process have used which have ended. */
+export const cpuMsOfEnded = (pid: number): number => ticks(pid, 13)
+
+/** Of the fields after the name, which may hold spaces: utime and stime are the 14th and 15th of all, then come the children's. */
+function ticks(pid: number, first: 11 | 13): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicksPerSecond
+  return ((Number(fields[first]) + Number(fields[first + 1])) * 1000) / clockTicksPerSecond
 }
 
 /** Resident memory of a process, bytes: all of it, and what is its own rather than pages of its files. */
