@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { systemClock } from '../../src/platform/index.ts'
-import { launchBrowser } from '../../test/support/browser.ts'
+import { launchBrowser, wholeBrowser } from '../../test/support/browser.ts'
 import { waitUntil } from '../../test/support/waiting.ts'
 import { type Figure, millis, rounded } from './figure.ts'
 import { frozen, isUseful, loaded, serveStatic, signedInContext } from './first-paint.ts'
@@ -24,7 +24,7 @@ const watchedMs = 20_000
 
 /** The floor page in a real Chromium: until it can be used, while it is moved, and what its screens cost the gateway. */
 export async function measureConsole(workshop: Workshop): Promise<Figure[]> {
-  const browser = await launchBrowser()
+  const browser = await launchBrowser([], wholeBrowser)
   if (!browser) return [absent]
   try {
     const usual = await hall(workshop, usualHall)

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open, place, record, signIn } from '../support/browser.ts'
+import { inWholeBrowser, launchBrowser, open, place, record, signIn, wholeBrowser } from '../support/browser.ts'
 import { filmOf } from '../support/camera-film.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { eventually } from '../support/waiting.ts'
@@ -12,15 +12,13 @@ const opening = { name: 'Scan by the camera of this device' }
 
 /** A browser on a device whose camera sees this. */
 async function deviceThatSees(t: { teardown(end: () => unknown): void }, film: string): Promise<Browser | undefined> {
-  const browser = await launchBrowser([
-    '--use-fake-device-for-media-stream',
-    `--use-file-for-fake-video-capture=${film}`,
-  ])
+  const camera = ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${film}`]
+  const browser = await launchBrowser(camera, wholeBrowser)
   t.teardown(() => browser?.close())
   return browser
 }
 
-t.test('the camera of a device reads a label, and the page opens its story', inBrowser, async (t) => {
+t.test('the camera of a device reads a label, and the page opens its story', inWholeBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway, ['A-01-01'])
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'PALLET-0815' })
@@ -53,7 +51,7 @@ t.test('the camera of a device reads a label, and the page opens its story', inB
   await refusing.page.getByRole('heading', { level: 1, name: 'PALLET-0815' }).waitFor()
 })
 
-t.test('a wall screen and a handheld take their code by the camera', inBrowser, async (t) => {
+t.test('a wall screen and a handheld take their code by the camera', inWholeBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway, ['A-01-01'])
   const made = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'wall-1', kind: 'kiosk' } })

@@ -1,26 +1,21 @@
-import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { HttpListener } from '../../src/http/index.ts'
+import { inBrowser, launchBrowser } from '../support/browser.ts'
 import { basic, byCloud, cloudFor, lookFrom } from '../support/cloud.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
-
-const executablePath = '/usr/bin/chromium'
-const isThere = existsSync(executablePath)
-const options = isThere || process.env['CI'] === 'true' ? {} : { skip: `${executablePath} is missing` }
 
 // A busy machine takes its time to start a browser.
 t.setTimeout(240_000)
 
 let browser: Browser | undefined
 t.before(async () => {
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-  if (isThere) browser = await chromium.launch({ executablePath, args })
+  browser = await launchBrowser()
 })
 t.teardown(() => browser?.close())
 
-t.test('the sign-in page says truly why a storage user does not come in', options, async (t) => {
-  if (!browser) throw new Error(`${executablePath} is missing`)
+t.test('the sign-in page says truly why a storage user does not come in', inBrowser, async (t) => {
+  if (!browser) throw new Error('there is no browser')
   const { server, gateway } = await cloudFor(t, { gateway: { clock: new SimulatedClock(Date.now()) } })
   const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
   const port = await listener.start()

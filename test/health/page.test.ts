@@ -1,14 +1,11 @@
-import { existsSync } from 'node:fs'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { HttpListener } from '../../src/http/index.ts'
+import { inBrowser, launchBrowser } from '../support/browser.ts'
 import { people, testGateway } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
 
-const executablePath = '/usr/bin/chromium'
-const isMissing = !existsSync(executablePath) && process.env['CI'] !== 'true'
-const skip = noSmallDisk() ?? (isMissing ? `${executablePath} is missing` : false)
+const skip = noSmallDisk() ?? inBrowser.skip ?? false
 
 t.setTimeout(120_000)
 
@@ -17,7 +14,8 @@ t.test('on a full disk people sign in, see the floor, and read why nothing can b
   const gateway = await testGateway({ folder: disk.folder, clock: new SimulatedClock(Date.now()) })
   const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
   const port = await listener.start()
-  const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu'] })
+  const browser = await launchBrowser()
+  if (!browser) throw new Error('there is no browser')
   t.teardown(async () => {
     await browser.close()
     await listener.stop()

@@ -337,9 +337,9 @@ t.test('an import is told in the audit trail and to the receivers, in the name o
   t.same(db.prepare('SELECT type FROM outbox ORDER BY seq').pluck().all(), ['whms.placement', 'event.created'])
 })
 
-t.test('while ten thousand lines come in, others have their turn', async (t) => {
+t.test('while thousands of lines come in, others have their turn', async (t) => {
   const gateway = await yard(t)
-  const lines = Array.from({ length: 10_000 }, (_, i) => `R-${i},S,${i % 100},${i},1,1`)
+  const lines = Array.from({ length: 2500 }, (_, i) => `R-${i},S,${i % 100},${i},1,1`)
   let turns = 0
   let going = true
   const others = (async () => {
@@ -351,16 +351,16 @@ t.test('while ten thousand lines come in, others have their turn', async (t) => 
   })()
   t.match(await take(gateway, 'slots', `slot_id,zone,x,y,width,height\n${lines.join('\n')}\n`), {
     ok: true,
-    created: 10_000,
+    created: 2500,
   })
-  const stock = Array.from({ length: 8000 }, (_, i) => `R-${i},P-${i}`)
+  const stock = Array.from({ length: 2000 }, (_, i) => `R-${i},P-${i}`)
   t.match(await take(gateway, 'opening-stock', `slot_id,asset_barcode\n${stock.join('\n')}\n`), {
     ok: true,
-    created: 8000,
+    created: 2000,
   })
   going = false
   await others
-  t.ok(turns > 400, `${turns} requests were answered meanwhile`)
+  t.ok(turns > 100, `${turns} requests were answered meanwhile`)
 })
 
 t.test('numbers of spreadsheets are read where they can mean one thing only', async (t) => {

@@ -4,8 +4,12 @@ import { HttpListener } from '../../src/http/index.ts'
 import { heldPhoto, people, type TestGateway, testGateway } from './gateway.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
-const executablePath = '/usr/bin/chromium'
-const flags = [
+/** The whole browser, for tests of what the other one lacks: the cameras of the device. */
+export const wholeBrowser = '/usr/bin/chromium'
+/** Chromium without its windows needs two thirds of the processor. */
+const shell = '/usr/bin/chromium-headless-shell'
+export const executablePath = existsSync(shell) ? shell : wholeBrowser
+export const flags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -16,18 +20,22 @@ const flags = [
   '--disable-sync',
 ]
 
-const isThere = existsSync(executablePath)
 const isCi = process.env['CI'] === 'true'
 
 /** For tests that need Chromium: without it they are skipped on a developer's machine and fail in CI. */
-export const inBrowser = isThere || isCi ? {} : { skip: `${executablePath} is missing` }
+export const inBrowser = existsSync(executablePath) || isCi ? {} : { skip: `${executablePath} is missing` }
+export const inWholeBrowser = existsSync(wholeBrowser) || isCi ? {} : { skip: `${wholeBrowser} is missing` }
 
 type Test = { teardown(work: () => unknown): void }
 export type Place = { readonly gateway: TestGateway; readonly url: string }
 
 /** One browser for all tests of a file. Undefined where there is none. */
-export async function launchBrowser(more: readonly string[] = []): Promise<Browser | undefined> {
-  return isThere ? chromium.launch({ executablePath, args: [...flags, ...more] }) : undefined
+export async function launchBrowser(
+  more: readonly string[] = [],
+  program: string = executablePath,
+): Promise<Browser | undefined> {
+  if (!existsSync(program)) return undefined
+  return chromium.launch({ executablePath: program, args: [...flags, ...more] })
 }
 
 /** A gateway that listens, with the browser's own time: ages on the page are counted from the Date of its answers. */

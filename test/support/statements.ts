@@ -10,12 +10,11 @@ export function noteReads(): { taken(): ReadTurn[]; stop(): void } {
   const prepare = prototype.prepare
   let turns = new Map<number, string[]>()
   let turn = 0
-  let isOn = true
-  const count = () => {
+  let isEnding = false
+  const endTurn = () => {
     turn += 1
-    if (isOn) setImmediate(count)
+    isEnding = false
   }
-  setImmediate(count)
   prototype.prepare = function (this: Database, sql: string) {
     const statement = prepare.call(this, sql)
     if (!this.readonly || !statement.reader) return statement
@@ -24,6 +23,8 @@ export function noteReads(): { taken(): ReadTurn[]; stop(): void } {
       statement[name] = ((...values: unknown[]) => {
         const statements = turns.get(turn) ?? []
         turns.set(turn, statements)
+        if (!isEnding) setImmediate(endTurn)
+        isEnding = true
         statements.push(withValues(sql, values))
         return execute(...values)
       }) as never
@@ -37,7 +38,6 @@ export function noteReads(): { taken(): ReadTurn[]; stop(): void } {
       return taken
     },
     stop: () => {
-      isOn = false
       prototype.prepare = prepare
     },
   }

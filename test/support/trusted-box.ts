@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { HttpListener, initTls } from '../../src/http/index.ts'
+import { executablePath, flags } from './browser.ts'
 import { type Ask, people, type TestGateway, testGateway } from './gateway.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
@@ -60,11 +61,8 @@ export class TrustedBox {
   async browse(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     await this.#context?.close()
     this.#context = await chromium.launchPersistentContext(join(this.#folder, 'profile'), {
-      executablePath: '/usr/bin/chromium',
-      args: [
-        ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-        `--host-resolver-rules=MAP gatehouse.test:443 127.0.0.1:${this.#port}`,
-      ],
+      executablePath,
+      args: [...flags, `--host-resolver-rules=MAP gatehouse.test:443 127.0.0.1:${this.#port}`],
       env: { ...process.env, HOME: this.#folder } as Record<string, string>,
       ...{ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
       ...options,
