@@ -220,85 +220,90 @@ t.test('from a person in front of the camera to a hashed clip in the ledger', as
   })
 })
 
-t.test('cameras are seen by whom they are for, never with address or password', async (t) => {
-  const { daemon } = await yard(t)
-  const cameras = async (name: string) => {
-    const { body } = await ask(daemon, name, 'GET', '/api/iot/cctv')
-    return body.data.map((camera: { id: number }) => camera.id)
-  }
-  t.strictSame(
-    [await cameras('ada'), await cameras('owen'), await cameras('sue'), await cameras('vic')],
-    [[1, 2, 3], [1], [1], []],
-  )
-  const live = await eventually(
-    () => ask(daemon, 'owen', 'GET', '/api/iot/cctv'),
-    ({ body }) => body.data[0].online,
-  )
-  t.match(live.body.data[0], {
-    id: 1,
-    name: 'Camera 1',
-    state: 'live',
-    problem: null,
-    slots: ['A-01'],
-    owner: 'owen',
-    motion: { running: true },
-  })
-  t.notMatch(JSON.stringify(live.body), /rtsp|viewer"|p@ss|camera-password/)
-})
+t.test('the cameras of a running gateway', async (t) => {
+  const { daemon, folder, file, rtsp } = await yard(t)
 
-t.test('cameras obey their owner and who may see them, and nobody else', async (t) => {
-  const { daemon, rtsp } = await yard(t)
-  const post = (name: string, body: object) => ask(daemon, name, 'POST', '/api/iot/detection/motion-stream', body)
-  t.match(await post('vic', { cctvId: 1, action: 'stop' }), { status: 404 })
-  t.match(await post('owen', { cctvId: 99, action: 'stop' }), { status: 404 })
-  for (const body of [
-    { cctvId: 1 },
-    { cctvId: 1, action: 'pause' },
-    { cctvId: 1, action: 'start', sensitivity: 1.1 },
-    { cctvId: 1, action: 'start', preRecordSeconds: 61 },
-  ]) {
-    t.match(await post('owen', body), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
-  }
-  t.match(await post('owen', { cctvId: 1, action: 'stop' }), {
-    status: 200,
-    body: { cctvId: 1, action: 'stop', running: false, changed: true },
+  await t.test('cameras are seen by whom they are for, never with address or password', async (t) => {
+    const cameras = async (name: string) => {
+      const { body } = await ask(daemon, name, 'GET', '/api/iot/cctv')
+      return body.data.map((camera: { id: number }) => camera.id)
+    }
+    t.strictSame(
+      [await cameras('ada'), await cameras('owen'), await cameras('sue'), await cameras('vic')],
+      [[1, 2, 3], [1], [1], []],
+    )
+    const live = await eventually(
+      () => ask(daemon, 'owen', 'GET', '/api/iot/cctv'),
+      ({ body }) => body.data[0].online,
+    )
+    t.match(live.body.data[0], {
+      id: 1,
+      name: 'Camera 1',
+      state: 'live',
+      problem: null,
+      slots: ['A-01'],
+      owner: 'owen',
+      motion: { running: true },
+    })
+    t.notMatch(JSON.stringify(live.body), /rtsp|viewer"|p@ss|camera-password/)
   })
-  t.match(await post('sue', { cctvId: 1, action: 'stop' }), { status: 200, body: { changed: false } }, 'twice is once')
-  await eventually(
-    async () => ({ status: 0, body: rtsp.clients('door') }),
-    ({ body }) => body.connected === 0,
-  )
-  t.match(await ask(daemon, 'owen', 'GET', '/api/iot/detection/motion-stream?cctvId=1'), {
-    status: 200,
-    body: { running: false, state: 'off', startedAt: null },
-  })
-  const started = await post('owen', { cctvId: 1, action: 'start', sensitivity: 0.5 })
-  t.match(started, {
-    status: 200,
-    body: { running: true, changed: true, settings: { sensitivity: 0.5, preRecordSeconds: 2, cooldownSeconds: 1 } },
-  })
-  await eventually(
-    () => ask(daemon, 'owen', 'GET', '/api/iot/detection/motion-stream?cctvId=1'),
-    ({ body }) => body.frameCount > 5,
-  )
-  for (const path of ['/api/iot/detection/motion-stream', '/api/iot/detection/motion-stream?cctvId=x']) {
-    t.match(await ask(daemon, 'owen', 'GET', path), { status: 400 })
-  }
-})
 
-t.test('a stop through the API outlives a restart, until the motion block in the config changes', async (t) => {
-  const { daemon, folder, file } = await yard(t)
-  await ask(daemon, 'owen', 'POST', '/api/iot/detection/motion-stream', { cctvId: 1, action: 'stop' })
-  await daemon.end('SIGKILL')
-  const again = await startDaemon(['--config', file], { cwd: folder })
-  t.teardown(() => again.end('SIGKILL'))
-  const running = async () =>
-    (await ask(again, 'owen', 'GET', '/api/iot/detection/motion-stream?cctvId=1')).body.running
-  t.equal(await running(), false)
-  writeFileSync(file, readFileSync(file, 'utf8').replace('cooldownSeconds: 1 }', 'cooldownSeconds: 2 }'))
-  again.child.kill('SIGHUP')
-  await again.logged('config reloaded')
-  t.equal(await running(), true, 'the config has the last word again')
+  await t.test('cameras obey their owner and who may see them, and nobody else', async (t) => {
+    const post = (name: string, body: object) => ask(daemon, name, 'POST', '/api/iot/detection/motion-stream', body)
+    t.match(await post('vic', { cctvId: 1, action: 'stop' }), { status: 404 })
+    t.match(await post('owen', { cctvId: 99, action: 'stop' }), { status: 404 })
+    for (const body of [
+      { cctvId: 1 },
+      { cctvId: 1, action: 'pause' },
+      { cctvId: 1, action: 'start', sensitivity: 1.1 },
+      { cctvId: 1, action: 'start', preRecordSeconds: 61 },
+    ]) {
+      t.match(await post('owen', body), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
+    }
+    t.match(await post('owen', { cctvId: 1, action: 'stop' }), {
+      status: 200,
+      body: { cctvId: 1, action: 'stop', running: false, changed: true },
+    })
+    t.match(
+      await post('sue', { cctvId: 1, action: 'stop' }),
+      { status: 200, body: { changed: false } },
+      'twice is once',
+    )
+    await eventually(
+      async () => ({ status: 0, body: rtsp.clients('door') }),
+      ({ body }) => body.connected === 0,
+    )
+    t.match(await ask(daemon, 'owen', 'GET', '/api/iot/detection/motion-stream?cctvId=1'), {
+      status: 200,
+      body: { running: false, state: 'off', startedAt: null },
+    })
+    const started = await post('owen', { cctvId: 1, action: 'start', sensitivity: 0.5 })
+    t.match(started, {
+      status: 200,
+      body: { running: true, changed: true, settings: { sensitivity: 0.5, preRecordSeconds: 2, cooldownSeconds: 1 } },
+    })
+    await eventually(
+      () => ask(daemon, 'owen', 'GET', '/api/iot/detection/motion-stream?cctvId=1'),
+      ({ body }) => body.frameCount > 5,
+    )
+    for (const path of ['/api/iot/detection/motion-stream', '/api/iot/detection/motion-stream?cctvId=x']) {
+      t.match(await ask(daemon, 'owen', 'GET', path), { status: 400 })
+    }
+  })
+
+  await t.test('a stop through the API outlives a restart, until the motion block in the config changes', async (t) => {
+    await ask(daemon, 'owen', 'POST', '/api/iot/detection/motion-stream', { cctvId: 1, action: 'stop' })
+    await daemon.end('SIGKILL')
+    const again = await startDaemon(['--config', file], { cwd: folder })
+    t.teardown(() => again.end('SIGKILL'))
+    const running = async () =>
+      (await ask(again, 'owen', 'GET', '/api/iot/detection/motion-stream?cctvId=1')).body.running
+    t.equal(await running(), false)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('cooldownSeconds: 1 }', 'cooldownSeconds: 2 }'))
+    again.child.kill('SIGHUP')
+    await again.logged('config reloaded')
+    t.equal(await running(), true, 'the config has the last word again')
+  })
 })
 
 t.test('a daemon that was killed in the middle of a clip tells of it at its next start', async (t) => {
