@@ -71,7 +71,10 @@ export function gatewayRoutes(
     const logId = readLogId(c.req.param('logId') ?? '')
     // The token is asked for before the body: a stranger makes nothing be unpacked.
     const known = await feeds.demandToken(bearerOf(c), logId)
-    if (underWay >= mostFeeds) throw new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
+    if (underWay >= mostFeeds) {
+      onFed('unavailable', 0)
+      throw new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
+    }
     underWay += 1
     try {
       const unpack = await readPackedBody(c.req.raw, largestFeedBytes)

@@ -43,6 +43,8 @@ export type HubAsk = {
   readonly token?: string
   readonly body?: unknown
   readonly bytes?: Uint8Array
+  /** Gzipped JSON that comes by and by. */
+  readonly stream?: ReadableStream<Uint8Array>
   readonly headers?: Record<string, string>
 }
 
@@ -145,7 +147,7 @@ export async function testHub(
 }
 
 async function askHub(hub: Hub, method: string, path: string, ask: HubAsk = {}): Promise<Answer> {
-  const packed = ask.bytes ?? (ask.body === undefined ? undefined : gzipSync(JSON.stringify(ask.body)))
+  const packed = ask.stream ?? ask.bytes ?? (ask.body === undefined ? undefined : gzipSync(JSON.stringify(ask.body)))
   const response = await hub.api.request(path, {
     method,
     headers: {
@@ -154,7 +156,7 @@ async function askHub(hub: Hub, method: string, path: string, ask: HubAsk = {}):
       ...(path.endsWith('/enrol') && { 'Content-Encoding': 'identity' }),
       ...ask.headers,
     },
-    ...(packed && { body: path.endsWith('/enrol') ? JSON.stringify(ask.body) : packed }),
+    ...(packed && { body: path.endsWith('/enrol') ? JSON.stringify(ask.body) : packed, duplex: 'half' }),
   })
   const bytes = Buffer.from(await response.arrayBuffer())
   const text = bytes.toString('utf8')
@@ -176,6 +178,28 @@ export function feedOf(log: TestLog, from: number, end: number, size = end): Rec
     leaves: log.leaves.slice(from, end).map((leaf) => leaf.toString('base64')),
     ...(size > end && { consistency: log.tree.proof(end, size).map((hash) => hash.toString('base64')) }),
   }
+}
+
+export type HeldBody = {
+  readonly body: ReadableStream<Uint8Array>
+  /** Resolves when somebody reads it. */
+  readonly isRead: Promise<void>
+  /** Lets it come. */
+  release(): void
+}
+
+/** A body that does not come before it is released. */
+export function heldBody(value: unknown): HeldBody {
+  const read = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    read.resolve()
+    await released.promise
+    controller.enqueue(gzipSync(JSON.stringify(value)))
+    controller.close()
+  }
+  const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+  return { body, isRead: read.promise, release: () => released.resolve() }
 }
 
 /** Roots of the complete subtrees of the tree over the first leaves, the largest first. */
