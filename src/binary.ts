@@ -1,7 +1,9 @@
 /**
  * The entry of the single binary, in front of the program: what V8 has compiled once is kept beside the unpacked addon,
- * so that every later start is quicker. Without such a folder it starts as the first time.
+ * so that every later start is quicker. Without such a folder it starts as the first time. What Node does with a process of its
+ * own is made to fit a daemon.
  */
+import { writeFileSync } from 'node:fs'
 import { createRequire, enableCompileCache, flushCompileCache } from 'node:module'
 import { compiledFolder } from './platform/native-cache.ts'
 
@@ -13,4 +15,16 @@ if (folder !== undefined) {
   enableCompileCache(folder)
   setTimeout(flushCompileCache, flushAfterMs).unref()
 }
+nameProcess()
+// Node would open a debugger, to which every user of the box may connect.
+process.on('SIGUSR1', () => {})
 createRequire(import.meta.url)('./program.cjs')
+
+/** Node calls every program `MainThread`, and so would ps, top, ss and the journal. */
+function nameProcess(): void {
+  try {
+    writeFileSync('/proc/self/comm', 'gatehouse')
+  } catch {
+    // With a /proc that is read-only it keeps Node's name; nothing depends on it.
+  }
+}

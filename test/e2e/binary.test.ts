@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
@@ -76,7 +76,10 @@ t.test('the single binary verifies a large ledger in two threads, running or by 
   const byItself = await verify()
   t.match(byItself, { code: 0, stderr: '' })
   daemon = await serve()
+  t.equal(readFileSync(`/proc/${daemon.child.pid}/comm`, 'utf8'), 'gatehouse\n')
+  daemon.child.kill('SIGUSR1')
   const byDaemon = await verify()
+  t.notMatch(daemon.log(), 'Debugger listening')
   t.match(byDaemon, { code: 0, stderr: '' })
   t.same(JSON.parse(byDaemon.stdout), JSON.parse(byItself.stdout))
 })
