@@ -121,14 +121,14 @@ async function play({ steps, folder, atEnd }: Stage, options: StoryOptions): Pro
     return { ...restarted, detail: clip ? `${restarted.detail}; and the clip` : restarted.detail }
   })
   const held = { events, detections: clip ? 1 : 0 }
-  const { root } = await steps.play(titles.ledger, () => verifies(gateway, held))
+  const { head: before } = await steps.play(titles.ledger, () => verifies(gateway, held))
   await steps.play(titles.wrongSecret, () => refusesWrongSecret(admin, stranger, inbox.secret))
   await steps.play(titles.stop, async () => {
     const { detail } = await stopsCleanly(gateway)
     if (cameras) await nobodyWatches(cameras)
     return { detail: cameras ? `${detail}, and nobody is left at the cameras` : detail }
   })
-  await steps.play(titles.ledgerAfter, () => verifies(gateway, { ...held, root }))
+  await steps.play(titles.ledgerAfter, () => verifies(gateway, { ...held, before }))
   await steps.play(titles.flip, () => findsFlippedByte(gateway, placed.event.seq))
 }
 

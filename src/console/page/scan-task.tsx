@@ -67,7 +67,7 @@ export const Task = ({ act, counts, onReady, onDone, onProblem, onBack }: Props)
       onProblem((error as Error).message)
     }
   }
-  const isPhotoAsked = act === 'PLACED' || act === 'move' || act === 'REMOVED'
+  const isPhotoAsked = needsPhoto(act) || act === 'REMOVED'
   const slotName = act === 'move' ? texts.toSlot : texts.slot
   const { pallet, slot, found } = filled
   return (
@@ -97,7 +97,7 @@ export const Task = ({ act, counts, onReady, onDone, onProblem, onBack }: Props)
       ) : null}
       {isPhotoAsked ? (
         <label class={photo ? 'scan-photo done' : 'scan-photo'}>
-          {photo ? `✓ ${texts.photoTaken}` : texts.takePhoto}
+          {photo ? `✓ ${texts.photoTaken}` : needsPhoto(act) ? texts.takePhoto : texts.mayTakePhoto}
           <input
             key={photo ? 'taken' : 'none'}
             type="file"
@@ -152,10 +152,12 @@ function withCode(act: Act, filled: Filled, code: Code): Filled {
   return code.text === pallet.text ? filled : { ...filled, slot: code }
 }
 
+const needsPhoto = (act: string) => act === 'PLACED' || act === 'move'
+
 function missingIn(type: string, { pallet, slot }: Filled, hasPhoto: boolean, note: string): string | undefined {
   if (!pallet && type !== 'count') return texts.missing(texts.pallet)
   if (!slot) return texts.missing(texts.slot)
-  if ((type === 'PLACED' || type === 'move') && !hasPhoto) return texts.photoNeeded
+  if (needsPhoto(type) && !hasPhoto) return texts.photoNeeded
   return type === 'DISPUTED' && note === '' ? texts.noteNeeded : undefined
 }
 

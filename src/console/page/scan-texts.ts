@@ -45,6 +45,7 @@ const english = {
   emptySlot: 'The slot is empty',
   nothingYet: 'Nothing scanned yet',
   takePhoto: 'Take a photo',
+  mayTakePhoto: 'Take a photo (may be left out)',
   photoTaken: 'Photo taken',
   photoNeeded: 'Take a photo first.',
   note: 'What is wrong?',
@@ -53,6 +54,7 @@ const english = {
   save: 'Save',
   back: 'Back',
   type: 'Scan or type a code',
+  code: 'Code',
   use: 'Use the code',
   notStored: (why: string) =>
     `NOT SAVED. This device could not store the scan (${why}). It is still on the screen: make room on the device or let waiting scans be sent, then press Save again.`,
@@ -145,6 +147,7 @@ const german: typeof english = {
   emptySlot: 'Der Stellplatz ist leer',
   nothingYet: 'Noch nichts gescannt',
   takePhoto: 'Foto machen',
+  mayTakePhoto: 'Foto machen (kann entfallen)',
   photoTaken: 'Foto gemacht',
   photoNeeded: 'Machen Sie zuerst ein Foto.',
   note: 'Was stimmt nicht?',
@@ -153,6 +156,7 @@ const german: typeof english = {
   save: 'Speichern',
   back: 'Zurück',
   type: 'Code scannen oder tippen',
+  code: 'Code',
   use: 'Code übernehmen',
   notStored: (why) =>
     `NICHT GESPEICHERT. Dieses Gerät konnte den Scan nicht ablegen (${why}). Er steht noch auf dem Bildschirm: Schaffen Sie Platz auf dem Gerät oder lassen Sie wartende Scans senden, dann noch einmal speichern.`,

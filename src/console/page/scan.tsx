@@ -347,7 +347,7 @@ const Entry = ({ onCode }: { onCode: (text: string) => void }) => {
         ref={field}
         type="text"
         aria-label={texts.type}
-        placeholder={texts.type}
+        placeholder={texts.code}
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
