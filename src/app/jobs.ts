@@ -69,7 +69,10 @@ export class Jobs {
     this.#clock = options.clock
   }
 
-  /** Recomputes the ledger in `dataDir`; see `verifyWithOutsiders`. Rejects with INTERNAL_ERROR when it cannot be read at all. */
+  /**
+   * Recomputes the ledger in `dataDir`; see `verifyInTwoThreads`. Rejects with INTERNAL_ERROR when it cannot be read at all, and with
+   * a plain error when the second thread fails.
+   */
   async verify(dataDir: string, asked: VerifyAsked): Promise<FullVerification> {
     const startedMs = this.#clock.monotonic()
     let saidMs = startedMs

@@ -22,9 +22,11 @@ export function beginCheckBesideLeaves(dataDir: string): RunningCheck | undefine
   if (bytes < worthAThreadBytes) return undefined
   const worker = new Worker(workerEntry('beside-leaves'), { workerData: dataDir, resourceLimits })
   const found = new Promise<BesideLeaves>((resolve, reject) => {
+    const fail = (why: string, cause?: unknown) =>
+      reject(new Error(`the thread that checks the database file, texts and people failed: ${why}`, { cause }))
     worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', () => reject(new Error('the thread that checks what stands beside the leaves ended too soon')))
+    worker.once('error', (error) => fail(error.message, error))
+    worker.once('exit', () => fail('it ended too soon'))
   })
   return { found, stop: () => worker.terminate() }
 }

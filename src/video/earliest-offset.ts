@@ -1,5 +1,5 @@
 /** Clocks of cameras run so much slower than they should, or less. */
-const mostDrift = 0.001
+export const mostDrift = 0.001
 /** How late the first pictures of a connection are shows within this much video. */
 const learningMs = 10_000
 

@@ -1,11 +1,10 @@
+import { mostDrift } from './earliest-offset.ts'
 import { frameSize, framesPerSecond } from './frames.ts'
 
 const windowMs = 10_000
 /** More than real time by this much is a flood. Cameras and networks may send what they held back at once. */
 const mostAheadMs = 15_000
 const pictureMs = 1000 / framesPerSecond
-/** Clocks of cameras run so much slower than they should, or less. */
-const mostDrift = 0.001
 
 /** How much more video than time there has been by a moment, since the beginning. */
 type Ahead = { readonly atMs: number; readonly aheadMs: number }
