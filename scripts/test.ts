@@ -66,7 +66,7 @@ async function runAgain(first: Count): Promise<void> {
 
 /** Runs tap and counts its assertions. A run that counts nothing, or ends badly without a failure, is a failure. */
 async function runTests(paths: readonly string[], jobs = 2): Promise<Count> {
-  const tap = spawn('node_modules/.bin/tap', ['run', '--reporter=tap', `--jobs=${jobs}`, ...paths], {
+  const tap = spawn(process.execPath, ['scripts/run-tests.ts', String(jobs), ...paths], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Each test file, daemon and command is a process that compiles the same sources.
     env: { NODE_COMPILE_CACHE: resolve('.cache', 'tests'), GATEHOUSE_PROGRAM: program, ...process.env },

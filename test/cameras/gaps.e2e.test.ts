@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { smallestGapMs } from '../../src/cameras/watch.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { footage } from '../support/footage.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { type Daemon, gatehouse, runToEnd, startDaemon } from '../support/process.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
-import { eventually } from '../support/waiting.ts'
+import { eventually, waitUntil } from '../support/waiting.ts'
 
 t.setTimeout(180_000)
 
@@ -66,6 +67,7 @@ cameras: [{ id: 1, url: "${rtsp.url('hall')}" }]
   db.close()
   const killedAt = Date.now()
   await daemon.end('SIGKILL')
+  await waitUntil('it is down for longer than what is no gap', () => Date.now() > killedAt + smallestGapMs)
   daemon = await startDaemon(['--config', file], { cwd: folder })
   const down = await ended(daemon, 'daemon_down')
   t.ok(
