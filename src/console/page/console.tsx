@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { Alerts } from './alerts.tsx'
 import type { Discrepancy, List, PlacementEvent, SignedIn, Slot } from './answers.ts'
-import { ask } from './ask.ts'
+import { ask, gatewayNow } from './ask.ts'
 import { Views } from './bar.tsx'
 import { Cameras } from './cameras.tsx'
 import { EventList } from './event-list.tsx'
@@ -68,7 +68,10 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
   const odd = useOdd(at, known.slots !== undefined, known.slots?.data)
   const slot = shown?.find((one) => one.id === slotId)
   const opener = useRef<Element | null>(null)
-  const choose = (id: number) => {
+  const chosenNow = useRef<((id: number) => void) | null>(null)
+  // Always the same function, so that rows that do not change are not drawn again.
+  const [choose] = useState(() => (id: number) => chosenNow.current?.(id))
+  chosenNow.current = (id) => {
     opener.current = document.activeElement
     setChosenWarehouse(shown?.find((one) => one.id === id)?.warehouseId ?? warehouse?.id)
     setSlotId(id)
@@ -218,35 +221,45 @@ const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
   new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
 
 const noneOdd: ReadonlyMap<number, string> = new Map()
-/** The gateway looks through the whole floor for contradictions, so they are asked for at most this often. */
+/**
+ * The gateway looks through the whole floor for contradictions, so they are asked for at most this often, by all screens at
+ * the same time: then it looks once.
+ */
 const oddEveryMs = 10_000
+/** Of two times of asking that are closer than this, the first is left out. */
+const oddLeastMs = 5000
 
 /** Returns by slot what the ledger contradicts itself about. `changes`: something that differs after an event. */
 function useOdd(at: string | undefined, isReady: boolean, changes: unknown): ReadonlyMap<number, string> {
   const [odd, setOdd] = useState(noneOdd)
   const last = useRef({ askedMs: Number.NEGATIVE_INFINITY, at: '' })
+  const shown = useRef<string | undefined>(undefined)
+  shown.current = at
   useEffect(() => {
     if (!isReady) return
-    let isWanted = true
     const { current } = last
-    const waitMs = current && current.at === (at ?? '') ? current.askedMs + oddEveryMs - performance.now() : restMs
+    const isFirst = !current || current.at !== (at ?? '')
     const timer = setTimeout(
       () => {
         last.current = { askedMs: performance.now(), at: at ?? '' }
         const query = at === undefined ? '' : `?at=${encodeURIComponent(at)}`
         ask<List<Discrepancy>>(`/api/whms/discrepancies${query}`).then(
-          ({ data }) => isWanted && setOdd(oddIn(data)),
+          // Also when something has changed meanwhile: on a busy floor something always has.
+          ({ data }) => shown.current === at && setOdd(oddIn(data)),
           () => {},
         )
       },
-      Math.max(0, waitMs),
+      isFirst ? restMs : untilNextMs(performance.now() - current.askedMs),
     )
-    return () => {
-      isWanted = false
-      clearTimeout(timer)
-    }
+    return () => clearTimeout(timer)
   }, [at, isReady, changes])
   return odd
+}
+
+/** Returns the milliseconds until contradictions are asked for again. */
+function untilNextMs(sinceMs: number): number {
+  const waitMs = oddEveryMs - (gatewayNow() % oddEveryMs)
+  return sinceMs + waitMs < oddLeastMs ? waitMs + oddEveryMs : waitMs
 }
 
 const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {

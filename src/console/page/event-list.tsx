@@ -1,3 +1,4 @@
+import { memo } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type { PlacementEvent } from './answers.ts'
 import { kilograms } from './counting.ts'
@@ -30,16 +31,28 @@ export const EventList = ({ events, timeZone, onSlot }: Props) => (
     <Scroller name={words.title}>
       <ol class="event-rows">
         {(events ?? []).map((event) => (
-          <EventRow key={event.id} event={event} timeZone={timeZone} onSlot={onSlot} />
+          <EventRow
+            key={event.id}
+            event={event}
+            when={whenWords(event.timestamp, timeZone)}
+            timeZone={timeZone}
+            onSlot={onSlot}
+          />
         ))}
       </ol>
     </Scroller>
   </section>
 )
 
-type RowProps = { event: PlacementEvent; timeZone: string | undefined; onSlot?: (id: number) => void }
+type RowProps = {
+  event: PlacementEvent
+  /** How long ago it was, in words: the row is drawn again when they change. */
+  when: string
+  timeZone: string | undefined
+  onSlot?: (id: number) => void
+}
 
-export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
+export const EventRow = memo(({ event, when, timeZone, onSlot }: RowProps) => (
   <li class={`event ${event.event_type.toLowerCase()}`}>
     <span class="event-icon">
       <Icon name={iconOf[event.event_type]} />
@@ -54,7 +67,7 @@ export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
           </button>
         ) : null}
         <time class="muted" datetime={event.timestamp} title={exactTime(event.timestamp, timeZone)}>
-          {whenWords(event.timestamp, timeZone)}
+          {when}
         </time>
       </p>
       <p>
@@ -78,4 +91,4 @@ export const EventRow = ({ event, timeZone, onSlot }: RowProps) => (
       ) : null}
     </div>
   </li>
-)
+))

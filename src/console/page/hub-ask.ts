@@ -3,6 +3,7 @@ import { ask, Refused, Unreachable } from './ask.ts'
 import type { Site } from './hub-list.ts'
 import { hubTexts as words } from './hub-texts.ts'
 import { locale } from './language.ts'
+import { formatted } from './words.ts'
 
 /** Returns what went wrong in the page's language; what only the server can say stays in its words. */
 export function problemOf(error: unknown): string {
@@ -88,12 +89,5 @@ export function useSiteClock(isWanted: boolean, onLeft: () => void): SiteClock {
 }
 
 /** Returns a time of day with its date, in the zone of a site, or this device's. */
-export function timeOf(iso: string, timeZone?: string): string {
-  const parts = { dateStyle: 'medium', timeStyle: 'short' } as const
-  try {
-    return new Intl.DateTimeFormat(locale, { ...parts, timeZone }).format(new Date(iso))
-  } catch {
-    // A zone that this browser does not know.
-    return new Intl.DateTimeFormat(locale, parts).format(new Date(iso))
-  }
-}
+export const timeOf = (iso: string, timeZone?: string): string =>
+  formatted(Date.parse(iso), timeZone, { dateStyle: 'medium', timeStyle: 'short' })

@@ -11,7 +11,7 @@ import { Said } from './said.tsx'
 import { Scroller } from './scroller.tsx'
 import { StatusMark } from './slot-marks.tsx'
 import { texts } from './texts.ts'
-import { exactTime, justAfter, statusOf, statusWords } from './words.ts'
+import { exactTime, justAfter, statusOf, statusWords, whenWords } from './words.ts'
 
 const words = floorTexts.panel
 
@@ -76,7 +76,7 @@ export const SlotPanel = ({ slot, heardOf, timeZone, slots, at, onChoose, onClos
       <Scroller name={words.historyOf(slot.slot_id)}>
         <ol class="event-rows">
           {(events ?? []).map((event) => (
-            <EventRow key={event.id} event={event} timeZone={timeZone} />
+            <EventRow key={event.id} event={event} when={whenWords(event.timestamp, timeZone)} timeZone={timeZone} />
           ))}
         </ol>
       </Scroller>

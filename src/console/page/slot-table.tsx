@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'hono/jsx/dom'
+import { memo, useMemo, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type { Slot } from './answers.ts'
 import { floorTexts as words } from './floor-texts.ts'
@@ -86,13 +86,7 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
           </thead>
           <tbody>
             {rows.slice(at * pageSize, (at + 1) * pageSize).map((slot) => (
-              <Row
-                key={slot.id}
-                slot={slot}
-                why={odd.get(slot.id)}
-                isChosen={slot.id === chosen}
-                onChoose={() => onChoose(slot.id)}
-              />
+              <Row key={slot.id} slot={slot} why={odd.get(slot.id)} isChosen={slot.id === chosen} onChoose={onChoose} />
             ))}
           </tbody>
         </table>
@@ -106,9 +100,9 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
 const orderOf = (slots: readonly Slot[]): number[] =>
   slots.toSorted((a, b) => (a.slot_id < b.slot_id ? -1 : 1)).map(({ id }) => id)
 
-type RowProps = { slot: Slot; why: string | undefined; isChosen: boolean; onChoose: () => void }
+type RowProps = { slot: Slot; why: string | undefined; isChosen: boolean; onChoose: (id: number) => void }
 
-const Row = ({ slot, why, isChosen, onChoose }: RowProps) => (
+const Row = memo(({ slot, why, isChosen, onChoose }: RowProps) => (
   <tr class={isChosen ? 'chosen' : ''}>
     <th scope="row">
       <button
@@ -116,7 +110,7 @@ const Row = ({ slot, why, isChosen, onChoose }: RowProps) => (
         class="slot-link slot"
         aria-label={spokenSlot(slot)}
         aria-pressed={isChosen ? 'true' : 'false'}
-        onClick={onChoose}
+        onClick={() => onChoose(slot.id)}
       >
         {slot.slot_id}
       </button>
@@ -146,4 +140,4 @@ const Row = ({ slot, why, isChosen, onChoose }: RowProps) => (
       )}
     </td>
   </tr>
-)
+))

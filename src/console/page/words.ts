@@ -69,17 +69,31 @@ const dayOf = (ms: number, timeZone: string | undefined) =>
   formatted(ms, timeZone, { day: 'numeric', month: 'short', year: 'numeric' })
 
 /** Returns a time in parts, in a zone. */
-export function formatted(
+export const formatted = (
   ms: number,
   timeZone: string | undefined,
   options: Intl.DateTimeFormatOptions,
   tag = locale,
-): string {
+): string => formatOf(timeZone, options, tag).format(ms)
+
+/** Each is made once: making one takes longer than all else that a line of a list needs. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(timeZone: string | undefined, options: Intl.DateTimeFormatOptions, tag: string) {
+  const key = JSON.stringify([tag, timeZone, options])
+  const known = formats.get(key)
+  if (known) return known
+  const made = newFormat(timeZone, options, tag)
+  formats.set(key, made)
+  return made
+}
+
+function newFormat(timeZone: string | undefined, options: Intl.DateTimeFormatOptions, tag: string) {
   try {
-    return new Intl.DateTimeFormat(tag, { ...options, ...(timeZone && { timeZone }) }).format(ms)
+    return new Intl.DateTimeFormat(tag, { ...options, ...(timeZone && { timeZone }) })
   } catch {
     // An unknown time zone in this browser: use the browser's own.
-    return new Intl.DateTimeFormat(tag, options).format(ms)
+    return new Intl.DateTimeFormat(tag, options)
   }
 }
 
