@@ -65,6 +65,7 @@ export class UnitOfWork {
   readonly #totalChanges: Statement
   readonly #beginRead: Statement
   readonly #endRead: Statement
+  readonly #versionNow: Statement
   /** The last write failed because of the disk, and none has been stored since. */
   #diskFault: { readonly fault: AppError; readonly changesBefore: unknown } | undefined
   #waiting: Waiting[] = []
@@ -83,6 +84,7 @@ export class UnitOfWork {
     this.#totalChanges = needs.writer.prepare('SELECT total_changes()').pluck()
     this.#beginRead = needs.reader.prepare('BEGIN')
     this.#endRead = needs.reader.prepare('COMMIT')
+    this.#versionNow = needs.reader.prepare('PRAGMA data_version').pluck()
     this.#patienceMs = needs.lockPatienceMs ?? lockPatienceMs
     for (const db of [needs.writer, needs.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
@@ -95,6 +97,11 @@ export class UnitOfWork {
   /** Calls the listener after every commit; for workers that look for new rows. */
   onCommit(listener: () => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** A number that is another one after each commit, also of another program; it says nothing else. */
+  get version(): number {
+    return this.#versionNow.get() as number
   }
 
   /** Returns STORAGE_FULL with its cause while the disk takes no writes; undefined once a write is stored again. */

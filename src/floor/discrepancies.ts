@@ -40,6 +40,9 @@ import type { Discrepancy, SlotName } from './discrepancy-schema.ts'
 /** Slots or assets in one slice: a few milliseconds, also among a million events. */
 const sliceRows = 30
 
+/** Callers choose the queries, so there may be any number of them. */
+const mostShared = 32
+
 export type DiscrepancyQuery = {
   readonly kind?: DiscrepancyKind | undefined
   readonly warehouseId?: number | undefined
@@ -54,16 +57,33 @@ const misfitKinds = {
 
 type DiscrepanciesNeeds = { work: UnitOfWork; warehouse: WarehouseService; assets: AssetService }
 
-/** Finds contradictions in the ledger, anew at every read. */
+/** Finds contradictions in the ledger, anew after every commit. */
 export class Discrepancies {
   readonly #needs: DiscrepanciesNeeds
+  /** Answers about now, by sight and query: the screens of a hall ask together. All are of one version of the database. */
+  readonly #shared = new Map<string, Promise<readonly Discrepancy[]>>()
+  #sharedVersion = -1
 
   constructor(needs: DiscrepanciesNeeds) {
     this.#needs = needs
   }
 
   /** Returns the discrepancies, newest first. Works in slices, with a turn for other requests in between. */
-  async find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<Discrepancy[]> {
+  find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<readonly Discrepancy[]> {
+    if (when.atMs !== undefined || when.knownAtMs !== undefined) return this.#look(caller, when, query)
+    const { version } = this.#needs.work
+    if (version !== this.#sharedVersion) this.#shared.clear()
+    this.#sharedVersion = version
+    const key = JSON.stringify([this.#needs.warehouse.sightOf(caller), query])
+    const known = this.#shared.get(key)
+    if (known) return known
+    const looked = this.#look(caller, when, query)
+    if (this.#shared.size < mostShared) this.#shared.set(key, looked)
+    looked.catch(() => this.#shared.clear())
+    return looked
+  }
+
+  async #look(caller: Caller, when: When, query: DiscrepancyQuery): Promise<readonly Discrepancy[]> {
     const sight = this.#needs.warehouse.sightOf(caller)
     const bounds = this.#needs.work.read((tx) => boundsOf(tx, settle(tx, when)))
     const found: Discrepancy[] = []
