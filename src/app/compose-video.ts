@@ -53,6 +53,8 @@ export function composeVideo(
     logFormat: outside.logFormat ?? 'json',
     isWanted: () => live.config.cameras.length > 0,
   })
+  // Read once: it reads files of the control group (45 µs), and every event asks for the settings.
+  const usualMemoryBytes = Math.max(memoryOfBox() / 8, leastMemoryBytes)
   const site = () => ({
     cameras: live.config.cameras,
     siteUrl: live.config.site.url,
@@ -61,7 +63,7 @@ export function composeVideo(
     minFreeBytes: live.config.retention.minFreeBytes,
     cells: { days: live.config.retention.scores.maxAgeDays, mostBytes: live.config.retention.scores.maxBytes },
     fourEyesForExport: live.config.privacy.fourEyesForExport,
-    memoryBytes: live.config.video.memoryBytes ?? Math.max(memoryOfBox() / 8, leastMemoryBytes),
+    memoryBytes: live.config.video.memoryBytes ?? usualMemoryBytes,
   })
   const configured = new ConfiguredCameras({ site, names: callers.names })
   const isWanted = (cctvId: number): boolean => cameras.uploadsClips(cctvId)

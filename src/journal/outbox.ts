@@ -49,10 +49,7 @@ const newNotification = built(pick(tables.outbox, 'event_id', 'type', 'timestamp
   sql.insertInto('outbox').values(row),
 )
 
-/**
- * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox
- * still holds rows, so that an endpoint that was deleted and registered again can recover what happened meanwhile.
- */
+/** The notifications, for a join in SQL. */
 export const published = 'outbox'
 
 type OutboxNeeds = {
@@ -61,6 +58,10 @@ type OutboxNeeds = {
   readonly makeId: () => string
   readonly inspect?: Inspect
   readonly checkpoint?: () => CheckpointNote | undefined
+  /**
+   * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox
+   * still holds rows, so that an endpoint that was deleted and registered again can recover what happened meanwhile.
+   */
   readonly isOwed: (tx: ReadTx) => boolean
 }
 
@@ -92,8 +93,9 @@ export class Outbox {
   /** Publishes the event, and `event.created` about it. */
   publish(tx: Tx, event: PublishedEvent): void {
     if (!this.#needs.isOwed(tx)) return
-    this.#announce(tx, event)
-    this.#created(tx, event)
+    const metadata = this.#metadata(event.warehouseId)
+    this.#announce(tx, event, metadata)
+    this.#created(tx, event, metadata)
   }
 
   /** Publishes the event alone, for a fact that is reported before its row exists; `created` follows with the row. */
@@ -106,16 +108,13 @@ export class Outbox {
     if (this.#needs.isOwed(tx)) this.#created(tx, event)
   }
 
-  #announce(tx: Tx, event: PublishedEvent): void {
-    this.#insert(tx, this.envelope(event.type, event.eventId, event.timestampMs, event.data, event.warehouseId))
+  #announce(tx: Tx, event: PublishedEvent, metadata = this.#metadata(event.warehouseId)): void {
+    this.#insert(tx, this.#envelope(event.type, event.eventId, event.timestampMs, event.data, metadata))
   }
 
-  #created(tx: Tx, event: PublishedEvent | CreatedEvent): void {
+  #created(tx: Tx, event: PublishedEvent | CreatedEvent, metadata = this.#metadata(event.warehouseId)): void {
     const created = { kind: event.type, event: event.data }
-    this.#insert(
-      tx,
-      this.envelope('event.created', this.#needs.makeId(), event.timestampMs, created, event.warehouseId),
-    )
+    this.#insert(tx, this.#envelope('event.created', this.#needs.makeId(), event.timestampMs, created, metadata))
   }
 
   envelope(
@@ -125,15 +124,28 @@ export class Outbox {
     data: Record<string, unknown>,
     warehouseId?: number,
   ): Envelope {
+    return this.#envelope(type, id, timestampMs, data, this.#metadata(warehouseId))
+  }
+
+  #envelope(
+    type: EventType,
+    id: string,
+    timestampMs: number,
+    data: Record<string, unknown>,
+    metadata: Envelope['metadata'],
+  ): Envelope {
     this.#inspect(type, data)
+    return { id, type, timestamp: isoTime(timestampMs), data, metadata }
+  }
+
+  #metadata(warehouseId: number | undefined): Envelope['metadata'] {
     const checkpoint = this.#checkpoint()
-    const metadata = {
+    return {
       warehouseId: warehouseId ?? this.#needs.warehouseId,
       siteId: this.#needs.siteId,
       version: payloadVersion,
       ...(checkpoint && { checkpoint }),
     }
-    return { id, type, timestamp: isoTime(timestampMs), data, metadata }
   }
 
   /** Stores a notification as bytes. Returns its `seq`, the place in the order of publication. */
