@@ -84,7 +84,7 @@ export class UnitOfWork {
     this.#totalChanges = needs.writer.prepare('SELECT total_changes()').pluck()
     this.#beginRead = needs.reader.prepare('BEGIN')
     this.#endRead = needs.reader.prepare('COMMIT')
-    this.#versionNow = needs.reader.prepare('PRAGMA data_version').pluck()
+    this.#versionNow = needs.reader.prepare('SELECT data_version FROM pragma_data_version').pluck()
     this.#patienceMs = needs.lockPatienceMs ?? lockPatienceMs
     for (const db of [needs.writer, needs.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }

@@ -75,7 +75,8 @@ t.test('without a daemon the doctor looks by itself, and changes nothing', async
   const box = newBox(t)
   const first = await doctor(box.cwd, '--json')
   t.equal(first.code, 1)
-  t.match(on(first.report, 'gateway'), [{ verdict: 'bad', what: /does not run/, next: /systemctl start/ }])
+  const toStart = { verdict: 'bad', what: /does not run/, next: /systemctl start/ }
+  t.match(on(first.report, 'gateway'), [toStart], 'before the first start, starting is what is missing')
   t.equal(on(first.report, 'ledger check').length, 0, 'there is no ledger yet, and none was made')
   const made = ['warehouse', 'add', '--name', 'Hall 1', '--timezone', 'UTC', '--config', 'gatehouse.yaml']
   t.equal((await runToEnd(gatehouse, made, { cwd: box.cwd })).code, 0)

@@ -85,7 +85,8 @@ t.test('of 65 feeds at once the last is told when to come again, is counted, and
 
 t.test('a viewer may not read the metrics', async (t) => {
   const hub = await headOffice(t, postgres)
-  t.equal((await askAs(hub, '/api/metrics')).status, 403)
+  const refusal = { status: 403, body: { error: { message: 'This needs the permission metrics:read' } } }
+  t.match(await askAs(hub, '/api/metrics'), refusal)
 })
 
 t.test('a database that comes back from pg_dump goes on with its gateways', async (t) => {
