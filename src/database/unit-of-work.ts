@@ -101,7 +101,12 @@ export class UnitOfWork {
 
   /** A number that is another one after each commit, also of another program; it says nothing else. */
   get version(): number {
-    return this.#versionNow.get() as number
+    if (this.#closed) throw stopping()
+    try {
+      return this.#versionNow.get() as number
+    } catch (error) {
+      throw isSqliteFault(error) ? translateSqlite(error) : error
+    }
   }
 
   /** Returns STORAGE_FULL with its cause while the disk takes no writes; undefined once a write is stored again. */
