@@ -45,12 +45,11 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl })
   const authority = () => servedAuthority(live.config.listen)
-  const site = () => ({
-    ...{ siteUrl: siteUrl(), siteId: live.config.site.id, shiftMs: live.config.auth.shift },
-    caFingerprint: authority()?.fingerprint,
-  })
+  const badges = () => ({ siteUrl: siteUrl(), shiftMs: live.config.auth.shift })
+  const site = () => ({ ...badges(), siteId: live.config.site.id, caFingerprint: authority()?.fingerprint })
   const deviceVerifier = new DeviceVerifier({
-    ...{ work, clock, settings: site, isAccount },
+    // Asked for each request: `site` reads the certificate of the box.
+    ...{ work, clock, settings: badges, isAccount },
     refuse: (presented, instance, address) => localAccounts.verify(presented, instance, address),
   })
   const authenticator = new Authenticator({
