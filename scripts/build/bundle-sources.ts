@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, formatMessages } from 'esbuild'
@@ -92,4 +92,13 @@ async function bundle(options: BuildOptions): Promise<void> {
     throw new Error(`the bundle has ${warnings.length} warnings:\n${texts.join('\n')}`)
   }
   refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
+  for (const path of Object.keys(metafile?.outputs ?? {}))
+    if (path.endsWith('.cjs')) escapeBeyondAscii(join(root, path))
+}
+
+/** esbuild leaves regular expressions and tagged templates of packages as they are: the same characters, as V8 reads them. */
+function escapeBeyondAscii(path: string): void {
+  const text = readFileSync(path, 'utf8')
+  const escaped = text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  if (escaped !== text) writeFileSync(path, escaped)
 }

@@ -12,7 +12,7 @@ export { type LocalAccount, LocalAccounts } from './local-accounts.ts'
 export { door } from './middleware.ts'
 export { Recent } from './recent.ts'
 export { Refusals } from './refusals.ts'
-export { checkSecret, hashSecret } from './secret-hash.ts'
+export { checkSecret, hashSecret, nobodysHash } from './secret-hash.ts'
 export { openCredential, sealCredential } from './session-credential.ts'
 export {
   csrfTokenOf,

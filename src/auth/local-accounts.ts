@@ -4,7 +4,7 @@ import { type Caller, identityOf } from '../http/index.ts'
 import { type Clock, KeyedHash, type RandomBytes } from '../platform/index.ts'
 import { invalidCredentials, normaliseInstance, type Presented, twoNames } from './credentials.ts'
 import { Recent } from './recent.ts'
-import { checkSecret, hashSecret } from './secret-hash.ts'
+import { checkSecret, nobodysHash } from './secret-hash.ts'
 import type { Slowing } from './slowing.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
@@ -40,12 +40,10 @@ export class LocalAccounts implements CredentialVerifier {
   readonly #underWay = new Map<string, Promise<boolean>>()
   /** By the account as the config has it: a reload brings new ones. */
   readonly #vouched = new WeakMap<LocalAccount, Verified>()
-  readonly #decoyHash: Promise<string>
 
   constructor(needs: LocalAccountsNeeds) {
     this.#needs = needs
     this.#key = new KeyedHash(needs.random(32))
-    this.#decoyHash = hashSecret(needs.random(16).toString('hex'), needs.random)
   }
 
   vouchesFor(instance: string): boolean {
@@ -57,7 +55,7 @@ export class LocalAccounts implements CredentialVerifier {
     if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
     const account = this.#needs.accounts(username)
     // An unknown name takes as long as a wrong secret, so that timing does not reveal which names exist.
-    const right = await this.#isRight(presented, account?.secretHash ?? (await this.#decoyHash), instance, address)
+    const right = await this.#isRight(presented, account?.secretHash ?? nobodysHash, instance, address)
     if (!account || !right) throw invalidCredentials()
     const known = this.#vouched.get(account) ?? verified(account, instance, 'local')
     this.#vouched.set(account, known)

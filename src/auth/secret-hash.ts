@@ -15,6 +15,9 @@ export async function hashSecret(secret: string, random: RandomBytes): Promise<s
   return `scrypt:${cost.N}:${cost.r}:${cost.p}:${salt.toString('base64url')}:${hash.toString('base64url')}`
 }
 
+/** Matches no secret, and costs as much to check as the hash of an account: what is checked for a name that nobody has. */
+export const nobodysHash = ''
+
 /**
  * Says whether the secret matches the hash, in constant time. A malformed hash never matches, and
  * costs as much as a whole one, so that time shows no one which name has it. Throws NOT_READY when too many checks wait.

@@ -19,7 +19,7 @@ export function trustPage(fingerprint: string | undefined, styles: readonly stri
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${words.title} · Gatehouse</title>
+<title>${words.title} &middot; Gatehouse</title>
 ${styles.map((name) => html`<link rel="stylesheet" href="/${name}">\n`)}</head>
 <body>
 <main class="trust">

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, webcrypto, X509Certificate } fro
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import * as x509 from '@peculiar/x509'
+import type * as X509 from '@peculiar/x509'
 import { ExitError } from '../errors/index.ts'
 import { readFileIfThere, writeFileDurably } from '../platform/index.ts'
 import { readCertificate } from './certificate.ts'
@@ -22,7 +22,14 @@ const dayMs = 86_400_000
 const caDays = 3653
 const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
-x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
+type Library = typeof X509
+
+/** Loaded when a certificate is made: a gateway that only serves one starts without it. */
+async function library(): Promise<Library> {
+  const x509 = await import('@peculiar/x509')
+  x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
+  return x509
+}
 
 /**
  * Makes the CA of the box in `dir`, once, and a certificate signed by it for these names and addresses. A later call makes
@@ -37,7 +44,8 @@ export async function initTls(options: {
   force: boolean
 }): Promise<TlsMade> {
   const { dir, names, days, nowMs, force } = options
-  const ca = await authorityIn(dir, names[0] ?? 'gatehouse', nowMs)
+  const x509 = await library()
+  const ca = await authorityIn(dir, x509, names[0] ?? 'gatehouse', nowMs)
   const files = filesIn(dir)
   const before = readFileIfThere(files.certFile)
   if (before && !force && !isBy(before, ca.certificate)) {
@@ -97,7 +105,7 @@ function writePair(dir: string, cert: string | Buffer, key: string | Buffer): vo
   writeFileDurably(certFile, cert, 0o644)
 }
 
-async function authorityIn(dir: string, name: string, nowMs: number) {
+async function authorityIn(dir: string, x509: Library, name: string, nowMs: number) {
   const [certFile, keyFile] = [join(dir, 'ca.pem'), join(dir, 'ca.key')]
   const known = readFileIfThere(certFile)
   if (known) {
@@ -127,7 +135,7 @@ async function authorityIn(dir: string, name: string, nowMs: number) {
   return { certificate, key }
 }
 
-function isBy(pem: Buffer, ca: x509.X509Certificate): boolean {
+function isBy(pem: Buffer, ca: X509.X509Certificate): boolean {
   try {
     return new X509Certificate(pem).verify(new X509Certificate(ca.toString('pem')).publicKey)
   } catch {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from '@hono/zod-openapi'
 import { type Api, sha256Hex, timeOut } from '../http/index.ts'
 import { type EventType, eventTypes, type NotificationSchemas, payloadVersion } from '../journal/index.ts'
@@ -58,12 +59,15 @@ export function envelopeSchema(type: EventType, data: z.ZodType) {
   })
 }
 
-/** Returns the event types with the JSON Schema of their `data`. */
-export function describeEventTypes(schemas: NotificationSchemas) {
-  return eventTypes.map((type) => {
+/** Returns the event types with the JSON Schema of their `data`, which is made one in each turn of the event loop. */
+export async function describeEventTypes(schemas: NotificationSchemas) {
+  const described = []
+  for (const type of eventTypes) {
     const data = schemas[type]
-    return { type, ...eventTypeFacts[type], schema: data ? jsonSchemaOf(data) : null }
-  })
+    described.push({ type, ...eventTypeFacts[type], schema: data ? jsonSchemaOf(data) : null })
+    await nextTurn()
+  }
+  return described
 }
 
 /** Returns a JSON Schema without references, so that it can be used alone. */

@@ -250,8 +250,11 @@ export function webhookRoutes(api: Api, { service, deliveries, alerts, notificat
 
 /** To be added before /{id}, which would take event-types for an id. */
 function addEventTypes(api: Api, notifications: NotificationSchemas): void {
-  const types = describeEventTypes(notifications)
-  api.openapi(listingEventTypes, (c) => c.json(pageOfAll(types, {}), 200))
+  let types: ReturnType<typeof describeEventTypes> | undefined
+  api.openapi(listingEventTypes, async (c) => {
+    types ??= describeEventTypes(notifications)
+    return c.json(pageOfAll(await types, {}), 200)
+  })
 }
 
 function addRegistry(api: Api, service: WebhookService): void {
