@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
@@ -34,5 +35,7 @@ export function within(cidrs: readonly string[]): (address: string) => boolean {
 }
 
 function normalise(address: string): string {
+  // As the system writes it, which is how nearly every peer comes.
+  if (isIPv4(address)) return address
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 }

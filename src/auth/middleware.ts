@@ -60,8 +60,9 @@ export function door(
 /** The fields of the IETF's draft "RateLimit header fields for HTTP", in its form of structured fields. */
 function tellRate(c: Context<AppEnv>): TellRate {
   return ({ bucket, limit, left, seconds }) => {
-    c.header('RateLimit-Policy', `"${bucket}";q=${limit};w=60`)
-    c.header('RateLimit', `"${bucket}";r=${left};t=${seconds}`)
+    const headers = c.get('otherHeaders')
+    headers['ratelimit-policy'] = `"${bucket}";q=${limit};w=60`
+    headers['ratelimit'] = `"${bucket}";r=${left};t=${seconds}`
   }
 }
 

@@ -7,6 +7,7 @@ import type { Idempotency } from '../journal/index.ts'
 import {
   assetIsKnown,
   assetLocation,
+  type SlotState,
   type SlotUse,
   settle,
   slotState,
@@ -43,10 +44,10 @@ export class FloorService {
   }
 
   /**
-   * Yields all slots, or a zone's, a slice at a time, with a turn for other requests in between. Every slice shows the
-   * ledger as it was at the first one. Throws NOT_FOUND.
+   * Yields all slots, or a zone's, as JSON, a slice at a time, with a turn for other requests in between. Every slice shows
+   * the ledger as it was at the first one. Throws NOT_FOUND.
    */
-  async *slots(caller: Caller, when: When, zoneId?: number): AsyncGenerator<readonly FloorSlot[], void> {
+  async *slots(caller: Caller, when: When, zoneId?: number): AsyncGenerator<readonly string[], void> {
     const known = this.#needs.work.read((tx) => {
       if (zoneId !== undefined) this.#needs.warehouse.zone(tx, zoneId, caller)
       return settle(tx, when)
@@ -72,9 +73,9 @@ export class FloorService {
 
   #slice(caller: Caller, known: When, afterId: number, zoneId: number | undefined) {
     return this.#needs.work.read((tx) => {
-      const { slots, lastId } = this.#needs.warehouse.slots(tx, caller, afterId, sliceSlots, zoneId)
+      const { slots, lastId } = this.#needs.warehouse.slotTexts(tx, caller, afterId, sliceSlots, zoneId)
       const states = slotStates(tx, known, { zoneId, firstId: afterId + 1, lastId: slots.at(-1)?.id ?? afterId })
-      return { slots: slots.map((slot) => ({ ...slot, ...stateIn(states, slot.id) })), lastId }
+      return { slots: slots.map(({ id, members }) => withStateText(members, stateIn(states, id))), lastId }
     })
   }
 
@@ -191,6 +192,9 @@ export class FloorService {
 function inUse(zone: Zone, use: { slotCount: number; occupiedCount: number }) {
   return { ...zone, ...use, utilizationPercent: percent(use.occupiedCount, use.slotCount) }
 }
+
+/** A slot with its state as JSON. `members`: of the slot, without braces. */
+const withStateText = (members: string, state: SlotState): string => `{${members},${JSON.stringify(state).slice(1)}`
 
 function withState(slot: Slot, state: ReturnType<typeof slotState>): { success: true } & FloorSlot {
   return { success: true, ...slot, ...state }

@@ -6,23 +6,29 @@ import { takesGzip } from './accept-encoding.ts'
 /** Shorter bodies fit in one packet and are not compressed. */
 const leastBytes = 1024
 
+/** A longer body is packed quickly rather than as small as can be: the LAN has room, a small box has not. */
+const manyBytes = 256 * 1024
+const usualLevel = 6
+const quickLevel = 1
+
 /** How long a client that is still sending may take to read its refusal. */
 const lingerMs = 5000
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[]
+type Head = { readonly status: number; readonly headers: OutgoingHttpHeaders }
 type Whenever = (error?: Error | null) => void
 
 /**
- * An HTTP response that compresses itself. Text of 1 KiB or more is sent with gzip when the client accepts it: a body of
- * known length in one piece, a stream as it comes, both compressed off the main thread. A response to a request whose body
+ * An HTTP response that compresses itself. Text of 1 KiB or more is sent with gzip when the client accepts it: a body that
+ * comes at once in one piece, any other as it comes, both compressed off the main thread. A response to a request whose body
  * has not arrived ends the connection, and leaves the client time to read it.
  */
 export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  #packing: 'whole' | 'stream' | undefined
+  /** Sent unless the answer itself has a header of that name; names in lower case. */
+  otherHeaders: Readonly<Record<string, string>> = {}
   #isEndless = false
-  /** Of a body that is packed whole. */
-  readonly #parts: Buffer[] = []
-  #head: { readonly status: number; readonly headers: OutgoingHttpHeaders } | undefined
+  /** Held back until it is known how the body comes. */
+  #head: Head | undefined
   #gzip: ReturnType<typeof createGzip> | undefined
 
   /** Whether the response is a stream of events, which ends only with its connection. */
@@ -34,67 +40,67 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
     const given = typeof reason === 'string' ? more : reason
     // Headers as a list are not written by this program; they pass unchanged.
     if (Array.isArray(given)) return super.writeHead(status, given)
-    const headers = lowerCased(given)
+    const headers = { ...this.otherHeaders, ...lowerCased(given) }
     if (!this.req.complete) this.#endConnection(headers)
+    this.#isEndless = String(headers['content-type'] ?? '').startsWith('text/event-stream')
     if (isPackable(headers)) {
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Accept-Encoding` : 'Accept-Encoding'
-      this.#packing = this.#packingOf(status, headers)
+      if (this.#isPacked(status, headers)) {
+        this.#head = { status, headers }
+        return this
+      }
     }
-    this.#isEndless = String(headers['content-type'] ?? '').startsWith('text/event-stream')
-    if (this.#packing === undefined) return super.writeHead(status, headers)
-    headers['content-encoding'] = 'gzip'
-    delete headers['content-length']
-    this.#head = { status, headers }
-    if (this.#packing === 'stream') this.#beginStream(status, headers)
-    return this
+    return super.writeHead(status, headers)
+  }
+
+  override flushHeaders(): void {
+    if (this.#head) this.#beginStream(this.#head)
+    else super.flushHeaders()
   }
 
   override write(chunk: unknown, encoding?: BufferEncoding | Whenever, done?: Whenever): boolean {
-    const bytes = this.#packing && bytesOf(chunk)
-    if (!bytes) return typeof encoding === 'string' ? super.write(chunk, encoding, done) : super.write(chunk, encoding)
-    if (this.#gzip) return this.#gzip.write(bytes)
-    this.#parts.push(bytes)
-    return true
+    if (this.#head) this.#beginStream(this.#head)
+    const bytes = this.#gzip && bytesOf(chunk)
+    if (this.#gzip && bytes) return this.#gzip.write(bytes)
+    return typeof encoding === 'string' ? super.write(chunk, encoding, done) : super.write(chunk, encoding)
   }
 
   override end(chunk?: unknown, encoding?: BufferEncoding | (() => void), done?: () => void): this {
-    if (this.#packing === undefined) {
-      return typeof encoding === 'string' ? super.end(chunk, encoding, done) : super.end(chunk, encoding)
-    }
-    const bytes = bytesOf(chunk)
-    if (this.#gzip) {
-      if (bytes) this.#gzip.write(bytes)
-      this.#gzip.end()
-      return this
-    }
-    if (bytes) this.#parts.push(bytes)
-    this.#packWhole()
+    const bytes = this.#head || this.#gzip ? bytesOf(chunk) : undefined
+    if (this.#head) this.#sendWhole(this.#head, bytes ?? Buffer.alloc(0))
+    else if (this.#gzip) this.#gzip.end(bytes)
+    else return typeof encoding === 'string' ? super.end(chunk, encoding, done) : super.end(chunk, encoding)
     return this
   }
 
-  #packingOf(status: number, headers: OutgoingHttpHeaders): 'whole' | 'stream' | undefined {
-    if (this.req.method === 'HEAD' || status === 204 || status === 206 || status === 304) return undefined
-    if (!takesGzip(this.req.headers['accept-encoding'])) return undefined
+  #isPacked(status: number, headers: OutgoingHttpHeaders): boolean {
+    if (this.req.method === 'HEAD' || status === 204 || status === 206 || status === 304) return false
     const length = headers['content-length']
-    if (length === undefined) return 'stream'
-    return Number(length) >= leastBytes ? 'whole' : undefined
+    if (length !== undefined && Number(length) < leastBytes) return false
+    return takesGzip(this.req.headers['accept-encoding'])
   }
 
-  #packWhole(): void {
-    gzip(Buffer.concat(this.#parts), (error, packed) => {
-      if (this.destroyed || !this.#head) return
+  #sendWhole({ status, headers }: Head, bytes: Buffer): void {
+    this.#head = undefined
+    if (bytes.length < leastBytes) {
+      super.writeHead(status, { ...headers, 'content-length': bytes.length })
+      super.end(bytes)
+      return
+    }
+    gzip(bytes, { level: bytes.length < manyBytes ? usualLevel : quickLevel }, (error, packed) => {
+      if (this.destroyed) return
       if (error) {
         this.destroy(error)
         return
       }
-      const { status, headers } = this.#head
-      super.writeHead(status, { ...headers, 'content-length': packed.length })
+      super.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': packed.length })
       super.end(packed)
     })
   }
 
-  #beginStream(status: number, headers: OutgoingHttpHeaders): void {
-    super.writeHead(status, headers)
+  #beginStream({ status, headers: { 'content-length': _, ...headers } }: Head): void {
+    this.#head = undefined
+    super.writeHead(status, { ...headers, 'content-encoding': 'gzip' })
     const packed = createGzip()
     this.#gzip = packed
     packed.on('data', (bytes: Buffer) => {

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { AppError } from '../errors/index.ts'
 import { type Clock, type Logger, systemClock } from '../platform/index.ts'
+import { Answer } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { errorBody, validationError } from './envelope.ts'
 import { RefusalLog } from './refusal-log.ts'
@@ -42,14 +43,14 @@ const oneYear = 'max-age=31536000'
 const requestIdForm = /^[A-Za-z0-9._-]{8,64}$/
 
 /** Unless an answer says otherwise: it is data for one caller, and no page may show, frame or run it. */
-const onEveryAnswer = [
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Cache-Control', 'no-store'],
-  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
-  ['X-Frame-Options', 'DENY'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
-] as const
+const onEveryAnswer = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const
 
 /** The root: request ids, the access log, error envelopes, 404 and 405. Authentication and routes are added to it. */
 export function newRoot(options: RootOptions): Api {
@@ -67,12 +68,11 @@ export function newRoot(options: RootOptions): Api {
     const encrypted = socket?.encrypted === true
     const proto = c.req.header('x-forwarded-proto')
     c.set('overTls', options.isOverTls?.({ encrypted, peer, proto }) ?? encrypted)
+    const otherHeaders: Record<string, string> = { 'x-request-id': requestId, ...onEveryAnswer }
+    if (c.get('overTls') && options.servesPlainHttp?.() === false) otherHeaders['strict-transport-security'] = oneYear
+    c.set('otherHeaders', otherHeaders)
     await next()
-    // On the answer itself: c.header() would make a new one each time.
-    const { headers } = c.res
-    headers.set('X-Request-Id', requestId)
-    if (c.get('overTls') && options.servesPlainHttp?.() === false) headers.set('Strict-Transport-Security', oneYear)
-    for (const [name, value] of onEveryAnswer) if (!headers.has(name)) headers.set(name, value)
+    addHeaders(c, otherHeaders)
     const seconds = (performance.now() - startedMs) / 1000
     options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
     if (options.log.isLevelEnabled('debug'))
@@ -106,6 +106,17 @@ export function newRoot(options: RootOptions): Api {
     return answerRefusal(c, refusal)
   })
   return root
+}
+
+/** On the response of the listener, since an object for the headers of each answer costs more than most answers. */
+function addHeaders(c: Context<AppEnv>, otherHeaders: Readonly<Record<string, string>>): void {
+  const { outgoing } = (c.env ?? {}) as { outgoing?: unknown }
+  if (outgoing instanceof Answer) {
+    outgoing.otherHeaders = otherHeaders
+    return
+  }
+  const { headers } = c.res
+  for (const name in otherHeaders) if (!headers.has(name)) headers.set(name, otherHeaders[name] ?? '')
 }
 
 function answerRefusal(c: Context<AppEnv>, refusal: AppError) {

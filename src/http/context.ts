@@ -13,6 +13,8 @@ export type AppEnv = {
     address: string
     /** Whether the client's connection is encrypted, up to here or up to a trusted proxy. */
     overTls: boolean
+    /** Headers that go out unless the answer has its own of that name; names in lower case. */
+    otherHeaders: Record<string, string>
     caller: Caller
     /** Verifies the request's credentials again, for what stays open. Rejects like the first time. */
     callerNow: () => Promise<Caller>

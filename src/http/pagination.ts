@@ -84,12 +84,12 @@ export function pageOf<T>(
 }
 
 /**
- * As `pageOfAll`, for rows that come in slices. Each slice is serialized separately, so that a long list never blocks the
- * event loop.
+ * As `pageOfAll`, for rows that come in slices, as objects or as their JSON. Each slice is serialized separately, so that a
+ * long list never blocks the event loop.
  */
 export async function sendAll(
   c: Context<AppEnv>,
-  slices: AsyncIterable<readonly object[]>,
+  slices: AsyncIterable<readonly object[] | readonly string[]>,
   query: { limit?: number | undefined; offset?: number | undefined },
 ): Promise<RawAnswer> {
   const offset = query.offset ?? 0
@@ -100,8 +100,8 @@ export async function sendAll(
     // The client has disconnected; the rest is not needed.
     if (c.req.raw.signal.aborted) break
     const wanted = rows.slice(Math.max(0, offset - total), Math.max(0, end - total))
-    if (wanted.length > 0)
-      parts.push(Buffer.from(`${parts.length > 1 ? ',' : ''}${JSON.stringify(wanted).slice(1, -1)}`))
+    const text = wanted.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join(',')
+    if (text !== '') parts.push(Buffer.from(`${parts.length > 1 ? ',' : ''}${text}`))
     total += rows.length
   }
   const pagination = { limit: query.limit ?? null, offset, total, hasMore: end < total, nextCursor: null }

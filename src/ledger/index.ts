@@ -15,6 +15,7 @@ export {
   newestInSlot,
   newestOfAsset,
   newestTimestampMs,
+  type SlotState,
   type SlotUse,
   settle,
   slotState,

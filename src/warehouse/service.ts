@@ -284,9 +284,12 @@ export class WarehouseService {
 
   /** Reads the next `limit` slots after `afterId`. Returns those that the caller may see, and the id to continue after. */
   slots(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
-    const slots = store.listSlots(tx, afterId, limit, zoneId)
-    const visible = slots.filter((slot) => this.isVisible(caller, slot.warehouseId))
-    return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
+    return this.#visibleOf(store.listSlots(tx, afterId, limit, zoneId), caller, limit)
+  }
+
+  /** As `slots`, for a list in JSON. */
+  slotTexts(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
+    return this.#visibleOf(store.listSlotTexts(tx, afterId, limit, zoneId), caller, limit)
   }
 
   /**
@@ -307,6 +310,11 @@ export class WarehouseService {
   /** Reads labels and names again that an older gateway has stored. Call once, before anything else. */
   readAnew(tx: Tx): void {
     store.keepMatchedTexts(tx)
+  }
+
+  #visibleOf<S extends { id: number; warehouseId: number }>(slots: readonly S[], caller: Caller, limit: number) {
+    const visible = slots.filter((slot) => this.isVisible(caller, slot.warehouseId))
+    return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
   }
 
   #slotAt(tx: ReadTx, path: string, byLabel: boolean): store.Slot | undefined {

@@ -29,6 +29,8 @@ export const times = (row: { created_at_ms: number; updated_at_ms: number; versi
 export type Warehouse = ReturnType<typeof warehouseOf>
 export type Zone = ReturnType<typeof zoneOf>
 export type Slot = ReturnType<typeof slotOf>
+/** `members`: the slot as a JSON object without its braces. */
+export type SlotText = { readonly id: number; readonly warehouseId: number; readonly members: string }
 
 function warehouseOf(tx: ReadTx, row: Row<'warehouse'>) {
   const location = row.lat === null || row.lng === null ? null : { lat: row.lat, lng: row.lng }
@@ -69,6 +71,22 @@ function slotOf(row: Row<'slot'> & { type_of_zone: string | null }) {
     retiredAt: row.retired_at_ms === null ? null : isoTime(row.retired_at_ms),
     ...times(row),
   }
+}
+
+type SlotRow = Parameters<typeof slotOf>[0]
+
+/**
+ * The text of `JSON.stringify(slotOf(row))` without its braces, for half the time: what the row holds as JSON stays as it is.
+ */
+function membersOf(row: SlotRow): string {
+  const quoted = (text: string | null) => (text === null ? 'null' : JSON.stringify(text))
+  const retiredAt = row.retired_at_ms === null ? 'null' : `"${isoTime(row.retired_at_ms)}"`
+  return (
+    `"id":${row.id},"slot_id":${quoted(row.slot_id)},"warehouseId":${row.warehouse_id},"zone":${quoted(row.zone)}` +
+    `,"zoneId":${row.zone_id},"zone_type":${quoted(row.zone_type ?? row.type_of_zone)}` +
+    `,"floor_plan_polygon":${row.floor_plan_polygon},"constraints":${row.constraints},"retiredAt":${retiredAt}` +
+    `,"version":${row.version},"createdAt":"${isoTime(row.created_at_ms)}","updatedAt":"${isoTime(row.updated_at_ms)}"`
+  )
 }
 
 export const stamp = (nowMs: number) => ({ created_at_ms: nowMs, updated_at_ms: nowMs })
@@ -416,9 +434,18 @@ export function pageOfSlots(
 
 /** Slots in the order of their ids, `limit` of them behind `afterId`. */
 export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: number): Slot[] {
+  return rowsBehind(tx, afterId, limit, zoneId).map(slotOf)
+}
+
+/** The same slots as JSON. */
+export function listSlotTexts(tx: ReadTx, afterId: number, limit: number, zoneId?: number): SlotText[] {
+  const rows = rowsBehind(tx, afterId, limit, zoneId)
+  return rows.map((row) => ({ id: row.id, warehouseId: row.warehouse_id, members: membersOf(row) }))
+}
+
+function rowsBehind(tx: ReadTx, afterId: number, limit: number, zoneId: number | undefined) {
   const isInZone = zoneId !== undefined
-  const rows = tx.all(slotsBehind(isInZone), [afterId, ...(isInZone ? [zoneId] : []), limit])
-  return rows.map(slotOf)
+  return tx.all(slotsBehind(isInZone), [afterId, ...(isInZone ? [zoneId] : []), limit])
 }
 
 /** The label of a slot, whoever asks. */
