@@ -14,6 +14,8 @@ export type Load = {
   readonly bodies?: readonly string[]
   /** Whether each request has an Idempotency-Key of its own. */
   readonly keyed?: boolean
+  /** The CA that an https address is checked against, PEM. */
+  readonly ca?: string
   readonly clients: number
   readonly seconds: number
 }
@@ -27,34 +29,33 @@ export type LoadResult = {
   readonly p99Ms: number
 }
 
-answering(
-  async ({ url, method, headers: given, bodies = [], keyed = false, clients, seconds }: Load): Promise<LoadResult> => {
-    const headers = keyed ? { ...given, 'Idempotency-Key': '[<id>]' } : given
-    const hands = Array.from({ length: clients }, (_, client) =>
-      bodies.filter((_body, i) => Math.floor(i / 2) % clients === client).map((body) => ({ method, headers, body })),
-    )
-    const run = autocannon({
-      url,
-      method,
-      headers,
-      idReplacement: keyed,
-      connections: clients,
-      duration: seconds,
-      // Whole requests made beforehand: what the generator does meanwhile is missing to what it measures.
-      setupClient: (client) => {
-        const hand = hands.pop()
-        if (hand && hand.length > 0) client.setRequests(hand)
-      },
-    })
-    const times: number[] = []
-    run.on('response', (_client, _status, _bytes, ms) => times.push(ms))
-    const done = await run
-    return {
-      answers: done['2xx'],
-      failures: done.non2xx + done.errors,
-      perSecond: done['2xx'] / done.duration,
-      p50Ms: quantile(times, 0.5),
-      p99Ms: quantile(times, 0.99),
-    }
-  },
-)
+answering(async ({ url, method, headers: given, bodies = [], keyed = false, ca, clients, seconds }: Load) => {
+  const headers = keyed ? { ...given, 'Idempotency-Key': '[<id>]' } : given
+  const hands = Array.from({ length: clients }, (_, client) =>
+    bodies.filter((_body, i) => Math.floor(i / 2) % clients === client).map((body) => ({ method, headers, body })),
+  )
+  const run = autocannon({
+    url,
+    method,
+    headers,
+    idReplacement: keyed,
+    connections: clients,
+    ...(ca !== undefined && { tlsOptions: { ca } }),
+    duration: seconds,
+    // Whole requests made beforehand: what the generator does meanwhile is missing to what it measures.
+    setupClient: (client) => {
+      const hand = hands.pop()
+      if (hand && hand.length > 0) client.setRequests(hand)
+    },
+  })
+  const times: number[] = []
+  run.on('response', (_client, _status, _bytes, ms) => times.push(ms))
+  const done = await run
+  return {
+    answers: done['2xx'],
+    failures: done.non2xx + done.errors,
+    perSecond: done['2xx'] / done.duration,
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
+  }
+})

@@ -31,15 +31,15 @@ export type Program = {
   readonly path: string
 }
 
-/** `scripts/gatehouse serve` over the state in `folder`. */
+/** `scripts/gatehouse serve` over the state in `folder`; `alsoListen`: entries of `listen` beside the one that is asked. */
 export async function serveGateway(
   workshop: Workshop,
   folder: string,
   account: LocalAccount,
-  known: Record<string, unknown> = {},
+  { alsoListen = [], ...known }: Record<string, unknown> & { alsoListen?: readonly object[] } = {},
 ): Promise<Served> {
   const port = await freePort()
-  const file = writeConfig(folder, account, { ...known, listen: [{ host: '127.0.0.1', port }] })
+  const file = writeConfig(folder, account, { ...known, listen: [{ host: '127.0.0.1', port }, ...alsoListen] })
   return serve(workshop, { command: gatehouse, args: ['serve', '--config', file], folder, port, path: '/api/ping' })
 }
 
