@@ -21,7 +21,14 @@ import {
   scoreRoutes,
 } from '../cameras/index.ts'
 import { type ClockBook, clockRoutes } from '../clock/index.ts'
-import { consoleRoutes, type DetectionModels, missingPage, sessionPath, trustRoutes } from '../console/index.ts'
+import {
+  consoleRoutes,
+  type DetectionModels,
+  type Layouts,
+  missingPage,
+  sessionPath,
+  trustRoutes,
+} from '../console/index.ts'
 import { type CountsService, countRoutes } from '../counts/index.ts'
 import {
   collectPath,
@@ -142,6 +149,7 @@ export type ApiParts = {
   readonly cameras: CamerasService
   readonly liveViews: LiveViews
   readonly detectionModels: DetectionModels
+  readonly layouts: Layouts
   readonly snapshots: Snapshots
   readonly tally: Tally
   readonly detections: Detections
@@ -181,7 +189,7 @@ export function buildApi(parts: ApiParts): Api {
     isOverTls: parts.isOverTls,
     isOurHost: parts.isOurHost,
     servesPlainHttp: parts.servesPlainHttp,
-    missingPage: (c) => missingPage(c, parts.admission),
+    missingPage: (c) => missingPage(c, parts),
     onAnswer: (answer) => parts.metrics.answered(answer),
   })
   root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials

@@ -10,6 +10,7 @@ import {
 import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
+import { Layouts } from '../console/index.ts'
 import { compact, type UnitOfWork } from '../database/index.ts'
 import {
   type Checkpoints,
@@ -81,6 +82,8 @@ export type Gateway = {
   readonly reloads: ReloadBook
   /** Opens the API for writes once a new version is healthy. */
   readonly takeover: Takeover
+  /** The console's pages of this version and of earlier ones. */
+  readonly layouts: Layouts
   readonly work: UnitOfWork
   readonly jobs: Jobs
   readonly backupJobs: Jobs
@@ -176,6 +179,10 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { health: watch, webhooks: receivers } = reporting
   const streamHub = new StreamHub({ ...lower, clock, log, random, health: watch, alerts: receivers.alerts })
   const takeover = new Takeover({ dataDir: config.dataDir, version: outside.version, log })
+  const layouts = new Layouts({
+    ...{ dataDir: config.dataDir, version: outside.version, log },
+    wanted: () => live.config.updates.floorLayout,
+  })
   const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
   const { webhooks, health, lastDay, uploadWorker, feeder } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
@@ -192,7 +199,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     ...{ storageUsers, printWorker, health, lastDay, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
     ...{ streamHub, takeover, work: storage.work },
-    api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover }),
+    ...{ layouts },
+    api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover, layouts }),
     metricsApi: metricsListener?.api,
     // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
     // The checkpoints stop last: what the others wrote while they stopped is signed too.

@@ -12,8 +12,6 @@ export type Facts = {
   readonly derived?: string
   /** What the example shows where the default would say little. */
   readonly example?: unknown
-  /** False: no code obeys the key yet. A value other than the default is a warning that names the key. */
-  readonly obeyed?: false
   /** In a list of maps: the key that names an entry. Drop-ins change the entry of that name instead of the whole list. */
   readonly identity?: string
 }

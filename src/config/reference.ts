@@ -66,9 +66,7 @@ const code = (text: string): string => (text === '' || text.startsWith('*') ? te
 function rowsOf(path: string, schema: Schema, inherited: Applies): ConfigKey[] {
   const found = facts.get(schema)
   const applies = found?.applies ?? inherited
-  const sentence =
-    found?.obeyed === false ? `${found.sentence} Not yet: this version does nothing with it.` : found?.sentence
-  const own = found ? [{ path, ...columnsOf(schema, found), applies, sentence: sentence ?? '' }] : []
+  const own = found ? [{ path, ...columnsOf(schema, found), applies, sentence: found.sentence }] : []
   const of = repeated(schema)
   const below = of ? `${path}${of.container === 'list' ? '[]' : '.NAME'}` : path
   const keys = Object.entries(fixedKeys(of?.of ?? schema) ?? {})
@@ -140,11 +138,10 @@ function exampleOf(name: string, schema: Schema, spot: Spot): string[] {
   return [...comment, lead, ...below]
 }
 
-function remark(schema: Schema, { example, derived, applies, obeyed }: Facts): string {
+function remark(schema: Schema, { example, derived, applies }: Facts): string {
   const standard = defaultOf(schema)
   const shown = example !== undefined && standard !== undefined ? ` (default: ${derived ?? inline(standard)})` : ''
-  const unheard = obeyed === false ? ' (not yet: this version does nothing with it)' : ''
-  return `${shown}${applies === 'restart' ? ' (restart)' : ''}${unheard}`
+  return `${shown}${applies === 'restart' ? ' (restart)' : ''}`
 }
 
 /** Returns the keys of a map, or of an entry of a list of maps. */

@@ -15,7 +15,7 @@ import {
 } from './cross-checks.ts'
 import { file, folder, network, oneOf, origin, recordingHours, size, text, url } from './kinds.ts'
 import { auth, listener, metricsListener, rateLimit, site, storage } from './sections/access.ts'
-import { camera, objectDetection, privacy, unheard } from './sections/cameras.ts'
+import { camera, objectDetection, privacy } from './sections/cameras.ts'
 import { backupFile, backupSegments } from './sections/copies.ts'
 import { evidence, hub, retention, witness } from './sections/evidence.ts'
 import { labels, ledger, printer, units, warehouse } from './sections/floor.ts'
@@ -140,8 +140,8 @@ const everything = z.strictObject({
     section({
       floorLayout: key(
         text(40).prefault('automatic'),
-        'Layout of the pages for the floor: automatic, or the version whose layout they keep.',
-        { ...unheard, example: '1.0' },
+        'Which pages the floor sees: automatic (those of the running version), or the version whose pages it keeps after updates.',
+        { ...live, example: '0.1.0' },
       ),
       offers: key(
         oneOf(['ignore', 'show', 'take']).prefault('show'),

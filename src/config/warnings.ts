@@ -1,9 +1,8 @@
 import { isAbsolute } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { namesIn, namespaceOf } from './cross-checks.ts'
 import { derivedUrlIsSure } from './derived.ts'
-import { type Located, locate, plain } from './document.ts'
-import { bare, defaultOf, dotted, facts, type Schema, within } from './keys.ts'
+import { type Located, locate } from './document.ts'
+import { bare, dotted, type Schema, within } from './keys.ts'
 import { isLoopback, kinds } from './kinds.ts'
 import { fullForms, identitiesOf, readName } from './names.ts'
 import type { Problem } from './problems.ts'
@@ -23,7 +22,6 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...groupsOfNobody(parsed),
     ...incompleteNotices(parsed),
     ...detectionWithoutModel(parsed),
-    ...unheard(root, schema, []),
     ...openSecrets(root, schema, []),
   ]
   return warnings.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
@@ -87,18 +85,6 @@ function detectionWithoutModel({ console: { objectDetection } }: Parsed): Warnin
   if (!objectDetection.enabled || objectDetection.modelFile !== null) return []
   const message = 'is not set, so nothing is marked in live pictures; name an ONNX file'
   return [{ path: ['console', 'objectDetection', 'modelFile'], message }]
-}
-
-/** Finds keys that no code obeys yet and that are not at their default. */
-function* unheard(node: Located, schema: Schema | undefined, path: Path): Generator<Warning> {
-  if (!schema) return
-  if (facts.get(schema)?.obeyed === false) {
-    if (!isDeepStrictEqual(plain(node), defaultOf(schema))) {
-      yield { path, message: 'this version does nothing with it; it works as if the key were not there' }
-    }
-    return
-  }
-  for (const [key, inner] of innerOf(node)) yield* unheard(inner, within(schema, key), [...path, key])
 }
 
 function innerOf(node: Located): (readonly [string | number, Located])[] {

@@ -9,9 +9,11 @@ export type ConsoleFile = {
   readonly text: string
   /** It runs in a worker, under a content security policy of its own. */
   readonly isWorker?: true
-  /** The asset that holds its content, packed with gzip; `text` is empty then. */
-  readonly packed?: AssetName
+  /** The path of a file that holds its content, packed with gzip; `text` is empty then. */
+  readonly packed?: string
 }
+
+type Built = Omit<ConsoleFile, 'packed'> & { readonly packed?: AssetName }
 
 let reading: Promise<ReadonlyMap<string, ConsoleFile>> | undefined
 
@@ -30,6 +32,11 @@ export function consoleFiles(): Promise<ReadonlyMap<string, ConsoleFile>> {
 
 async function read(): Promise<ReadonlyMap<string, ConsoleFile>> {
   await makeAsset('console.json')
-  const files = JSON.parse(await readFile(assetPath('console.json'), 'utf8')) as Record<string, ConsoleFile>
-  return new Map(Object.entries(files))
+  const files = JSON.parse(await readFile(assetPath('console.json'), 'utf8')) as Record<string, Built>
+  return new Map(
+    Object.entries(files).map(([name, { packed, ...file }]) => [
+      name,
+      packed === undefined ? file : { ...file, packed: assetPath(packed) },
+    ]),
+  )
 }

@@ -1,4 +1,5 @@
 export { consoleFiles } from './files.ts'
+export { Layouts, layoutFaults } from './layouts.ts'
 export { DetectionModels, modelFaults } from './object-detection.ts'
 export { consoleRoutes, missingPage, sessionPath } from './routes.ts'
 export { NewSession } from './schema.ts'

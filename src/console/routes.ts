@@ -11,8 +11,9 @@ import {
 } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Api, type AppEnv, type Caller, operation, originOf, sendFile, sendResource } from '../http/index.ts'
-import { consoleFiles } from './files.ts'
+import type { Layouts } from './layouts.ts'
 import type { DetectionModels } from './object-detection.ts'
+import { isFloorPage } from './page/floor-pages.ts'
 import { NewSession, ObjectDetection, Session } from './schema.ts'
 import { sendPublic } from './sending.ts'
 
@@ -103,7 +104,10 @@ export type ConsoleParts = {
   readonly admission: Admission
   readonly site: () => Site
   readonly detectionModels: DetectionModels
+  readonly layouts: Layouts
 }
+
+type PageParts = Pick<ConsoleParts, 'admission' | 'layouts'>
 
 type Site = { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
 
@@ -111,7 +115,7 @@ type Site = { readonly siteId: string; readonly instance: string; readonly stora
 export function consoleRoutes(api: Api, parts: ConsoleParts): void {
   addSession(api, parts)
   addDetection(api, parts.detectionModels)
-  addPage(api, parts.admission)
+  addPage(api, parts)
 }
 
 function addSession(api: Api, { sessions, site }: ConsoleParts): void {
@@ -169,16 +173,16 @@ const viewPaths = [
  * The page for an address where nothing is, with status 404: for browsers that show pages. Undefined for everything else, and
  * below /api. Rejects with RATE_LIMITED.
  */
-export function missingPage(c: Context<AppEnv>, admission: Admission): Promise<Response> | undefined {
+export function missingPage(c: Context<AppEnv>, parts: PageParts): Promise<Response> | undefined {
   const { method, path } = c.req
   if ((method !== 'GET' && method !== 'HEAD') || /^\/(api|assets)(\/|$)/.test(path)) return undefined
   if (!/(^|,)\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(c.req.header('accept') ?? '')) return undefined
-  return sendMissing(c, admission)
+  return sendMissing(c, parts)
 }
 
-async function sendMissing(c: Context<AppEnv>, admission: Admission): Promise<Response> {
+async function sendMissing(c: Context<AppEnv>, { admission, layouts }: PageParts): Promise<Response> {
   admission.anybody('console', c.get('address'))
-  const file = (await consoleFiles()).get('index.html')
+  const file = await layouts.page('index.html', false)
   if (!file) throw AppError.notFound('File')
   c.status(404)
   const answer = sendPublic(c, file, 'own-workers')
@@ -186,10 +190,11 @@ async function sendMissing(c: Context<AppEnv>, admission: Admission): Promise<Re
   return answer
 }
 
-function addPage(api: Api, admission: Admission): void {
+function addPage(api: Api, { admission, layouts }: PageParts): void {
   const serve = async (c: Context<AppEnv>, name: string, trustedTypes?: string) => {
     admission.anybody('console', c.get('address'))
-    const file = (await consoleFiles()).get(name)
+    const isAsset = name.startsWith('assets/')
+    const file = await (isAsset ? layouts.asset(name) : layouts.page(name, isFloorPage(c.req.path)))
     if (!file) throw AppError.notFound('File')
     return sendPublic(c, file, trustedTypes)
   }

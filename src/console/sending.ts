@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib'
 import type { Context } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv } from '../http/index.ts'
-import { type AssetName, assetPath } from '../platform/bundle.ts'
 import type { ConsoleFile } from './files.ts'
 
 /** Allows the gateway's own files only; no script can turn text into markup. */
@@ -71,13 +70,13 @@ function weightOfGzip(header: string): number {
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
-const packed = new Map<AssetName, Bytes>()
+const packed = new Map<string, Bytes>()
 const zipped = new WeakMap<ConsoleFile, Bytes>()
 
 /** Returns a file of megabytes as it lies on the disk: read once, and the same bytes for every request. */
-function packedOf(name: AssetName): Bytes {
-  const bytes = packed.get(name) ?? readFileSync(assetPath(name))
-  packed.set(name, bytes)
+function packedOf(path: string): Bytes {
+  const bytes = packed.get(path) ?? readFileSync(path)
+  packed.set(path, bytes)
   return bytes
 }
 

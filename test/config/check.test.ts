@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { hashSecret } from '../../src/auth/index.ts'
 import { checkConfig } from '../../src/config/index.ts'
 import { modelFaults } from '../../src/console/index.ts'
+import { buildInfo } from '../../src/platform/bundle.ts'
 import { systemRandom } from '../../src/platform/index.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
 import { brightModel } from '../support/tiny-model.ts'
@@ -11,6 +12,7 @@ import { brightModel } from '../support/tiny-model.ts'
 t.setTimeout(240_000)
 
 const secretHash = await hashSecret('a secret', systemRandom)
+const { version } = buildInfo()
 const auth = `auth: { users: [{ username: ada, role: admin, secretHash: "${secretHash}" }] }`
 
 /** A folder with these files; its gatehouse.yaml. */
@@ -134,15 +136,18 @@ cameras: [{ id: 007, url: "rtsp://a/", slots: [0o17, 0x1F] }]
   t.equal((await check(t, fine)).code, 0, 'quotes, a plain zero and fractions are as they seem')
 })
 
-t.test('a key that nothing obeys yet is a warning that names it, unless it says what happens anyway', async (t) => {
-  const warnings = (more: string) => {
-    const folder = folderOf(t, { 'gatehouse.yaml': `site: { id: dc-7 }\n${auth}\n${more}\n` })
-    return checkConfig(join(folder, 'gatehouse.yaml')).warnings.map(({ path, message }) => `${path}: ${message}`)
-  }
-  const what = 'this version does nothing with it; it works as if the key were not there'
-  const set = warnings('updates: { floorLayout: "1.0" }')
-  t.strictSame(set, [`updates.floorLayout: ${what}`])
-  t.strictSame(warnings('updates: { floorLayout: automatic }'), [], 'at its default it is no word worth')
+t.test('pages that are kept nowhere are found before an update shows others', async (t) => {
+  const config = (floorLayout: string) =>
+    `site: { id: dc-7 }\n${auth}\ndataDir: state\nupdates: { floorLayout: ${floorLayout} }\n`
+  const kept = { 'state/console-layouts/1.2.0.json.gz': '' }
+  for (const one of ['automatic', '1.2.0', version]) t.equal((await check(t, config(one), kept)).code, 0, one)
+  t.match(await check(t, config('1.3.0'), kept), {
+    code: 78,
+    err: [
+      'gatehouse: 1 problem in the config',
+      `gatehouse.yaml:4:25: updates.floorLayout: no pages of it are kept here; there are automatic, ${version}, 1.2.0`,
+    ],
+  })
 })
 
 t.test('a model that browsers could not use is found before somebody looks at a camera', async (t) => {

@@ -128,9 +128,6 @@ export const privacy = {
   ),
 }
 
-/** In the contract, and no code obeys it in this version: other values are warnings. */
-export const unheard = { obeyed: false } as const
-
 export const objectDetection = {
   enabled: key(
     flag().prefault(false),

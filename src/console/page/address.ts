@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'hono/jsx/dom'
+import { isFloorPage } from './floor-pages.ts'
 
 /** Where the page is: path and query of its address. */
 export type Address = { readonly pathname: string; readonly search: string }
@@ -42,6 +43,9 @@ export function goInstead(to: string): void {
   tell()
 }
 
+/** The pages of the floor are those of another version than the rest: a link between the two is loaded whole. */
+const hasTwoLayouts = document.documentElement.dataset['layouts'] === 'two'
+
 const here = (): Address => ({ pathname: location.pathname, search: location.search })
 
 /** Returns the address, and draws again when it changes. */
@@ -62,6 +66,7 @@ export function follow(event: MouseEvent): void {
   const link = event.currentTarget
   if (!(link instanceof HTMLAnchorElement) || event.button !== 0) return
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  if (hasTwoLayouts && isFloorPage(link.pathname) !== isFloorPage(location.pathname)) return
   event.preventDefault()
   go(link.pathname + link.search)
 }

@@ -1,14 +1,16 @@
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Checked, type Config, formatProblem, settingsFiles } from '../../config/index.ts'
-import { modelFaults } from '../../console/index.ts'
+import { layoutFaults, modelFaults } from '../../console/index.ts'
+import { buildInfo } from '../../platform/bundle.ts'
 import type { ConfigFacts, FileFacts } from '../findings/settings.ts'
 
 export function configFacts(checked: Checked, file: string | undefined): ConfigFacts {
-  const models = checked.config ? modelFaults(checked.config, checked) : []
+  const { config } = checked
+  const ofPages = config ? [...modelFaults(config, checked), ...layoutFaults(config, buildInfo().version, checked)] : []
   return {
     file: file ?? null,
-    problems: [...checked.problems, ...checked.faults, ...models].map(formatProblem),
+    problems: [...checked.problems, ...checked.faults, ...ofPages].map(formatProblem),
     // What is said of files that are open to all is said of the files themselves.
     warnings: checked.warnings.filter(({ message }) => !message.includes('chmod')).map(formatProblem),
   }
