@@ -10,7 +10,8 @@ import { serveGateway } from './served.ts'
 import { makeAccount } from './site.ts'
 import { cpuMs, type Workshop } from './workshop.ts'
 
-const settleMs = 8000
+/** Code that runs seldom is compiled late. */
+const settleMs = 20_000
 const watchedSeconds = 40
 
 /**

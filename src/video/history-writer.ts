@@ -4,6 +4,7 @@ import { type Clock, type Logger, ownFile } from '../platform/index.ts'
 import { type Segment, segmentName } from './history-index.ts'
 import type { Ring } from './ring.ts'
 import type { Unit } from './transport-stream.ts'
+import { giveBack, keep } from './video-blocks.ts'
 import { writeParts } from './write-parts.ts'
 
 /** Where the segments go. */
@@ -93,6 +94,7 @@ export class HistoryWriter {
     this.#newestPtsMs = unit.ptsMs
     if (unit.key && (!this.#open || unit.ptsMs - this.#open.startPtsMs >= segmentMs)) this.#begin(unit, nowMs)
     if (!this.#open) return
+    keep(unit.bytes)
     this.#batch.push(unit.bytes)
     if (nowMs - this.#lastWriteMs >= writeEveryMs) this.#write()
   }
@@ -141,6 +143,7 @@ export class HistoryWriter {
       .then(() => shelf.extend(open.segment, endMs))
       .catch((err: unknown) => this.#refuse(err))
       .finally(() => {
+        batch.forEach(giveBack)
         this.#pendingBytes -= bytes
       })
     if (this.#pendingBytes > mostPendingBytes) this.#giveUp('the disk is slower than the camera')

@@ -124,8 +124,8 @@ export class Ingest {
     stdin.on('error', () => {})
     stdin.end(list)
     frames.on('data', (bytes: Buffer) => {
-      if (video) video.read(() => this.#needs.onFrames(bytes))
-      else this.#needs.onFrames(bytes)
+      video?.read()
+      this.#needs.onFrames(bytes)
     })
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)

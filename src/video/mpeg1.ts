@@ -3,6 +3,7 @@ import type { Clock, Logger } from '../platform/index.ts'
 import { ivfHeader, ivfPicture } from './ivf.ts'
 import type { Ring } from './ring.ts'
 import { type Unit, UnitSplitter } from './transport-stream.ts'
+import { giveBack } from './video-blocks.ts'
 
 export type Mpeg1Needs = {
   /** Path of ffmpeg. */
@@ -88,13 +89,14 @@ export class Mpeg1 {
     const isIvf = codec !== 'hevc'
     if (!this.#fed) stdin.write(isIvf ? ivfHeader(codec) : this.#needs.ring.tables)
     this.#fed = true
-    stdin.write(isIvf ? ivfPicture(unit) : unit.bytes)
+    stdin.write(isIvf ? ivfPicture(unit) : Buffer.from(unit.bytes))
   }
 
   #take(bytes: Buffer): void {
     if (this.#ended) return
     for (const unit of this.#splitter.push(bytes, this.#needs.clock.monotonic())) {
       this.#needs.onPicture(unit, this.#splitter.tables)
+      giveBack(unit.bytes)
     }
   }
 

@@ -2,9 +2,11 @@ import { EarliestOffset } from './earliest-offset.ts'
 import { type PictureSize, pictureSize } from './picture-size.ts'
 import { SmallestOffset } from './smallest-offset.ts'
 import { type Codec, type Unit, UnitSplitter } from './transport-stream.ts'
+import { giveBack } from './video-blocks.ts'
 
 /** What follows the units of a cut. */
 export type RingListener = {
+  /** Its bytes are the ring's: who needs them in a later turn of the event loop keeps them (`video-blocks.ts`). */
   readonly unit: (unit: Unit) => void
   /** Called when the stream does not continue: another process, or a jump of its time. */
   readonly broken: () => void
@@ -14,7 +16,7 @@ export type RingListener = {
 export type Cut = {
   /** Program tables, which come first. */
   readonly tables: Buffer
-  /** From a key frame on. */
+  /** From a key frame on. Their bytes are the ring's, as those that a listener gets. */
   readonly units: readonly Unit[]
   /** Presentation times: of its first picture, and of the picture that should be shown first. */
   readonly firstPtsMs: number
@@ -338,8 +340,7 @@ export class Ring {
   #forget(): void {
     this.#newestKey = undefined
     this.#firstUnit = undefined
-    this.#units = []
-    this.#sizeBytes = 0
+    this.#drop(this.#units.length)
     this.#offset.reset()
     this.#earliest.reset()
     for (const listener of [...this.#listeners]) listener.broken()
@@ -361,6 +362,9 @@ export class Ring {
   }
 
   #drop(count: number): void {
-    for (const unit of this.#units.splice(0, count)) this.#sizeBytes -= unit.bytes.length
+    for (const { bytes } of this.#units.splice(0, count)) {
+      this.#sizeBytes -= bytes.length
+      giveBack(bytes)
+    }
   }
 }

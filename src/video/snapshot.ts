@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Clock } from '../platform/index.ts'
 import type { Cut, Ring } from './ring.ts'
 import { payloadOf, type Unit } from './transport-stream.ts'
+import { keep } from './video-blocks.ts'
 
 /** Pictures that are older are not shown as the newest one. */
 const freshMs = 2000
@@ -13,10 +14,14 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 /**
  * Resolves with the newest group of pictures as soon as its last one is fresh: at once, or when the next picture has
- * come. Resolves with undefined when none has come within `withinMs`.
+ * come. Its bytes stay as they are. Resolves with undefined when none has come within `withinMs`.
  */
 export function freshGroup(ring: Ring, clock: Clock, withinMs: number): Promise<Cut | undefined> {
-  const found = () => (ageMs(ring, clock) <= freshMs ? ring.newestGroup() : undefined)
+  const found = () => {
+    const cut = ageMs(ring, clock) <= freshMs ? ring.newestGroup() : undefined
+    for (const { bytes } of cut?.units ?? []) keep(bytes)
+    return cut
+  }
   const now = found()
   if (now) return Promise.resolve(now)
   return new Promise((resolve) => {

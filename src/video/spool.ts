@@ -3,6 +3,7 @@ import { ownFile } from '../platform/index.ts'
 import type { ClipRoom } from './clip-room.ts'
 import type { Ring } from './ring.ts'
 import type { Codec, Unit } from './transport-stream.ts'
+import { giveBack, keep } from './video-blocks.ts'
 import { writeParts } from './write-parts.ts'
 
 export type SpoolOptions = {
@@ -176,8 +177,11 @@ export class Spool {
 
   #append(bytes: readonly Buffer[]): void {
     if (this.#error) return
-    this.#pending.push(...bytes)
-    this.#pendingBytes += bytes.reduce((sum, part) => sum + part.length, 0)
+    for (const part of bytes) {
+      keep(part)
+      this.#pending.push(part)
+      this.#pendingBytes += part.length
+    }
     if (this.#pendingBytes > mostPendingBytes) this.giveUp()
     else this.#writing = this.#writing.then(() => this.#write())
   }
@@ -195,6 +199,7 @@ export class Spool {
         this.#writtenBytes += written
       })
       this.#pendingBytes = Math.max(this.#pendingBytes - bytes, 0)
+      batch.forEach(giveBack)
     } catch (error) {
       this.#fail(error)
     }

@@ -1,4 +1,5 @@
 /** The part of MPEG-TS that is needed to cut one video stream at its key frames: ISO/IEC 13818-1, 2.4.3. */
+import { giveBack, keep, takeBlock } from './video-blocks.ts'
 
 export const packetBytes = 188
 const syncByte = 0x47
@@ -29,9 +30,12 @@ export type Unit = {
  * apart, so that what is cut out later can begin with them.
  */
 export class UnitSplitter {
-  #rest = nothing
-  /** Of the open unit. */
-  #parts: Buffer[] = []
+  /** What has come, up to `#filled`, of which packets were read up to `#at`. Undefined before the first bytes. */
+  #block: Buffer | undefined
+  #filled = 0
+  #at = 0
+  /** Where the open unit begins, whose packets are side by side; without one, `#at`. */
+  #from = 0
   #open: Omit<Unit, 'bytes'> | undefined
   #lastPts: number | undefined
   #pat: Buffer | undefined
@@ -60,55 +64,83 @@ export class UnitSplitter {
   }
 
   /**
-   * Returns the units that `bytes` completes: each is complete when the next one begins. They are views of one copy of
-   * `bytes`, which may be written over afterwards.
+   * Returns the units that `bytes` completes: each is complete when the next one begins. Their bytes are in blocks (see
+   * `video-blocks.ts`) and are the caller's until it gives them back. `bytes` may be written over afterwards.
    */
   push(bytes: Buffer, arrivedMs: number): Unit[] {
-    const all = Buffer.concat([this.#rest, bytes])
     const units: Unit[] = []
-    /** Where the bytes of the open unit begin. */
-    let from = 0
-    let at = 0
-    while (at + packetBytes <= all.length) {
-      if (all[at] !== syncByte) {
-        this.#keep(all, from, at)
-        at += 1
-        from = at
-        continue
-      }
-      // Most packets go on with a picture, and nothing has to be known of them.
-      if (((all[at + 1] ?? 0) & 0x40) !== 0) {
-        const next = this.#starting(all.subarray(at, at + packetBytes), arrivedMs)
-        if (next) {
-          this.#keep(all, from, at)
-          const unit = this.#close()
-          if (unit) units.push(...this.#certain(unit))
-          this.#open = next
-          from = at
-        }
-      }
-      at += packetBytes
+    for (let taken = 0; taken < bytes.length; ) {
+      const block = this.#room()
+      const length = Math.min(bytes.length - taken, block.length - this.#filled)
+      bytes.copy(block, this.#filled, taken, taken + length)
+      this.#filled += length
+      taken += length
+      this.#read(block, arrivedMs, units)
     }
-    this.#keep(all, from, at)
-    this.#rest = at < all.length ? Buffer.from(all.subarray(at)) : nothing
     return units
   }
 
   /** Returns the last picture, as far as it arrived, when nothing follows. */
   flush(): Unit[] {
-    const last = this.#close()
+    const last = this.#block && this.#close(this.#block, this.#at)
     return [...(this.#uncertain ?? []), ...(last ? [last] : [])]
   }
 
-  #keep(all: Buffer, from: number, to: number): void {
-    if (this.#open && to > from) this.#parts.push(all.subarray(from, to))
+  /** Returns a block that is not full. What belongs to no whole unit yet moves to a new one. */
+  #room(): Buffer {
+    const before = this.#block
+    if (before && this.#filled < before.length) return before
+    const length = this.#filled - this.#from
+    const block = takeBlock(length * 2 || packetBytes)
+    before?.copy(block, 0, this.#from, this.#filled)
+    if (before) giveBack(before)
+    this.#block = block
+    this.#at -= this.#from
+    this.#from = 0
+    this.#filled = length
+    return block
   }
 
-  #close(): Unit | undefined {
-    const [first, ...more] = this.#parts
-    const unit = this.#open && first && { ...this.#open, bytes: more.length > 0 ? Buffer.concat(this.#parts) : first }
+  /** Reads the packets that are there as a whole, and adds the units that end before them. */
+  #read(block: Buffer, arrivedMs: number, units: Unit[]): void {
+    let at = this.#at
+    while (at + packetBytes <= this.#filled) {
+      if (block[at] !== syncByte) {
+        at = this.#skip(block, at)
+        continue
+      }
+      // Most packets go on with a picture, and nothing has to be known of them.
+      if (((block[at + 1] ?? 0) & 0x40) !== 0) {
+        const next = this.#starting(block.subarray(at, at + packetBytes), arrivedMs)
+        if (next) {
+          const unit = this.#close(block, at)
+          if (unit) units.push(...this.#certain(unit))
+          this.#open = next
+        }
+      }
+      at += packetBytes
+      if (!this.#open) this.#from = at
+    }
+    this.#at = at
+  }
+
+  /** Leaves out what is no packet, and joins what is before it with what follows. Returns where that begins. */
+  #skip(block: Buffer, at: number): number {
+    const found = block.subarray(at + 1, this.#filled).indexOf(syncByte)
+    const next = found < 0 ? this.#filled : at + 1 + found
+    const from = next - (at - this.#from)
+    block.copyWithin(from, this.#from, at)
+    this.#from = from
+    return next
+  }
+
+  /** Ends the open unit before `at`, where another one begins. */
+  #close(block: Buffer, at: number): Unit | undefined {
+    const bytes = block.subarray(this.#from, at)
+    const unit = this.#open && { ...this.#open, bytes }
+    if (unit) keep(bytes)
     this.#open = undefined
-    this.#parts = []
+    this.#from = at
     return unit
   }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -15,9 +16,16 @@ export type VideoPipeNeeds = {
 /** Video waits in the pipe at most this long. */
 const longestWaitMs = 300
 const shortestWaitMs = 10
-/** The kernel holds 130 to 200 KB of what ffmpeg writes in parts of 8 to 32 KB. When it is full, ffmpeg waits. */
-const mostWaitingBytes = 112 * 1024
+/** The kernel holds 130 to 220 KB of what ffmpeg writes in parts of 8 to 32 KB. When it is full, ffmpeg waits. */
+const wantedBytes = 120 * 1024
+/** When this much waited, ffmpeg may have waited too, and writes more at once. */
+const nearlyFullBytes = 176 * 1024
+/** Share of the newest reading in the rate: key frames are larger than other pictures, and come every few readings. */
+const newestShare = 0.1
+/** More than the kernel holds, so one part is all that waits. */
 const bufferBytes = 256 * 1024
+/** Parts that are read in one turn of the event loop, where the kernel holds more. */
+const mostParts = 8
 /** One for all pipes: what was read is passed on before anything else is read. */
 let buffer: Buffer | undefined
 
@@ -31,17 +39,22 @@ export class VideoPipe {
   readonly #reading: Socket
   /** To be the standard output of a process, and to be closed here when it is. */
   readonly end: Socket
-  #isPassing = false
   #isEnding = false
-  #asking: (() => void)[] = []
+  /** Whether the event loop watches the socket, so that every picture wakes this thread. */
+  #isFlowing = true
   /** Read since the last rest, which is when waiting began. */
   #bytes = 0
   #restedMs: number | undefined
+  /** Bytes a millisecond, of the last seconds. */
+  #rate: number | undefined
   #cancelTimer = () => {}
 
   private constructor(needs: VideoPipeNeeds, ends: (onBytes: (bytes: Buffer) => void) => [Socket, Socket]) {
     this.#needs = needs
-    const [reading, end] = ends((bytes) => this.#take(bytes))
+    const [reading, end] = ends((bytes) => {
+      this.#pass(bytes)
+      if (!this.#isEnding) this.#rest()
+    })
     this.#reading = reading
     this.end = end
     reading.on('error', () => {})
@@ -73,22 +86,19 @@ export class VideoPipe {
     }
   }
 
-  /** Reads all that waits, passes it on, and then calls `done`. */
-  read(done: () => void): void {
-    this.#asking.push(done)
-    this.#pass()
+  /** Reads all that waits and passes it on. */
+  read(): void {
+    if (this.#isEnding) return
+    this.#readWaiting()
+    this.#rest()
   }
 
   /** Passes on what is left of a process that has ended, and then calls `done`. */
   drain(done: () => void): void {
     this.#isEnding = true
     this.#cancelTimer()
-    const finish = () => {
-      this.#answer()
-      done()
-    }
-    if (this.#reading.closed) finish()
-    else this.#reading.once('close', finish).resume()
+    if (this.#reading.closed) done()
+    else this.#reading.once('close', done).resume()
   }
 
   close(): void {
@@ -98,40 +108,60 @@ export class VideoPipe {
     this.#reading.destroy()
   }
 
-  #take(bytes: Buffer): void {
+  #pass(bytes: Buffer): void {
     // The time until the first picture says nothing about how fast they come.
     this.#restedMs ??= this.#needs.clock.monotonic()
     this.#bytes += bytes.length
     this.#needs.onBytes(bytes)
-    if (!this.#isPassing) this.#pass()
   }
 
-  #pass(): void {
-    this.#cancelTimer()
-    this.#reading.resume()
-    if (this.#isPassing) return
-    this.#isPassing = true
-    // What waits is read in the next turn of the event loop, before its immediates.
-    setImmediate(() => setImmediate(() => this.#rest()))
+  /** Reads without the event loop: to have it watch the socket for each reading takes two more turns of it. */
+  #readWaiting(): void {
+    for (let part = 0; part < mostParts; part += 1) {
+      const length = readNow(this.#reading)
+      if (length > 0) this.#pass((buffer as Buffer).subarray(0, length))
+      if (length < bufferBytes) return
+    }
   }
 
+  /** Decides how what comes next is read. */
   #rest(): void {
-    this.#isPassing = false
-    this.#answer()
+    this.#cancelTimer()
     const { clock, mayWait } = this.#needs
+    this.#flow(!mayWait())
+    if (this.#isFlowing) return
     const nowMs = clock.monotonic()
     const [bytes, sinceMs] = [this.#bytes, nowMs - (this.#restedMs ?? nowMs)]
     this.#bytes = 0
     if (this.#restedMs !== undefined) this.#restedMs = nowMs
-    // ffmpeg may have waited, and writes more at once: reading goes on.
-    if (this.#isEnding || bytes > mostWaitingBytes || !mayWait()) return
-    this.#reading.pause()
-    const untilFullMs = (sinceMs * mostWaitingBytes) / Math.max(bytes, 1)
+    if (sinceMs > 0) this.#rate = smoothed(this.#rate, bytes / sinceMs)
+    const untilFullMs = bytes > nearlyFullBytes ? 0 : wantedBytes / (this.#rate ?? Infinity)
     const waitMs = Math.min(Math.max(untilFullMs, shortestWaitMs), longestWaitMs)
-    this.#cancelTimer = clock.after(waitMs, () => this.#pass())
+    this.#cancelTimer = clock.after(waitMs, () => this.read())
   }
 
-  #answer(): void {
-    for (const done of this.#asking.splice(0)) done()
+  #flow(flows: boolean): void {
+    if (flows === this.#isFlowing) return
+    this.#isFlowing = flows
+    if (flows) this.#reading.resume()
+    else this.#reading.pause()
+  }
+}
+
+function smoothed(before: number | undefined, newest: number): number {
+  return before === undefined ? newest : before + (newest - before) * newestShare
+}
+
+/** Reads what waits in a socket into the buffer; returns its length, and 0 when nothing waits. */
+function readNow(socket: Socket): number {
+  // Node tells no number of a socket in another way. Once it is closed there is none: it may belong to another file.
+  const { fd } = (socket as unknown as { _handle: { fd: number } | null })._handle ?? { fd: -1 }
+  if (fd < 0) return 0
+  try {
+    return readSync(fd, buffer as Buffer)
+  } catch (error) {
+    // Whatever else is wrong, the end of the process shows.
+    if ((error as NodeJS.ErrnoException).code) return 0
+    throw error
   }
 }

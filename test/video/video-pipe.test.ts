@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/platform/index.ts'
 import { VideoPipe, type VideoPipeNeeds } from '../../src/video/video-pipe.ts'
@@ -22,7 +23,6 @@ async function run(t: Test, script: string, needs: Pick<VideoPipeNeeds, 'clock' 
   return { pipe, child, seen: () => Buffer.concat(parts).toString() }
 }
 
-const asked = (pipe: VideoPipe) => new Promise<void>((resolve) => pipe.read(resolve))
 const drained = (pipe: VideoPipe) => new Promise<void>((resolve) => pipe.drain(resolve))
 
 for (const mayWait of [true, false]) {
@@ -40,13 +40,13 @@ t.test('what waits is read when somebody asks, before the answer, and what is le
   const script = 'echo one; read -r go; echo two; echo written >&2; read -r go; echo three'
   const running = await run(t, script, { clock: new SimulatedClock(0), mayWait: () => true })
   const { pipe, child, seen } = running
-  while (seen() !== 'one\n') await asked(pipe)
+  for (; seen() !== 'one\n'; await turn()) pipe.read()
   const [stdin, stderr] = [child.stdin as Writable, child.stderr as Readable]
   const written = once(stderr, 'data')
   stdin.write('go\n')
   await written
   t.equal(seen(), 'one\n', 'it waits')
-  await asked(pipe)
+  pipe.read()
   t.equal(seen(), 'one\ntwo\n')
   stdin.write('go\n')
   await once(child, 'exit')
