@@ -58,7 +58,7 @@ const lateMs = 150
 /**
  * Holds the newest part of a camera's compressed stream in memory, indexed by arrival (monotonic) and by presentation
  * time (from the pictures). Arrival comes in bursts, so the place of a moment is computed from the presentation time
- * and the smallest delay of the last 30 s.
+ * and the smallest delay (`smallest-offset.ts`).
  */
 export class Ring {
   readonly #maxBytes: number

@@ -51,6 +51,37 @@ t.test('when scoring does not keep up, the oldest frame goes and is counted', as
   t.same([queue.take()?.arrivedMs, queue.take()?.arrivedMs, queue.take()], [4, 5, undefined])
 })
 
+const minute = 60_000
+
+/** The most, in either direction, that a frame of a minute was dated wrong. Each comes so late; the clock is slower by a share. */
+function wrongBy(lateMs: (sinceMs: number) => number, slower = 0): (atMinute: number) => number {
+  const splitter = new FrameSplitter()
+  const wrong: number[] = []
+  return (atMinute) => {
+    for (let i = wrong.length; i * 200 <= (atMinute + 1) * minute; i += 1) {
+      const tookMs = i * 200 * (1 + slower)
+      const [frame] = splitter.push(new Uint8Array(frameSize.bytes), tookMs + 100 + lateMs(tookMs)) as [Frame]
+      wrong.push(Math.abs(frame.takenMs - tookMs))
+    }
+    return Math.max(...wrong.slice(atMinute * 300, (atMinute + 1) * 300))
+  }
+}
+
+t.test('motion is dated right by a gateway that has been behind for minutes', async (t) => {
+  const wrong = wrongBy((ms) => (ms < minute || ms > 9 * minute ? 0 : 20_000))
+  t.ok(wrong(0) <= 1)
+  t.ok(wrong(1) <= 50, 'behind for a minute')
+  // Clocks of cameras run slower by up to a thousandth, so nobody knows it better.
+  t.ok(wrong(8) <= 500, `${wrong(8)} ms, behind for eight minutes`)
+  t.ok(wrong(10) <= 1, 'no more')
+})
+
+t.test('a camera with a slow clock is dated right, and a much too slow one no worse with the years', async (t) => {
+  t.ok(wrongBy(() => 0, 0.001)(60) <= 50)
+  const [early, late] = [wrongBy(() => 0, 0.003)(20), wrongBy(() => 0, 0.003)(120)]
+  t.ok(early < 1500 && late < 1500, `${early} and ${late} ms`)
+})
+
 t.test('a frame that is decoded late still says when its picture came', async (t) => {
   const splitter = new FrameSplitter()
   const lateMs = [40, 0, 20, 900, 700, 500, 10]

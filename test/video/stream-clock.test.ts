@@ -92,6 +92,17 @@ t.test('pictures that are late are all there, however they come', async (t) => {
   isFine(t, new Camera().play(minute, (sinceMs) => Math.max(8000 - sinceMs, 0)).play(minute), 'late from the beginning')
 })
 
+t.test('the place of a moment stays where it is while a gateway is behind for minutes', async (t) => {
+  const camera = new Camera().play(minute).play(5 * minute, (sinceMs) => Math.min(sinceMs * 0.3, 12_000))
+  const ring = new Ring({ keepMs: 1000 })
+  ring.push(stream.subarray(0, 3 * packetBytes), 0)
+  for (const [i, { ptsMs, atMs }] of camera.arrivals.entries()) {
+    ring.push(retimed(units[i % units.length] as Unit, 90_000_000 + ptsMs).bytes, atMs)
+  }
+  const wrongMs = ring.arrivalOf(90_000_000)
+  t.ok(wrongMs >= 0 && wrongMs <= 300, `${wrongMs} ms: of the camera's clock, not of the delay`)
+})
+
 t.test('pictures that never come are missing, and the clock has not jumped', async (t) => {
   const hiccup = new Camera().play(minute).leaveOut(4000).play(minute)
   t.same(judged(hiccup.arrivals), { jumps: 0, missing: ['59.9-64'] }, 'nothing came for four seconds')
