@@ -1,6 +1,7 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { CellRecorder, type CellShelf } from './cell-recorder.ts'
 import { type ClipResult, type ClipTools, Recording } from './clip.ts'
+import { times } from './connection.ts'
 import type { DetectorSettings, Fired } from './detector.ts'
 import type { History } from './history.ts'
 import { LiveFeeds } from './live-feed.ts'
@@ -353,7 +354,12 @@ export class Camera {
   }
 
   #beat(): void {
-    this.#cancelStatus = this.#needs.clock.after(statusEveryMs, () => {
+    const { clock } = this.#needs
+    const dueMs = clock.monotonic() + statusEveryMs
+    this.#cancelStatus = clock.after(statusEveryMs, () => {
+      // Before the watchdogs of the streams: what falls due earlier fires first.
+      if (clock.monotonic() - dueMs > times.heldUpMs)
+        for (const stream of [this.#main, this.#detect]) stream?.overslept()
       const { detecting, streaming } = this.#settings
       if (detecting || streaming || keptStream(this.#settings)) this.#tellStatus()
       this.#beat()

@@ -7,15 +7,15 @@ import type { Problem } from './problems.ts'
 export type Phase =
   /** Not wanted; no process. */
   | { readonly kind: 'offline' }
-  /** A process runs and has not given a picture yet. */
-  | { readonly kind: 'connecting'; readonly sinceMs: number }
-  | { readonly kind: 'live'; readonly sinceMs: number; readonly lastPictureMs: number }
+  /** A process runs and has not given a picture yet. `awakeMs`: this thread was held up until then, and listens since. */
+  | { readonly kind: 'connecting'; readonly sinceMs: number; readonly awakeMs?: number }
+  | { readonly kind: 'live'; readonly sinceMs: number; readonly lastPictureMs: number; readonly awakeMs?: number }
   /** Pictures have stopped; the process got SIGTERM and is killed at `killAtMs`. */
   | { readonly kind: 'stalled'; readonly problem: Problem; readonly killAtMs: number }
   /** No longer wanted; the process got SIGTERM. `again`: start again when it has ended. */
   | { readonly kind: 'stopping'; readonly again: boolean; readonly killAtMs: number }
   /**
-   * No process until `untilMs`. From `knockAtMs` on (null: never) its address is asked every 2 s whether anything answers.
+   * No process until `untilMs`. From `knockAtMs` on (null: never) its address is asked every second whether anything answers.
    * `away`: nothing does; the first answer ends the wait.
    */
   | {
@@ -55,6 +55,8 @@ export type ConnectionEvent =
   | { readonly kind: 'ended'; readonly problem: Problem }
   /** What came of a knock. */
   | { readonly kind: 'knocked'; readonly answered: boolean }
+  /** This thread was held up: that no picture came meanwhile says nothing of the camera. */
+  | { readonly kind: 'overslept' }
   /** Time has passed. */
   | { readonly kind: 'tick' }
 
@@ -67,6 +69,8 @@ export const times = {
   /** First pictures took 2 to 3.6 s; with a key frame every 10 s they take longer. */
   graceMs: 20_000,
   frozenMs: 5000,
+  /** A timer that is later than this was held up, with all that waits to be read. */
+  heldUpMs: 1000,
   killMs: 5000,
   backoffMs: [1000, 2000, 5000, 10_000, 30_000],
   /** A stream that was live for less has not recovered: the next delay is the longer one. */
@@ -77,7 +81,8 @@ export const times = {
   refusedMs: 30 * 60_000,
   /** Credentials that worked can be refused because there are too many connections. */
   refusedAgainMs: { first: 5000, longest: 5 * 60_000 },
-  knockMs: 2000,
+  /** With the second or two until the first picture of an attempt, a camera that is back is seen within 3 s. */
+  knockMs: 1000,
 } as const
 
 /** After these, nothing answers at the camera's address. */
@@ -113,6 +118,8 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
       return ended(connection, event.problem, nowMs, chance)
     case 'knocked':
       return knocked(connection, event.answered, nowMs)
+    case 'overslept':
+      return overslept(connection, nowMs)
     case 'tick':
       return tick(connection, nowMs)
   }
@@ -124,9 +131,9 @@ export function dueMs({ phase }: Connection): number | undefined {
     case 'offline':
       return undefined
     case 'connecting':
-      return phase.sinceMs + times.graceMs
+      return Math.max(phase.sinceMs + times.graceMs, listenedUntilMs(phase))
     case 'live':
-      return phase.lastPictureMs + times.frozenMs
+      return Math.max(phase.lastPictureMs + times.frozenMs, listenedUntilMs(phase))
     case 'stalled':
     case 'stopping':
       return Number.isFinite(phase.killAtMs) ? phase.killAtMs : undefined
@@ -134,6 +141,9 @@ export function dueMs({ phase }: Connection): number | undefined {
       return Math.min(phase.untilMs, phase.knockAtMs ?? Infinity)
   }
 }
+
+/** Until then nobody has listened for long enough. */
+const listenedUntilMs = ({ awakeMs = -Infinity }: { readonly awakeMs?: number }) => awakeMs + times.frozenMs
 
 /** Says whether a process of this connection runs. */
 export function hasProcess({ phase }: Connection): boolean {
@@ -232,6 +242,8 @@ function tick(connection: Connection, nowMs: number): Step {
   const due = dueMs(connection)
   if (due === undefined || nowMs < due) return stay(connection)
   const { phase } = connection
+  const listens = phase.kind === 'connecting' || phase.kind === 'live'
+  if (listens && nowMs - due > times.heldUpMs) return overslept(connection, nowMs)
   switch (phase.kind) {
     case 'offline':
       return stay(connection)
@@ -249,6 +261,13 @@ function tick(connection: Connection, nowMs: number): Step {
         commands: ['knock'],
       }
   }
+}
+
+/** Listens anew for as long as a silence may last: what came meanwhile has yet to be read, by ffmpeg or by this thread. */
+function overslept(connection: Connection, nowMs: number): Step {
+  const { phase } = connection
+  if (phase.kind !== 'connecting' && phase.kind !== 'live') return stay(connection)
+  return stay({ ...connection, phase: { ...phase, awakeMs: nowMs } })
 }
 
 /** Ends the wait when a camera that was away answers. One that answers all the time has another problem, and waits. */

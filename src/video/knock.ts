@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
+import { times } from './connection.ts'
 import { resolveHost, type StreamSource } from './stream-source.ts'
 
 /** Ends before the next knock is due. */
-const withinMs = 1800
+const withinMs = times.knockMs - 100
 /** Of URLs without a port, as ffmpeg has them. */
 const ports = { rtsp: 554, rtsps: 322 } as const
 
@@ -12,13 +13,17 @@ const ports = { rtsp: 554, rtsps: 322 } as const
  */
 export class Knock {
   readonly #onResult: (answered: boolean) => void
+  readonly #resolve: typeof resolveHost
   #socket: Socket | undefined
   /** Counts knocks; the result of an earlier one is dropped. */
   #newest = 0
+  /** The look-up that is under way. Few can be at once, and without an answer each takes longer than a knock. */
+  #lookup: { readonly url: string; readonly address: Promise<string | undefined> } | undefined
 
   /** @param onResult called once for each knock that was not cancelled */
-  constructor(onResult: (answered: boolean) => void) {
+  constructor(onResult: (answered: boolean) => void, resolve = resolveHost) {
     this.#onResult = onResult
+    this.#resolve = resolve
   }
 
   /** Begins a knock; one that is under way is given up. */
@@ -37,7 +42,7 @@ export class Knock {
     const { host, port } = placeOf(source.url)
     let address: string | undefined
     try {
-      address = await resolveHost(source)
+      address = await this.#address(source)
     } catch {
       this.#end(number, false)
       return
@@ -49,6 +54,17 @@ export class Knock {
     socket.once('connect', () => this.#end(number, true))
     socket.once('timeout', () => this.#end(number, false))
     socket.on('error', () => this.#end(number, false))
+  }
+
+  #address(source: StreamSource): Promise<string | undefined> {
+    if (this.#lookup?.url === source.url) return this.#lookup.address
+    const lookup = { url: source.url, address: this.#resolve(source) }
+    const forget = () => {
+      if (this.#lookup === lookup) this.#lookup = undefined
+    }
+    lookup.address.then(forget, forget)
+    this.#lookup = lookup
+    return lookup.address
   }
 
   #end(number: number, answered: boolean): void {

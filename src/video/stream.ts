@@ -138,6 +138,11 @@ export class Stream {
     return this.#waitsForKeyFrame ? 'no-key-frame' : null
   }
 
+  /** Notes that this thread was held up, so that the silence of that time is not taken for the camera's. */
+  overslept(): void {
+    this.#step({ kind: 'overslept' })
+  }
+
   /** Opens the stream anew, because its pictures are unusable. */
   broken(problem: Problem): void {
     this.#step({ kind: 'broken', problem })

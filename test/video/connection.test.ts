@@ -145,6 +145,30 @@ t.test('stop and start while the process is ending leave one process', async (t)
   t.equal(dueMs(bench.connection), undefined)
 })
 
+t.test('a thread that was held up listens anew before it calls a camera frozen or without a picture', async (t) => {
+  const asleep = new Bench().live()
+  asleep.nowMs += 9000
+  t.equal(asleep.give({ kind: 'tick' }).kind, 'live', 'its own timer is four seconds late')
+  t.equal(asleep.pass(4999).kind, 'live')
+  t.match(asleep.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'nothing came in five seconds')
+
+  const told = new Bench().live()
+  told.nowMs += 5500
+  t.equal(told.give({ kind: 'overslept' }).give({ kind: 'tick' }).kind, 'live', 'another timer was late')
+  told.pass(4000).give({ kind: 'picture' }).pass(4999)
+  t.equal(told.kind, 'live')
+  t.match(told.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'after a picture all is as before')
+
+  const connecting = new Bench().give({ kind: 'start' })
+  connecting.nowMs += 25_000
+  t.equal(connecting.give({ kind: 'tick' }).pass(4999).kind, 'connecting')
+  t.match(connecting.pass(1).connection.phase, { kind: 'stalled', problem: 'no-picture' })
+
+  const busy = new Bench().live()
+  busy.nowMs += 5900
+  t.equal(busy.give({ kind: 'tick' }).kind, 'stalled', 'a busy box, that is late all the time, still sees it')
+})
+
 /** A camera that has been away for so long that the next attempt is half a minute off. */
 function longAway(): Bench {
   const bench = new Bench().give({ kind: 'start' })
@@ -152,14 +176,14 @@ function longAway(): Bench {
   return bench.give({ kind: 'ended', problem: 'unreachable' })
 }
 
-t.test('a camera that is away is asked every two seconds, and its first answer starts an attempt', async (t) => {
+t.test('a camera that is away is asked every second, and its first answer starts an attempt', async (t) => {
   const bench = longAway()
   const before = bench.commands.length
-  for (let seconds = 2; seconds <= 8; seconds += 2) bench.pass(2000).give({ kind: 'knocked', answered: false })
+  for (let second = 1; second <= 4; second += 1) bench.pass(1000).give({ kind: 'knocked', answered: false })
   t.same(bench.commands.slice(before), ['knock', 'knock', 'knock', 'knock'])
   t.equal(bench.kind, 'backing-off')
-  bench.pass(2000).give({ kind: 'knocked', answered: true })
-  t.same(bench.commands.slice(before + 4), ['knock', 'spawn'], 'within two seconds of the first answer')
+  bench.pass(1000).give({ kind: 'knocked', answered: true })
+  t.same(bench.commands.slice(before + 4), ['knock', 'spawn'], 'within a second of the first answer')
   t.equal(bench.failAndWait('busy'), 1000, 'the delays begin again')
 })
 
@@ -176,7 +200,7 @@ t.test('a camera that answers every knock and gives no stream is not tried more 
   const closing = new Bench().live()
   for (let i = 0; i < 5; i += 1) closing.failAndWait('closed')
   closing.give({ kind: 'ended', problem: 'closed' })
-  for (let i = 0; i < 10; i += 1) closing.pass(2000).give({ kind: 'knocked', answered: true })
+  for (let i = 0; i < 10; i += 1) closing.pass(1000).give({ kind: 'knocked', answered: true })
   t.equal(closing.kind, 'backing-off')
   closing.give({ kind: 'knocked', answered: false }).give({ kind: 'knocked', answered: true })
   t.equal(closing.kind, 'connecting', 'one that went away meanwhile is back')
@@ -192,6 +216,7 @@ const event = fc.oneof(
     { kind: 'reconfigured' },
     { kind: 'credentials' },
     { kind: 'picture' },
+    { kind: 'overslept' },
     { kind: 'tick' },
     { kind: 'knocked', answered: true },
     { kind: 'knocked', answered: false },

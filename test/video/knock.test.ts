@@ -46,6 +46,26 @@ t.test('a closed port and an unknown name are no answer', async (t) => {
   t.equal(await knockAt('rtsp://nowhere.invalid/main'), false)
 })
 
+t.test('a name that nobody looks up in time is looked up once, not at every knock', async (t) => {
+  const { server, port, came } = await door()
+  t.teardown(() => server.close())
+  const asked: PromiseWithResolvers<string>[] = []
+  const answered = Promise.withResolvers<boolean>()
+  const knock = new Knock(answered.resolve, () => {
+    asked.push(Promise.withResolvers<string>())
+    return (asked.at(-1) as PromiseWithResolvers<string>).promise
+  })
+  const source = { url: `rtsp://camera.example:${port}/main`, username: null, password: null }
+  for (const _ of [1, 2, 3]) knock.start(source)
+  t.equal(asked.length, 1)
+  asked[0]?.resolve('127.0.0.1')
+  t.equal(await answered.promise, true, 'the newest one goes on')
+  await came
+  knock.start(source)
+  t.equal(asked.length, 2, 'the address may be another one by now')
+  knock.cancel()
+})
+
 t.test('a knock that was given up reports nothing', async (t) => {
   const { server, port, came } = await door()
   t.teardown(() => server.close())
