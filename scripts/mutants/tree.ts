@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 export type Tree = {
   readonly folder: string
@@ -59,12 +59,21 @@ function bringUpToDate(folder: string): void {
   const left = globSync('**/*', { cwd: folder, exclude: (name) => name === '.git' || name === 'node_modules' })
   for (const file of left)
     if (!files.has(file) && !lstatSync(join(folder, file)).isDirectory()) rmSync(join(folder, file))
-  const packages = join(folder, 'node_modules')
-  if (!existsSync(packages) || readlinkSync(packages) !== resolve('node_modules')) {
-    rmSync(packages, { force: true })
-    symlinkSync(resolve('node_modules'), packages)
-  }
+  linkIn(folder, 'node_modules')
+  // Drawing it takes longer than the tests that watch it.
+  linkIn(folder, '.cache/footage')
   if (!existsSync(join(folder, '.git'))) execFileSync('git', ['init', '-q'], { cwd: folder })
+}
+
+/** Gives the copy what the tree itself has. */
+function linkIn(folder: string, name: string): void {
+  const [own, link] = [resolve(name), join(folder, name)]
+  mkdirSync(own, { recursive: true })
+  mkdirSync(dirname(link), { recursive: true })
+  const isLinked = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(link) === own
+  if (isLinked) return
+  rmSync(link, { recursive: true, force: true })
+  symlinkSync(own, link)
 }
 
 /** By content: a patch that an ended run left behind may have the same size and time. */

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Observed, observe } from './observe.ts'
 import type { Mutant } from './read.ts'
 import { attempts } from './titles.ts'
@@ -16,9 +17,13 @@ export class Workbench {
   constructor() {
     const cache = resolve('.cache', 'mutants', 'compiled')
     mkdirSync(cache, { recursive: true })
-    this.#env = { ...process.env, TMPDIR: this.#temporary, NODE_COMPILE_CACHE: cache }
-    // An ended process leaves nothing in the cache of compiled modules, so that this one has to.
-    spawnSync(process.execPath, ['scripts/mutants/warm.ts'], { cwd: this.#tree.folder, env: this.#env })
+    // Not an argument of the test: the daemons and commands that it starts load the same modules.
+    const imports = pathToFileURL(join(this.#tree.folder, 'scripts', 'mutants', 'imports.ts'))
+    const NODE_OPTIONS = `--import=${imports.href}`
+    this.#env = { ...process.env, TMPDIR: this.#temporary, NODE_COMPILE_CACHE: cache, NODE_OPTIONS }
+    // An ended process leaves nothing behind, neither in the cache of compiled modules, so that this one has to.
+    const env = { ...this.#env, MUTANTS_WARM: 'yes' }
+    spawnSync(process.execPath, ['scripts/mutants/warm.ts'], { cwd: this.#tree.folder, env })
   }
 
   /**
