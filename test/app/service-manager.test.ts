@@ -25,16 +25,20 @@ t.test('systemd hears that the gateway serves, lives, reloads and stops', python
   daemon.child.kill('SIGHUP')
   const reloading = await systemd.heard('RELOADING=1')
   t.match(reloading.message[1], /^MONOTONIC_USEC=\d+$/)
-  await systemd.heard('READY=1', reloading.at)
+  // What it hears while it waits: that the gateway lives.
+  const first = await systemd.heard('WATCHDOG=1', reloading.at)
+  const ended = systemd.heard('READY=1', reloading.at)
+  const next = await Promise.race([ended, systemd.heard('WATCHDOG=1', first.at + 1)])
+  t.equal(next.message[0], 'READY=1', 'and soon that the reload has ended')
 
   const before = systemd.messages.length
   daemon.child.kill('SIGSTOP')
   const { at } = await systemd.heard('TIMEOUT', before)
   daemon.child.kill('SIGCONT')
   await systemd.heard('WATCHDOG=1', at)
-  const ended = daemon.end('SIGTERM')
+  const stopped = daemon.end('SIGTERM')
   await systemd.heard('STOPPING=1')
-  t.equal(await ended, 0)
+  t.equal(await stopped, 0)
 })
 
 t.test('a socket in no folder is reached too, and child processes get none of it', python, async (t) => {

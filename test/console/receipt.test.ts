@@ -154,9 +154,11 @@ t.test(
     for (const _ of [1, 2]) {
       const { page } = await visit(context, link)
       const alarm = page.getByRole('alert').filter({ hasText: 'Something is wrong with the log' })
+      await page.getByRole('heading', { level: 1, name: 'CMR-9' }).waitFor()
+      t.equal(await alarm.count(), 1, 'what was found is said together with the receipt')
+      t.equal(await page.getByText('Proven and signed').count(), 0)
       await alarm.getByText(/The log does not continue what this device saw: 6 entries then, 9 now/).waitFor()
       await alarm.getByText('Do not clear this phone.').waitFor()
-      t.equal(await page.getByText('Proven and signed').count(), 0)
       const saved = page.waitForEvent('download')
       await alarm.getByRole('button', { name: 'Save the evidence' }).click()
       t.equal((await saved).suggestedFilename(), 'gatehouse-evidence.json')

@@ -30,12 +30,11 @@ t.test(
     const reload = () => daemon.child.kill('SIGHUP')
     reload()
     const ask = (...more: string[]) => runToEnd(gatehouse, ['upgrade', 'offered', ...own, ...more], { cwd })
-    const answers = (code: number) =>
-      eventually(
-        () => ask(),
-        (answer) => answer.code === code,
-      )
-    t.same(await answers(0), { code: 0, stdout: '99.0.1\n', stderr: '' })
+    const offer = await eventually(
+      () => ask(),
+      ({ code }) => code === 0,
+    )
+    t.same(offer, { code: 0, stdout: '99.0.1\n', stderr: '' })
     t.match(JSON.parse((await ask('--json')).stdout), { version: '99.0.1', isTakenNow: true, why: /Mo-Su 00:00-24:00/ })
 
     const asked = join(cwd, 'apt')
@@ -54,7 +53,11 @@ t.test(
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace('offers: take', 'offers: show'))
     reload()
-    t.match(await answers(1), { code: 1, stdout: '', stderr: /updates\.offers is show: a person installs it/ })
+    await eventually(
+      () => ask('--json'),
+      ({ stdout }) => /updates\.offers is show/.test(stdout),
+    )
+    t.match(await ask(), { code: 1, stdout: '', stderr: /updates\.offers is show: a person installs it/ })
     t.match(await take(), { code: 0 })
     t.equal(readFileSync(asked, 'utf8').split('\n').length, 3, 'nothing more is installed')
   },

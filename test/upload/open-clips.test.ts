@@ -90,10 +90,11 @@ t.test(
 
     await close(gateway, 1)
     t.match(await settled(gateway, allAre('uploaded')), [{ ref: '1', urgent: true, verified: 'hash' }])
-    await waitUntil('its parts are gone', () => {
+    const areGone = () => {
       gateway.clock.advance(1000)
       return ![...server.dav.files.keys()].some((path) => path.includes('_parts'))
-    })
+    }
+    await waitUntil('its parts are gone', areGone, { withinMs: 20_000 })
     t.match((await gateway.ask('GET', '/api/uploads', { by })).body, { openClips: [] })
   },
 )
