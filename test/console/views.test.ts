@@ -40,6 +40,23 @@ t.test('the menu opens over every view, closes with Escape, and a person signs o
   }
 })
 
+t.test('what a person reaches for before the first picture of a view keeps the focus', inBrowser, async (t) => {
+  const { url } = await place(t)
+  const { page } = await open(t, browser, `${url}todo`, screens.handheld)
+  // A quick thumb, or a screen so busy that its next picture comes late.
+  await page.evaluate(`new MutationObserver((_, observer) => {
+    const more = document.querySelector('.views-menu summary')
+    if (!more) return
+    observer.disconnect()
+    more.focus()
+  }).observe(document, { childList: true, subtree: true })`)
+  await signIn(page, 'ada')
+  await page.getByText('Nothing waits').or(page.locator('.task-what')).first().waitFor()
+  t.equal(await page.evaluate('document.activeElement.matches(".views-menu summary")'), true)
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Language').waitFor()
+})
+
 t.test('an address that is none says so, in words, with a field for codes and a way home', inBrowser, async (t) => {
   const { url, gateway } = await place(t)
   const html = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'

@@ -5,6 +5,7 @@ import { follow } from './address.ts'
 import { Refused } from './ask.ts'
 import { isOutdated } from './asking.ts'
 import { Bar } from './bar.tsx'
+import { focusFirst } from './first-focus.ts'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import type { ViewName, ViewProps } from './views.ts'
@@ -73,7 +74,7 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
 export const Frame = ({ here, siteId, caller, onLeft, name, back, status, trouble, acts, children }: FrameProps) => {
   useEffect(() => {
     // Who opens something by keyboard goes on reading at its title.
-    if (back && !document.activeElement?.closest('.scan')) acts.title.current?.focus({ preventScroll: true })
+    if (back) focusFirst(acts.title.current)
   }, [])
   return (
     <>

@@ -18,6 +18,7 @@ import {
 } from './audit-words.ts'
 import { BoxFrame, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
+import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { locale } from './language.ts'
 import { type Rows, rowsOf } from './rows.ts'
@@ -49,7 +50,7 @@ const Trail = ({ siteId, caller, filter, onLeft }: ViewProps & { filter: AuditFi
   const acts = useBoxActs(onLeft, asking.reload)
   useEffect(() => {
     // Another filter is another list: who uses the keyboard goes on reading at its title.
-    if (!document.activeElement?.closest('.scan')) acts.title.current?.focus({ preventScroll: true })
+    focusFirst(acts.title.current)
   }, [])
   const rows = answer?.trail.rows ?? []
   const isNarrowed = addressOf(filter) !== '/audit'

@@ -6,11 +6,13 @@ import { Views } from './bar.tsx'
 import { Cameras } from './cameras.tsx'
 import { EventList } from './event-list.tsx'
 import { Feed, type Known } from './feed.ts'
+import { focusFirst } from './first-focus.ts'
 import { FloorPlan, planCursorId } from './floor-plan.tsx'
 import { floorTexts } from './floor-texts.ts'
 import { utilizationOf } from './floor-use.ts'
 import { Icon } from './icons.tsx'
 import { Numbers } from './numbers.tsx'
+import { untilNextMs } from './odd-rounds.ts'
 import { Said } from './said.tsx'
 import { ScanField } from './scan-field.tsx'
 import { SignOut } from './sign-out.tsx'
@@ -37,9 +39,7 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
   const feed = useRef<Feed | null>(null)
   const board = useRef<HTMLElement>(null)
   // The focused form is gone, so the board takes the focus.
-  useEffect(() => {
-    if (!document.activeElement?.closest('.scan')) board.current?.focus({ preventScroll: true })
-  }, [])
+  useEffect(() => focusFirst(board.current), [])
   useEffect(() => {
     if (asked !== undefined) choose(asked)
   }, [asked])
@@ -221,14 +221,6 @@ const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
   new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
 
 const noneOdd: ReadonlyMap<number, string> = new Map()
-/**
- * The gateway looks through the whole floor for contradictions, so they are asked for at most this often, by all screens at
- * the same time: then it looks once.
- */
-const oddEveryMs = 10_000
-/** Of two times of asking that are closer than this, the first is left out. */
-const oddLeastMs = 5000
-
 /** Returns by slot what the ledger contradicts itself about. `changes`: something that differs after an event. */
 function useOdd(at: string | undefined, isReady: boolean, changes: unknown): ReadonlyMap<number, string> {
   const [odd, setOdd] = useState(noneOdd)
@@ -249,17 +241,11 @@ function useOdd(at: string | undefined, isReady: boolean, changes: unknown): Rea
           () => {},
         )
       },
-      isFirst ? restMs : untilNextMs(performance.now() - current.askedMs),
+      isFirst ? restMs : untilNextMs(gatewayNow(), performance.now() - current.askedMs),
     )
     return () => clearTimeout(timer)
   }, [at, isReady, changes])
   return odd
-}
-
-/** Returns the milliseconds until contradictions are asked for again. */
-function untilNextMs(sinceMs: number): number {
-  const waitMs = oddEveryMs - (gatewayNow() % oddEveryMs)
-  return sinceMs + waitMs < oddLeastMs ? waitMs + oddEveryMs : waitMs
 }
 
 const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {

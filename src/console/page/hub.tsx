@@ -2,6 +2,7 @@ import { render, useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, useAddress } from './address.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Refused } from './ask.ts'
+import { focusFirst } from './first-focus.ts'
 import { HubAlerts } from './hub-alerts.tsx'
 import { problemOf } from './hub-ask.ts'
 import { HubFind } from './hub-find.tsx'
@@ -148,7 +149,7 @@ const SignIn = ({ session, notice, onSignedIn }: SignInProps) => {
   const username = useRef<HTMLInputElement>(null)
   const secret = useRef<HTMLInputElement>(null)
   const instance = useRef<HTMLSelectElement>(null)
-  useEffect(() => username.current?.focus(), [])
+  useEffect(() => focusFirst(username.current), [])
   const signIn = async (event: Event) => {
     event.preventDefault()
     if (isBusy) return

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'hono/jsx/dom'
 import { follow } from './address.ts'
 import type { SignedIn } from './answers.ts'
 import { Bar } from './bar.tsx'
+import { focusFirst } from './first-focus.ts'
 import { missingTexts as words } from './missing-texts.ts'
 
 export type MissingProps = {
@@ -14,7 +15,7 @@ export type MissingProps = {
 /** Said at an address that belongs to no view: what is wrong, where to look for a code, and the way home. */
 export const View = ({ siteId, caller, pathname, onLeft }: MissingProps) => {
   const title = useRef<HTMLHeadingElement>(null)
-  useEffect(() => title.current?.focus(), [])
+  useEffect(() => focusFirst(title.current), [])
   const said = (
     <>
       <h1 tabindex={-1} ref={title}>

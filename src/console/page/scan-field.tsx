@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
 import { CameraButton, useCamera } from './camera-button.tsx'
+import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { Said } from './said.tsx'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
@@ -53,7 +54,7 @@ export const ScanField = () => {
     listeners.add(setScans)
     if (isHandheld() && field.current) {
       field.current.inputMode = 'none'
-      field.current.focus({ preventScroll: true })
+      focusFirst(field.current)
     }
     return () => {
       listeners.delete(setScans)

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import type { Session } from './answers.ts'
 import { ask, Refused, Unreachable } from './ask.ts'
+import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
@@ -19,7 +20,7 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
   const username = useRef<HTMLInputElement>(null)
   const secret = useRef<HTMLInputElement>(null)
   const instance = useRef<HTMLSelectElement>(null)
-  useEffect(() => username.current?.focus(), [])
+  useEffect(() => focusFirst(username.current), [])
 
   const signIn = async (event: Event) => {
     event.preventDefault()
