@@ -106,6 +106,72 @@ t.test('the system says of each part how it is, and draws the last day', inBrows
   t.equal(await page.getByRole('link', { name: 'System' }).getAttribute('aria-current'), 'page')
 })
 
+t.test('the system says how it is as a whole, and of what needs care why and where to go', inBrowser, async (t) => {
+  const { url } = await box(t)
+  const { page } = await open(t, browser, `${url}system`)
+  let wanted: { status: string; part: string; of: string } | undefined
+  await page.route('**/api/health', async (route) => {
+    const answer = await route.fetch()
+    const health = await answer.json()
+    const well = Object.keys(health.checks).map((name) => [name, { status: 'healthy' }])
+    const checks = Object.fromEntries(well)
+    if (wanted) checks[wanted.part] = { status: wanted.of, reason: 'The fan stands still.' }
+    await route.fulfill({
+      status: wanted?.status === 'unhealthy' ? 503 : 200,
+      json: { ...health, status: wanted?.status ?? 'healthy', checks },
+    })
+  })
+  await signIn(page, 'ada')
+  const whole = page.locator('main [role=status]').first()
+  const toDo = page.getByRole('link', { name: 'What to do' })
+  await page.getByText('It can be read, and its log is signed.').waitFor()
+  t.equal(await whole.innerText(), 'All is well.')
+  t.same([...new Set(await page.locator('.system-part .chip').allInnerTexts())], ['well'])
+  t.equal(await toDo.count(), 0)
+  for (const [status, of, part, said, name, chip] of [
+    ['degraded', 'degraded', 'disk', 'It works, and something needs care.', 'Disk', 'needs care'],
+    ['unhealthy', 'unhealthy', 'database', 'It does not record.', 'Ledger', 'broken'],
+    ['healthy', 'degraded', 'webhooks', 'It works, and something needs care.', 'Webhooks', 'needs care'],
+  ] as const) {
+    wanted = { status, part, of }
+    await page.reload()
+    const card = page.locator('.system-part').filter({ has: page.getByRole('heading', { name }) })
+    await card.waitFor()
+    t.equal(await whole.innerText(), said, status)
+    t.equal(await card.getByRole('heading', { name: `${name} ${chip}`, exact: true }).count(), 1, chip)
+    t.match(await card.innerText(), 'The fan stands still.')
+    t.equal(await toDo.count(), 1)
+  }
+})
+
+t.test('a chart changes its colors with the theme', inBrowser, async (t) => {
+  const { url } = await box(t)
+  const { page } = await open(t, browser, `${url}system`)
+  await signIn(page, 'ada')
+  await page
+    .getByRole('img', { name: /^Free disk: / })
+    .locator('canvas')
+    .waitFor()
+  /** Whether a pixel of the chart has this color of the theme. */
+  const isDrawnIn = (name: string) =>
+    page.evaluate(`(async () => {
+      for (const _ of [1, 2]) await new Promise(requestAnimationFrame)
+      const one = document.createElement('canvas').getContext('2d')
+      one.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('${name}')
+      one.fillRect(0, 0, 1, 1)
+      const [r, g, b] = one.getImageData(0, 0, 1, 1).data
+      const chart = document.querySelector('.day-chart canvas')
+      const { data } = chart.getContext('2d').getImageData(0, 0, chart.width, chart.height)
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255) return true
+      return false
+    })()`)
+  for (const colorScheme of ['light', 'dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.equal(await isDrawnIn('--accent'), true, colorScheme)
+  }
+})
+
 t.test(
   'the box speaks German where the browser does, and hides its views from those who may not',
   inBrowser,

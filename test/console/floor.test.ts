@@ -117,6 +117,25 @@ t.test('two screens agree within a second, and an event costs them no list', inB
   for (const page of pages) t.match(await page.locator('.tile').first().innerText(), /14 of 48/)
 })
 
+t.test('contradictions are shown on a floor where something changes while they are asked for', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const { page } = await open(t, browser, url)
+  const found = page.getByText('the slot shows a pallet that was placed in another one since').first()
+  const again = Promise.withResolvers<void>()
+  let isAnswered = false
+  await page.route('**/api/whms/discrepancies', async (route) => {
+    if (isAnswered) again.resolve()
+    const answer = await route.fetch()
+    await record(gateway, { event_type: 'PLACED', slot_code: 'A-08-01', asset_barcode: 'P-meanwhile' })
+    await shown(page, 'Slot A-08-01, zone Rack A: not yet verified, pallet P-meanwhile')
+    isAnswered = true
+    await route.fulfill({ response: answer })
+  })
+  await signIn(page, 'vera')
+  await Promise.race([found.waitFor(), again.promise])
+  t.ok(await found.isVisible(), 'the answer counts that was on its way')
+})
+
 t.test('seven tabs of one browser share one stream, also after the first one is closed', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const { page: first } = await open(t, browser, url)

@@ -189,6 +189,22 @@ t.test('the discrepancies of the past, as known now and as known then, of one pl
   }
 })
 
+t.test('who asks while the gateway stops is told so, before its look and in the middle of it', async (t) => {
+  const gateway = await yard(t)
+  await book(gateway, 'PLACED', 'A', 'P-9')
+  const { read } = gateway.work
+  t.intercept(gateway.work, 'read', {
+    value: (...work: Parameters<typeof read>) => {
+      const found = read.apply(gateway.work, work)
+      gateway.close()
+      return found
+    },
+  })
+  const stopping = { success: false, error: { code: 'NOT_READY', message: 'The gateway is stopping' } }
+  t.match(await list(gateway), stopping, 'in the middle')
+  t.match(await list(gateway), stopping, 'before')
+})
+
 t.test('of a warehouse that the caller may not see no discrepancy is told', async (t) => {
   const gateway = await yard(t, { warehouses: [{ id: 1, viewers: ['sven'] }] })
   await book(gateway, 'PLACED', 'A', 'P-9')
