@@ -240,10 +240,12 @@ cameras: [{ id: 1, name: Dock door, url: "rtsp://127.0.0.1:9/dock" }]`),
     const first = await run()
     t.teardown(() => first.end('SIGKILL'))
     await first.logged('the cameras are read by the ffmpeg of 2018 that came with gatehouse')
-    t.match(await ask(first, 'GET', '/api/health'), {
+    const isDegraded = t.match(await ask(first, 'GET', '/api/health'), {
       status: 'degraded',
       checks: { cameras: { status: 'degraded', reason: /ffmpeg that came with gatehouse/ } },
     })
+    // What health does not know, no alert will say.
+    if (!isDegraded) return
     await eventually(
       async () => ({ data: await alerts(first) }),
       ({ data }) => data.length === 1,
