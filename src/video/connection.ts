@@ -99,6 +99,12 @@ export const newConnection: Connection = {
   knocked: false,
 }
 
+/** After these, ffmpeg may have given up a silent camera before the watchdog did, which this thread could not serve. */
+const silentProblems: readonly Problem[] = ['closed', 'unreachable']
+
+const afterSilence = (problem: Problem, silentMs: number): Problem =>
+  silentMs >= times.frozenMs && silentProblems.includes(problem) ? 'frozen' : problem
+
 /** Returns the connection after an event, and what to do. `chance`, from 0 up to 1, spreads the delays. */
 export function step(connection: Connection, event: ConnectionEvent, nowMs: number, chance: number): Step {
   switch (event.kind) {
@@ -233,8 +239,9 @@ function ended(connection: Connection, problem: Problem, nowMs: number, chance: 
     case 'stalled':
       return backOff(connection, phase.problem, nowMs, chance)
     case 'connecting':
-    case 'live':
       return backOff(connection, problem, nowMs, chance)
+    case 'live':
+      return backOff(connection, afterSilence(problem, nowMs - phase.lastPictureMs), nowMs, chance)
   }
 }
 

@@ -152,6 +152,11 @@ t.test('a thread that was held up listens anew before it calls a camera frozen o
   t.equal(asleep.pass(4999).kind, 'live')
   t.match(asleep.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'nothing came in five seconds')
 
+  const first = new Bench().live()
+  first.nowMs += 9000
+  first.give({ kind: 'tick' }).pass(1000).give({ kind: 'ended', problem: 'unreachable' })
+  t.match(first.connection.phase, { kind: 'backing-off', problem: 'frozen' }, 'ffmpeg gave up the silent camera first')
+
   const told = new Bench().live()
   told.nowMs += 5500
   t.equal(told.give({ kind: 'overslept' }).give({ kind: 'tick' }).kind, 'live', 'another timer was late')
