@@ -36,7 +36,7 @@ export type IngestOptions = {
   readonly talkative?: boolean
   /** Bytes of an MPEG transport stream. They are written over when this returns. */
   readonly onVideo: (bytes: Buffer) => void
-  /** Bytes of raw RGBA pictures, in pieces of any size. The video that was written before them has been passed on. */
+  /** Bytes of raw RGBA pictures, in pieces of any size. The video that was written before a picture ends has been passed on. */
   readonly onFrames: (bytes: Buffer) => void
   /** Called once, when the process has ended and all its output was passed on. */
   readonly onEnded: (ended: Ended) => void
@@ -57,6 +57,8 @@ export class Ingest {
   #video: VideoPipe | undefined
   #said = ''
   #hadVideo = false
+  /** Bytes of the raw picture that has not ended. */
+  #ofFrame = 0
   #asked: NodeJS.Signals | undefined
   #ended = false
 
@@ -124,7 +126,8 @@ export class Ingest {
     stdin.on('error', () => {})
     stdin.end(list)
     frames.on('data', (bytes: Buffer) => {
-      video?.read()
+      // ffmpeg writes a picture in two parts, and nothing can be done with the first.
+      if (this.#endsFrame(bytes)) video?.read()
       this.#needs.onFrames(bytes)
     })
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -138,6 +141,12 @@ export class Ingest {
       if (video) video.drain(() => this.#closed(code, signal))
       else this.#closed(code, signal)
     })
+  }
+
+  #endsFrame({ length }: Buffer): boolean {
+    const filled = this.#ofFrame + length
+    this.#ofFrame = filled % frameSize.bytes
+    return filled >= frameSize.bytes
   }
 
   #closed(code: number | null, signal: NodeJS.Signals | null): void {

@@ -74,8 +74,9 @@ export class MotionWatch {
 
   /** Takes bytes and returns at once; they are scored in a later turn of the event loop. */
   push(bytes: Uint8Array): void {
-    for (const frame of this.#splitter.push(bytes, this.#needs.clock.monotonic())) this.#queue.put(frame)
-    if (this.#draining) return
+    const frames = this.#splitter.push(bytes, this.#needs.clock.monotonic())
+    for (const frame of frames) this.#queue.put(frame)
+    if (this.#draining || frames.length === 0) return
     this.#draining = true
     setImmediate(() => this.#drain())
   }
