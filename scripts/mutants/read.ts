@@ -16,6 +16,12 @@ export function mutants(): Mutant[] {
   return globSync('test/mutants/*.patch').sort().map(read)
 }
 
+/** The files that its patch changes, makes or takes away. */
+export function touchedBy({ file }: Mutant): string[] {
+  const touched = readFileSync(file, 'utf8').matchAll(/^diff --git a\/(\S+)/gm)
+  return [...new Set([...touched].map(([, path = '']) => path))]
+}
+
 function read(file: string): Mutant {
   const head = readFileSync(file, 'utf8').split(/^diff --git /m)[0] ?? ''
   const of = (key: string) => head.match(new RegExp(`^${key}: (.+)$`, 'm'))?.[1]?.trim()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Mutant, mutants } from './read.ts'
+import { type Mutant, mutants, touchedBy } from './read.ts'
 
 const table = 'test/mutants/results.md'
 const notes = 'test/mutants/noticed.jsonl'
@@ -80,10 +80,9 @@ export function readNotes(): Map<string, Note> {
 }
 
 /** Of the patch, the test file and the files that the patch touches, as they are. */
-export function fingerprint({ file, caughtBy }: Mutant): string {
-  const touched = readFileSync(file, 'utf8').matchAll(/^diff --git a\/(\S+)/gm)
+export function fingerprint(mutant: Mutant): string {
   const hash = createHash('sha256')
-  for (const path of new Set([file, caughtBy, ...[...touched].map(([, path = '']) => path)]))
+  for (const path of new Set([mutant.file, mutant.caughtBy, ...touchedBy(mutant)]))
     hash.update(`${path}\0`).update(existsSync(path) ? readFileSync(path) : '')
   return hash.digest('hex').slice(0, 12)
 }

@@ -16,6 +16,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 
 export type Tree = {
   readonly folder: string
+  /**
+   * Makes these files again as they are. A patch taken back could land in another place that has the same lines around it.
+   */
+  restore(files: readonly string[]): void
   /** Leaves it to the next run. */
   release(): void
 }
@@ -34,7 +38,12 @@ export function takeTree(): Tree {
     writeFileSync(lock, `${process.pid} ${number}`)
     const folder = join(place, 'tree')
     bringUpToDate(folder)
-    return { folder, release: () => rmSync(lock) }
+    const restore = (files: readonly string[]) => {
+      for (const file of files)
+        if (existsSync(file)) cpSync(file, join(folder, file), { preserveTimestamps: true })
+        else rmSync(join(folder, file), { force: true })
+    }
+    return { folder, restore, release: () => rmSync(lock) }
   }
 }
 

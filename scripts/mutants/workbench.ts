@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Observed, observe } from './observe.ts'
-import type { Mutant } from './read.ts'
+import { type Mutant, touchedBy } from './read.ts'
 import { attempts } from './titles.ts'
 import { type Tree, takeTree } from './tree.ts'
 
@@ -31,8 +31,7 @@ export class Workbench {
    * that is likely to notice is tried first and alone.
    */
   async run(mutant: Mutant, noticedBy: string | undefined): Promise<Observed> {
-    const patch = resolve(mutant.file)
-    this.#git('apply', patch)
+    execFileSync('git', ['apply', resolve(mutant.file)], { cwd: this.#tree.folder, stdio: 'pipe' })
     try {
       let observed: Observed | undefined
       for (const only of attempts(mutant, noticedBy)) {
@@ -41,7 +40,7 @@ export class Workbench {
       }
       return observed ?? { isCaught: false, output: '' }
     } finally {
-      this.#git('apply', '-R', patch)
+      this.#tree.restore(touchedBy(mutant))
     }
   }
 
@@ -56,9 +55,5 @@ export class Workbench {
     const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
     const left = mounts.map((line) => line.split(' ')[1] ?? '').filter((path) => path.startsWith(this.#temporary))
     for (const path of left) spawnSync('umount', ['-l', path])
-  }
-
-  #git(...args: string[]): void {
-    execFileSync('git', args, { cwd: this.#tree.folder, stdio: 'pipe' })
   }
 }
