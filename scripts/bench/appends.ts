@@ -59,11 +59,14 @@ async function sameAnswers(daemon: Side, peer: Side, bodies: readonly string[]):
   }
 }
 
-/** What is the same on both sides: status and answer, without what is made anew for each event. */
+/**
+ * What is the same on both sides: status and answer, without what is made anew for each event, and without its place in the
+ * log: the peer furnishes no hall, so its log is shorter.
+ */
 async function answerTo(url: string, body: string): Promise<string> {
   const response = await fetch(`${url}/api/whms/events`, { method: 'POST', headers: jsonHeaders, body })
   const answer = (await response.json()) as Record<string, unknown>
-  const { eventId: _e, timestamp: _t, received_at: _r, evidence_hash: _h, ...same } = answer
+  const { eventId: _e, timestamp: _t, received_at: _r, evidence_hash: _h, seq: _s, ...same } = answer
   return JSON.stringify({ status: response.status, ...same })
 }
 
