@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -140,11 +140,22 @@ export class Layouts {
 /** Finds a `updates.floorLayout` of which no pages are kept here; the gateway starts with its own. */
 export function layoutFaults(config: Config, version: string, { placeOf }: Pick<Checked, 'placeOf'>): Problem[] {
   const { floorLayout } = config.updates
+  // Who may not look into the data folder is told nothing of it.
+  if (floorLayout === automatic || floorLayout === version || !mayList(config.dataDir)) return []
   const kept = versionsIn(folderIn(config.dataDir))
-  if (floorLayout === automatic || floorLayout === version || kept.includes(floorLayout)) return []
+  if (kept.includes(floorLayout)) return []
   const choice = [automatic, ...new Set([version, ...kept])].join(', ')
   const path = ['updates', 'floorLayout']
   return [{ place: placeOf(path), path: path.join('.'), message: `no pages of it are kept here; there are ${choice}` }]
+}
+
+function mayList(dataDir: string): boolean {
+  try {
+    for (const folder of [dataDir, folderIn(dataDir)]) accessSync(folder, constants.R_OK | constants.X_OK)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }
 
 /** Where the packed content of a file lies that is no text. */
