@@ -15,7 +15,7 @@ import { isContinuation, MerkleFrontier, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
 import { isKept, keepNewest } from './feed/checkpoints.ts'
 import { ensureHead, type FedLog, type Head, keepEvidence, lockHead, markHead, raiseAlert } from './feed/store.ts'
-import type { HubDatabase, HubTx } from './store/database.ts'
+import type { HubDatabase, HubWrite } from './store/database.ts'
 import { hubStatement } from './store/statement.ts'
 
 const logByOrigin = hubStatement(
@@ -101,14 +101,14 @@ export class HubWitness {
     return `${this.vkey}\n${lines.join('')}`
   }
 
-  async #takeIn(tx: HubTx, log: FedLog, asked: Asked): Promise<WitnessAnswer> {
+  async #takeIn(tx: HubWrite, log: FedLog, asked: Asked): Promise<WitnessAnswer> {
     const head = await lockHead(tx, log.log_id)
     if (head?.state !== 'live') return answer(403, 'this log shows two histories or is continued by another\n')
     const { size, root, old, proof, note } = asked
     const nowMs = this.#needs.clock.now()
     const known = rootKnown(head, size)
     if (known && !known.equals(root)) {
-      await this.#keepFork(tx, log, head, { ...asked, known })
+      this.#keepFork(tx, log, head, { ...asked, known })
       return conflict(head.witnessedSize)
     }
     if (old !== head.witnessedSize) return conflict(head.witnessedSize)
@@ -116,22 +116,22 @@ export class HubWitness {
     if (!isContinuation(before, { size, root }, proof)) return answer(422, 'the consistency proof does not hold\n')
     const cosignature = this.cosign(asked.text, nowMs)
     if (size > head.witnessedSize) {
-      if (isKept(head, { size, atMs: nowMs }, head.size)) await keepNewest(tx, log.log_id)
-      await tx.rows(movedWitness, [log.log_id, size, root, note, cosignature, isoTime(nowMs)])
+      if (isKept(head, { size, atMs: nowMs }, head.size)) keepNewest(tx, log.log_id)
+      tx.send(movedWitness, [log.log_id, size, root, note, cosignature, isoTime(nowMs)])
     }
     return answer(200, cosignature)
   }
 
-  async #keepFork(tx: HubTx, log: FedLog, head: Head, asked: Asked & { readonly known: Buffer }): Promise<void> {
+  #keepFork(tx: HubWrite, log: FedLog, head: Head, asked: Asked & { readonly known: Buffer }): void {
     const { clock, log: logger } = this.#needs
     const nowMs = clock.now()
     const sent = { sent: asked.root, sentNote: asked.note, sentHash: sha256(asked.note) }
     const known = { known: asked.known, knownNote: head.witnessedNote }
     const detail = { place: asked.size, kind: 'root', siteId: log.site_id, seenAt: isoTime(nowMs) }
-    await markHead(tx, log.log_id, 'forked')
-    await keepNewest(tx, log.log_id)
-    await keepEvidence(tx, log.log_id, { place: asked.size, kind: 'root', ...known, ...sent }, nowMs)
-    await raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
+    markHead(tx, log.log_id, 'forked')
+    keepNewest(tx, log.log_id)
+    keepEvidence(tx, log.log_id, { place: asked.size, kind: 'root', ...known, ...sent }, nowMs)
+    raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
     logger.error({ logId: log.log_id, ...detail }, 'a log has signed two roots for one size; both are kept')
   }
 }

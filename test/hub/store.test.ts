@@ -1,5 +1,7 @@
 import t from 'tap'
+import { HubDatabase } from '../../src/hub/store/database.ts'
 import { everyStatement } from '../../src/hub/store/statement.ts'
+import { silentLogger } from '../../src/platform/index.ts'
 import '../../src/hub/compose.ts'
 import pg from 'pg'
 import { bigints, byteStrings, integers, letters, moments, smallints, texts } from '../../src/hub/store/arrays.ts'
@@ -193,4 +195,54 @@ t.test('a head office does not serve a database that is not of its version', asy
   await postgres.ask('old', `DELETE FROM hub_migration WHERE name > '0003'`)
   await t.rejects(demandSchema(connectionTo('old')), { exitCode: 78, message: /it lacks 0003/ })
   await t.rejects(demandSchema({ host: '/nowhere', user: 'x', database: 'y' }), { exitCode: 1, message: /reached/ })
+})
+
+const keep = { name: 'test-keep', text: 'INSERT INTO kept (n) VALUES ($1)' }
+
+/** The database of a head office with a table `kept` of numbers above 0, no two the same. */
+async function keeping(t: { teardown(work: () => unknown): void }, name: string) {
+  await postgres.database(name)
+  await postgres.ask(name, 'CREATE TABLE kept (n integer PRIMARY KEY CHECK (n > 0))')
+  const db = new HubDatabase({ connection: connectionTo(name), log: silentLogger() })
+  t.teardown(() => db.close())
+  return { db, kept: async () => (await postgres.ask(name, 'SELECT n FROM kept ORDER BY n')).map(({ n }) => n) }
+}
+
+t.test('what a transaction sends without waiting is committed with it', async (t) => {
+  const { db, kept } = await keeping(t, 'sent')
+  const answer = await db.transaction(async (tx) => {
+    for (const n of [1, 2, 3]) tx.send(keep, [n])
+    return 'done'
+  })
+  t.equal(answer, 'done')
+  t.same(await kept(), [1, 2, 3])
+})
+
+t.test(
+  'a statement that fails undoes what was sent before and behind it, and the transaction tells its error',
+  async (t) => {
+    const { db, kept } = await keeping(t, 'undone')
+    const failing = db.transaction(async (tx) => {
+      for (const n of [1, -1, 2]) tx.send(keep, [n])
+    })
+    await t.rejects(failing, { code: '23514' }, 'the check, not that the transaction was aborted')
+    const reading = db.transaction(async (tx) => {
+      for (const n of [1, 1]) tx.send(keep, [n])
+      await tx.rows(keep, [3])
+    })
+    await t.rejects(reading, { code: '23505' }, 'the key, though a statement behind it failed too')
+    t.same(await kept(), [])
+  },
+)
+
+t.test('work that throws undoes what it has sent, and its own error is told', async (t) => {
+  const { db, kept } = await keeping(t, 'thrown')
+  const failing = db.transaction(async (tx) => {
+    tx.send(keep, [1])
+    throw new Error('another history')
+  })
+  await t.rejects(failing, { message: 'another history' })
+  t.same(await kept(), [])
+  await db.transaction(async (tx) => tx.send(keep, [7]))
+  t.same(await kept(), [7], 'the connection is used again')
 })

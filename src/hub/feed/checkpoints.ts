@@ -1,5 +1,5 @@
 import { isoTime } from '../../platform/index.ts'
-import type { HubTx } from '../store/database.ts'
+import type { HubTx, HubWrite } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import type { Cosigned, Head } from './store.ts'
 
@@ -43,12 +43,12 @@ export function isKept(
 const hourOf = (ms: number): number => Math.floor(ms / hourMs)
 
 /** Keeps the checkpoint in the head of a log, if it has one. */
-export async function keepNewest(tx: HubTx, logId: string): Promise<void> {
-  await tx.rows(keptNewest, [logId])
+export function keepNewest(tx: HubWrite, logId: string): void {
+  tx.send(keptNewest, [logId])
 }
 
-export async function keepCheckpoint(tx: HubTx, logId: string, made: Cosigned, atMs: number): Promise<void> {
-  await tx.rows(put, [logId, made.size, made.root, made.note, made.cosignature, isoTime(atMs)])
+export function keepCheckpoint(tx: HubWrite, logId: string, made: Cosigned, atMs: number): void {
+  tx.send(put, [logId, made.size, made.root, made.note, made.cosignature, isoTime(atMs)])
 }
 
 /** The kept checkpoint of this size. */

@@ -2,7 +2,7 @@ import { AppError } from '../../errors/index.ts'
 import { type NoteKey, noteKey, readVkey, vkeyOf } from '../../evidence/index.ts'
 import { MerkleFrontier } from '../../log/index.ts'
 import { isoTime, type Logger } from '../../platform/index.ts'
-import type { HubDatabase, HubTx } from '../store/database.ts'
+import type { HubDatabase, HubTx, HubWrite } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import { findCheckpoint, keepNewest } from './checkpoints.ts'
 import type { ForkFact } from './facts.ts'
@@ -96,14 +96,14 @@ export async function adopt(
     for (const branch of await branchBehind(tx, parent, logId)) {
       await lockHead(tx, branch)
       await eraseNamesOf(tx, branch, nowMs)
-      await markHead(tx, branch, 'retired')
-      await keepNewest(tx, branch)
-      await raiseAlert(tx, branch, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
-      await tx.rows(abandoned, [branch])
-      await endRegisters(tx, branch, 0, 0)
+      markHead(tx, branch, 'retired')
+      keepNewest(tx, branch)
+      raiseAlert(tx, branch, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
+      tx.send(abandoned, [branch])
+      endRegisters(tx, branch, 0, 0)
     }
-    await tx.rows(newLog, [logId, parent.site_id, origin, vkeys, isoTime(nowMs)])
-    await tx.rows(superseded, [parent.log_id, logId, fork.parentSize])
+    tx.send(newLog, [logId, parent.site_id, origin, vkeys, isoTime(nowMs)])
+    tx.send(superseded, [parent.log_id, logId, fork.parentSize])
     await ensureHead(tx, logId)
     // Another site may have taken the number a moment ago.
     if ((await findLog(tx, logId))?.origin !== origin) throw notEnrolled()
@@ -119,31 +119,31 @@ export const notEnrolled = () =>
 const alertOf = (type: string, detail: object) => ({ id: type, type, severity: 'critical', detail })
 
 async function retire(
-  { tx, nowMs }: { readonly tx: HubTx; readonly nowMs: number },
+  { tx, nowMs }: { readonly tx: HubWrite; readonly nowMs: number },
   { log_id: logId, ends_at: endedAt }: FedLog,
   fork: ForkFact,
 ): Promise<void> {
   const head = await lockHead(tx, logId)
   if (!head) throw new AppError('NOT_FOUND', 'The log that this one continues was never fed')
-  await markHead(tx, logId, 'retired')
-  await keepNewest(tx, logId)
+  markHead(tx, logId, 'retired')
+  keepNewest(tx, logId)
   const known = await rootAt(tx, logId, head, fork.parentSize)
   if (known && known.toString('hex') !== fork.parentRoot) {
-    await raiseAlert(tx, logId, alertOf('log.parent-differs', { parentSize: fork.parentSize }), nowMs)
+    raiseAlert(tx, logId, alertOf('log.parent-differs', { parentSize: fork.parentSize }), nowMs)
   }
   if (head.size > fork.parentSize) {
     await eraseBehind(tx, logId, { size: fork.parentSize, end: head.size }, nowMs)
     const lost = { parentSize: fork.parentSize, size: head.size }
-    await raiseAlert(tx, logId, alertOf('log.leaves-behind-fork', lost), nowMs)
+    raiseAlert(tx, logId, alertOf('log.leaves-behind-fork', lost), nowMs)
   } else if (endedAt === null) return
   // Registers that ended earlier before may have to come forward again, so all of them are read anew.
-  await endRegisters(tx, logId, endedAt === null ? fork.parentSize : 0, fork.parentSize)
+  endRegisters(tx, logId, endedAt === null ? fork.parentSize : 0, fork.parentSize)
 }
 
 /** Takes registers behind `after` away, and puts the newest up to `size` in their place. */
-async function endRegisters(tx: HubTx, logId: string, after: number, size: number): Promise<void> {
-  for (const statement of Object.values(marked)) await tx.rows(statement, [logId, after])
-  for (const statement of Object.values(refilled)) await tx.rows(statement, [logId, size])
+function endRegisters(tx: HubWrite, logId: string, after: number, size: number): void {
+  for (const statement of Object.values(marked)) tx.send(statement, [logId, after])
+  for (const statement of Object.values(refilled)) tx.send(statement, [logId, size])
 }
 
 /** Returns the logs that continued a log before another one does, the nearest first. */

@@ -31,20 +31,45 @@ export type Addition = {
   readonly isProven: boolean
 }
 
+/** What a feed is held against beside the head, when it begins at the end of what is stored, as nearly all do. */
+export type KnownBefore = {
+  /** The kept checkpoint of the size that is sent. */
+  readonly checkpoint: Awaited<ReturnType<typeof findCheckpoint>>
+  /** The bundle in which the first sent leaf is, if it has begun. */
+  readonly begun: Awaited<ReturnType<typeof bundlesBetween>>
+}
+
+/** Reads it behind the statement that locks the head, without waiting for that. */
+export async function knownBefore(tx: HubTx, logId: string, { checkpoint, from }: SentFeed): Promise<KnownBefore> {
+  const n = Math.floor(from / bundleWidth)
+  const hasBegun = from % bundleWidth > 0
+  const [kept, begun] = await Promise.all([
+    findCheckpoint(tx, logId, checkpoint.size),
+    hasBegun ? bundlesBetween(tx, logId, n, n) : [],
+  ])
+  return { checkpoint: kept, begun }
+}
+
 /**
  * Decides what a feed adds to a log, inside the transaction that has locked its head. Reads the stored bundles that the feed
  * touches and changes nothing. Throws Forked when the log's key has signed another history than before, and VALIDATION_ERROR for a
  * proof that does not hold or leaves that are not under the checkpoint. `feed.from` is not beyond the head.
  */
-export async function weigh(tx: HubTx, logId: string, head: Head, feed: SentFeed): Promise<Addition> {
+export async function weigh(
+  tx: HubTx,
+  logId: string,
+  head: Head,
+  feed: SentFeed,
+  known: KnownBefore,
+): Promise<Addition> {
   const { checkpoint, from, leaves } = feed
   const end = from + leaves.length
-  await refuseAnotherRoot(tx, logId, head, checkpoint)
+  refuseAnotherRoot(head, checkpoint, known.checkpoint)
   const added = leaves.slice(Math.max(0, head.size - from))
   // The bundle that has begun is written again when it grows; otherwise only what was sent is compared.
   const stored =
     added.length > 0
-      ? await storedLeaves(tx, logId, Math.min(from, head.size - (head.size % bundleWidth)), head.size)
+      ? await storedLeaves(tx, logId, Math.min(from, head.size - (head.size % bundleWidth)), head.size, known.begun)
       : await storedLeaves(tx, logId, from, end)
   refuseOtherBytes(feed, head, stored)
   await refuseAnotherPast(tx, logId, head, checkpoint)
@@ -74,11 +99,11 @@ export async function weigh(tx: HubTx, logId: string, head: Head, feed: SentFeed
 const isSame = (head: Head, { size }: SentCheckpoint): boolean => head.witnessedSize === size
 
 /** A checkpoint of the size of the newest one or of a kept one must have its root. */
-async function refuseAnotherRoot(tx: HubTx, logId: string, head: Head, sent: SentCheckpoint): Promise<void> {
+function refuseAnotherRoot(head: Head, sent: SentCheckpoint, kept: KnownBefore['checkpoint']): void {
   const known =
     sent.size === head.witnessedSize && head.witnessedRoot
       ? { root: head.witnessedRoot, note: head.witnessedNote }
-      : await findCheckpoint(tx, logId, sent.size)
+      : kept
   if (known && !known.root.equals(sent.root)) throw anotherRoot(sent, known.root, known.note)
 }
 
@@ -93,11 +118,16 @@ async function refuseAnotherPast(tx: HubTx, logId: string, head: Head, sent: Sen
 const anotherRoot = ({ size, root, note }: SentCheckpoint, known: Buffer, knownNote: string | null) =>
   new Forked({ place: size, kind: 'root', known, knownNote, sent: root, sentNote: note, sentHash: sha256(note) })
 
-/** Stored leaves from the beginning of the bundle in which leaf `from` is, to at least leaf `end`. `first`: that bundle. */
-async function storedLeaves(tx: HubTx, logId: string, from: number, end: number) {
+/**
+ * Stored leaves from the beginning of the bundle in which leaf `from` is, to at least leaf `end`. `first`: that bundle. `begun`: bundles
+ * that were read already.
+ */
+async function storedLeaves(tx: HubTx, logId: string, from: number, end: number, begun: KnownBefore['begun'] = []) {
   const first = Math.floor(from / bundleWidth)
   if (from >= end) return { first, leaves: [] }
-  const packed = await bundlesBetween(tx, logId, first, Math.floor((end - 1) / bundleWidth))
+  const last = Math.floor((end - 1) / bundleWidth)
+  const isRead = first === last && begun[0]?.n === first
+  const packed = isRead ? begun : await bundlesBetween(tx, logId, first, last)
   const leaves = packed.flatMap((bundle) => unpackBundle(bundle.packed))
   if (leaves.length < end - first * bundleWidth) {
     throw new Error(`the stored bundles of log ${logId} from ${first} on do not have the leaves up to ${end}`)

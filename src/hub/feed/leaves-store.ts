@@ -1,5 +1,5 @@
 import { bigints, byteStrings, column, integers, letters, moments, smallints, texts } from '../store/arrays.ts'
-import type { HubTx } from '../store/database.ts'
+import type { HubTx, HubWrite } from '../store/database.ts'
 import { fromHead, hubStatement } from '../store/statement.ts'
 import type { PlacementFact } from './facts.ts'
 import type { Newest } from './registers.ts'
@@ -67,34 +67,34 @@ export type PackedBundle = {
 }
 
 /** Stores new bundles and those that have grown. */
-export async function putBundles(tx: HubTx, logId: string, all: readonly PackedBundle[]): Promise<void> {
+export function putBundles(tx: HubWrite, logId: string, all: readonly PackedBundle[]): void {
   if (all.length === 0) return
-  await tx.rows(newBundles, [
+  tx.send(newBundles, [
     ...[logId, bigints(column(all, 'n')), smallints(column(all, 'width'))],
     ...[byteStrings(column(all, 'packed')), byteStrings(column(all, 'root'))],
   ])
 }
 
 /** Stores events, and moves what is true now forward to the newest of them. */
-export async function putPlacements(
-  tx: HubTx,
+export function putPlacements(
+  tx: HubWrite,
   logId: string,
   placements: readonly PlacementFact[],
   { slots, assets, judgements: judged }: Newest,
-): Promise<void> {
+): void {
   if (placements.length === 0) return
   const of = columnsOf(placements)
-  await tx.rows(newPlacements, [logId, of.seq, of.at, of.slotId, of.slotCode, of.letter, of.assetKey])
+  tx.send(newPlacements, [logId, of.seq, of.at, of.slotId, of.slotCode, of.letter, of.assetKey])
   if (slots.length > 0) {
     const slot = columnsOf(slots)
-    await tx.rows(slotStates, [logId, slot.slotId, slot.slotCode, slot.at, slot.seq, slot.letter, slot.assetKey])
+    tx.send(slotStates, [logId, slot.slotId, slot.slotCode, slot.at, slot.seq, slot.letter, slot.assetKey])
     const asset = columnsOf(assets)
     const place = [asset.slotId, asset.slotCode]
-    await tx.rows(assetPositions, [logId, asset.assetKey, asset.at, asset.seq, asset.letter, ...place])
+    tx.send(assetPositions, [logId, asset.assetKey, asset.at, asset.seq, asset.letter, ...place])
   }
   if (judged.length === 0) return
   const { slotId, assetKey, at, seq, letter } = columnsOf(judged)
-  await tx.rows(judgements, [logId, slotId, assetKey, at, seq, letter])
+  tx.send(judgements, [logId, slotId, assetKey, at, seq, letter])
 }
 
 const columnsOf = (all: readonly PlacementFact[]) => ({

@@ -1,6 +1,6 @@
 import { isoTime } from '../../platform/index.ts'
 import { column } from '../store/arrays.ts'
-import type { HubTx } from '../store/database.ts'
+import type { HubWrite } from '../store/database.ts'
 import { fromHead, hubStatement } from '../store/statement.ts'
 
 const newOpenings = hubStatement(
@@ -44,7 +44,12 @@ export type OpeningFact = {
 export type Erasures = { readonly commitments: readonly Buffer[]; readonly people: readonly number[] }
 
 /** Stores names behind commitments, unless they or their people were erased before. Call it with the head locked. */
-export async function putOpenings(tx: HubTx, logId: string, all: readonly OpeningFact[], atMs: number): Promise<void> {
+export async function putOpenings(
+  tx: HubWrite,
+  logId: string,
+  all: readonly OpeningFact[],
+  atMs: number,
+): Promise<void> {
   if (all.length === 0) return
   const people = [...new Set(all.flatMap(({ person }) => person ?? []))]
   const gone = new Set<number>()
@@ -52,21 +57,21 @@ export async function putOpenings(tx: HubTx, logId: string, all: readonly Openin
     gone.add(Number(person_id))
   const isGone = ({ person }: OpeningFact) => person !== null && gone.has(person)
   const kept = all.filter((one) => !isGone(one))
-  await eraseCommitments(tx, logId, column(all.filter(isGone), 'commitment'), atMs)
+  eraseCommitments(tx, logId, column(all.filter(isGone), 'commitment'), atMs)
   if (kept.length === 0) return
-  await tx.rows(newOpenings, [
+  tx.send(newOpenings, [
     ...[logId, column(kept, 'commitment'), column(kept, 'salt'), column(kept, 'text'), column(kept, 'person')],
   ])
 }
 
 /** Takes names away for good; also those that were never here, so that they never come. */
-export async function erase(tx: HubTx, logId: string, { commitments, people }: Erasures, atMs: number): Promise<void> {
-  await eraseCommitments(tx, logId, commitments, atMs)
+export function erase(tx: HubWrite, logId: string, { commitments, people }: Erasures, atMs: number): void {
+  eraseCommitments(tx, logId, commitments, atMs)
   if (people.length === 0) return
-  await tx.rows(newErased, [logId, people, isoTime(atMs)])
-  await tx.rows(erasedOfPeople, [logId, people, isoTime(atMs)])
+  tx.send(newErased, [logId, people, isoTime(atMs)])
+  tx.send(erasedOfPeople, [logId, people, isoTime(atMs)])
 }
 
-async function eraseCommitments(tx: HubTx, logId: string, commitments: readonly Buffer[], atMs: number) {
-  if (commitments.length > 0) await tx.rows(erasedOpenings, [logId, commitments, isoTime(atMs)])
+function eraseCommitments(tx: HubWrite, logId: string, commitments: readonly Buffer[], atMs: number): void {
+  if (commitments.length > 0) tx.send(erasedOpenings, [logId, commitments, isoTime(atMs)])
 }

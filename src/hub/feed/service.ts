@@ -1,12 +1,13 @@
+import { Recent } from '../../auth/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type NoteKey, originOfLog, readVkey } from '../../evidence/index.ts'
 import type { FeedAnswer } from '../../feed/index.ts'
 import { sha256 } from '../../log/index.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
-import type { HubDatabase, HubTx } from '../store/database.ts'
+import type { HubDatabase, HubWrite } from '../store/database.ts'
 import { isKept, keepCheckpoint, keepNewest } from './checkpoints.ts'
 import { adopt, keysUnder, notEnrolled } from './fork.ts'
-import { type Addition, Forked, isOverLeaves, weigh } from './intake.ts'
+import { type Addition, Forked, isOverLeaves, knownBefore, weigh } from './intake.ts'
 import { putBundles, putPlacements } from './leaves-store.ts'
 import { type Erasures, erase, putOpenings } from './names-store.ts'
 import { newestOf, newestSteps } from './registers.ts'
@@ -44,9 +45,14 @@ export type FeedServiceNeeds = {
   readonly offerFor: (siteId: string) => Promise<string | undefined>
 }
 
+/** Of so many logs; each takes some 10 KiB. */
+const keysInMemory = 4096
+
 /** Takes the logs of gateways in: one transaction a feed, acknowledged after it is on disk. */
 export class FeedService {
   readonly #needs: FeedServiceNeeds
+  /** Keys by their vkeys: reading one takes as long as a signature. */
+  readonly #keys = new Recent<readonly NoteKey[]>(keysInMemory)
 
   constructor(needs: FeedServiceNeeds) {
     this.#needs = needs
@@ -70,7 +76,7 @@ export class FeedService {
   ): Promise<Fed> {
     const sent = readFeed(body, logId)
     const log = known ?? (await this.#adopted(siteId, logId, sent))
-    demandSignature(sent.checkpoint, keysOf(log))
+    demandSignature(sent.checkpoint, this.#keysOf(log))
     demandSite(sent, log.site_id)
     try {
       return await this.#withOffer(log.site_id, await this.#takeIn(log, sent))
@@ -79,6 +85,15 @@ export class FeedService {
       if (isForked(error)) await this.#eraseBefore(logId, sent.erasures, [logId])
       throw error
     }
+  }
+
+  #keysOf({ vkeys }: FedLog): readonly NoteKey[] {
+    const name = vkeys.join('\n')
+    const known = this.#keys.get(name)
+    if (known) return known
+    const read = vkeys.flatMap((vkey) => readVkey(vkey) ?? [])
+    this.#keys.set(name, read)
+    return read
   }
 
   /** What is stored is acknowledged, whether the offer can be read or not. */
@@ -104,25 +119,25 @@ export class FeedService {
   }
 
   /** Undefined when the log has no head yet. */
-  async #inTransaction(tx: HubTx, log: FedLog, sent: SentFeed): Promise<Fed | undefined> {
+  async #inTransaction(tx: HubWrite, log: FedLog, sent: SentFeed): Promise<Fed | undefined> {
     const { log_id: logId } = log
     const { clock, cosign, openings } = this.#needs
-    const head = await lockHead(tx, logId)
+    const [head, known] = await Promise.all([lockHead(tx, logId), knownBefore(tx, logId, sent)])
     if (!head) return undefined
     if (head.state !== 'live') throw forked('This log showed two histories or was continued by another one')
     if (sent.from > head.size) return { kind: 'gap', size: head.size }
-    const added = await weigh(tx, logId, head, sent)
+    const added = await weigh(tx, logId, head, sent, known)
     const nowMs = clock.now()
     const cosignature = added.isConfirmed ? cosign(sent.checkpoint.text, nowMs) : null
     await this.#store(tx, logId, sent, added, nowMs)
     const made = { ...sent.checkpoint, cosignature }
     const newest = added.isAhead ? made : undefined
-    if (newest && isKept(head, { size: newest.size, atMs: nowMs }, added.head.size)) await keepNewest(tx, logId)
-    await moveHead(tx, logId, { ...added.head, newest }, { atMs: nowMs, status: sent.status })
-    const hasNewKeys = await this.#learnKeys(tx, log, added)
+    if (newest && isKept(head, { size: newest.size, atMs: nowMs }, added.head.size)) keepNewest(tx, logId)
+    moveHead(tx, logId, { ...added.head, newest }, { atMs: nowMs, status: sent.status })
+    const hasNewKeys = this.#learnKeys(tx, log, added)
     // What was not cosigned is in no head; and by the other one a reader follows the keys from those of the enrolment on.
-    if (hasNewKeys || (added.isProven && !added.isConfirmed)) await keepCheckpoint(tx, logId, made, nowMs)
-    const named = openings === 'names' ? await this.#named(tx, logId, head, sent) : undefined
+    if (hasNewKeys || (added.isProven && !added.isConfirmed)) keepCheckpoint(tx, logId, made, nowMs)
+    const named = openings === 'names' ? this.#named(tx, logId, head, sent) : undefined
     return {
       kind: 'fed',
       answer: { size: added.head.size, cosignature, witnessed: added.head.witnessedSize, openings, named },
@@ -130,9 +145,9 @@ export class FeedService {
   }
 
   /** Returns the leaves whose names have come: they come in order, and none is left out. */
-  async #named(tx: HubTx, logId: string, { namedTo }: Head, { names }: SentFeed): Promise<number> {
+  #named(tx: HubWrite, logId: string, { namedTo }: Head, { names }: SentFeed): number {
     if (!names || names.from > namedTo || names.end <= namedTo) return namedTo
-    await moveNamed(tx, logId, names.end)
+    moveNamed(tx, logId, names.end)
     return names.end
   }
 
@@ -146,20 +161,20 @@ export class FeedService {
     for (const one of [...more, ...(await formerLogs(db, logId))]) {
       await db.transaction(async (tx) => {
         await lockHead(tx, one)
-        await erase(tx, one, erasures, clock.now())
+        erase(tx, one, erasures, clock.now())
       })
     }
   }
 
-  async #store(tx: HubTx, logId: string, sent: SentFeed, added: Addition, nowMs: number): Promise<void> {
+  async #store(tx: HubWrite, logId: string, sent: SentFeed, added: Addition, nowMs: number): Promise<void> {
     const facts = added.leaves.map((leaf) => leaf.facts)
     const placements = facts.flatMap(({ placement }) => placement ?? [])
-    await putBundles(tx, logId, added.bundles)
-    await putPlacements(tx, logId, placements, newestOf(placements))
-    await putUnits(tx, logId, newestSteps(facts.flatMap(({ unit }) => unit ?? [])))
-    await putAssets(tx, logId, sent.assets, sent.snapshotVersion)
-    await putSlots(tx, logId, sent.slots, sent.snapshotVersion)
-    await erase(tx, logId, sent.erasures, nowMs)
+    putBundles(tx, logId, added.bundles)
+    putPlacements(tx, logId, placements, newestOf(placements))
+    putUnits(tx, logId, newestSteps(facts.flatMap(({ unit }) => unit ?? [])))
+    putAssets(tx, logId, sent.assets, sent.snapshotVersion)
+    putSlots(tx, logId, sent.slots, sent.snapshotVersion)
+    erase(tx, logId, sent.erasures, nowMs)
     if (this.#needs.openings === 'names') await putOpenings(tx, logId, sent.openings, nowMs)
     const odd = facts.filter(({ isOdd }) => isOdd)
     if (odd.length > 0) {
@@ -171,7 +186,7 @@ export class FeedService {
    * Follows a rotation of the log's keys. The leaf that names the new ones is under a checkpoint that a known key signed; the old
    * ones are not believed any more. Returns whether it did.
    */
-  async #learnKeys(tx: HubTx, log: FedLog, { leaves }: Addition): Promise<boolean> {
+  #learnKeys(tx: HubWrite, log: FedLog, { leaves }: Addition): boolean {
     let known = log.vkeys
     for (const { facts } of leaves) {
       const { previousKeys, keys } = facts.handOver ?? { previousKeys: [], keys: [] }
@@ -179,7 +194,7 @@ export class FeedService {
       if (isOurs && previousKeys.some((vkey) => known.includes(vkey))) known = keys
     }
     if (known === log.vkeys) return false
-    await handOver(tx, log.log_id, known)
+    handOver(tx, log.log_id, known)
     this.#needs.log.info({ logId: log.log_id }, 'a gateway has exchanged the keys of its log')
     return true
   }
@@ -191,10 +206,10 @@ export class FeedService {
     const detail = { place: found.place, kind: found.kind, siteId: log.site_id }
     await db.transaction(async (tx) => {
       await lockHead(tx, log.log_id)
-      await markHead(tx, log.log_id, 'forked')
-      await keepNewest(tx, log.log_id)
-      await keepEvidence(tx, log.log_id, found, nowMs)
-      await raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
+      markHead(tx, log.log_id, 'forked')
+      keepNewest(tx, log.log_id)
+      keepEvidence(tx, log.log_id, found, nowMs)
+      raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
     })
     logger.error(
       { logId: log.log_id, ...detail },
@@ -227,10 +242,6 @@ function demandSite({ leaves }: SentFeed, siteId: string): void {
   for (const { facts } of leaves) {
     if (facts.siteId !== siteId) throw AppError.field('leaves', `leaf ${facts.seq} names site ${facts.siteId}`)
   }
-}
-
-function keysOf({ vkeys }: FedLog): NoteKey[] {
-  return vkeys.flatMap((vkey) => readVkey(vkey) ?? [])
 }
 
 const forked = (message: string) => new AppError('LOG_FORKED', message)

@@ -1,5 +1,5 @@
 import { column, times } from '../store/arrays.ts'
-import type { HubTx } from '../store/database.ts'
+import type { HubWrite } from '../store/database.ts'
 import { fromHead, hubStatement } from '../store/statement.ts'
 import type { UnitFact } from './facts.ts'
 
@@ -55,9 +55,9 @@ export type AssetFact = {
 }
 
 /** Stores assets of a snapshot; an older snapshot changes nothing. Each key at most once. */
-export async function putAssets(tx: HubTx, logId: string, all: readonly AssetFact[], version: number): Promise<void> {
+export function putAssets(tx: HubWrite, logId: string, all: readonly AssetFact[], version: number): void {
   if (all.length === 0) return
-  await tx.rows(newAssets, [
+  tx.send(newAssets, [
     ...[logId, column(all, 'key'), column(all, 'sscc'), column(all, 'gtin'), column(all, 'lot')],
     ...[column(all, 'bestBefore'), column(all, 'serial'), version],
   ])
@@ -73,9 +73,9 @@ export type SlotFact = {
 }
 
 /** Stores slots of a snapshot; an older snapshot changes nothing. Each id at most once. */
-export async function putSlots(tx: HubTx, logId: string, all: readonly SlotFact[], version: number): Promise<void> {
+export function putSlots(tx: HubWrite, logId: string, all: readonly SlotFact[], version: number): void {
   if (all.length === 0) return
-  await tx.rows(newSlots, [
+  tx.send(newSlots, [
     ...[logId, column(all, 'id'), column(all, 'code'), column(all, 'zone'), column(all, 'warehouse')],
     ...[column(all, 'isRetired'), version],
   ])
@@ -85,9 +85,9 @@ export async function putSlots(tx: HubTx, logId: string, all: readonly SlotFact[
  * Moves transport units forward to their newest steps. An older step only adds the SSCC, direction or reference that is missing.
  * Each unit at most once.
  */
-export async function putUnits(tx: HubTx, logId: string, all: readonly UnitFact[]): Promise<void> {
+export function putUnits(tx: HubWrite, logId: string, all: readonly UnitFact[]): void {
   if (all.length === 0) return
-  await tx.rows(unitStates, [
+  tx.send(unitStates, [
     ...[logId, column(all, 'unitId'), times(all, 'atMs'), column(all, 'seq'), column(all, 'status')],
     ...[column(all, 'stage'), column(all, 'direction'), column(all, 'sscc'), column(all, 'reference')],
   ])

@@ -1,5 +1,5 @@
 import { isoTime } from '../../platform/index.ts'
-import type { HubTx } from '../store/database.ts'
+import type { HubTx, HubWrite } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 
 /** A log with its keys, as a gateway's token reaches it. */
@@ -146,30 +146,30 @@ export async function lockHead(tx: HubTx, logId: string): Promise<Head | undefin
 }
 
 /** The names of the first so many leaves have come. */
-export async function moveNamed(tx: HubTx, logId: string, end: number): Promise<void> {
-  await tx.rows(namedTo, [logId, end])
+export function moveNamed(tx: HubWrite, logId: string, end: number): void {
+  tx.send(namedTo, [logId, end])
 }
 
 /** Stores what the head is after a feed. `newest`: the checkpoint that is cosigned last from now on; undefined: the same as before. */
-export async function moveHead(
-  tx: HubTx,
+export function moveHead(
+  tx: HubWrite,
   logId: string,
   { size, frontier, newest }: Pick<Head, 'size' | 'frontier'> & { readonly newest: Cosigned | undefined },
   fed: { readonly atMs: number; readonly status: object | undefined },
-): Promise<void> {
-  await tx.rows(movedHead, [
+): void {
+  tx.send(movedHead, [
     ...[logId, size, frontier, newest?.size, newest?.root, newest?.note],
     ...[isoTime(fed.atMs), fed.status ? JSON.stringify(fed.status) : null, newest?.cosignature],
   ])
 }
 
-export async function markHead(tx: HubTx, logId: string, state: LogState): Promise<void> {
-  await tx.rows(markedHead, [logId, state])
+export function markHead(tx: HubWrite, logId: string, state: LogState): void {
+  tx.send(markedHead, [logId, state])
 }
 
 /** From now on these keys sign the log, and no others. */
-export async function handOver(tx: HubTx, logId: string, vkeys: readonly string[]): Promise<void> {
-  await tx.rows(handedOver, [logId, vkeys])
+export function handOver(tx: HubWrite, logId: string, vkeys: readonly string[]): void {
+  tx.send(handedOver, [logId, vkeys])
 }
 
 /** A contradiction: what was known at a place, and what was sent. */
@@ -184,20 +184,20 @@ export type Contradiction = {
   readonly sentHash: Buffer
 }
 
-export async function keepEvidence(tx: HubTx, logId: string, found: Contradiction, atMs: number): Promise<void> {
-  await tx.rows(newEvidence, [
+export function keepEvidence(tx: HubWrite, logId: string, found: Contradiction, atMs: number): void {
+  tx.send(newEvidence, [
     ...[logId, found.place, found.sentHash, found.kind, found.known, found.knownNote, found.sent, found.sentNote],
     isoTime(atMs),
   ])
 }
 
-export async function raiseAlert(
-  tx: HubTx,
+export function raiseAlert(
+  tx: HubWrite,
   logId: string,
   alert: { readonly id: string; readonly type: string; readonly severity: string; readonly detail: object },
   atMs: number,
-): Promise<void> {
-  await tx.rows(newAlert, [
+): void {
+  tx.send(newAlert, [
     ...[logId, alert.id, 'hub', alert.type, alert.severity, isoTime(atMs), JSON.stringify(alert.detail)],
   ])
 }

@@ -10,10 +10,15 @@ const connectMs = 5_000
 const statementMs = 60_000
 const mostConnections = 10
 
-/** Runs statements on one connection. */
+/** Runs statements. Values are sent beside the text, never in it. */
 export type HubTx = {
-  /** Returns the rows. Values are sent beside the text, never in it. */
   rows<R extends object = Record<string, unknown>>(statement: HubStatement, values: readonly unknown[]): Promise<R[]>
+}
+
+/** A transaction: one connection, on which statements run in the order in which they are given. */
+export type HubWrite = HubTx & {
+  /** Runs a statement whose rows nobody needs, and waits for nothing: if it fails, the transaction does, with its error. */
+  send(statement: HubStatement, values: readonly unknown[]): void
 }
 
 /** Returns what the driver needs to connect. Throws ExitError for files that cannot be read. */
@@ -50,7 +55,8 @@ export class HubDatabase implements HubTx {
   readonly #pool: pg.Pool
 
   constructor(needs: { readonly connection: pg.ClientConfig; readonly log: Logger }) {
-    this.#pool = new pg.Pool({ ...needs.connection, max: mostConnections })
+    // Statements go out without waiting for the answers to those before: a feed has a dozen, and each way there and back costs time.
+    this.#pool = new pg.Pool({ ...needs.connection, max: mostConnections, pipeline: true } as pg.PoolConfig)
     // A connection that ends while nobody uses it; the next one is opened when it is needed.
     this.#pool.on('error', (err) => needs.log.warn({ err }, 'a connection to the database ended'))
     // One that ends while it is used: the statement under way rejects, and without a listener the event would end this process.
@@ -66,17 +72,33 @@ export class HubDatabase implements HubTx {
    * Runs `work` in one transaction, which is on the disk of the server when the promise resolves. What `work` throws undoes it.
    * Rejects with AppError when the database does not work: then the transaction may or may not have been committed.
    */
-  transaction<T>(work: (tx: HubTx) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: HubWrite) => Promise<T>): Promise<T> {
     return this.#connected(this.#pool.connect(), async (client) => {
-      await client.query('BEGIN')
+      const sent: Promise<unknown>[] = []
+      const send = <R>(answer: Promise<R>): Promise<R> => {
+        sent.push(answer)
+        // Each is waited for below, but the first failure alone is told.
+        answer.catch(() => undefined)
+        return answer
+      }
+      const begun = send(client.query('BEGIN'))
       try {
-        const result = await work({ rows: (statement, values) => ask(client, statement, values) })
-        await client.query('COMMIT')
+        const result = await work({
+          rows: async (statement, values) => {
+            const rows = send(ask(client, statement, values))
+            await begun
+            return (await rows) as never
+          },
+          send: (statement, values) => void send(ask(client, statement, values)),
+        })
+        // Behind a statement that failed, the server answers COMMIT by rolling back.
+        await Promise.all([...sent, client.query('COMMIT')])
         return result
       } catch (error) {
         // A connection that cannot even roll back is closed by the caller, and the server rolls back.
         await client.query('ROLLBACK')
-        throw error
+        // What fails behind the first failure says only that the transaction has failed.
+        throw firstFailure(await Promise.allSettled(sent)) ?? error
       }
     })
   }
@@ -102,9 +124,16 @@ export class HubDatabase implements HubTx {
   }
 }
 
-async function ask<R extends object>(client: pg.ClientBase, { name, text }: HubStatement, values: readonly unknown[]) {
+/** What is sent in one turn of the event loop goes out in one piece. */
+async function ask<R extends object>(client: pg.PoolClient, { name, text }: HubStatement, values: readonly unknown[]) {
+  const { stream } = client.connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
   return (await client.query<R>({ name, text, values: [...values] })).rows
 }
+
+const firstFailure = (all: readonly PromiseSettledResult<unknown>[]): unknown =>
+  all.find((one) => one.status === 'rejected')?.reason
 
 const lockedState = '55P03'
 const diskFullState = '53100'
@@ -125,7 +154,7 @@ function asRefusal(error: unknown): unknown {
   if (state === undefined && !isNetwork(error)) return error
   return new AppError('NOT_READY', 'The database of the head office does not answer', {
     cause: error,
-    retryAfterSeconds: 10,
+    retryAfterSeconds: 5,
   })
 }
 
