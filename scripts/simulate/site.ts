@@ -1,6 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip as gzipCallback } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import type { EvidenceClient } from '../../src/evidence/index.ts'
 import { LogSigner } from '../../src/evidence/transparency/keys.ts'
 import { retryAfterMs } from '../../src/feed/retry.ts'
@@ -8,8 +7,6 @@ import { judgeFeed } from '../../src/feed/verdict.ts'
 import { type FeedBody, feedPath, mostLeaves } from '../../src/feed/wire.ts'
 import { leafHash, MerkleFrontier } from '../../src/log/index.ts'
 import { chanceOf, leafAt } from './leaves.ts'
-
-const gzip = promisify(gzipCallback)
 
 /** What a simulated gateway is, as it is handed to the process in which it runs. */
 export type SitePlan = {
@@ -158,15 +155,19 @@ export class SimulatedSite {
       // A gateway shows the tree before its leaves when the head office has said where to go on.
       ...(this.#forkTree && { before: hashesIn(start.peaks) }),
     }
-    const packed = await gzip(JSON.stringify(body))
+    const packed = gzipSync(JSON.stringify(body))
     this.#feeds += 1
     const headers = { authorization: `Bearer ${plan.token}`, 'content-encoding': 'gzip' }
     const posting = { path: feedPath(plan.logId), contentType: 'application/json', body: packed, headers }
     const verdict = judgeFeed(await client.post(address, posting), tree.size)
-    if (verdict.kind === 'fed') this.#taken(sent, tree, verdict.answer.size)
-    else if (verdict.kind === 'go-on-from') {
+    if (verdict.kind === 'fed') {
+      this.#nextFeedMs = Math.max(this.#nextFeedMs, performance.now() + (verdict.answer.pauseMs ?? 0))
+      this.#taken(sent, tree, verdict.answer.size)
+    }
+    if (verdict.kind === 'go-on-from') {
       this.#end(`${start.size} leaves were acknowledged, and the head office has ${verdict.size}`)
-    } else this.#failed(verdict)
+    }
+    if (verdict.kind === 'trouble') this.#failed(verdict)
   }
 
   #taken(sent: readonly Waiting[], tree: MerkleFrontier, size: number): void {
@@ -184,7 +185,8 @@ export class SimulatedSite {
     for (const { madeMs } of sent) this.#needs.onAcknowledged(madeMs, nowMs)
   }
 
-  #failed({ finding, words, retryAfterSeconds = 0 }: Extract<ReturnType<typeof judgeFeed>, { kind: 'trouble' }>): void {
+  #failed(trouble: Extract<ReturnType<typeof judgeFeed>, { kind: 'trouble' }>): void {
+    const { finding, words } = trouble
     if (finding === 'forked' && this.#forkTree) {
       this.#fork = 'refused'
       this.#isOver = true
@@ -196,8 +198,7 @@ export class SimulatedSite {
     }
     this.#failures += 1
     this.#retries += 1
-    const waitMs = Math.max(retryAfterMs(finding, this.#failures, this.#chance()), retryAfterSeconds * 1000)
-    this.#nextFeedMs = performance.now() + waitMs
+    this.#nextFeedMs = performance.now() + retryAfterMs(trouble, this.#failures, this.#chance())
   }
 
   #end(words: string): void {

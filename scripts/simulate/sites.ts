@@ -50,7 +50,7 @@ function begin({ plans, address, intervalMs }: Extract<Order, { kind: 'begin' }>
   }
   sites = plans.map((plan) => {
     // Each with connections of its own, as gateways have.
-    const client = new EvidenceClient({ clock: systemClock, version: 'simulated' })
+    const client = new EvidenceClient({ clock: systemClock, version: 'simulated', idleMs: 30_000 })
     return new SimulatedSite({ plan, client, address, intervalMs, onAcknowledged }, startedMs)
   })
   setInterval(() => {

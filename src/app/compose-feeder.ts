@@ -13,6 +13,8 @@ import type { Outside } from './outside.ts'
 
 /** A batch of leaves over a slow line takes its time; the head office gives a request two minutes. */
 const timeoutMs = 110_000
+/** Less than the 65 s after which the head office closes an idle connection. */
+const idleMs = 30_000
 
 type FleetParts = ComposedStorage & {
   readonly cameras: { cameraHealth(): readonly { readonly badSinceMs: number | null }[] }
@@ -34,7 +36,7 @@ export function composeFeeder(
   const { work, logRoom, checkpoints, metrics, webhooks, health } = parts
   return new Feeder({
     ...{ work, clock, random, log, logRoom, checkpoints },
-    client: new EvidenceClient({ clock, version, timeoutMs }),
+    client: new EvidenceClient({ clock, version, timeoutMs, idleMs }),
     settings: () => {
       const { url, tokenFile, caFile, vkey, maxBytesPerSecond, openings } = live.config.hub
       if (url === null || tokenFile === null) return undefined

@@ -108,6 +108,8 @@ export class Feeder {
   #isToldPlace = false
   #fedAtMs: number | null = null
   #sentAtMs = Number.NEGATIVE_INFINITY
+  /** The head office has asked new leaves to wait until then. */
+  #pauseUntilMs = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #cancel: (() => void) | undefined
   #isBackingOff = false
@@ -192,7 +194,7 @@ export class Feeder {
     if (line?.place === undefined) return
     if (line.place >= this.#needs.logRoom.size && !this.#needs.work.read((tx) => this.#rides.hasErased(tx))) return
     const nowMs = this.#needs.clock.monotonic()
-    const dueMs = Math.max(nowMs, this.#sentAtMs + intervalMs)
+    const dueMs = Math.max(nowMs, this.#sentAtMs + intervalMs, this.#pauseUntilMs)
     if (this.#dueMs > dueMs) this.#after(dueMs - nowMs)
   }
 
@@ -392,7 +394,8 @@ export class Feeder {
     return this.#needs.work.read(knownLogs).at(-1)?.parent !== null
   }
 
-  #heard({ openings, offer }: FeedAnswer, settings: FeedSettings): void {
+  #heard({ openings, offer, pauseMs = 0 }: FeedAnswer, settings: FeedSettings): void {
+    this.#pauseUntilMs = this.#needs.clock.monotonic() + pauseMs
     if (openings !== this.#takes && openings === 'never' && settings.openings === 'names') {
       const words = 'the head office takes no names: its hub.openings is never, so none are sent'
       this.#needs.log.warn({ hub: settings.url }, words)
@@ -410,16 +413,16 @@ export class Feeder {
     )
   }
 
-  #unwell({ finding, words, retryAfterSeconds = 0 }: Extract<FeedVerdict, { kind: 'trouble' }>): void {
+  #unwell(trouble: Extract<FeedVerdict, { kind: 'trouble' }>): void {
+    const { finding, words } = trouble
     const { log, clock, random, settings } = this.#needs
     if (this.#trouble?.finding !== finding) log.warn({ hub: settings()?.url, finding }, `the head office: ${words}`)
     this.#trouble = { finding, words }
     this.#failingSinceMs ??= clock.monotonic()
     this.#failures += 1
     if (finding === 'unreachable') this.#mostLeaves = Math.max(fewestLeaves, Math.floor(this.#mostLeaves / 2))
-    const waitMs = retryAfterMs(finding, this.#failures, (random(1)[0] ?? 0) / 255)
     this.#isBackingOff = true
-    this.#after(Math.max(waitMs, retryAfterSeconds * 1000))
+    this.#after(retryAfterMs(trouble, this.#failures, (random(1)[0] ?? 0) / 255))
   }
 
   /** Something on this box: no checkpoint can be made, or the token cannot be read. */

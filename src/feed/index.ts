@@ -11,6 +11,7 @@ export {
   Fleet,
   feedPath,
   largestFeedBytes,
+  longestPauseMs,
   releaseVersion,
   Status,
 } from './wire.ts'

@@ -13,11 +13,21 @@ const passing: readonly FeedFinding[] = ['unreachable', 'unavailable']
 
 export const firstRetryMs = waits.soon.firstMs
 
+/** So much longer than it was told a gateway may wait, as a share: or all that were told the same would come at once. */
+const spread = 0.5
+
 /**
- * Returns how long a gateway waits after so many failures in a row, in milliseconds. `chance` (0 to 1) takes away up to half of it, so
- * that not all gateways come at once when the head office is back. Pure.
+ * Returns how long a gateway waits after so many failures in a row, in milliseconds. A head office that is alive and says when it takes
+ * feeds again is asked then, however often that happened. `chance` (0 to 1) moves each wait, so that not all gateways come at once. Pure.
  */
-export function retryAfterMs(finding: FeedFinding, failures: number, chance: number): number {
-  const { firstMs, longestMs } = passing.includes(finding) ? waits.soon : waits.later
-  return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (1 - chance / 2)
+export function retryAfterMs(
+  { finding, retryAfterSeconds }: { readonly finding: FeedFinding; readonly retryAfterSeconds: number | undefined },
+  failures: number,
+  chance: number,
+): number {
+  const isPassing = passing.includes(finding)
+  if (isPassing && retryAfterSeconds !== undefined) return retryAfterSeconds * 1000 * (1 + spread * chance)
+  const { firstMs, longestMs } = isPassing ? waits.soon : waits.later
+  const waitMs = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (1 - chance / 2)
+  return Math.max(waitMs, (retryAfterSeconds ?? 0) * 1000)
 }

@@ -8,6 +8,8 @@ export const authorityPath = '/api/hub/v1/ca'
 
 /** Most leaves of one feed. */
 export const mostLeaves = 1024
+/** The longest that a head office may ask new leaves to wait. */
+export const longestPauseMs = 60_000
 /** Most bytes of the body of a feed, unpacked. */
 export const largestFeedBytes = 4 * 1024 * 1024
 /** Most rows of a snapshot, openings and erased commitments that ride along. */
@@ -132,7 +134,8 @@ export type FeedBody = z.infer<typeof FeedBody>
 /**
  * The answer to a feed that was taken in. `size`: leaves that the head office has stored. `cosignature`: its signature line under the
  * checkpoint; null when it has not seen enough to confirm it. `witnessed`: size of the largest checkpoint that it has confirmed. `named`:
- * leaves whose names it has; absent while it takes none. `offer`: a version of gatehouse that the gateway is offered.
+ * leaves whose names it has; absent while it takes none. `offer`: a version of gatehouse that the gateway is offered. `pauseMs`: so
+ * long the next leaves are asked to wait for more, in milliseconds; absent while the head office keeps up.
  */
 export const FeedAnswer = z.object({
   size,
@@ -141,6 +144,7 @@ export const FeedAnswer = z.object({
   openings: z.enum(['never', 'names']),
   named: size.optional(),
   offer: z.object({ version: releaseVersion }).optional().catch(undefined),
+  pauseMs: z.number().int().min(0).max(longestPauseMs).optional().catch(undefined),
 })
 export type FeedAnswer = z.infer<typeof FeedAnswer>
 

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { gunzip as gunzipCallback } from 'node:zlib'
+import { gunzip as gunzipCallback, gunzipSync } from 'node:zlib'
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
@@ -33,20 +33,44 @@ export async function readPackedBody(request: Request, limitBytes: number): Prom
     const body = await readBody(request, limitBytes)
     return () => Promise.resolve(body)
   }
+  const packed = await readPieces(request, limitBytes)
+  return () => unpack(packed, limitBytes)
+}
+
+/** Bytes as they come, whatever packs them. */
+async function readPieces(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (declared <= Math.min(jsonBodyLimitBytes, limitBytes)) {
+    return new Uint8Array(await request.arrayBuffer().catch(brokenOff))
+  }
   const parts: Uint8Array[] = []
   for await (const part of partsUpTo(request, limitBytes)) parts.push(part)
-  return () => unpack(Buffer.concat(parts), limitBytes)
+  return Buffer.concat(parts)
 }
 
 /** With the pieces of zlib's default a megabyte comes in 64 turns of the event loop. */
 const pieceBytes = (packed: Uint8Array): number => Math.min(Math.max(16 * 1024, 2 * packed.length), 1024 * 1024)
 
+/** What unpacks to no more than this is unpacked at once: a thread of the pool would take longer to be asked than to do it. */
+const quickBytes = 128 * 1024
+
 async function unpack(packed: Uint8Array, limitBytes: number): Promise<Uint8Array> {
+  const quick = packed.length <= quickBytes / 4 ? unpackedAtOnce(packed, Math.min(quickBytes, limitBytes)) : undefined
+  if (quick) return quick
   try {
     return await gunzip(packed, { maxOutputLength: limitBytes, chunkSize: pieceBytes(packed) })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes)
     throw new AppError('VALIDATION_ERROR', 'The body is not gzip', { cause })
+  }
+}
+
+/** Undefined for more than `mostBytes`, and for what is not gzip. */
+function unpackedAtOnce(packed: Uint8Array, mostBytes: number): Uint8Array | undefined {
+  try {
+    return gunzipSync(packed, { maxOutputLength: mostBytes })
+  } catch {
+    return undefined
   }
 }
 

@@ -60,7 +60,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
     onAnswer: (answer) => metrics.answered(answer),
   })
   gatewayRoutes(api, {
-    ...{ feeds, enrolments, witness, strangers: new SlidingWindow({ clock }) },
+    ...{ clock, feeds, enrolments, witness, strangers: new SlidingWindow({ clock }) },
     authority: () => authorityOf(config.listen)?.pem,
     onFed: (outcome, leaves) => {
       metrics.fed(outcome, leaves)

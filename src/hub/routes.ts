@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { SlidingWindow } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import { largestWitnessBytes } from '../evidence/index.ts'
-import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes } from '../feed/index.ts'
+import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes, longestPauseMs } from '../feed/index.ts'
 import { type Api, type AppEnv, errorBody, readBodyInTime, readPackedBody, validationError } from '../http/index.ts'
-import { TaskLimit } from '../platform/index.ts'
+import { type Clock, TaskLimit } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
 import type { FeedService } from './feed/service.ts'
 import type { FeedOutcome } from './operations/metrics.ts'
@@ -15,15 +15,20 @@ import type { HubWitness } from './witness.ts'
 const largestEnrolBytes = 64 * 1024
 const enrolmentsAMinute = 20
 const witnessingsAMinute = 600
-/** Feeds that have come and wait packed, or are under way; more wait at their gateways. */
-const mostFeeds = 64
+/** What the feeds that have come or are on their way may take of memory, packed; more wait at their gateways. */
+const roomBytes = 64 * 1024 * 1024
+/** What a feed takes beside its body: its connection and its place in the queue. */
+const bytesBeside = 32 * 1024
 /**
  * Feeds that are unpacked and stored at once. Fewer than the connections to the database, so that people who ask get one; and more
  * would hold their leaves in memory while they wait for theirs.
  */
 const feedsAtOnce = 8
+/** A shorter one would change nothing: a gateway feeds once a second. */
+const leastPauseMs = 1000
 
 export type HubRouteParts = {
+  readonly clock: Pick<Clock, 'monotonic'>
   readonly feeds: FeedService
   readonly enrolments: EnrolService
   readonly witness: HubWitness
@@ -36,9 +41,9 @@ export type HubRouteParts = {
 /** Serves what gateways call. */
 export function gatewayRoutes(
   api: Api,
-  { feeds, enrolments, witness, strangers, authority, onFed }: HubRouteParts,
+  { clock, feeds, enrolments, witness, strangers, authority, onFed }: HubRouteParts,
 ): void {
-  let underWay = 0
+  let takenBytes = 0
   const turns = new TaskLimit(feedsAtOnce)
   const admit = (c: Context<AppEnv>, aMinute: number) => {
     const waitSeconds = strangers.take(`${aMinute} ${c.get('address')}`, aMinute)
@@ -71,28 +76,47 @@ export function gatewayRoutes(
     const logId = readLogId(c.req.param('logId') ?? '')
     // The token is asked for before the body: a stranger makes nothing be unpacked.
     const known = await feeds.demandToken(bearerOf(c), logId)
-    if (underWay >= mostFeeds) {
+    const bytes = bytesBeside + declaredBytes(c)
+    if (takenBytes + bytes > roomBytes) {
       onFed('unavailable', 0)
       throw new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
     }
-    underWay += 1
+    takenBytes += bytes
     try {
       const unpack = await readPackedBody(c.req.raw, largestFeedBytes)
-      const { fed, leaves } = await turns.run(async () => {
+      const cameMs = clock.monotonic()
+      const { fed, leaves, queuedMs } = await turns.run(async () => {
+        const queuedMs = clock.monotonic() - cameMs
         const body = parseJson(await unpack())
         const fed = await feeds.feed(known, logId, body)
-        return { fed, leaves: fed.kind === 'fed' ? leavesIn(body) : 0 }
+        return { fed, leaves: fed.kind === 'fed' ? leavesIn(body) : 0, queuedMs }
       })
       onFed(fed.kind, leaves)
-      return fed.kind === 'gap' ? c.json({ size: fed.size }, 409) : c.json(fed.answer, 200)
+      if (fed.kind === 'gap') return c.json({ size: fed.size }, 409)
+      return c.json({ ...fed.answer, ...pauseAfter(queuedMs) }, 200)
     } catch (error) {
       onFed(outcomeOf(error), 0)
       if (!(error instanceof AppError) || error.code !== 'LOG_FORKED') throw error
       return c.json({ code: error.code, ...errorBody(error, c.get('requestId')) }, 422)
     } finally {
-      underWay -= 1
+      takenBytes -= bytes
     }
   })
+}
+
+/**
+ * Where feeds queue, each gateway is asked to gather more leaves before its next one, four times as long as this one has queued: then
+ * leaves wait at their gateway and go on in larger feeds, which cost less a leaf, and not twice, there and in the queue.
+ */
+function pauseAfter(queuedMs: number): { readonly pauseMs?: number } {
+  const pauseMs = Math.min(Math.round(4 * queuedMs), longestPauseMs)
+  return pauseMs < leastPauseMs ? {} : { pauseMs }
+}
+
+/** Bytes of the body as it comes; the most that is read when it does not say. */
+function declaredBytes(c: Context<AppEnv>): number {
+  const declared = Number(c.req.header('content-length') ?? Number.NaN)
+  return declared <= largestFeedBytes ? declared : largestFeedBytes
 }
 
 /** A body that was taken in has its leaves in a list. */

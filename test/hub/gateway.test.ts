@@ -1,4 +1,5 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
@@ -476,4 +477,79 @@ t.test('a slow line is not filled: no more bytes a second go out than the config
   await waitUntil('the feed is over', isOver, { everyMs: 1 })
   await done
   t.ok(gateway.clock.monotonic() - before > 5000, 'a checkpoint with two signatures took more than five seconds')
+})
+
+type Between = {
+  feeds: number
+  readonly ports: Set<number | undefined>
+  answer: (nth: number, from: () => Promise<Response>) => Promise<Response>
+}
+
+/** The gateway feeds its head office through a listener that may answer in its place. */
+async function answeredBetween(t: T, gateway: TestGateway, hub: TestHub, between: Between): Promise<void> {
+  const fetch = (request: Request, { incoming }: { incoming: IncomingMessage }) => {
+    between.feeds += 1
+    between.ports.add(incoming.socket.remotePort)
+    return between.answer(between.feeds, async () => hub.api.fetch(request))
+  }
+  const tls = { certFile: join(hub.folder, 'cert.pem'), keyFile: join(hub.folder, 'key.pem') }
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0, tls }, { fetch } as never)
+  t.teardown(() => listener.stop())
+  const url = `https://127.0.0.1:${await listener.start()}`
+  const { config } = gateway.live
+  gateway.live.config = { ...config, hub: { ...config.hub, url } }
+  gateway.feeder.onReload()
+  await gateway.feeder.settled()
+}
+
+t.test('all feeds of a gateway go over one connection', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const between: Between = { feeds: 0, ports: new Set(), answer: (_nth, from) => from() }
+  await answeredBetween(t, gateway, hub, between)
+  for (const barcode of ['P-1', 'P-2', 'P-3']) {
+    await place(gateway, barcode)
+    await pass(gateway)
+  }
+  t.ok(between.feeds >= 4)
+  t.equal(between.ports.size, 1)
+})
+
+t.test('new leaves wait as long as a busy head office asks, and then go in one feed', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const between: Between = {
+    feeds: 0,
+    ports: new Set(),
+    answer: async (_nth, from) => {
+      const answer = (await (await from()).json()) as object
+      return Response.json({ ...answer, pauseMs: 5000 })
+    },
+  }
+  await answeredBetween(t, gateway, hub, between)
+  const [before, fedBefore] = [await leavesAt(hub), between.feeds]
+  await place(gateway, 'P-1')
+  await pass(gateway, 3000)
+  await place(gateway, 'P-2')
+  await pass(gateway, 1900)
+  t.equal(await leavesAt(hub), before, 'nothing for 4.9 s')
+  await pass(gateway, 100)
+  t.equal(await leavesAt(hub), gateway.checkpoints.newest()?.size)
+  t.ok((await leavesAt(hub)) >= before + 2)
+  t.equal(between.feeds, fedBefore + 1)
+})
+
+t.test('a head office that says when to come again is asked then, and not later and later', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const refusal = () => Response.json({}, { status: 503, headers: { 'Retry-After': '2' } })
+  const between: Between = { feeds: 0, ports: new Set(), answer: async (nth, from) => (nth < 9 ? refusal() : from()) }
+  await answeredBetween(t, gateway, hub, between)
+  await place(gateway, 'P-1')
+  for (let nth = 2; nth < 9; nth += 1) {
+    await pass(gateway, 3000)
+    t.equal(between.feeds, nth)
+  }
+  await pass(gateway, 3000)
+  t.equal(await leavesAt(hub), gateway.checkpoints.newest()?.size)
 })

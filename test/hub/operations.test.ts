@@ -7,7 +7,7 @@ import { testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { cheapHash, signedIn } from '../support/gateway.ts'
 import { askAs, forkOf, headOffice } from '../support/head-office.ts'
-import { feedOf, feedPathOf, type HeldBody, heldBody, type TestHub, testHub } from '../support/hub.ts'
+import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { isInstalled } from '../support/process.ts'
 
@@ -57,30 +57,6 @@ t.test('the metrics count feeds, logs and leaves, and are for who may read metri
   t.notMatch(text, /dc-[78]/)
   const isMissing = !isInstalled('promtool', '--version') && process.env['CI'] !== 'true'
   if (!isMissing) t.equal(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' }), '')
-})
-
-t.test('of 65 feeds at once the last is told when to come again, is counted, and nothing is lost', async (t) => {
-  const hub = await testHub(t, postgres, { users: [ada] })
-  const log = testLog({ leaves: floorLeaves({ count: 65 }) })
-  const token = await hub.enrol(log)
-  const feed = (i: number, held?: HeldBody) =>
-    hub.ask('POST', feedPathOf(log), { token, ...(held ? { stream: held.body } : { body: feedOf(log, i, i + 1) }) })
-  // Each has come when its body is asked for, and waits for it.
-  const held = Array.from({ length: 64 }, (_, i) => heldBody(feedOf(log, i, i + 1)))
-  const answers = held.map((one, i) => feed(i, one))
-  await Promise.all(held.map(({ isRead }) => isRead))
-  const refused = await feed(64)
-  t.match(refused, { status: 503, body: { error: { code: 'NOT_READY' } } })
-  t.equal(refused.headers.get('retry-after'), '2')
-  for (const [i, answer] of answers.entries()) {
-    held[i]?.release()
-    t.match(await answer, { status: 200, body: { size: i + 1 } })
-    if (i === 0) t.match(await feed(64), { status: 409, body: { size: 1 } }, 'a place is free again')
-  }
-  t.match(await feed(64), { status: 200, body: { size: 65 } })
-  t.same(await hub.rows('SELECT count(*)::int AS n, max(seq)::int AS last FROM placement'), [{ n: 65, last: 65 }])
-  const lines = (await metricsOf(hub)).text.split('\n')
-  t.ok(lines.includes('gatehouse_office_feeds_total{outcome="unavailable"} 1'))
 })
 
 t.test('a viewer may not read the metrics', async (t) => {

@@ -1,3 +1,4 @@
+import type { ClientRequest } from 'node:http'
 import got, { type Request } from 'got'
 import { StorageAgents } from '../../auth/index.ts'
 import type { Clock } from '../../platform/index.ts'
@@ -27,24 +28,34 @@ export type Raw = {
   readonly retryAfterSeconds: number | undefined
 }
 
-/** Posts to witnesses and time stamp authorities: one request each, without redirects and repeats, bounded in size and time. */
+/** Posts to witnesses, time stamp authorities and the head office: without redirects and repeats, bounded in size and time. */
 export class EvidenceClient {
   readonly #clock: Pick<Clock, 'after'>
   readonly #version: string
   readonly #timeoutMs: number
-  readonly #agents = new StorageAgents()
+  readonly #agents: StorageAgents
   readonly #underWay = new Set<() => void>()
 
-  /** @param needs `timeoutMs` is for the whole of a request; default: 20 s */
-  constructor(needs: { readonly clock: Pick<Clock, 'after'>; readonly version: string; readonly timeoutMs?: number }) {
+  /**
+   * @param needs `timeoutMs` is for the whole of a request; default: 20 s. With `idleMs` a connection is used again if the request
+   * before was not longer ago; else each request has its own.
+   */
+  constructor(needs: {
+    readonly clock: Pick<Clock, 'after'>
+    readonly version: string
+    readonly timeoutMs?: number
+    readonly idleMs?: number
+  }) {
     this.#clock = needs.clock
     this.#version = needs.version
     this.#timeoutMs = needs.timeoutMs ?? usualTimeoutMs
+    this.#agents = new StorageAgents({ idleMs: needs.idleMs })
   }
 
   /** Ends what is under way; each gets the answer that there is none. */
   stop(): void {
     for (const end of this.#underWay) end()
+    this.#agents.close()
   }
 
   /** Posts and returns the answer as text. Never rejects. */
@@ -55,7 +66,12 @@ export class EvidenceClient {
   }
 
   /** Posts and returns the answer, or in words why there is none. Never rejects. */
-  async post(address: Address, { path, contentType, body, headers }: Posting): Promise<Raw | string> {
+  async post(address: Address, posting: Posting): Promise<Raw | string> {
+    const answer = await this.#once(address, posting)
+    return answer === closedWhileIdle ? await this.#once(address, posting) : answer
+  }
+
+  async #once(address: Address, { path, contentType, body, headers }: Posting): Promise<Raw | string> {
     try {
       return await this.#answerTo(
         got.stream.post(`${address.url}${path}`, {
@@ -78,6 +94,7 @@ export class EvidenceClient {
       const parts: Buffer[] = []
       let size = 0
       let head: Head | undefined
+      let isReused = false
       const settle = (result: Raw | string) => {
         cancel()
         this.#underWay.delete(end)
@@ -89,6 +106,11 @@ export class EvidenceClient {
       const cancel = this.#clock.after(this.#timeoutMs, () =>
         settle(`nothing whole within ${this.#timeoutMs / 1000} s`),
       )
+      request.once('request', (sent: ClientRequest) => {
+        sent.once('socket', () => {
+          isReused = sent.reusedSocket
+        })
+      })
       request.once('response', (response: Head) => {
         head = response
       })
@@ -104,10 +126,15 @@ export class EvidenceClient {
         settle({ status: head?.statusCode ?? 0, type, body: Buffer.concat(parts), retryAfterSeconds })
       })
       // Stays for the life of the request, so that a late error is handled; it changes nothing after the answer.
-      request.on('error', (error) => settle(describe(error)))
+      request.on('error', (error) => settle(isReused && !head && isCut(error) ? closedWhileIdle : describe(error)))
     })
   }
 }
+
+/** The other side closed a connection that nothing used, and had not said so when the next request went out by it. */
+const closedWhileIdle = 'the connection was closed while nothing used it'
+
+const isCut = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE'
 
 function describe(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }

@@ -10,6 +10,7 @@ import {
   FeedBody,
   FeedGap,
   feedPath,
+  longestPauseMs,
 } from '../../feed/index.ts'
 import { operation } from '../../http/index.ts'
 import {
@@ -29,7 +30,7 @@ const format = z.enum(['json', 'csv']).default('json')
 const logId = z.uuid()
 const text = z.string()
 
-// These two overlook what they can't read, which OpenAPI has no word for.
+// These overlook what they can't read, which OpenAPI has no word for.
 const fed = FeedBody.extend({
   status: z
     .looseObject({})
@@ -38,6 +39,9 @@ const fed = FeedBody.extend({
 })
 const taken = FeedAnswer.extend({
   offer: z.object({ version: text }).optional().openapi({ description: 'a version that this site may take' }),
+  pauseMs: z.number().int().min(0).max(longestPauseMs).optional().openapi({
+    description: 'so long new leaves are asked to wait for more, in milliseconds; absent while feeds do not queue',
+  }),
 })
 
 const asked = { tag: 'Asking', method: 'get', access: 'whms:read' } as const
