@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 
 /** Chance that a seed repeats (mulberry32). Returns numbers from 0 up to 1. */
 export function chanceOf(seed: number): () => number {
@@ -18,7 +18,7 @@ type Place = { readonly siteId: string; readonly logId: string; readonly seq: nu
  * pallet of other sites too. `branch` tells leaves of a second history from those of the first.
  */
 export function leafAt({ siteId, logId, seq, atMs }: Place, branch: number): Buffer {
-  const hash = (what: string) => createHash('sha256').update(`${logId} ${seq} ${branch} ${what}`).digest('hex')
+  const hash = (what: string) => hashOf('sha256', `${logId} ${seq} ${branch} ${what}`)
   const timestamp = new Date(atMs).toISOString()
   const step = Math.floor((seq - 1) / 3)
   const eventType = (['PLACED', 'VERIFIED', 'REMOVED'] as const)[(seq - 1) % 3] ?? 'PLACED'

@@ -3,10 +3,11 @@ import { z } from 'zod'
 import type { SlidingWindow } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import { largestWitnessBytes } from '../evidence/index.ts'
-import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes, longestPauseMs } from '../feed/index.ts'
+import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes } from '../feed/index.ts'
 import { type Api, type AppEnv, errorBody, readBodyInTime, readPackedBody, validationError } from '../http/index.ts'
 import { type Clock, TaskLimit } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
+import { Pace } from './feed/pace.ts'
 import type { FeedService } from './feed/service.ts'
 import type { FeedOutcome } from './operations/metrics.ts'
 import type { HubWitness } from './witness.ts'
@@ -24,8 +25,6 @@ const bytesBeside = 32 * 1024
  * would hold their leaves in memory while they wait for theirs.
  */
 const feedsAtOnce = 8
-/** A shorter one would change nothing: a gateway feeds once a second. */
-const leastPauseMs = 1000
 
 export type HubRouteParts = {
   readonly clock: Pick<Clock, 'monotonic'>
@@ -45,6 +44,7 @@ export function gatewayRoutes(
 ): void {
   let takenBytes = 0
   const turns = new TaskLimit(feedsAtOnce)
+  const pace = new Pace()
   const admit = (c: Context<AppEnv>, aMinute: number) => {
     const waitSeconds = strangers.take(`${aMinute} ${c.get('address')}`, aMinute)
     if (waitSeconds === 0) return
@@ -93,8 +93,11 @@ export function gatewayRoutes(
       })
       onFed(fed.kind, leaves)
       if (fed.kind === 'gap') return c.json({ size: fed.size }, 409)
-      return c.json({ ...fed.answer, ...pauseAfter(queuedMs) }, 200)
+      const nowMs = clock.monotonic()
+      pace.ended(nowMs, turns.waiting > 0)
+      return c.json({ ...fed.answer, pauseMs: pace.next(nowMs, queuedMs) }, 200)
     } catch (error) {
+      pace.failed()
       onFed(outcomeOf(error), 0)
       if (!(error instanceof AppError) || error.code !== 'LOG_FORKED') throw error
       return c.json({ code: error.code, ...errorBody(error, c.get('requestId')) }, 422)
@@ -102,15 +105,6 @@ export function gatewayRoutes(
       takenBytes -= bytes
     }
   })
-}
-
-/**
- * Where feeds queue, each gateway is asked to gather more leaves before its next one, four times as long as this one has queued: then
- * leaves wait at their gateway and go on in larger feeds, which cost less a leaf, and not twice, there and in the queue.
- */
-function pauseAfter(queuedMs: number): { readonly pauseMs?: number } {
-  const pauseMs = Math.min(Math.round(4 * queuedMs), longestPauseMs)
-  return pauseMs < leastPauseMs ? {} : { pauseMs }
 }
 
 /** Bytes of the body as it comes; the most that is read when it does not say. */

@@ -8,6 +8,11 @@ export class TaskLimit {
     this.#most = most
   }
 
+  /** Tasks that wait for a place. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#most) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#running += 1

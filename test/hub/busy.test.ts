@@ -59,47 +59,59 @@ t.test('a thousand gateways may feed at once, since a feed takes no more room th
 
 type Fed = { readonly log: TestLog; readonly token: string }
 
-const first = ({ log, token }: Fed, hub: TestHub) =>
-  hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 0, 1) })
-
-/** Feeds the first leaf of each log; the database stores none of them before `release`. Resolves when eight wait there. */
-async function held(hub: TestHub, logs: readonly Fed[]) {
-  const client = new pg.Client({ host: postgres.folder, user: 'super', database: hub.database })
-  await client.connect()
-  await client.query('BEGIN')
-  await client.query('LOCK TABLE entry_bundle IN EXCLUSIVE MODE')
-  const answers = logs.map((one) => first(one, hub))
-  await waitUntil('eight feeds wait for the table', async () => {
-    const [row] = await hub.rows(
-      `SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = 'entry_bundle'::regclass`,
-    )
-    return row?.['n'] === 8
-  })
-  return { answers, release: () => client.end() }
-}
-
-t.test('a gateway whose feed has queued is asked to gather leaves four times as long before the next', async (t) => {
-  const hub = await testHub(t, postgres)
+async function enrolled(hub: TestHub, count: number): Promise<Fed[]> {
   const logs: Fed[] = []
-  for (let i = 0; i < 9; i += 1) {
+  for (let i = 0; i < count; i += 1) {
     const of = { siteId: `dc-${i}`, logId: `0190a5c4-3c00-7000-8000-00000000000${i}` }
     const log = testLog({ ...of, leaves: floorLeaves({ ...of, count: 2 }) })
     logs.push({ log, token: await hub.enrol(log) })
   }
-  const { answers, release } = await held(hub, logs)
-  hub.clock.advance(700)
-  await release()
-  const all = await Promise.all(answers)
-  t.same(
-    all.map(({ status }) => status),
-    Array.from({ length: 9 }, () => 200),
+  return logs
+}
+
+/** Feeds the first leaf of each log; the database stores that of a log only once it is released. */
+async function held(hub: TestHub, logs: readonly Fed[]) {
+  const releases = await Promise.all(
+    logs.map(async ({ log }) => {
+      const client = new pg.Client({ host: postgres.folder, user: 'super', database: hub.database })
+      await client.connect()
+      await client.query('BEGIN')
+      // A row of the same key, of which nobody knows yet whether it stays.
+      await client.query(`INSERT INTO entry_bundle (log_id, n, width, packed) VALUES ($1, 0, 1, '')`, [log.logId])
+      return () => client.end()
+    }),
   )
-  t.same(
-    all.map(({ body }) => body.pauseMs).filter((ms) => ms !== undefined),
-    [2800],
-    'the ninth has waited for one of eight places; the others have not',
-  )
-  const again = await first(logs[0] as Fed, hub)
-  t.match(again, { status: 200 })
-  t.notOk('pauseMs' in again.body, 'nobody waits now')
-})
+  const answers = logs.map(({ log, token }) => hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 0, 1) }))
+  const eightWait = () =>
+    waitUntil('eight feeds wait in the database', async () => {
+      const [row] = await hub.rows(`SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted`)
+      return row?.['n'] === 8
+    })
+  await eightWait()
+  return { answers, releases, eightWait }
+}
+
+t.test(
+  'where feeds queue, gateways are asked to come again one after the other, as fast as feeds are stored',
+  async (t) => {
+    const hub = await testHub(t, postgres)
+    const logs = await enrolled(hub, 10)
+    const { answers, releases, eightWait } = await held(hub, logs)
+    const stored = async (i: number) => {
+      await releases[i]?.()
+      const { status, body } = await (answers[i] as (typeof answers)[number])
+      t.equal(status, 200)
+      return body.pauseMs as unknown
+    }
+    t.equal(await stored(0), undefined, 'nobody knows yet how long a feed takes')
+    await eightWait()
+    hub.clock.advance(2000)
+    t.equal(await stored(1), 2000, 'with others waiting, the next one ended after two seconds')
+    t.equal(await stored(2), 4000, 'and this gateway comes behind that one')
+    for (const i of [3, 4, 5, 6, 7, 8, 9]) await stored(i)
+    hub.clock.advance(60_000)
+    const { log, token } = logs[0] as Fed
+    const again = await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 1, 2) })
+    t.match(again, { status: 200 })
+  },
+)
