@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, type ZstdOptions, zstdDecompressSync } from 'node:zlib'
 import { stringify } from 'yaml'
 import { type HubConfig, loadHubConfig } from '../../src/config/index.ts'
 import { HttpListener, initTls } from '../../src/http/index.ts'
@@ -200,6 +200,20 @@ export function heldBody(value: unknown): HeldBody {
   }
   const body = new ReadableStream({ pull }, { highWaterMark: 0 })
   return { body, isRead: read.promise, release: () => released.resolve() }
+}
+
+/** The parts of a stored bundle, each unpacked. */
+export function partsOf(packed: Buffer): Buffer[] {
+  const parts: Buffer[] = []
+  for (let at = 0; at < packed.length; ) {
+    const read = zstdDecompressSync(packed.subarray(at), { info: true } as ZstdOptions) as unknown as {
+      buffer: Buffer
+      engine: { bytesWritten: number }
+    }
+    parts.push(read.buffer)
+    at += read.engine.bytesWritten
+  }
+  return parts
 }
 
 /** Roots of the complete subtrees of the tree over the first leaves, the largest first. */

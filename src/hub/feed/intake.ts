@@ -1,9 +1,9 @@
 import { AppError } from '../../errors/index.ts'
 import { isContinuation, leafHash, MerkleFrontier, rootInPlace, sha256 } from '../../log/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { bundleWidth, packBundle, packedAtOnce, unpackBundle } from './bundle.ts'
+import { bundleWidth, fewestOfPart, packBundle, packedAtOnce, unpackBundle } from './bundle.ts'
 import { findCheckpoint, noteOver } from './checkpoints.ts'
-import { bundlesBetween, type PackedBundle } from './leaves-store.ts'
+import { bundlesBetween, type PackedBundle, widthOfBundle } from './leaves-store.ts'
 import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
 import type { Contradiction, Head } from './store.ts'
 import { storedRoot } from './stored-tree.ts'
@@ -35,19 +35,32 @@ export type Addition = {
 export type KnownBefore = {
   /** The kept checkpoint of the size that is sent. */
   readonly checkpoint: Awaited<ReturnType<typeof findCheckpoint>>
-  /** The bundle in which the first sent leaf is, if it has begun. */
+  /** The bundle in which the first sent leaf is, if it has begun and is written again. */
   readonly begun: Awaited<ReturnType<typeof bundlesBetween>>
+  /** How many leaves it has, if the sent ones are written behind them. */
+  readonly begunWidth: number | undefined
 }
 
 /** Reads it behind the statement that locks the head, without waiting for that. */
-export async function knownBefore(tx: HubTx, logId: string, { checkpoint, from }: SentFeed): Promise<KnownBefore> {
-  const n = Math.floor(from / bundleWidth)
-  const hasBegun = from % bundleWidth > 0
-  const [kept, begun] = await Promise.all([
-    findCheckpoint(tx, logId, checkpoint.size),
-    hasBegun ? bundlesBetween(tx, logId, n, n) : [],
+export async function knownBefore(tx: HubTx, logId: string, feed: SentFeed): Promise<KnownBefore> {
+  const n = Math.floor(feed.from / bundleWidth)
+  const hasBegun = feed.from % bundleWidth > 0
+  const isPart = arePart(feed)
+  const [checkpoint, begun, begunWidth] = await Promise.all([
+    findCheckpoint(tx, logId, feed.checkpoint.size),
+    hasBegun && !isPart ? bundlesBetween(tx, logId, n, n) : [],
+    isPart ? widthOfBundle(tx, logId, n) : undefined,
   ])
-  return { checkpoint: kept, begun }
+  return { checkpoint, begun, begunWidth }
+}
+
+/**
+ * Whether the sent leaves are written behind those of their bundle as they are: they are not a few, and do not fill it. A full bundle is
+ * packed as a whole, and has the root over its leaves.
+ */
+function arePart({ from, leaves }: SentFeed): boolean {
+  const start = from % bundleWidth
+  return start > 0 && leaves.length >= fewestOfPart && start + leaves.length < bundleWidth
 }
 
 /**
@@ -66,11 +79,8 @@ export async function weigh(
   const end = from + leaves.length
   refuseAnotherRoot(head, checkpoint, known.checkpoint)
   const added = leaves.slice(Math.max(0, head.size - from))
-  // The bundle that has begun is written again when it grows; otherwise only what was sent is compared.
-  const stored =
-    added.length > 0
-      ? await storedLeaves(tx, logId, Math.min(from, head.size - (head.size % bundleWidth)), head.size, known.begun)
-      : await storedLeaves(tx, logId, from, end)
+  const isPart = from === head.size && known.begunWidth === head.size % bundleWidth && arePart(feed)
+  const stored = isPart ? nothingStored : await storedBefore(tx, logId, head, feed, known.begun)
   refuseOtherBytes(feed, head, stored)
   await refuseAnotherPast(tx, logId, head, checkpoint)
   const { frontier, passed } = grow(head, added)
@@ -87,13 +97,22 @@ export async function weigh(
   const isAhead = isConfirmed && checkpoint.size > head.witnessedSize
   return {
     ...{ leaves: added, isProven, isAhead, isConfirmed: isConfirmed && checkpoint.size > 0 },
-    bundles: await bundlesWith(stored.first, head.size, stored.leaves, added),
+    bundles: isPart ? [partOf(head.size, added)] : await bundlesWith(stored.first, head.size, stored.leaves, added),
     head: {
       size: frontier.size,
       frontier: frontier.peaks,
       witnessedSize: isAhead ? checkpoint.size : head.witnessedSize,
     },
   }
+}
+
+const nothingStored = { first: 0, leaves: [] }
+
+/** Returns the stored leaves that the feed touches: of the bundle that is written again when it grows; else those that were sent again. */
+function storedBefore(tx: HubTx, logId: string, head: Head, { from, leaves }: SentFeed, begun: KnownBefore['begun']) {
+  const end = from + leaves.length
+  if (end <= head.size) return storedLeaves(tx, logId, from, end)
+  return storedLeaves(tx, logId, Math.min(from, head.size - (head.size % bundleWidth)), head.size, begun)
 }
 
 const isSame = (head: Head, { size }: SentCheckpoint): boolean => head.witnessedSize === size
@@ -226,9 +245,16 @@ function bundlesWith(
     const leaves = all.slice(i * bundleWidth, (i + 1) * bundleWidth)
     const packing = packBundle(leaves.map(({ bytes }) => bytes))
     const root = rootOfFull(leaves)
-    return { n: begun + i, width: leaves.length, packed: await packing, root }
+    return { n: begun + i, start: 0, width: leaves.length, packed: await packing, root }
   })
   return Promise.all(bundles)
+}
+
+/** Returns the added leaves as a part of the bundle that has begun. */
+function partOf(size: number, added: readonly SentLeaf[]): PackedBundle {
+  const start = size % bundleWidth
+  const packed = packedAtOnce(added.map(({ bytes }) => bytes))
+  return { n: Math.floor(size / bundleWidth), start, width: start + added.length, packed, root: null }
 }
 
 /** The root over the leaves of a full bundle, for proofs; null for another one. */

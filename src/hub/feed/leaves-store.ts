@@ -15,6 +15,11 @@ const newBundles = hubStatement(
    ON CONFLICT (log_id, n) DO UPDATE SET width = excluded.width, packed = excluded.packed, root = excluded.root
    WHERE entry_bundle.width < excluded.width`,
 )
+const bundleWidths = hubStatement('bundle-width', 'SELECT width FROM entry_bundle WHERE log_id = $1 AND n = $2')
+const grownBundle = hubStatement(
+  'grow-bundle',
+  'UPDATE entry_bundle SET packed = packed || $5, width = $4 WHERE log_id = $1 AND n = $2 AND width = $3',
+)
 const newPlacements = hubStatement(
   'put-placements',
   `INSERT INTO placement (log_id, seq, at, slot_id, slot_code, event_type, asset_key)
@@ -58,16 +63,26 @@ export async function bundlesBetween(tx: HubTx, logId: string, first: number, la
   return rows.map(({ n, packed }) => ({ n: Number(n), packed }))
 }
 
-/** `root`: of the subtree over its leaves, when it is full. */
+/** Returns how many leaves the bundle has; 0: it has not begun. */
+export async function widthOfBundle(tx: HubTx, logId: string, n: number): Promise<number> {
+  return Number((await tx.rows(bundleWidths, [logId, n]))[0]?.['width'] ?? 0)
+}
+
+/** `packed`: leaves from `start` up to `width`; those before are stored already, and stay. `root`: of the subtree over its leaves, when it is full. */
 export type PackedBundle = {
   readonly n: number
+  readonly start: number
   readonly width: number
   readonly packed: Buffer
   readonly root: Buffer | null
 }
 
 /** Stores new bundles and those that have grown. */
-export function putBundles(tx: HubWrite, logId: string, all: readonly PackedBundle[]): void {
+export function putBundles(tx: HubWrite, logId: string, bundles: readonly PackedBundle[]): void {
+  for (const { n, start, width, packed } of bundles) {
+    if (start > 0) tx.send(grownBundle, [logId, n, start, width, packed])
+  }
+  const all = bundles.filter(({ start }) => start === 0)
   if (all.length === 0) return
   tx.send(newBundles, [
     ...[logId, bigints(column(all, 'n')), smallints(column(all, 'width'))],
