@@ -15,6 +15,7 @@ import { makeDisk } from './image/disk.ts'
 import { type Keys, keysOf } from './image/keys.ts'
 import { makePiDisk, packKernel } from './image/pi.ts'
 import { archOf, type Box, makeTree, packRoot } from './image/root.ts'
+import { demandTools } from './image/tools.ts'
 import { editionOf, makeDeb } from './package/deb.ts'
 
 /** Makes the folder that becomes the root, in a work folder that is emptied before. */
@@ -43,6 +44,7 @@ if (import.meta.main) {
   try {
     const { box } = values
     if (box !== 'amd64' && box !== 'pi') throw new Error(`--box is amd64 or pi, not ${box}`)
+    demandTools(box)
     const keys = await keysOf(values)
     const version = values.version ?? usualVersion()
     const work = join(buildFolder, `appliance-${box}`)

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyDisk, putOnBootPartition } from '../image/disk.ts'
+import { demandTools } from '../image/tools.ts'
 import { brokenUpdate, floorOpens, strangerUpdate, unreadableUpdate, update } from './box-trials.ts'
 import { makeImageAndUpdates, stickName } from './image-make.ts'
 import { diskOf, keep, keyOf, newMachine, onTheBox, throwAway } from './kept-box.ts'
@@ -23,7 +24,13 @@ import { type Bench, holds, run, Skipped, type Trial } from './trial.ts'
 async function make({ folder }: Bench): Promise<void> {
   const why = whyNoMachine()
   if (why !== undefined) throw new Skipped(why)
-  if (!existsSync(join(folder, stickName))) await makeImageAndUpdates(folder)
+  if (existsSync(join(folder, stickName))) return
+  try {
+    demandTools('amd64')
+  } catch (error) {
+    throw new Skipped((error as Error).message)
+  }
+  await makeImageAndUpdates(folder)
 }
 
 async function firstBoot({ folder, say }: Bench): Promise<void> {

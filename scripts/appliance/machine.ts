@@ -144,5 +144,7 @@ export function whyNoMachine(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root, to make the image'
   if (process.arch !== 'x64') return 'the image is for amd64'
   if (!existsSync(join(firmware, 'OVMF_CODE_4M.fd'))) return 'there is no ovmf'
+  if (!existsSync('/usr/bin/qemu-system-x86_64')) return 'there is no qemu-system-x86'
+  if (!existsSync('/usr/bin/qemu-img')) return 'there is no qemu-utils'
   return undefined
 }
